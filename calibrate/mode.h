@@ -1,0 +1,32 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * A mode is a state in which calibration holds the device while it watches the
+ * battery: which frequencies are pinned, what the screen and the radio do, what
+ * load runs. The plan is a table of modes.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MODE_NAME_MAX 48
+
+struct mode {
+        char name[MODE_NAME_MAX];  /* "idle", "cpu.0.1026000.one", "display.178", "disk.read", "wifi.wake" ... */
+        char kind[16];             /* idle cpu display disk wifi gpu mixed burn: for tables and lack-of-fit tests */
+        uint32_t policy_khz[8];    /* by index of the policy; 0: its lowest */
+        uint32_t policy_cores[8];  /* spinning threads, one a core */
+        bool screen_on;
+        uint32_t brightness;
+        bool wifi_on;
+        double read_mb_per_s;      /* asked; the regressors are what the counters then say */
+        double write_mb_per_s;
+        double rx_mb_per_s;
+        double tx_mb_per_s;
+        double wakes_per_s;
+        double gpu;                /* 0..1 */
+        bool held_back;            /* mixed rows that validate the profile and are never fitted */
+};

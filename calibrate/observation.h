@@ -1,0 +1,89 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * An observation: the device was held in one mode, its counters moved so much,
+ * and its battery gave so much. observations.db keeps them as they are made, so
+ * that a night outlives the estimator and an interruption.
+ */
+
+#include "log.h"
+#include "mode.h"
+#include "usage.h"
+
+enum observation_method {
+        METHOD_PERCENT, /* from one 1 % drop to another */
+        METHOD_GAUGE,   /* mean of power_now over a dwell */
+        METHOD_TICKS,   /* between steps of charge_now or energy_now finer than 1 % */
+};
+
+extern const char *const observation_method_names[]; /* "percent", "gauge", "ticks" */
+
+struct observation {
+        int64_t id;               /* row in the database; 0 before it is stored */
+        int64_t run;              /* a calibration run; resumed nights keep theirs */
+        uint32_t sequence;        /* within the run */
+        uint32_t pass;            /* 0: the first randomised block */
+        char mode[MODE_NAME_MAX];
+        char kind[16];
+        enum observation_method method;
+        int64_t start_realtime_ns;
+        uint64_t elapsed_ns;
+        double percent;           /* shown state of charge in the middle */
+        double steps;             /* percent and ticks: level steps that passed, in percent of charge; NaN for gauge */
+        double charge_full_uah;   /* NaN unknown */
+        double voltage_mv;        /* mean of voltage_now; NaN: the device shows none */
+        double power_mw;          /* gauge: mean of power_now; NaN otherwise */
+        uint32_t gauge_updates;   /* gauge: how many distinct updates the mean holds */
+        double refresh_s;         /* measured: how often the level or the gauge is refreshed; NaN unknown */
+        double temperature_c;     /* NaN unknown */
+        struct usage usage;       /* what the counters of the whole system moved by, over elapsed_ns */
+        bool burn;                /* first partial step: not fitted */
+        bool held_back;           /* mixed row that validates and is not fitted */
+        char rejected[96];        /* why it may not be fitted, or "" */
+};
+
+struct observations; /* observations.db */
+
+struct observation_run {
+        int64_t id;
+        char device[64];
+        char method[16];           /* as in the profile */
+        char plan[16];             /* "" or "sapp" */
+        uint64_t seed;
+        int64_t start_realtime_ns;
+        double energy_full_mwh;    /* NaN unknown */
+        uint32_t max_brightness;
+        char *description;         /* JSON of struct hardware_description: policies, disks ...; free() */
+        bool finished;
+};
+
+int observations_open(const char *path, bool write, const struct log *log, struct observations **ret);
+void observations_close(struct observations *observations);
+int observations_start(struct observations *observations, struct observation_run *run);       /* sets run->id */
+int observations_append(struct observations *observations, struct observation *observation);  /* one transaction; sets id */
+int observations_finish(struct observations *observations, int64_t run);
+int observations_runs(struct observations *observations, struct observation_run **ret, size_t *n); /* newest last */
+/* All of one run, in order. */
+int observations_read(struct observations *observations, int64_t run, struct observation **ret, size_t *n);
+void observation_clear(struct observation *observation);
+
+/*
+ * `joulecast-fit --follow`: JSON lines over pipes. calibrate writes, fit answers each line with one line.
+ *
+ *   {"start": {"device", "method", "energy_full_mwh", "max_brightness", "policies": [..], "database": PATH or null,
+ *              "stop_percent": 3, "modes": [{"name", "kind", "usage": {one second of it}, "held_back"}]}}
+ *     -> {"ready": true, "parameters": N}
+ *   {"observation": {...}, "remaining": {"percent": .., "hours": ..}}
+ *     -> {"rows": N, "half_width_percent": .. or null, "next": mode or null, "expected_hours": .., "expected_percent": ..}
+ *   {"end": true}
+ *     -> {"bye": true}
+ *
+ * An error is {"error": "one sentence"}. The usage's JSON is that of usage_to_json().
+ */
+struct cJSON;
+struct cJSON *usage_to_json(const struct usage *usage);
+int usage_from_json(const struct cJSON *json, struct usage *ret);
+struct cJSON *observation_to_json(const struct observation *observation);
+int observation_from_json(const struct cJSON *json, struct observation *ret);

@@ -1,0 +1,34 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "log.h"
+
+#include <stdio.h>
+
+void log_write(const struct log *log, enum log_level level, const char *format, ...)
+{
+        char sentence[1024];
+        va_list arguments;
+
+        if (!log || !log->handler)
+                return;
+        va_start(arguments, format);
+        vsnprintf(sentence, sizeof(sentence), format, arguments);
+        va_end(arguments);
+        log->handler(log->data, level, sentence);
+}
+
+void log_to_stderr(void *data, enum log_level level, const char *sentence)
+{
+        static const char *const blame[] = {
+                [LOG_LEVEL_ERROR] = "",
+                [LOG_LEVEL_WARNING] = "warning: ",
+                [LOG_LEVEL_BUG_FIRMWARE] = "firmware bug: ",
+                [LOG_LEVEL_BUG_KERNEL] = "kernel bug: ",
+                [LOG_LEVEL_INFO] = "",
+                [LOG_LEVEL_DEBUG] = "debug: ",
+        };
+
+        if (level == LOG_LEVEL_DEBUG)
+                return;
+        fprintf(stderr, "%s: %s%s\n", (const char *)data, blame[level], sentence);
+}

@@ -1,0 +1,58 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The power model: a usage times a profile's coefficients is energy.
+ *
+ *   E = P0*T + sum over policies p, frequencies f of [ A_pf * busy_pf + S_pf * any_pf ]
+ *     + D(brightness)*T_on + e_r*R + e_w*W + P_wifi*T_wifi + e_rx*RX + e_tx*TX + E_wake*N_wake + G*gpu_busy
+ *
+ * Energy is linear in the coefficients, so its variance is v'Cv with v the usage
+ * in the coefficients' order.
+ */
+
+#include "profile.h"
+#include "usage.h"
+
+/*
+ * A usage in the order of a profile's coefficients: what each is multiplied with, in s, MB or a count, so that
+ * coefficient times weight is mJ. Between measured frequencies or levels the weight is split linearly; outside, the
+ * nearest takes it and `spread_mj` grows. `missing` tells components that the usage has and the profile or the
+ * counters lack.
+ */
+struct model_vector {
+        double *weight;          /* one per coefficient */
+        size_t n;
+        double component_spread_mj[COMPONENT_COUNT]; /* half the range of what is not known better, e.g. frequency unknown */
+        uint32_t unknown;        /* 1 << component: wholly unknown (no coefficient, or not counted) */
+        char **not_measured;     /* coefficient keys or counters, e.g. "wifi.tx_mj_per_mb", "disk (not counted)" */
+        size_t n_not_measured;
+};
+
+int model_vector_make(const struct profile *profile, const struct usage *usage, struct model_vector *ret);
+void model_vector_clear(struct model_vector *vector);
+int model_vector_add(struct model_vector *to, const struct model_vector *from);
+
+struct model_energy {
+        double value_j;                       /* NaN unknown */
+        double half_width_j;                  /* NaN: no standard errors, so no interval */
+        double component_j[COMPONENT_COUNT];  /* NaN unknown; 0 where it was not used */
+};
+
+/**
+ * model_energy() - energy of a usage with its interval
+ * @level: 0.95 for costs, 0.90 for forecasts
+ * @extra_sd_j: another standard deviation in quadrature, e.g. of daemons that no counter shows; 0 for none
+ *
+ * half width = t(degrees_of_freedom) * sqrt(v'Cv + (scale*E)^2 + sum over components of (discrepancy*E_c)^2
+ *              + extra_sd^2 + spread^2)      (DESIGN: Profile)
+ */
+void model_energy(const struct profile *profile, const struct model_vector *vector, double level, double extra_sd_j,
+                  struct model_energy *ret);
+
+/* Quantile of Student's t by Hill's algorithm 396 (CACM 13, 1970), two-sided @level, e.g. 0.95; so that the shared library needs no GSL. */
+double model_student_t(double degrees_of_freedom, double level);
+
+/* sd of the energy of daemons that no counter shows over @seconds: tuning.h or the profile's x- keys; J. */
+double model_background_sd_j(const struct profile *profile, double seconds);

@@ -1,0 +1,163 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * A sample is what all sources say at one moment: totals that only grow (CPU
+ * time, bytes) and levels (charge, brightness), never differences. A late or a
+ * missed read then loses nothing. interval.c alone subtracts.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define APP_ID_MAX 128  /* longest id of an app, with its NUL */
+
+enum sample_have {
+        SAMPLE_BATTERY = 1 << 0,
+        SAMPLE_OPPS = 1 << 1,       /* time (and busy, any where counted) by policy and frequency */
+        SAMPLE_CORES = 1 << 2,      /* busy time of each CPU */
+        SAMPLE_DISK = 1 << 3,
+        SAMPLE_WIFI = 1 << 4,       /* associated or not, interface bytes */
+        SAMPLE_WIFI_WAKES = 1 << 5, /* bursts of the whole machine */
+        SAMPLE_GPU = 1 << 6,
+        SAMPLE_SCREEN = 1 << 7,     /* on or off, brightness */
+        SAMPLE_FOREGROUND = 1 << 8, /* which app has the screen; unset: unknown */
+        SAMPLE_PROCESSES = 1 << 9,
+        SAMPLE_OTHER_NET = 1 << 10,
+};
+
+enum battery_status {
+        BATTERY_UNKNOWN,
+        BATTERY_DISCHARGING,
+        BATTERY_CHARGING,
+        BATTERY_NOT_CHARGING,
+        BATTERY_FULL,
+};
+
+enum battery_have {
+        BATTERY_CAPACITY = 1 << 0,
+        BATTERY_CHARGE_NOW = 1 << 1,
+        BATTERY_CHARGE_FULL = 1 << 2,
+        BATTERY_ENERGY_NOW = 1 << 3,
+        BATTERY_ENERGY_FULL = 1 << 4,
+        BATTERY_VOLTAGE = 1 << 5,
+        BATTERY_POWER = 1 << 6, /* a current sensor: power_now, or current_now x voltage_now */
+        BATTERY_TEMPERATURE = 1 << 7,
+};
+
+/* All system batteries of the machine together, as the kernel's power_supply class shows them. */
+struct battery {
+        uint32_t have;              /* BATTERY_*; what a gauge does not show, or shows out of range, is unset */
+        enum battery_status status; /* decides the direction; magnitudes below are never negative */
+        uint32_t capacity_percent;  /* 0..100, floored by the firmware */
+        uint64_t charge_now_uah;
+        uint64_t charge_full_uah;
+        uint64_t energy_now_uwh;
+        uint64_t energy_full_uwh;
+        uint64_t voltage_uv;
+        uint64_t power_uw;
+        int32_t temperature_dc;     /* tenths of a degree C */
+};
+
+/* One operating point of one policy, since boot. */
+struct opp {
+        uint32_t policy;
+        uint32_t khz;     /* KHZ_UNKNOWN: the machine has no cpufreq; then one opp for the whole machine */
+        uint64_t time_ns; /* the policy ran at this frequency (time_in_state) */
+        uint64_t busy_ns; /* core-seconds of work there, if opps_counted */
+        uint64_t any_ns;  /* at least one core busy there, if opps_counted */
+};
+
+struct core {
+        uint32_t cpu;
+        uint32_t policy;
+        uint64_t busy_ns;
+};
+
+enum process_have {
+        PROCESS_CPU = 1 << 0,
+        PROCESS_CPU_OPPS = 1 << 1, /* cpu_opp_ns is exact; else interval.c splits cpu_ns by time_in_state */
+        PROCESS_DISK = 1 << 2,     /* unset for a process whose io may not be read */
+        PROCESS_WIFI = 1 << 3,
+        PROCESS_GPU = 1 << 4,
+        PROCESS_OTHER_NET = 1 << 5,
+};
+
+/* Identity is pid and start time; a reused pid is another process. */
+struct process {
+        pid_t pid;
+        uint64_t start_time;   /* in the unit of its source (clock ticks since boot for /proc); identity only */
+        uid_t uid;
+        char comm[32];         /* hostile bytes as the kernel gives them */
+        char app[APP_ID_MAX];  /* the app it belongs to; printable UTF-8 */
+        uint32_t have;         /* PROCESS_* */
+        uint64_t cpu_ns;       /* user and system, with its exited threads */
+        uint64_t *cpu_opp_ns;  /* one for each opp of the sample, or NULL */
+        uint64_t read_bytes;
+        uint64_t write_bytes;  /* minus cancelled writes */
+        uint64_t wifi_rx_bytes;
+        uint64_t wifi_tx_bytes;
+        uint64_t wifi_wakes;
+        uint64_t other_rx_bytes;
+        uint64_t other_tx_bytes;
+        uint64_t gpu_busy_ns;
+};
+
+/* Something on the screen changed, at its time and not at the poll that hears of it. */
+struct screen_event {
+        uint64_t boottime_ns;
+        bool foreground_known;   /* false: nobody knows who has the screen from here on */
+        char app[APP_ID_MAX];    /* who has it; "": nobody */
+        bool screen_known;       /* false: nobody knows whether it is on */
+        bool screen_on;
+        uint32_t brightness;     /* raw; BRIGHTNESS_UNKNOWN */
+};
+
+struct sample {
+        uint64_t boottime_ns;   /* CLOCK_BOOTTIME: goes on while suspended */
+        uint64_t monotonic_ns;  /* CLOCK_MONOTONIC: does not */
+        int64_t realtime_ns;    /* CLOCK_REALTIME, for people; may step */
+        char boot_id[40];       /* another boot: totals start at 0 */
+
+        uint32_t have;          /* SAMPLE_* */
+        struct battery battery;
+
+        struct opp *opps;       /* ascending by policy, kHz; the same list as long as boot_id is the same */
+        size_t n_opps;
+        bool opps_counted;      /* busy_ns and any_ns of opps come from the kernel; else interval.c estimates them */
+        struct core *cores;     /* ascending by cpu; offline ones are missing */
+        size_t n_cores;
+
+        uint64_t read_bytes;    /* of all storages */
+        uint64_t write_bytes;
+        bool wifi_on;           /* associated now */
+        uint64_t wifi_rx_bytes; /* of all WiFi interfaces */
+        uint64_t wifi_tx_bytes;
+        uint64_t wifi_wakes;
+        uint64_t other_rx_bytes;
+        uint64_t other_tx_bytes;
+        uint64_t gpu_busy_ns;
+
+        struct screen_event *events; /* since the sample before, ascending in time; the last one holds from then on */
+        size_t n_events;
+        struct screen_event screen;  /* the state now; valid under SAMPLE_SCREEN and SAMPLE_FOREGROUND */
+
+        struct process *processes;   /* ascending by pid */
+        size_t n_processes;
+
+        struct {
+                size_t opps, cores, events, processes;
+        } capacity;             /* arrays are kept from poll to poll */
+};
+
+void sample_reset(struct sample *sample); /* empties it, keeps its memory */
+void sample_clear(struct sample *sample); /* frees its memory */
+
+/* Room for one more, zeroed; NULL without memory. A process gets cpu_opp_ns of n_opps if @opps. */
+struct process *sample_add_process(struct sample *sample, bool opps);
+struct screen_event *sample_add_event(struct sample *sample);
+struct opp *sample_add_opp(struct sample *sample);
+struct core *sample_add_core(struct sample *sample);

@@ -1,0 +1,41 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * A source watches one thing that draws power. It reports a total that only
+ * grows (CPU time, bytes) or a level (charge, brightness), never a difference:
+ * a late or missed read then loses nothing. interval.c alone subtracts, and
+ * takes a total that went backward (disk unplugged, reboot) for a gap.
+ *
+ * One real source per file (battery.c, cpu.c, disk.c, net.c, display.c,
+ * process.c, foreground.c); the virtual device is a source too, and the
+ * programs above cannot tell the difference.
+ */
+
+#include <stddef.h>
+
+#include "sample.h"
+
+struct source;
+
+struct source_ops {
+        const char *name; /* of the collector, as doctor and --collector show it */
+        int (*read)(struct source *source, struct sample *sample); /* 0, -ENODATA, -errno */
+        void (*close)(struct source *source);
+};
+
+struct source { /* embedded as the first member of each source */
+        const struct source_ops *ops;
+};
+
+/* All sources of a machine, read in this order: clocks and operating points come before processes. */
+struct sources {
+        struct source *list[16];
+        size_t n;
+};
+
+int sources_add(struct sources *sources, struct source *source); /* takes ownership, also on error */
+/* Empties @sample and lets each source fill in its part; a part that fails is unset in `have`. */
+int sources_read(struct sources *sources, struct sample *sample);
+void sources_close(struct sources *sources);

@@ -1,0 +1,82 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * usage.db: intervals as they come, rolled up into hours and days. Totals are
+ * conserved exactly by the roll-up. SQLite's types and codes stop here.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "interval.h"
+#include "log.h"
+#include "usage.h"
+
+struct store;
+
+enum store_mode {
+        STORE_READ,  /* -ENOENT where there is none */
+        STORE_WRITE, /* made where there is none; one writer at a time, else -EBUSY */
+};
+
+int store_open(const char *path, enum store_mode mode, const struct log *log, struct store **ret);
+void store_close(struct store *store);
+void store_closep(struct store **store);
+
+/* One transaction. Rows only for processes that did something, and always nobody's. */
+int store_append(struct store *store, const struct interval *interval);
+
+/*
+ * Folds closed hours into hour rows and closed days into day rows, and drops rows older than their retention.
+ * @now_ns: realtime. Cheap where nothing is due; the poller calls it after each append.
+ */
+struct store_retention {
+        uint32_t raw_hours;
+        uint32_t hour_days;
+        uint32_t day_days; /* 0: for ever */
+};
+int store_roll_up(struct store *store, int64_t now_ns, const struct store_retention *retention);
+
+enum store_grain {
+        STORE_RAW,
+        STORE_HOUR,
+        STORE_DAY,
+        STORE_BEST, /* the fewest rows that tile the span exactly: days, hours at its edges, raw at theirs */
+};
+
+/* One app in one state in one span of time; nobody has an empty app. */
+struct store_row {
+        int64_t start_ns;    /* realtime */
+        int64_t end_ns;
+        const char *app;     /* valid until the next row */
+        const char *name;    /* display name */
+        uid_t uid;
+        enum app_state state;
+        uint64_t active_ns;
+        const struct usage *usage; /* valid until the next row */
+};
+
+/* What the battery said over the same spans. */
+struct store_battery {
+        uint64_t discharge_uj;
+        double discharge_percent;
+        uint64_t known_ns;     /* time over which discharge is known */
+        uint64_t elapsed_ns;   /* all time recorded */
+        int64_t first_ns, last_ns;
+        struct battery last;   /* at last_ns */
+};
+
+struct store_query {
+        int64_t from_ns;       /* INT64_MIN: from the first */
+        int64_t to_ns;         /* INT64_MAX: to the last */
+        enum store_grain grain;
+        const char *app;       /* NULL: all, nobody's too */
+        int64_t uid;           /* -1: everybody's */
+};
+
+/* Calls @row for each row, ascending in time; stops at its first non-zero return and returns that. */
+int store_rows(struct store *store, const struct store_query *query,
+               int (*row)(void *data, const struct store_row *row), void *data);
+int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct store_battery *ret);

@@ -1,0 +1,237 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int util_grow(void *array, size_t *capacity, size_t needed, size_t size)
+{
+        size_t wanted = *capacity;
+        void *grown;
+
+        if (needed <= *capacity)
+                return 0;
+        while (wanted < needed)
+                wanted = wanted ? wanted * 2 : 8;
+        grown = reallocarray(*(void **)array, wanted, size);
+        if (!grown)
+                return -ENOMEM;
+        *(void **)array = grown;
+        *capacity = wanted;
+        return 0;
+}
+
+ssize_t util_read_at(int dir_fd, const char *path, char *buf, size_t size)
+{
+        _cleanup_close_ int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        size_t length = 0;
+
+        if (fd < 0)
+                return -errno;
+        for (;;) {
+                ssize_t n = read(fd, buf + length, size - length);
+
+                if (n < 0) {
+                        if (errno == EINTR)
+                                continue;
+                        return -errno;
+                }
+                if (n == 0)
+                        break;
+                length += (size_t)n;
+                if (length == size)
+                        return -EFBIG;
+        }
+        buf[length] = '\0';
+        return (ssize_t)length;
+}
+
+static const char *skip_blanks(const char *text)
+{
+        return text + strspn(text, " \t\r\n");
+}
+
+int util_parse_u64(const char *text, uint64_t *ret)
+{
+        unsigned long long value;
+        char *end;
+
+        text = skip_blanks(text);
+        if (*text < '0' || *text > '9')
+                return -EINVAL;
+        errno = 0;
+        value = strtoull(text, &end, 10);
+        if (errno)
+                return -errno;
+        if (*skip_blanks(end))
+                return -EINVAL;
+        *ret = value;
+        return 0;
+}
+
+int util_parse_i64(const char *text, int64_t *ret)
+{
+        long long value;
+        char *end;
+
+        text = skip_blanks(text);
+        if (*text != '-' && (*text < '0' || *text > '9'))
+                return -EINVAL;
+        errno = 0;
+        value = strtoll(text, &end, 10);
+        if (errno)
+                return -errno;
+        if (end == text || *skip_blanks(end))
+                return -EINVAL;
+        *ret = value;
+        return 0;
+}
+
+/* One "C" locale for the whole process; a race makes a second one that is freed again. */
+static locale_t c_locale(void)
+{
+        static _Atomic(locale_t) shared;
+        locale_t known = shared, none = (locale_t)0, made;
+
+        if (known)
+                return known;
+        made = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+        if (made && !__atomic_compare_exchange_n((locale_t *)&shared, &none, made, false, __ATOMIC_SEQ_CST,
+                                                 __ATOMIC_SEQ_CST)) {
+                freelocale(made);
+                made = none;
+        }
+        return made;
+}
+
+int util_parse_double(const char *text, double *ret)
+{
+        locale_t locale = c_locale();
+        double value;
+        char *end;
+
+        if (!locale)
+                return -ENOMEM;
+        text = skip_blanks(text);
+        if (!strchr("+-.0123456789", *text) || !*text)
+                return -EINVAL;
+        errno = 0;
+        value = strtod_l(text, &end, locale);
+        if (end == text || *skip_blanks(end))
+                return -EINVAL;
+        if (!isfinite(value))
+                return -ERANGE;
+        *ret = value;
+        return 0;
+}
+
+int util_make_parent(const char *path, unsigned mode)
+{
+        _cleanup_free_ char *copy = strdup(path);
+
+        if (!copy)
+                return -ENOMEM;
+        for (char *slash = strchr(copy + (*copy == '/'), '/'); slash; slash = strchr(slash + 1, '/')) {
+                *slash = '\0';
+                if (mkdir(copy, mode) < 0 && errno != EEXIST)
+                        return -errno;
+                *slash = '/';
+        }
+        return 0;
+}
+
+static int write_all(int fd, const char *text, size_t length)
+{
+        while (length > 0) {
+                ssize_t n = write(fd, text, length);
+
+                if (n < 0) {
+                        if (errno == EINTR)
+                                continue;
+                        return -errno;
+                }
+                text += n;
+                length -= (size_t)n;
+        }
+        return fsync(fd) < 0 ? -errno : 0;
+}
+
+int util_write_file(const char *path, const char *text, size_t length, unsigned mode)
+{
+        _cleanup_free_ char *temporary = NULL;
+        _cleanup_close_ int fd = -1;
+        int err;
+
+        if (asprintf(&temporary, "%s.XXXXXX", path) < 0) {
+                temporary = NULL;
+                return -ENOMEM;
+        }
+        fd = mkostemp(temporary, O_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        err = write_all(fd, text, length);
+        if (!err && fchmod(fd, mode) < 0)
+                err = -errno;
+        if (!err && rename(temporary, path) < 0)
+                err = -errno;
+        if (err)
+                unlink(temporary);
+        return err;
+}
+
+/* Length of the valid UTF-8 sequence at @text (RFC 3629: shortest form, no surrogates), or 0. */
+static size_t utf8_length(const unsigned char *text)
+{
+        size_t length = text[0] < 0x80 ? 1 : text[0] >= 0xc2 && text[0] <= 0xdf ? 2
+                        : (text[0] & 0xf0) == 0xe0 ? 3 : text[0] >= 0xf0 && text[0] <= 0xf4 ? 4 : 0;
+
+        for (size_t i = 1; i < length; i++)
+                if ((text[i] & 0xc0) != 0x80)
+                        return 0;
+        if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
+            (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
+                return 0;
+        return length;
+}
+
+/* C0, DEL, C1, and the marks that reorder or hide text on a terminal. */
+static bool is_control(const unsigned char *text, size_t length)
+{
+        if (length == 1)
+                return text[0] < 0x20 || text[0] == 0x7f;
+        if (length == 2)
+                return text[0] == 0xc2 && text[1] < 0xa0;
+        if (length == 3 && text[0] == 0xe2) /* U+200B..200F, U+2028..202E, U+2060..206F */
+                return (text[1] == 0x80 && ((text[2] >= 0x8b && text[2] <= 0x8f) ||
+                                            (text[2] >= 0xa8 && text[2] <= 0xae))) ||
+                       (text[1] == 0x81 && text[2] >= 0xa0 && text[2] <= 0xaf);
+        return length == 3 && text[0] == 0xef && text[1] == 0xbb && text[2] == 0xbf;
+}
+
+char *util_printable(const char *text, char *buf, size_t size)
+{
+        const unsigned char *in = (const unsigned char *)text;
+        size_t out = 0;
+
+        while (*in && out + 1 < size) {
+                size_t length = utf8_length(in);
+
+                if (!length || is_control(in, length)) {
+                        buf[out++] = '?';
+                        in += length ? length : 1;
+                        continue;
+                }
+                if (out + length >= size)
+                        break;
+                memcpy(buf + out, in, length);
+                out += length;
+                in += length;
+        }
+        buf[out] = '\0';
+        return buf;
+}

@@ -1,0 +1,99 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Cleanup attributes and small helpers. Errors are negative errno; foreign
+ * codes are turned into it at their border by one errno_from_x() each.
+ * A result is written only on success.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define _cleanup_(f) __attribute__((cleanup(f)))
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* The export mark stands in the .c only, so that the public header stays clean. */
+#define JOULECAST_EXPORT __attribute__((visibility("default")))
+
+static inline void freep(void *p)
+{
+        free(*(void **)p);
+}
+
+static inline void closep(int *fd)
+{
+        if (*fd >= 0)
+                close(*fd);
+}
+
+static inline void fclosep(FILE **file)
+{
+        if (*file)
+                fclose(*file);
+}
+
+#define _cleanup_free_ _cleanup_(freep)
+#define _cleanup_close_ _cleanup_(closep)
+#define _cleanup_fclose_ _cleanup_(fclosep)
+
+/* Takes the pointer out of a variable that a cleanup would otherwise free. */
+#define TAKE_PTR(p)                                                                                          \
+        ({                                                                                                   \
+                __auto_type taken_ = (p);                                                                    \
+                (p) = NULL;                                                                                  \
+                taken_;                                                                                      \
+        })
+
+static inline int take_fd(int *fd)
+{
+        int taken = *fd;
+
+        *fd = -1;
+        return taken;
+}
+
+/**
+ * util_grow() - make room for one more element
+ * @array:    the array's address; its pointer is replaced
+ * @capacity: how many elements it holds; updated
+ * @needed:   how many it must hold
+ * @size:     the size of one element
+ *
+ * Return: 0; -ENOMEM, and the array as it was.
+ */
+int util_grow(void *array, size_t *capacity, size_t needed, size_t size);
+
+/**
+ * util_read_at() - read a small file of the kernel whole
+ * @dir_fd: folder that @path is relative to
+ * @buf:    gets the text and a NUL
+ * @size:   of @buf; a longer file is -EFBIG
+ *
+ * Return: length without the NUL; a negative errno.
+ */
+ssize_t util_read_at(int dir_fd, const char *path, char *buf, size_t size);
+
+/* Whole-string numbers in the C locale, blanks at either end allowed. 0; -EINVAL; -ERANGE. */
+int util_parse_u64(const char *text, uint64_t *ret);
+int util_parse_i64(const char *text, int64_t *ret);
+int util_parse_double(const char *text, double *ret); /* finite only; independent of the locale */
+
+/* Writes a file whole or not at all: temporary file beside it, fsync, rename. */
+int util_write_file(const char *path, const char *text, size_t length, unsigned mode);
+
+/* mkdir -p of the folder that holds @path. 0 or a negative errno. */
+int util_make_parent(const char *path, unsigned mode);
+
+/*
+ * A copy of @text in which a terminal, a log or a table finds nothing but printable characters: valid UTF-8
+ * stays, control characters and broken sequences become "?". @size >= 1; always ends in NUL. Returns @buf.
+ */
+char *util_printable(const char *text, char *buf, size_t size);

@@ -1,0 +1,64 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * A virtual device: a truth (profile with [virtual]) plus the physics that a
+ * calibration has to see through. Time is virtual: it passes only in
+ * virtual_advance(). This header is what a real device offers: sources to read,
+ * settings to change, work to run. The truth is behind virtual-truth.h, which
+ * only `joulecast simulate` may include; a test holds that wall.
+ */
+
+#include "log.h"
+#include "profile.h"
+#include "source.h"
+
+struct virtual_device;
+
+/* Noise is drawn from a different stream for each purpose; the device's hidden constants from its seed alone. */
+enum virtual_stream {
+        VIRTUAL_CALIBRATE,
+        VIRTUAL_SIMULATE,
+};
+
+/* What runs on the device from now on. Rates are nominal: the device lets byte rates wander. */
+struct virtual_work {
+        char app[APP_ID_MAX];
+        uint32_t policy_khz[8];   /* by index of the policy in the profile; 0: it asks for none */
+        double utilisation[64];   /* by CPU, counted through the policies in order; CPU time per second, 0..1 */
+        double read_mb_per_s;
+        double write_mb_per_s;
+        double rx_mb_per_s;
+        double tx_mb_per_s;
+        double wakes_per_s;
+        double gpu;               /* 0..1 */
+        bool foreground;
+};
+
+/* @truth is copied. @start_percent 0..100 true charge; the OS shows it floored. -EINVAL without [virtual]. */
+int virtual_open(const struct profile *truth, enum virtual_stream stream, uint64_t seed, double start_percent,
+                 const struct log *log, struct virtual_device **ret);
+void virtual_free(struct virtual_device *device);
+void virtual_freep(struct virtual_device **device);
+
+/* Finds NAME among the shipped virtual devices, or FILE; "virtual:" in front is allowed. */
+int virtual_load(const char *name_or_file, const struct log *log, struct profile **ret);
+
+uint64_t virtual_now_ns(const struct virtual_device *device);   /* boottime since it was opened */
+void virtual_set_realtime(struct virtual_device *device, int64_t epoch_ns); /* realtime at boottime 0 */
+int virtual_advance(struct virtual_device *device, uint64_t ns); /* 0; -ENODATA: the battery is empty */
+
+/* The one source that fills all of a sample. The device must outlive it. */
+int virtual_source_open(struct virtual_device *device, struct source **ret);
+
+/* Settings, as cpufreq, backlight and rfkill offer them. -EINVAL for what the device lacks. */
+int virtual_set_khz(struct virtual_device *device, uint32_t policy, uint32_t khz);
+int virtual_set_screen(struct virtual_device *device, bool on, uint32_t brightness);
+int virtual_set_wifi(struct virtual_device *device, bool on);
+
+/*
+ * Replaces all that runs. Overlapping work adds up: per core the sum is capped at 1 and cut in proportion; a policy
+ * runs at the highest frequency asked, else at what virtual_set_khz() said. The foreground app has the screen.
+ */
+int virtual_set_work(struct virtual_device *device, const struct virtual_work *work, size_t n);
