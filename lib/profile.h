@@ -171,6 +171,13 @@ int profile_add_policy(struct profile *profile, uint32_t policy, const char *cpu
 const char *profile_extra(const struct profile *profile, const char *section, const char *key);
 int profile_set_extra(struct profile *profile, const char *section, const char *key, const char *value);
 
+/* Covariance of two coefficients by their indices, units multiplied. */
+double profile_covariance(const struct profile *profile, size_t i, size_t j);
+void profile_set_covariance(struct profile *profile, size_t i, size_t j, double value);
+
+/* 0; -EINVAL where the covariance is not positive semi-definite beyond rounding, or a pair has no standard errors. */
+int profile_check_covariance(const struct profile *profile);
+
 /* Index of a coefficient, or -ENOENT. */
 ssize_t profile_find(const struct profile *profile, enum term term, uint32_t policy, uint32_t point, const char *disk);
 ssize_t profile_find_key(const struct profile *profile, const char *key);

@@ -130,6 +130,22 @@ int util_parse_double(const char *text, double *ret)
         return 0;
 }
 
+char *util_print_double(double value, char *buf, size_t size)
+{
+        locale_t locale = c_locale(), before;
+        double again;
+
+        before = locale ? uselocale(locale) : (locale_t)0;
+        for (int digits = 15; digits <= 17; digits++) {
+                snprintf(buf, size, "%.*g", digits, value);
+                if (digits == 17 || (util_parse_double(buf, &again) == 0 && again == value))
+                        break;
+        }
+        if (before)
+                uselocale(before);
+        return buf;
+}
+
 int util_make_parent(const char *path, unsigned mode)
 {
         _cleanup_free_ char *copy = strdup(path);

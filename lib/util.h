@@ -46,7 +46,7 @@ static inline void fclosep(FILE **file)
 
 /* Takes the pointer out of a variable that a cleanup would otherwise free. */
 #define TAKE_PTR(p)                                                                                          \
-        ({                                                                                                   \
+        __extension__({                                                                                      \
                 __auto_type taken_ = (p);                                                                    \
                 (p) = NULL;                                                                                  \
                 taken_;                                                                                      \
@@ -85,6 +85,9 @@ ssize_t util_read_at(int dir_fd, const char *path, char *buf, size_t size);
 int util_parse_u64(const char *text, uint64_t *ret);
 int util_parse_i64(const char *text, int64_t *ret);
 int util_parse_double(const char *text, double *ret); /* finite only; independent of the locale */
+
+/* Shortest decimal text that reads back as the same double, in the C locale. Returns @buf of >= 32 bytes. */
+char *util_print_double(double value, char *buf, size_t size);
 
 /* Writes a file whole or not at all: temporary file beside it, fsync, rename. */
 int util_write_file(const char *path, const char *text, size_t length, unsigned mode);

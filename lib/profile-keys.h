@@ -1,0 +1,40 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The keys of a profile, once for reading and writing: a table for the
+ * coefficients and one for the plain numbers.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "profile.h"
+
+struct term_key {
+        const char *section;
+        const char *key;
+        enum component component;
+        bool by_policy; /* [cpu P] */
+        bool by_point;  /* key.POINT */
+        bool by_disk;   /* [disk] or [disk NAME] */
+};
+
+extern const struct term_key term_keys[TERM_COUNT];
+
+/* A number of the profile that is no coefficient. NaN or 0 in a profile without it, as profile.h says. */
+struct number_key {
+        const char *section;
+        const char *key;
+        size_t offset; /* of the double in struct profile */
+        double min;
+        double max;
+};
+
+extern const struct number_key number_keys[];
+extern const size_t n_number_keys;
+
+int coefficient_compare(const void *a, const void *b);
+/* Takes over @coefficients (sorted, without duplicates) and makes an empty covariance for them. */
+int profile_set_coefficients(struct profile *profile, struct coefficient *coefficients, size_t n);

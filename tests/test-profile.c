@@ -1,0 +1,273 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "profile.h"
+#include "util.h"
+
+#define HEAD "[profile]\nversion = 1\n[battery]\nenergy_full_mwh = 15000\n"
+
+static const char full[] =
+        "[profile]\n"
+        "version = 1                      ; another version is refused\n"
+        "device = nexus-7-2013\n"
+        "match = dmi:*Nexus 7*\n"
+        "method = percent\n"
+        "created = 2026-11-20T03:12:44Z\n"
+        "x-validated = true\n"
+        "[fit]\n"
+        "degrees_of_freedom = 21\n"
+        "scale_percent = 1.5\n"
+        "discrepancy_percent = 1.0\n"
+        "[battery]\n"
+        "energy_full_mwh = 15000\n"
+        "[base]\n"
+        "power_mw = 150.0 4.1\n"
+        "[cpu 0]\n"
+        "cpus = 0-3\n"
+        "active_mw.384000 = 160.0 5.2\n"
+        "shared_mw.384000 = 41.0 6.0\n"
+        "idle_mw.384000 = 0\n"
+        "active_mw.1512000 = 0.1 0.30000000000000004\n"
+        "[display]\n"
+        "max_brightness = 255\n"
+        "power_mw.5 = 367.8 9\n"
+        "power_mw.255 = 854.0 12\n"
+        "[disk]\n"
+        "read_mj_per_mb = 6.0 1.2\n"
+        "[disk mmcblk1]\n"
+        "write_mj_per_mb = 25.0 3.1\n"
+        "[wifi]\n"
+        "on_mw = 30 9\n"
+        "wake_mj = 120 20\n"
+        "[gpu]\n"
+        "active_mw = 900 40\n"
+        "[suspend]\n"
+        "power_mw = 8 1\n"
+        "[virtual]\n"
+        "seed = 18446744073709551615\n"
+        "voltage_mv.100 = 4190\n"
+        "voltage_mv.0 = 3300\n"
+        "gauge_period_s = 3.5\n"
+        "[x-vendor]\n"
+        "x-note = kept\n"
+        "[covariance]\n"
+        "cpu.0.active_mw.384000,base.power_mw = -2.31\n"
+        "disk.mmcblk1.write_mj_per_mb,disk.read_mj_per_mb = 0.25\n";
+
+struct sentence {
+        char text[1024];
+        int count;
+};
+
+static void keep_sentence(void *data, enum log_level level, const char *text)
+{
+        struct sentence *sentence = data;
+
+        (void)level;
+        sentence->count++;
+        snprintf(sentence->text, sizeof(sentence->text), "%s", text);
+}
+
+static struct profile *parse(const char *text)
+{
+        struct log log = { log_to_stderr, (void *)"test-profile" };
+        struct profile *profile = NULL;
+
+        check_int(profile_parse(text, strlen(text), "text", &log, &profile), 0);
+        return profile;
+}
+
+static void reads_every_key(void)
+{
+        struct profile *profile = parse(full);
+        ssize_t active = profile_find(profile, TERM_CPU_ACTIVE, 0, 384000, NULL);
+        ssize_t base = profile_find_key(profile, "base.power_mw");
+        char key[PROFILE_KEY_MAX];
+
+        check(active >= 0 && base >= 0);
+        check_near(profile->coefficients[active].value, 160, 0);
+        check_near(profile->coefficients[active].standard_error, 5.2, 0);
+        check_near(profile_covariance(profile, (size_t)active, (size_t)base), -2.31, 0);
+        check_near(profile_covariance(profile, (size_t)base, (size_t)active), -2.31, 0);
+        check_near(profile_covariance(profile, (size_t)base, (size_t)base), 4.1 * 4.1, 1e-12);
+        check_int(profile->policies[0].n_cpus, 4);
+        check_int(profile->max_brightness, 255);
+        check(profile->virtual_device.present);
+        check(profile->virtual_device.seed == UINT64_MAX);
+        check_near(profile_voltage_mv(profile, 50), 3745, 1e-9);
+        check_near(profile_mean_voltage_mv(profile), 3745, 1e-9);
+        check_text(profile_extra(profile, "x-vendor", "x-note"), "kept");
+        check_int(profile_find(profile, TERM_WIFI_RX, 0, 0, NULL), -ENOENT); /* not measured is not 0 */
+        check(isnan(profile->coefficients[profile_find(profile, TERM_CPU_IDLE, 0, 384000, NULL)].standard_error));
+        for (size_t i = 0; i < profile->n_coefficients; i++)
+                check_int(profile_find_key(profile, coefficient_key(&profile->coefficients[i], key)), i);
+        profile_free(profile);
+}
+
+static void round_trip_is_exact(void)
+{
+        struct profile *first = parse(full), *second;
+        char *once = NULL, *again = NULL;
+
+        check_int(profile_print(first, &once), 0);
+        second = parse(once);
+        check_int(profile_print(second, &again), 0);
+        check_text(again, once);
+        check_int(second->n_coefficients, first->n_coefficients);
+        for (size_t i = 0; i < first->n_coefficients; i++) {
+                check(second->coefficients[i].value == first->coefficients[i].value);
+                check(isnan(first->coefficients[i].standard_error) ||
+                      second->coefficients[i].standard_error == first->coefficients[i].standard_error);
+                for (size_t j = 0; j < first->n_coefficients; j++)
+                        check(isnan(profile_covariance(first, i, j)) ||
+                              profile_covariance(first, i, j) == profile_covariance(second, i, j));
+        }
+        free(once);
+        free(again);
+        profile_free(first);
+        profile_free(second);
+}
+
+static void grows_in_any_order(void)
+{
+        struct coefficient coefficients[] = {
+                { .term = TERM_WIFI_ON, .value = 30, .standard_error = 3 },
+                { .term = TERM_BASE, .value = 150, .standard_error = 4 },
+                { .term = TERM_CPU_ACTIVE, .point = 384000, .value = 100, .standard_error = 5 },
+        };
+        struct profile *profile;
+
+        check_int(profile_new("x", 1000, &profile), 0);
+        check_int(profile_add(profile, &coefficients[0]), 0);
+        check_int(profile_add(profile, &coefficients[1]), 0);
+        profile_set_covariance(profile, 0, 1, 6);
+        check_int(profile_add(profile, &coefficients[2]), 0);
+        check_int(profile_add(profile, &coefficients[2]), -EEXIST);
+        check_int(profile->coefficients[1].term, TERM_CPU_ACTIVE);
+        check_near(profile_covariance(profile, 0, 2), 6, 0);
+        check_near(profile_covariance(profile, 1, 1), 25, 0);
+        check_near(profile_covariance(profile, 0, 1), 0, 0);
+        profile_free(profile);
+}
+
+static const struct {
+        const char *text;
+        const char *sentence; /* what it must begin with */
+} refused[] = {
+        { "", "text: the file is empty" },
+        { HEAD, NULL },
+        { HEAD "[base]\npower_mw = 1\r\n", NULL },
+        { "[profile]\nversion = 2\n", "text:2: this profile has version 2" },
+        { "[battery]\nenergy_full_mwh = 15000\n", "text: [profile] with version = 1 is missing" },
+        { "[profile]\nversion = 1\n", "text: energy_full_mwh of [battery] is missing" },
+        { HEAD "[base]\npower = 3\n", "text:6: power is no key of [base]" },
+        { HEAD "[bass]\npower_mw = 3\n", "text:6: [bass] is no section" },
+        { HEAD "[base]\npower_mw = nan\n", "text:6: power_mw = nan is not a number" },
+        { HEAD "[base]\npower_mw = 1e999\n", "text:6: power_mw = 1e999 is not a number" },
+        { HEAD "[base]\npower_mw = -1\n", "text:6: power_mw = -1 is out of range" },
+        { HEAD "[base]\npower_mw = 1 -1\n", "text:6: the standard error = -1 is out of range" },
+        { HEAD "[base]\npower_mw = 1 2 3\n", "text:6: the standard error = 2 3 is not a number" },
+        { HEAD "[base]\npower_mw = 1,5\n", "text:6: power_mw = 1,5 is not a number" },
+        { HEAD "[base]\npower_mw = 1\npower_mw = 2\n", "text:7: base.power_mw is given twice" },
+        { HEAD "energy_full_mwh = 1\n", "text:5: energy_full_mwh is given twice" },
+        { HEAD "[base]\npower_mw = 150.0", "text: the last line does not end in a newline" },
+        { HEAD "[base\n", "text:5: this is neither" },
+        { HEAD "[base]\npower_mw\n", "text:6: this is neither" },
+        { HEAD "[base]\npower_mw = \001\n", "text: this is not a text: byte 0x01" },
+        { HEAD "[cpu]\nactive_mw.384000 = 1\n", "text:6: [cpu] is no section" },
+        { HEAD "[cpu 0]\nactive_mw.0384000 = 1\n", "text:6: active_mw.0384000 is no key" },
+        { HEAD "[cpu 0]\nactive_mw.0 = 1\n", "text:6: active_mw.0 is no key" },
+        { HEAD "[cpu 0]\ncpus = 3-1\n", "text:6: cpus = 3-1 is not a list" },
+        { HEAD "[display]\nmax_brightness = 100\npower_mw.101 = 3\n", "text:7: power_mw.101 is above" },
+        { HEAD "[fit]\nscale_percent = 101\n", "text:6: scale_percent = 101 is out of range" },
+        { HEAD "[profile]\nmethod = guess\n", "text:6: method = guess is unknown" },
+        { HEAD "[profile]\ncreated = yesterday\n", "text:6: created = yesterday is not a time" },
+        { HEAD "[disk a,b]\nread_mj_per_mb = 3\n", "text:6: [disk a,b] is no section" },
+        { HEAD "[covariance]\nbase.power_mw,wifi.on_mw = 1\n", "text:6: base.power_mw is no coefficient" },
+        { HEAD "[base]\npower_mw = 1 1\n[wifi]\non_mw = 1 1\n[covariance]\nbase.power_mw,wifi.on_mw = 1.1\n",
+          "text: the covariance is not positive" },
+        { HEAD "[base]\npower_mw = 1 1\n[wifi]\non_mw = 1 1\n[covariance]\nbase.power_mw,wifi.on_mw = .1\n"
+               "wifi.on_mw,base.power_mw = .1\n", "text:11: the pair" },
+        { HEAD "[base]\npower_mw = 1 1\n[covariance]\nbase.power_mw,base.power_mw = 1\n", "text:8: the variance of" },
+        { HEAD "[base]\npower_mw = 1\n[wifi]\non_mw = 1 1\n[covariance]\nbase.power_mw,wifi.on_mw = .1\n",
+          "text:10: base.power_mw has a covariance, but no standard error" },
+        { HEAD "[virtual]\nvoltage_mv.101 = 3300\n", "text:6: the state of charge of voltage_mv = 101" },
+        { HEAD "[virtual]\nsed = 1\n", "text:6: sed is no key of [virtual]" },
+};
+
+static void refuses_with_one_sentence(void)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+                struct sentence sentence = { 0 };
+                struct log log = { keep_sentence, &sentence };
+                struct profile *profile = NULL;
+                int err = profile_parse(refused[i].text, strlen(refused[i].text), "text", &log, &profile);
+
+                if (!refused[i].sentence) {
+                        check_int(err, 0);
+                        check_int(sentence.count, 0);
+                } else {
+                        check_int(err, -EINVAL);
+                        check_int(sentence.count, 1);
+                        check(!profile);
+                        sentence.text[strlen(refused[i].sentence)] = '\0';
+                        check_text(sentence.text, refused[i].sentence);
+                }
+                profile_free(profile);
+        }
+}
+
+static void cut_anywhere_is_refused_or_whole_lines(void)
+{
+        size_t length = strlen(full);
+
+        for (size_t cut = 0; cut < length; cut++) {
+                struct profile *profile = NULL;
+                int err = profile_parse(full, cut, "text", NULL, &profile);
+
+                /* Only at the end of a line may a cut text pass: then it is a whole, smaller profile. */
+                check(err == -EINVAL || full[cut - 1] == '\n');
+                profile_free(profile);
+        }
+}
+
+static void long_lines_are_refused(void)
+{
+        char text[sizeof(HEAD) + 600];
+        struct profile *profile = NULL;
+
+        snprintf(text, sizeof(text), "%s[x-a]\nx-long = %0200d\n", HEAD, 1);
+        check_int(profile_parse(text, strlen(text), "text", NULL, &profile), -EINVAL);
+        snprintf(text, sizeof(text), "%s[x-a]\nx-long = %0170d\n", HEAD, 1);
+        check_int(profile_parse(text, strlen(text), "text", NULL, &profile), 0);
+        profile_free(profile);
+}
+
+/* A comma as the decimal point of the user's locale changes nothing. */
+static void is_independent_of_the_locale(void)
+{
+        static const char *const commas[] = { "de_DE.UTF-8", "fr_FR.UTF-8", "de_DE.utf8" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(commas); i++)
+                if (setlocale(LC_ALL, commas[i]))
+                        break;
+        round_trip_is_exact();
+        setlocale(LC_ALL, "C");
+}
+
+int main(void)
+{
+        reads_every_key();
+        round_trip_is_exact();
+        grows_in_any_order();
+        refuses_with_one_sentence();
+        cut_anywhere_is_refused_or_whole_lines();
+        long_lines_are_refused();
+        is_independent_of_the_locale();
+        return check_result();
+}
