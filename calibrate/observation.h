@@ -18,7 +18,8 @@ enum observation_method {
         METHOD_TICKS,   /* between steps of charge_now or energy_now finer than 1 % */
 };
 
-extern const char *const observation_method_names[]; /* "percent", "gauge", "ticks" */
+extern const char *const observation_method_names[]; /* "percent", "gauge", "ticks", NULL */
+int observation_method_from_name(const char *name, enum observation_method *ret); /* -EINVAL; @name may be NULL */
 
 struct observation {
         int64_t id;               /* row in the database; 0 before it is stored */
@@ -59,14 +60,21 @@ struct observation_run {
         bool finished;
 };
 
+/*
+ * Each error below has said its sentence to @log. Writing makes file and folders (0700, 0600) and locks them: a second
+ * writer gets -EBUSY. Reading: -ENOENT, or -ENODATA where nothing was ever written.
+ */
 int observations_open(const char *path, bool write, const struct log *log, struct observations **ret);
 void observations_close(struct observations *observations);
+void observations_closep(struct observations **observations);
 int observations_start(struct observations *observations, struct observation_run *run);       /* sets run->id */
 int observations_append(struct observations *observations, struct observation *observation);  /* one transaction; sets id */
 int observations_finish(struct observations *observations, int64_t run);
 int observations_runs(struct observations *observations, struct observation_run **ret, size_t *n); /* newest last */
+void observations_free_runs(struct observation_run *runs, size_t n);
 /* All of one run, in order. */
 int observations_read(struct observations *observations, int64_t run, struct observation **ret, size_t *n);
+void observations_free(struct observation *list, size_t n);
 void observation_clear(struct observation *observation);
 
 /*
@@ -83,6 +91,12 @@ void observation_clear(struct observation *observation);
  * An error is {"error": "one sentence"}. The usage's JSON is that of usage_to_json().
  */
 struct cJSON;
+
+/*
+ * A usage as JSON: the struct's words. Amounts of a component that was not counted are null, "cpu" is a list of
+ * {"policy", "khz", "busy_ns", "any_ns"}, "screen" one of {"brightness": number or null, "on_ns"}.
+ * An observation has all its members ("id", "run" and "start_realtime_ns" as decimal strings), "method" and "usage".
+ */
 struct cJSON *usage_to_json(const struct usage *usage);
 int usage_from_json(const struct cJSON *json, struct usage *ret);
 struct cJSON *observation_to_json(const struct observation *observation);

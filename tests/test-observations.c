@@ -1,0 +1,216 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "observation.h"
+#include "util.h"
+
+static char folder[] = "/tmp/joulecast-observations-XXXXXX";
+static char path[128];
+
+static void fill(struct observation *observation)
+{
+        *observation = (struct observation){
+                .run = 7, .sequence = 3, .pass = 1, .mode = "cpu.0.1026000.one", .kind = "cpu", .method = METHOD_GAUGE,
+                .start_realtime_ns = INT64_C(1764000000123456789), .elapsed_ns = 20000000001, .percent = 83.5,
+                .steps = NAN, .charge_full_uah = 3950000, .voltage_mv = 3987.25, .power_mw = 1.0 / 3, .gauge_updates = 6,
+                .refresh_s = 3.5, .temperature_c = NAN, .held_back = true, .rejected = "",
+        };
+        observation->usage.have = USAGE_CPU | USAGE_DISPLAY | USAGE_WIFI;
+        observation->usage.time_ns = 20000000001;
+        observation->usage.wifi_rx_bytes = (UINT64_C(1) << 53) - 1;
+        observation->usage.wifi_wakes = 12;
+        check_int(usage_add_cpu(&observation->usage, 0, 1026000, 19999999999, 19999999998), 0);
+        check_int(usage_add_cpu(&observation->usage, 4, KHZ_UNKNOWN, 5, 4), 0);
+        check_int(usage_add_screen(&observation->usage, 178, 20000000000), 0);
+        check_int(usage_add_screen(&observation->usage, BRIGHTNESS_UNKNOWN, 1), 0);
+}
+
+static void check_same(const struct observation *got, const struct observation *want)
+{
+        check_int(got->run, want->run);
+        check_int(got->sequence, want->sequence);
+        check_int(got->pass, want->pass);
+        check_text(got->mode, want->mode);
+        check_text(got->kind, want->kind);
+        check_int(got->method, want->method);
+        check_int(got->start_realtime_ns, want->start_realtime_ns);
+        check_int(got->elapsed_ns, want->elapsed_ns);
+        check(got->percent == want->percent);
+        check(isnan(got->steps) && isnan(want->steps));
+        check(got->charge_full_uah == want->charge_full_uah);
+        check(got->voltage_mv == want->voltage_mv);
+        check(got->power_mw == want->power_mw);
+        check_int(got->gauge_updates, want->gauge_updates);
+        check(got->refresh_s == want->refresh_s);
+        check(isnan(got->temperature_c));
+        check_int(got->burn, want->burn);
+        check_int(got->held_back, want->held_back);
+        check_text(got->rejected, want->rejected);
+        check_int(got->usage.have, want->usage.have);
+        check_int(got->usage.time_ns, want->usage.time_ns);
+        check_int(got->usage.wifi_rx_bytes, want->usage.wifi_rx_bytes);
+        check_int(got->usage.wifi_wakes, want->usage.wifi_wakes);
+        check_int(got->usage.n_cpu, want->usage.n_cpu);
+        check(!memcmp(got->usage.cpu, want->usage.cpu, want->usage.n_cpu * sizeof(*want->usage.cpu)));
+        check_int(got->usage.n_screen, want->usage.n_screen);
+        check_int(got->usage.screen[0].brightness, want->usage.screen[0].brightness);
+        check_int(got->usage.screen[0].on_ns, want->usage.screen[0].on_ns);
+        check_int(got->usage.screen[1].brightness, BRIGHTNESS_UNKNOWN);
+}
+
+static void json_round_trip(void)
+{
+        struct observation want, got = { 0 };
+        cJSON *json, *again;
+        char *text;
+
+        fill(&want);
+        json = observation_to_json(&want);
+        text = cJSON_PrintUnformatted(json);
+        again = cJSON_Parse(text);
+        check_int(observation_from_json(again, &got), 0);
+        check_same(&got, &want);
+        free(text);
+        cJSON_Delete(json);
+        cJSON_Delete(again);
+        observation_clear(&got);
+        observation_clear(&want);
+}
+
+static void hostile_json(void)
+{
+        static const char *const texts[] = {
+                "{}",
+                "[]",
+                "1",
+                "{\"time_ns\": -1, \"suspend_ns\": 0, \"other_rx_bytes\": 0, \"other_tx_bytes\": 0}",
+                "{\"time_ns\": 1.5, \"suspend_ns\": 0, \"other_rx_bytes\": 0, \"other_tx_bytes\": 0}",
+                "{\"time_ns\": 1e30, \"suspend_ns\": 0, \"other_rx_bytes\": 0, \"other_tx_bytes\": 0}",
+                "{\"time_ns\": 1, \"suspend_ns\": 0, \"other_rx_bytes\": 0, \"other_tx_bytes\": 0, \"cpu\": 3}",
+                "{\"time_ns\": 1, \"suspend_ns\": 0, \"other_rx_bytes\": 0, \"other_tx_bytes\": 0, \"cpu\": [{}]}",
+                "{\"time_ns\": 1, \"suspend_ns\": 0, \"other_rx_bytes\": 0, \"other_tx_bytes\": 0, "
+                "\"screen\": [{\"brightness\": -3, \"on_ns\": 1}]}",
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+                struct usage usage;
+                cJSON *json = cJSON_Parse(texts[i]);
+
+                check_int(usage_from_json(json, &usage), -EINVAL);
+                cJSON_Delete(json);
+        }
+        check_int(usage_from_json(NULL, NULL), -EINVAL);
+        check_int(observation_from_json(NULL, NULL), -EINVAL);
+}
+
+static void database_round_trip(void)
+{
+        struct observation_run run = { .device = "nexus", .method = "gauge", .plan = "", .seed = UINT64_MAX,
+                                       .start_realtime_ns = 5, .energy_full_mwh = NAN, .max_brightness = 255 };
+        struct observations *observations = NULL, *second = NULL;
+        struct observation want, *list = NULL;
+        struct observation_run *runs = NULL;
+        char description[] = "{\"policies\": []}";
+        struct stat status;
+        size_t n = 0;
+
+        run.description = description;
+        check_int(observations_open(path, true, NULL, &observations), 0);
+        check_int(observations_open(path, true, NULL, &second), -EBUSY);
+        check_int(observations_start(observations, &run), 0);
+        check_int(run.id, 1);
+        fill(&want);
+        want.run = run.id;
+        check_int(observations_append(observations, &want), 0);
+        check_int(observations_append(observations, &want), -EINVAL); /* the same sequence twice */
+        want.sequence = 2;
+        check_int(observations_append(observations, &want), 0);
+        check_int(want.id, 2);
+        check_int(observations_open(path, false, NULL, &second), 0); /* the fit reads beside it */
+        check_int(observations_read(second, run.id, &list, &n), 0);
+        check_int(n, 2);
+        if (n == 2) {
+                check_int(list[0].sequence, 2);
+                check_same(&list[0], &want);
+        }
+        check_int(observations_finish(observations, run.id), 0);
+        observations_free(list, n);
+        check_int(observations_runs(second, &runs, &n), 0);
+        check_int(n, 1);
+        if (n == 1) {
+                check_text(runs[0].device, "nexus");
+                check(runs[0].seed == UINT64_MAX);
+                check(isnan(runs[0].energy_full_mwh));
+                check(runs[0].finished);
+                check_text(runs[0].description, description);
+        }
+        observations_free_runs(runs, n);
+        observations_close(second);
+        observations_close(observations);
+        check(stat(path, &status) == 0 && (status.st_mode & 0777) == 0600);
+        observation_clear(&want);
+}
+
+static void refuses(void)
+{
+        struct observations *observations = NULL;
+        struct observation *list = NULL;
+        sqlite3 *db = NULL;
+        size_t n = 0;
+
+        check_int(observations_open("/nonexistent/observations.db", false, NULL, &observations), -ENOENT);
+        check_int(util_write_file(path, "this is not a database, but long enough to be taken for one..............."
+                                        "..................................................", 120, 0600), 0);
+        check_int(observations_open(path, false, NULL, &observations), -EINVAL);
+        check_int(observations_open(path, true, NULL, &observations), -EINVAL);
+        unlink(path);
+        check_int(util_write_file(path, "", 0, 0600), 0);
+        check_int(observations_open(path, false, NULL, &observations), -ENODATA);
+        check_int(observations_open(path, true, NULL, &observations), 0);
+        observations_close(observations);
+
+        check_int(sqlite3_open(path, &db), SQLITE_OK);
+        check_int(sqlite3_exec(db, "INSERT INTO run VALUES (1, 'd', 'm', '', 0, 0, NULL, 0, NULL, 0);"
+                                   "INSERT INTO observation VALUES (1, 1, 0, 0, char(27) || 'mode', 'k', 'gauge', 0, 0,"
+                                   "NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, '{broken', 0, 0, '');",
+                               NULL, NULL, NULL), SQLITE_OK);
+        check_int(observations_open(path, false, NULL, &observations), 0);
+        check_int(observations_read(observations, 1, &list, &n), -EINVAL);
+        observations_close(observations);
+        check_int(sqlite3_exec(db, "PRAGMA user_version = 9", NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_close(db);
+        check_int(observations_open(path, false, NULL, &observations), -EINVAL);
+}
+
+static void remove_files(void)
+{
+        static const char *const names[] = { "", "-wal", "-shm" };
+        char name[160];
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                snprintf(name, sizeof(name), "%s%s", path, names[i]);
+                unlink(name);
+        }
+}
+
+int main(void)
+{
+        check(mkdtemp(folder) != NULL);
+        snprintf(path, sizeof(path), "%s/observations.db", folder);
+        json_round_trip();
+        hostile_json();
+        database_round_trip();
+        remove_files();
+        refuses();
+        remove_files();
+        check_int(rmdir(folder), 0);
+        return check_result();
+}
