@@ -32,7 +32,14 @@ struct model_vector {
 
 int model_vector_make(const struct profile *profile, const struct usage *usage, struct model_vector *ret);
 void model_vector_clear(struct model_vector *vector);
+/* Adds one to another, or a multiple of it; @to may be all zero. 0; -ENOMEM; -EINVAL for another profile's. */
 int model_vector_add(struct model_vector *to, const struct model_vector *from);
+int model_vector_add_scaled(struct model_vector *to, const struct model_vector *from, double factor);
+
+/* The energy of what is known, in mJ. */
+double model_energy_mj(const struct profile *profile, const struct model_vector *vector);
+/* v'Cv + (scale*E)^2 + sum over components of (discrepancy*E_c)^2, in J^2; NaN: no standard errors or no [fit]. */
+double model_variance_j2(const struct profile *profile, const struct model_vector *vector);
 
 struct model_energy {
         double value_j;                       /* NaN unknown */
@@ -45,14 +52,19 @@ struct model_energy {
  * @level: 0.95 for costs, 0.90 for forecasts
  * @extra_sd_j: another standard deviation in quadrature, e.g. of daemons that no counter shows; 0 for none
  *
- * half width = t(degrees_of_freedom) * sqrt(v'Cv + (scale*E)^2 + sum over components of (discrepancy*E_c)^2
- *              + extra_sd^2 + spread^2)      (DESIGN: Profile)
+ * half width = sqrt(t(degrees_of_freedom)^2 * (v'Cv + (scale*E)^2 + sum over components of (discrepancy*E_c)^2
+ *                   + extra_sd^2) + spread^2)      (DESIGN: Profile)
+ *
+ * The spread is a half range and no standard deviation, so it gets no t: an unknown frequency alone gives exactly the
+ * range over all operating points.
  */
 void model_energy(const struct profile *profile, const struct model_vector *vector, double level, double extra_sd_j,
                   struct model_energy *ret);
 
 /* Quantile of Student's t by Hill's algorithm 396 (CACM 13, 1970), two-sided @level, e.g. 0.95; so that the shared library needs no GSL. */
 double model_student_t(double degrees_of_freedom, double level);
+/* The same for infinitely many degrees of freedom: 1.96 for 0.95. */
+double model_normal(double level);
 
 /* sd of the energy of daemons that no counter shows over @seconds: tuning.h or the profile's x- keys; J. */
 double model_background_sd_j(const struct profile *profile, double seconds);

@@ -1,0 +1,244 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The power model against numbers that were worked out by hand. */
+
+#include <errno.h>
+
+#include "check.h"
+#include "model.h"
+#include "units.h"
+#include "util.h"
+
+#define S(seconds) ((uint64_t)((seconds) * 1e9))
+
+static const char text[] = "[profile]\n"
+                           "version = 1\n"
+                           "device = hand\n"
+                           "[fit]\n"
+                           "degrees_of_freedom = 10\n"
+                           "scale_percent = 2\n"
+                           "discrepancy_percent = 1\n"
+                           "[battery]\n"
+                           "energy_full_mwh = 10000\n"
+                           "[base]\n"
+                           "power_mw = 100 4\n"
+                           "[cpu 0]\n"
+                           "cpus = 0-3\n"
+                           "active_mw.400000 = 200 10\n"
+                           "active_mw.800000 = 600 20\n"
+                           "shared_mw.400000 = 40 2\n"
+                           "shared_mw.800000 = 80 4\n"
+                           "[display]\n"
+                           "max_brightness = 255\n"
+                           "power_mw.5 = 300 3\n"
+                           "power_mw.105 = 500 5\n"
+                           "[disk]\n"
+                           "read_mj_per_mb = 6 1\n"
+                           "[wifi]\n"
+                           "on_mw = 30 3\n"
+                           "rx_mj_per_mb = 350 30\n"
+                           "[covariance]\n"
+                           "cpu.0.active_mw.400000,base.power_mw = -20\n";
+
+static struct profile *parse(const char *string)
+{
+        struct profile *profile = NULL;
+
+        check_int(profile_parse(string, strlen(string), "hand", NULL, &profile), 0);
+        return profile;
+}
+
+static struct model_energy energy_of(const struct profile *profile, const struct usage *usage, double extra_sd_j)
+{
+        struct model_vector vector = { 0 };
+        struct model_energy energy = { .value_j = NAN };
+
+        check_int(model_vector_make(profile, usage, &vector), 0);
+        model_energy(profile, &vector, 0.95, extra_sd_j, &energy);
+        model_vector_clear(&vector);
+        return energy;
+}
+
+static const char *missing_of(const struct profile *profile, const struct usage *usage)
+{
+        static char list[512];
+        struct model_vector vector = { 0 };
+
+        list[0] = '\0';
+        check_int(model_vector_make(profile, usage, &vector), 0);
+        for (size_t i = 0; i < vector.n_not_measured; i++) {
+                strcat(list, list[0] ? ", " : "");
+                strcat(list, vector.not_measured[i]);
+        }
+        model_vector_clear(&vector);
+        return list;
+}
+
+static void every_term(const struct profile *profile)
+{
+        struct cpu_time cpu = { .khz = 400000, .busy_ns = S(20), .any_ns = S(12) };
+        struct screen_time screen = { .brightness = 5, .on_ns = S(7) };
+        struct usage usage = { .have = USAGE_ALL, .time_ns = S(30), .cpu = &cpu, .n_cpu = 1, .screen = &screen,
+                               .n_screen = 1, .read_bytes = 2000000, .wifi_on_ns = S(30),
+                               .wifi_rx_bytes = 3000000 };
+        struct model_energy energy = energy_of(profile, &usage, 1.5);
+        double variance_mj2;
+
+        check_near(energy.component_j[COMPONENT_BASE], 3.0, 1e-12);
+        check_near(energy.component_j[COMPONENT_CPU], 4.0 + 0.48, 1e-12);
+        check_near(energy.component_j[COMPONENT_DISPLAY], 2.1, 1e-12);
+        check_near(energy.component_j[COMPONENT_DISK], 0.012, 1e-12);
+        check_near(energy.component_j[COMPONENT_WIFI], 0.9 + 1.05, 1e-12);
+        check_near(energy.component_j[COMPONENT_GPU], 0, 0);
+        check_near(energy.value_j, 11.542, 1e-12);
+
+        /* (30*4)^2 + (20*10)^2 + (12*2)^2 + (7*3)^2 + (2*1)^2 + (30*3)^2 + (3*30)^2 - 2*20*30*20, in mJ^2 */
+        variance_mj2 = 14400 + 40000 + 576 + 441 + 4 + 8100 + 8100 - 24000;
+        variance_mj2 += 230.84 * 230.84;                                              /* 2 % of the sum */
+        variance_mj2 += 30 * 30 + 44.8 * 44.8 + 21 * 21 + 0.12 * 0.12 + 19.5 * 19.5;  /* 1 % of each component */
+        variance_mj2 += 1500 * 1500;
+        check_near(energy.half_width_j, 2.228139 * sqrt(variance_mj2) * 1e-3, 1e-6);
+}
+
+static void between_and_outside(const struct profile *profile)
+{
+        struct cpu_time cpu = { .busy_ns = S(1) };
+        struct screen_time screen = { .on_ns = S(1) };
+        struct usage usage = { .have = USAGE_ALL, .cpu = &cpu, .n_cpu = 1, .screen = &screen, .n_screen = 1 };
+        static const struct {
+                uint32_t khz, brightness;
+                double cpu_j, cpu_spread_j, display_j, display_spread_j;
+        } cases[] = {
+                { 400000, 5, 0.2, 0, 0.3, 0 },
+                { 500000, 30, 0.3, 0, 0.35, 0 },
+                { 700000, 105, 0.5, 0, 0.5, 0 },
+                { 300000, 0, 0.2, 0.05, 0.3, 0.01 },    /* a quarter less; 5 levels of 2 mW less */
+                { 1200000, 205, 0.6, 0.3, 0.5, 0.2 },
+                { KHZ_UNKNOWN, BRIGHTNESS_UNKNOWN, 0.4, 0.2, 0.4, 0.1 },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct model_vector vector = { 0 };
+                struct model_energy energy;
+
+                cpu.khz = cases[i].khz;
+                screen.brightness = cases[i].brightness;
+                check_int(model_vector_make(profile, &usage, &vector), 0);
+                model_energy(profile, &vector, 0.95, 0, &energy);
+                check_near(energy.component_j[COMPONENT_CPU], cases[i].cpu_j, 1e-12);
+                check_near(vector.component_spread_mj[COMPONENT_CPU] * 1e-3, cases[i].cpu_spread_j, 1e-12);
+                check_near(energy.component_j[COMPONENT_DISPLAY], cases[i].display_j, 1e-12);
+                check_near(vector.component_spread_mj[COMPONENT_DISPLAY] * 1e-3, cases[i].display_spread_j, 1e-12);
+                model_vector_clear(&vector);
+        }
+}
+
+static void what_is_missing_is_named(const struct profile *profile)
+{
+        struct cpu_time cpu = { .khz = 400000, .busy_ns = S(1) };
+        struct usage usage = { .have = USAGE_ALL };
+        struct model_energy energy;
+
+        check_text(missing_of(profile, &usage), "");
+        usage.write_bytes = 1000000;
+        usage.read_bytes = 1000000;
+        check_text(missing_of(profile, &usage), "disk.write_mj_per_mb");
+        energy = energy_of(profile, &usage, 0);
+        check_near(energy.component_j[COMPONENT_DISK], 0.006, 1e-12); /* the rest is summed */
+        usage.gpu_busy_ns = 1;
+        usage.have = USAGE_ALL & ~(uint32_t)USAGE_WIFI;
+        check_text(missing_of(profile, &usage), "disk.write_mj_per_mb, wifi (not counted), gpu");
+        energy = energy_of(profile, &usage, 0);
+        check(isnan(energy.component_j[COMPONENT_GPU]));
+        check(isnan(energy.component_j[COMPONENT_WIFI]));
+        check_near(energy.component_j[COMPONENT_CPU], 0, 0);
+        check_near(energy.value_j, 0.006, 1e-12);
+        usage = (struct usage){ .have = USAGE_ALL, .cpu = &cpu, .n_cpu = 1, .suspend_ns = 5, .wifi_wakes = 1 };
+        cpu.policy = 4;
+        check_text(missing_of(profile, &usage),
+                   "suspend.power_mw, cpu.4.active_mw, cpu.4.shared_mw, wifi.wake_mj");
+}
+
+static void no_errors_no_interval(void)
+{
+        static const char plain[] = "[profile]\nversion = 1\n[battery]\nenergy_full_mwh = 10000\n"
+                                    "[base]\npower_mw = 100 1\n";
+        static const char partial[] = "[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 5\n[battery]\n"
+                                      "energy_full_mwh = 10000\n[base]\npower_mw = 100 1\n[gpu]\nactive_mw = 5\n";
+        _cleanup_(profile_freep) struct profile *without = parse(plain), *some = parse(partial);
+        struct usage usage = { .have = USAGE_ALL, .time_ns = S(10) };
+        struct model_energy energy;
+
+        if (!without || !some)
+                return;
+        energy = energy_of(without, &usage, 0);
+        check_near(energy.value_j, 1, 1e-12);
+        check(isnan(energy.half_width_j));
+        energy = energy_of(some, &usage, 0);
+        check_near(energy.half_width_j, 2.570582 * 0.01, 1e-7);
+        usage.gpu_busy_ns = S(1);
+        energy = energy_of(some, &usage, 0);
+        check_near(energy.value_j, 1.005, 1e-12);
+        check(isnan(energy.half_width_j));
+}
+
+static void vectors_add_up(const struct profile *profile)
+{
+        struct cpu_time cpu = { .khz = KHZ_UNKNOWN, .busy_ns = S(1) };
+        struct usage usage = { .have = USAGE_ALL, .time_ns = S(1), .cpu = &cpu, .n_cpu = 1 };
+        struct model_vector sum = { 0 }, one = { 0 };
+        struct model_energy energy;
+
+        check_int(model_vector_make(profile, &usage, &one), 0);
+        check_int(model_vector_add(&sum, &one), 0);
+        check_int(model_vector_add_scaled(&sum, &one, 2), 0);
+        model_energy(profile, &sum, 0.95, 0, &energy);
+        check_near(energy.value_j, 3 * 0.5, 1e-12);
+        check_near(energy.component_j[COMPONENT_BASE], 0.3, 1e-12);
+        check_near(sum.component_spread_mj[COMPONENT_CPU], 600, 1e-9); /* the same ignorance thrice */
+        check_near(model_energy_mj(profile, &sum), 1500, 1e-9);
+        model_vector_clear(&sum);
+        model_vector_clear(&one);
+}
+
+/* Tables of Student's distribution, e.g. Abramowitz and Stegun 26.10. */
+static void student_t(void)
+{
+        static const struct {
+                double n, level, t;
+        } cases[] = {
+                { 1, 0.90, 6.313752 }, { 1, 0.95, 12.706205 }, { 2, 0.95, 4.302653 },  { 3, 0.90, 2.353363 },
+                { 3, 0.95, 3.182446 }, { 4, 0.95, 2.776445 },  { 5, 0.99, 4.032143 },  { 10, 0.90, 1.812461 },
+                { 10, 0.95, 2.228139 }, { 21, 0.95, 2.079614 }, { 30, 0.99, 2.749996 }, { 120, 0.95, 1.979930 },
+                { INFINITY, 0.90, 1.644854 }, { INFINITY, 0.95, 1.959964 },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+                check_near(model_student_t(cases[i].n, cases[i].level), cases[i].t, 1e-4 * cases[i].t);
+        check(isnan(model_student_t(NAN, 0.95)));
+}
+
+static void daemons(const struct profile *profile)
+{
+        /* Short spans are all correlated, long ones average out. */
+        check_near(model_background_sd_j(profile, 0), 0, 0);
+        check_near(model_background_sd_j(profile, 1), 14e-3, 2e-5);
+        check_near(model_background_sd_j(profile, 360000), 14e-3 * sqrt(2 * 300.0 * (360000 - 300)), 1e-6);
+}
+
+int main(void)
+{
+        _cleanup_(profile_freep) struct profile *profile = parse(text);
+
+        if (!profile)
+                return 1;
+        every_term(profile);
+        between_and_outside(profile);
+        what_is_missing_is_named(profile);
+        no_errors_no_interval();
+        vectors_add_up(profile);
+        student_t();
+        daemons(profile);
+        return check_result();
+}

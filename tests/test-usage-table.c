@@ -1,0 +1,106 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <errno.h>
+
+#include "check.h"
+#include "usage-table.h"
+#include "util.h"
+
+static void figure_3(const char *path)
+{
+        _cleanup_(usage_table_freep) struct usage_table *table = NULL;
+        const struct usage_table_row *birds;
+
+        check_int(usage_table_load(path, NULL, &table), 0);
+        if (!table)
+                return;
+        check_int(table->n_rows, 6);
+        check(!table->has_tx);
+        birds = &table->rows[1];
+        check_text(birds->name, "Angry Birds");
+        check_int(birds->state, STATE_FOREGROUND);
+        check_near(birds->time_ms, 2168274, 0);
+        check_int(birds->usage.n_cpu, 3);
+        check_int(birds->usage.cpu[0].khz, 1026000);
+        check_int(birds->usage.cpu[0].busy_ns, INT64_C(69170000000));
+        check_int(birds->usage.cpu[2].busy_ns, INT64_C(2295930000000));
+        check_int(usage_screen_ns(&birds->usage), INT64_C(2168274000000));
+        check_int(birds->usage.read_bytes, 237568);
+        check_int(birds->usage.write_bytes, 4356000);
+        check_int(birds->usage.wifi_rx_bytes, 4243000);
+}
+
+static char said[1024];
+
+static void remember(void *data, enum log_level level, const char *sentence)
+{
+        snprintf(said, sizeof(said), "%s", sentence);
+}
+
+#define HEAD "name,state,time_ms,display_ms,384000,read_kb,write_kb,rx_kb,tx_kb\n"
+
+static void bad_tables_are_named(void)
+{
+        static const struct {
+                const char *text, *sentence;
+        } cases[] = {
+                { "", "t:1: the table is empty" },
+                { "name\n", "t:1: a column is missing: state" },
+                { "name,state,time_ms,display_ms,write_kb,rx_kb\n",
+                  "t:1: it needs one column of the two read_bytes and read_kb" },
+                { "name,name\n", "t:1: a column is there twice: name" },
+                { "name,0384000.5\n", "t:1: a column is neither known nor a frequency in kHz: 0384000.5" },
+                { HEAD "a,foreground,1,1,1,1,1,1\n", "t:2: the line has too few fields" },
+                { HEAD "a,foreground,1,1,1,1,1,1,1,1\n", "t:2: the line has too many fields" },
+                { HEAD "a,top,1,1,1,1,1,1,1\n", "t:2: the state is neither foreground nor background: top" },
+                { HEAD "a,foreground,1,1,-1,1,1,1,1\n", "t:2: not an amount of 0 or more: -1" },
+                { HEAD "a,foreground,1,1,nan,1,1,1,1\n", "t:2: not an amount of 0 or more: nan" },
+                { HEAD "a,foreground,1,1,1e300,1,1,1,1\n", "t:2: not an amount of 0 or more: 1e300" },
+                { HEAD "a,foreground,1,1,1,1,1,1,1\na,foreground,1,1,1,1,1,1,1\n",
+                  "t:3: a name and state is there twice: a" },
+                { HEAD "a\033[2J,foreground,1,1,1,1,1,1,1\n", "t:2: a name is not printable UTF-8: a?[2J" },
+                { HEAD ",foreground,1,1,1,1,1,1,1\n", "t:2: a name is empty: " },
+                { HEAD "a,foreground,1,1,1,1,1,1,1", "t:2: the table is cut off (its last line has no newline)" },
+                { HEAD "\"a,foreground,1,1,1,1,1,1,1\n", "t:2: a quote is not closed" },
+                { HEAD "\n", "t:2: a name is empty: " },
+        };
+        struct log log = { .handler = remember };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct usage_table *table = NULL;
+
+                said[0] = '\0';
+                check_int(usage_table_parse(cases[i].text, strlen(cases[i].text), "t", &log, &table), -EINVAL);
+                check(table == NULL);
+                check_text(said, cases[i].sentence);
+        }
+}
+
+static void quotes_and_line_ends(void)
+{
+        static const char text[] = "tx_kb,name,state,time_ms,display_ms,600000,read_kb,write_kb,rx_kb\r\n"
+                                   "4,\"Word, \"\"Draft\"\"\",background,2000,0,2.5,1,2,3\r\n";
+        _cleanup_(usage_table_freep) struct usage_table *table = NULL;
+
+        check_int(usage_table_parse(text, sizeof(text) - 1, "t", NULL, &table), 0);
+        if (!table)
+                return;
+        check_int(table->n_rows, 1);
+        check(table->has_tx);
+        check_text(table->rows[0].name, "Word, \"Draft\"");
+        check_int(table->rows[0].usage.cpu[0].busy_ns, 25000000);
+        check_int(table->rows[0].usage.read_bytes, 1000);
+        check_int(table->rows[0].usage.write_bytes, 2000);
+        check_int(table->rows[0].usage.wifi_rx_bytes, 3000);
+        check_int(table->rows[0].usage.wifi_tx_bytes, 4000);
+        check_int(table->rows[0].usage.n_screen, 0);
+}
+
+int main(int argc, char **argv)
+{
+        figure_3(argc > 1 ? argv[1] : "tests/data/sapp-figure3-usage.csv");
+        bad_tables_are_named();
+        quotes_and_line_ends();
+        return check_result();
+}
