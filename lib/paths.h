@@ -1,0 +1,32 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Where files are, when nobody says otherwise. Root and the service use the system's folders, others their own
+ * (XDG); a virtual device has a folder of its own and never touches this machine's files.
+ *
+ * @device is what --device says: NULL for this machine, "virtual:NAME" or "virtual:FILE". Results are free()d.
+ */
+
+#include <stdbool.h>
+
+/*
+ * The profile, usage.db and observations.db. For reading (@write false) a user without a file of their own gets the
+ * system's path. 0; -ENOENT where there is no home; -EINVAL for another device; -errno of a FILE that cannot be read.
+ */
+int paths_profile(const char *device, bool write, char **ret);
+int paths_usage(const char *device, bool write, char **ret);
+int paths_observations(const char *device, char **ret);
+
+/* "virtual:x" -> "x"; NULL for this machine (or another kind of device). */
+const char *paths_virtual(const char *device);
+
+/*
+ * Folder of the files that come with joulecast, @kind "profiles" or "virtual": $JOULECAST_DATADIR, the source tree
+ * where the program that runs lies in its build folder, else where it was installed.
+ */
+int paths_data(const char *kind, char **ret);
+
+/* The build folder that the running program lies in, or NULL: it is installed. free() it. */
+char *paths_build_root(void);

@@ -1,0 +1,51 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <errno.h>
+
+#include "check.h"
+#include "paths.h"
+#include "util.h"
+
+static void virtual_devices_have_their_own(void)
+{
+        _cleanup_free_ char *path = NULL, *file = NULL, *other = NULL, *again = NULL;
+
+        setenv("XDG_STATE_HOME", "/state", 1);
+        check_int(paths_usage("virtual:nexus-7", false, &path), 0);
+        check_text(path, "/state/joulecast/virtual/nexus-7/usage.db");
+        check_int(paths_profile("virtual:../../etc/nothing-here.ini", false, &file), -ENOENT);
+        check_int(paths_profile("virtual:..", false, &file), -EINVAL);
+        check_int(paths_profile("virtual:", false, &file), -EINVAL);
+        check_int(paths_profile("real:x", false, &file), -EINVAL);
+
+        check_int(util_write_file("test-paths.ini", "a", 1, 0600), 0);
+        check_int(paths_profile("virtual:test-paths.ini", true, &file), 0);
+        check_text(file, "/state/joulecast/virtual/test-paths-e40c292c/profile.ini"); /* FNV-1a of "a" */
+        check_int(util_write_file("test-paths.ini", "b", 1, 0600), 0);
+        check_int(paths_profile("virtual:./test-paths.ini", true, &other), 0);
+        check(other && file && strcmp(other, file) != 0);
+        check_int(paths_observations("virtual:nexus-7", &again), 0);
+        check_text(again, "/state/joulecast/virtual/nexus-7/observations.db");
+        remove("test-paths.ini");
+}
+
+static void data_can_be_said(void)
+{
+        _cleanup_free_ char *said = NULL, *tree = NULL, *build = paths_build_root();
+
+        setenv("JOULECAST_DATADIR", "/data", 1);
+        check_int(paths_data("profiles", &said), 0);
+        check_text(said, "/data/profiles");
+        unsetenv("JOULECAST_DATADIR");
+        check(build != NULL); /* this test runs in its build folder */
+        check_int(paths_data("profiles", &tree), 0);
+        check(tree && strstr(tree, "/data/profiles") && strncmp(tree, "/usr", 4) != 0);
+}
+
+int main(void)
+{
+        virtual_devices_have_their_own();
+        data_can_be_said();
+        return check_result();
+}
