@@ -1,0 +1,42 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * What calibration asks of joulecast-traffic: one JSON object a line. Parsing
+ * is apart from doing, so that tests and fuzzers need no network.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define REQUEST_LINE_MAX 4096 /* with its newline */
+
+enum request_kind {
+        REQUEST_RECEIVE,
+        REQUEST_TRANSMIT,
+        REQUEST_WAKE,
+        REQUEST_STOP,
+};
+
+extern const char *const request_names[]; /* by kind, as in the JSON */
+
+struct request {
+        enum request_kind kind;
+        char url[2048];       /* http or https; "" when a peer is named */
+        char peer[256];       /* host of an `iperf3 -s`; of wake: anything that datagrams can be sent to */
+        uint16_t port;        /* the peer's */
+        uint64_t bytes_per_s; /* receive, transmit */
+        uint64_t bytes;       /* ends there; 0: no such limit */
+        uint32_t bursts;      /* wake: ends there; 0: no such limit */
+        double silence_s;     /* wake: between two bursts */
+        double seconds;       /* ends there at the latest */
+};
+
+/**
+ * request_parse() - one line of the protocol
+ * @error: gets a sentence for the answer when the line is not understood; @size bytes
+ *
+ * Return: 0; -EINVAL, and @error says why.
+ */
+int request_parse(const char *line, struct request *ret, char *error, size_t size);

@@ -1,0 +1,32 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * The work is done in a child process, so that "stop" is a signal and takes
+ * effect at once, whatever libcurl or libiperf are waiting for. What it counted
+ * survives it in memory that both share.
+ */
+
+#include <stdint.h>
+
+#include "request.h"
+
+struct tally {
+        volatile uint64_t rx_bytes; /* payload and protocol headers as the library shows them, not the wire's */
+        volatile uint64_t tx_bytes;
+        volatile uint32_t bursts;
+        char error[256]; /* a sentence, when the work returned an error */
+};
+
+/* Each runs until an end condition of @request is met. 0, or a negative errno with a sentence in tally->error. */
+int receive_from_url(const struct request *request, struct tally *tally);
+int exchange_with_peer(const struct request *request, struct tally *tally);
+int wake(const struct request *request, struct tally *tally);
+
+/* CLOCK_MONOTONIC. */
+uint64_t traffic_now_ns(void);
+void traffic_sleep_s(double seconds);
+
+/* Puts a sentence into @tally and returns @err. */
+int traffic_fail(struct tally *tally, int err, const char *format, ...) __attribute__((format(printf, 3, 4)));
