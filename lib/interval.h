@@ -19,7 +19,8 @@ enum app_state {
 
 /* What one process (or nobody) used in one state. */
 struct interval_row {
-        pid_t pid;            /* 0: nobody (base): time, WiFi association, and what no process owns */
+        pid_t pid;            /* 0: nobody (base): time, WiFi association, and what no process owns; or an app
+                               * that had the screen and none of whose processes is known */
         uint64_t start_time;
         uid_t uid;
         char comm[32];
@@ -37,7 +38,8 @@ struct interval_alive {
 };
 
 enum interval_battery_have {
-        INTERVAL_DISCHARGE = 1 << 0, /* discharge_uj is known: on battery at both ends, same boot */
+        INTERVAL_DISCHARGE = 1 << 0,         /* discharge_uj is known: on battery at both ends, same boot */
+        INTERVAL_DISCHARGE_PERCENT = 1 << 1, /* discharge_percent is known; without a voltage it stands alone */
 };
 
 struct interval {

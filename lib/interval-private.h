@@ -1,0 +1,102 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What the files of interval share among themselves, and nobody else includes. */
+
+#include "interval.h"
+
+/* a * b / c, rounded down, without overflow in between; 0 where @c is 0. The result must fit. */
+static inline uint64_t mul_div(uint64_t a, uint64_t b, uint64_t c)
+{
+        __extension__ typedef unsigned __int128 wide;
+
+        return c ? (uint64_t)((wide)a * b / c) : 0;
+}
+
+/*
+ * Splits @total over @n weights so that the parts sum to @total exactly: each part is the difference of two rounded
+ * running sums, so an error of one unit never adds up. All weights 0: everything goes to the first.
+ */
+void split_by_weight(uint64_t total, const uint64_t *weight, size_t n, uint64_t *part);
+
+/* Growth of a total; one that went backward (reset, unplugged, reused) or leapt beyond reason is a gap: 0. */
+static inline uint64_t growth(uint64_t before, uint64_t now, uint64_t most)
+{
+        return now >= before && now - before <= most ? now - before : 0;
+}
+
+/* No device moves so many bytes between two polls: beyond this a counter is broken, not busy. */
+#define MOST_BYTES (UINT64_C(1) << 56)
+#define MOST_CPUS 4096
+
+/* Who had the screen, and for how long. */
+struct screen_share {
+        char app[APP_ID_MAX];   /* "": nobody, or nobody knows who */
+        uint64_t foreground_ns; /* had the screen while it was not known to be off; 0 for nobody */
+        struct usage usage;     /* screen time by brightness only */
+};
+
+struct screen_split {
+        struct screen_share *shares; /* nobody's first */
+        size_t n;
+        size_t capacity;
+        bool screen_known;           /* on or off was known all the time */
+        bool foreground_known;       /* who had it was known at some moment, or there was nothing to have */
+};
+
+int screen_split_make(const struct sample *before, const struct sample *now, uint64_t awake_ns,
+                      struct screen_split *ret);
+void screen_split_clear(struct screen_split *split); /* frees its memory */
+const struct screen_share *screen_split_find(const struct screen_split *split, const char *app);
+
+/* The machine's CPU time of one interval at one operating point. */
+struct cpu_point {
+        uint32_t policy;
+        uint32_t khz;
+        uint64_t time_ns;  /* the policy ran there */
+        uint64_t busy_ns;  /* of the whole machine */
+        uint64_t any_ns;   /* at least one core of the policy busy */
+        uint64_t owned_ns; /* thereof with an owner; may exceed busy_ns, since ticks of tasks and CPUs differ */
+};
+
+struct cpu_split {
+        struct cpu_point *points; /* ascending by policy, kHz; never empty */
+        uint64_t *weights;        /* how CPU time without a frequency is shared among them */
+        uint64_t *parts;          /* scratch, one a point */
+        size_t n;
+        size_t capacity, weights_capacity, parts_capacity;
+        bool counted;             /* busy_ns was counted and is not just what processes own */
+        uint32_t n_cpus;          /* 0 unknown */
+};
+
+int cpu_split_make(const struct sample *before, const struct sample *now, uint64_t awake_ns, struct cpu_split *ret);
+void cpu_split_clear(struct cpu_split *split);
+
+/* Adds what a process ran since before to @usage, and to owned_ns. any_ns comes later, when all owners are known. */
+int cpu_split_process(struct cpu_split *split, const struct process *before, const struct process *now,
+                      uint64_t most_ns, struct usage *usage);
+
+/* Gives @usage its part of any_ns by busy time; sums to no more than the policy's. */
+void cpu_split_any(const struct cpu_split *split, struct usage *usage);
+
+/*
+ * What no process owns: interrupts, processes that came and went between two polls. @debt_ns carries what processes
+ * had counted beyond the machine to the next interval, so that ticks seen earlier by one counter than by the
+ * other do not count twice.
+ */
+int cpu_split_rest(struct cpu_split *split, uint64_t *debt_ns, uint64_t most_debt_ns, struct usage *usage);
+
+/* The battery's level, remembered so that a gauge that flickers upward is not counted twice. */
+struct level {
+        uint32_t kind;     /* BATTERY_ENERGY_NOW, BATTERY_CHARGE_NOW or BATTERY_CAPACITY; 0: none yet */
+        uint64_t lowest;   /* since discharging began */
+};
+
+struct battery_levels {
+        struct level energy;  /* what the joules come from */
+        struct level percent; /* and the percents of charge */
+};
+
+void battery_discharge(struct battery_levels *levels, const struct sample *before, const struct sample *now,
+                       struct interval *ret);

@@ -1,0 +1,635 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The traps of counters, one function each: two or more samples in, rows out. */
+
+#include <errno.h>
+
+#include "check.h"
+#include "interval.h"
+#include "tuning.h"
+#include "units.h"
+
+#define S NS_PER_S
+
+struct fixture {
+        struct interval_maker *maker;
+        struct sample sample;
+        struct interval interval;
+        uint64_t boottime_ns;
+        uint64_t monotonic_ns;
+        int64_t realtime_ns;
+};
+
+static void setup(struct fixture *f)
+{
+        *f = (struct fixture){ .boottime_ns = 1000 * S, .monotonic_ns = 900 * S, .realtime_ns = 5000000 * (int64_t)S };
+        check_int(interval_maker_new(&f->maker), 0);
+}
+
+static void teardown(struct fixture *f)
+{
+        interval_maker_free(f->maker);
+        sample_clear(&f->sample);
+        interval_clear(&f->interval);
+}
+
+/* Starts a sample @seconds after the one before. */
+static struct sample *after(struct fixture *f, double seconds)
+{
+        uint64_t ns = (uint64_t)(seconds * 1e9);
+
+        sample_reset(&f->sample);
+        f->boottime_ns += ns;
+        f->monotonic_ns += ns;
+        f->realtime_ns += (int64_t)ns;
+        f->sample.boottime_ns = f->boottime_ns;
+        f->sample.monotonic_ns = f->monotonic_ns;
+        f->sample.realtime_ns = f->realtime_ns;
+        f->sample.have = SAMPLE_PROCESSES;
+        strcpy(f->sample.boot_id, "a boot");
+        return &f->sample;
+}
+
+static struct process *process(struct sample *sample, pid_t pid, uint64_t start_time, const char *app, uint64_t cpu_ns)
+{
+        struct process *process = sample_add_process(sample, false);
+
+        process->pid = pid;
+        process->start_time = start_time;
+        process->uid = 1000;
+        process->have = PROCESS_CPU | PROCESS_DISK;
+        process->cpu_ns = cpu_ns;
+        snprintf(process->app, sizeof(process->app), "%s", app);
+        return process;
+}
+
+static void opp(struct sample *sample, uint32_t policy, uint32_t khz, uint64_t time_ns)
+{
+        *sample_add_opp(sample) = (struct opp){ .policy = policy, .khz = khz, .time_ns = time_ns };
+        sample->have |= SAMPLE_OPPS;
+}
+
+static void core(struct sample *sample, uint32_t cpu, uint32_t policy, uint64_t busy_ns)
+{
+        *sample_add_core(sample) = (struct core){ .cpu = cpu, .policy = policy, .busy_ns = busy_ns };
+        sample->have |= SAMPLE_CORES;
+}
+
+static void screen(struct sample *sample, const char *app, bool on, uint32_t brightness)
+{
+        sample->screen = (struct screen_event){ .foreground_known = app != NULL, .screen_known = true,
+                                                .screen_on = on, .brightness = brightness };
+        if (app)
+                strcpy(sample->screen.app, app);
+        sample->have |= SAMPLE_SCREEN | (app ? SAMPLE_FOREGROUND : 0);
+}
+
+static void event(struct sample *sample, uint64_t boottime_ns, const char *app, bool on, uint32_t brightness)
+{
+        struct screen_event *event = sample_add_event(sample);
+
+        *event = (struct screen_event){ .boottime_ns = boottime_ns, .foreground_known = app != NULL,
+                                        .screen_known = true, .screen_on = on, .brightness = brightness };
+        if (app)
+                strcpy(event->app, app);
+}
+
+static int poll(struct fixture *f)
+{
+        return interval_make(f->maker, &f->sample, &f->interval);
+}
+
+static const struct interval_row *row(const struct fixture *f, const char *app, enum app_state state)
+{
+        static const struct interval_row none = { .pid = -1 };
+
+        for (size_t i = 0; i < f->interval.n_rows; i++)
+                if (strcmp(f->interval.rows[i].app, app) == 0 && f->interval.rows[i].state == state)
+                        return &f->interval.rows[i];
+        return &none;
+}
+
+static uint64_t active(const struct fixture *f, const char *app, enum app_state state)
+{
+        uint64_t sum = 0;
+
+        for (size_t i = 0; i < f->interval.n_alive; i++)
+                if (strcmp(f->interval.alive[i].app, app) == 0 && f->interval.alive[i].state == state)
+                        sum += f->interval.alive[i].active_ns;
+        return sum;
+}
+
+static uint64_t busy(const struct fixture *f, const char *app)
+{
+        return usage_busy_ns(&row(f, app, STATE_BACKGROUND)->usage) +
+               usage_busy_ns(&row(f, app, STATE_FOREGROUND)->usage);
+}
+
+static void first_sample_has_no_interval(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        process(after(&f, 0), 10, 1, "a", 5 * S);
+        check_int(poll(&f), -ENODATA);
+        process(after(&f, 30), 10, 1, "a", 7 * S);
+        check_int(poll(&f), 0);
+        check_int(f.interval.elapsed_ns, 30 * S);
+        check_int(f.interval.end_realtime_ns - f.interval.start_realtime_ns, 30 * S);
+        check_int(busy(&f, "a"), 2 * S);
+        check_int(f.interval.rows[0].pid, 0);
+        check_int(f.interval.rows[0].usage.time_ns, 30 * S);
+        check_int(active(&f, "a", STATE_BACKGROUND), 30 * S);
+        check_int(row(&f, "a", STATE_BACKGROUND)->usage.cpu[0].khz, KHZ_UNKNOWN);
+        teardown(&f);
+}
+
+static void reused_pid_is_another_process(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        process(after(&f, 0), 10, 1, "old", 50 * S);
+        poll(&f);
+        process(after(&f, 30), 10, 2, "new", 3 * S);
+        check_int(poll(&f), 0);
+        check_int(busy(&f, "new"), 3 * S);
+        check_int(row(&f, "old", STATE_BACKGROUND)->pid, -1);
+        teardown(&f);
+}
+
+static void new_process_counts_from_its_birth_but_a_hidden_one_does_not(void)
+{
+        struct fixture f;
+        struct sample *sample;
+
+        setup(&f);
+        core(after(&f, 0), 0, 0, 0);
+        poll(&f);
+        sample = after(&f, 30);
+        core(sample, 0, 0, 0);
+        process(sample, 10, 9, "born", 4 * S);
+        process(sample, 11, 2, "hidden", 4000 * S)->read_bytes = 77;
+        check_int(poll(&f), 0);
+        check_int(busy(&f, "born"), 4 * S);
+        check_int(row(&f, "hidden", STATE_BACKGROUND)->pid, -1);
+        sample = after(&f, 30);
+        core(sample, 0, 0, 0);
+        process(sample, 11, 2, "hidden", 4001 * S)->read_bytes = 80;
+        check_int(poll(&f), 0);
+        check_int(busy(&f, "hidden"), 1 * S);
+        check_int(row(&f, "hidden", STATE_BACKGROUND)->usage.read_bytes, 3);
+        teardown(&f);
+}
+
+static void backward_is_a_gap(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        process(after(&f, 0), 10, 1, "a", 50 * S)->read_bytes = 1000;
+        poll(&f);
+        process(after(&f, 30), 10, 1, "a", 20 * S)->read_bytes = 900;
+        check_int(poll(&f), 0);
+        check_int(busy(&f, "a"), 0);
+        check_int(f.interval.n_rows, 1);
+        process(after(&f, 30), 10, 1, "a", 21 * S)->read_bytes = 950;
+        check_int(poll(&f), 0);
+        check_int(busy(&f, "a"), 1 * S);
+        check_int(row(&f, "a", STATE_BACKGROUND)->usage.read_bytes, 50);
+        teardown(&f);
+}
+
+static void cancelled_writes_do_not_count_twice(void)
+{
+        struct fixture f;
+        const uint64_t total[] = { 100, 60, 90, 130 }, want[] = { 0, 0, 0, 30 };
+
+        setup(&f);
+        for (int i = 0; i < 4; i++) {
+                process(after(&f, 30), 10, 1, "a", 0)->write_bytes = total[i];
+                poll(&f);
+                if (i > 0)
+                        check_int(row(&f, "a", STATE_BACKGROUND)->usage.write_bytes, want[i]);
+        }
+        teardown(&f);
+}
+
+static void machine_total_backward_is_a_gap(void)
+{
+        struct fixture f;
+        const uint64_t total[] = { 500, 700, 100, 150 }, want[] = { 0, 200, 0, 50 };
+
+        setup(&f);
+        for (int i = 0; i < 4; i++) {
+                after(&f, 30)->have |= SAMPLE_DISK;
+                f.sample.read_bytes = total[i];
+                poll(&f);
+                if (i > 0)
+                        check_int(f.interval.rows[0].usage.read_bytes, want[i]);
+        }
+        teardown(&f);
+}
+
+static void reboot_starts_anew(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        process(after(&f, 0), 10, 1, "a", 50 * S);
+        poll(&f);
+        process(after(&f, 30), 10, 1, "a", 60 * S);
+        strcpy(f.sample.boot_id, "another boot");
+        check_int(poll(&f), -ENODATA);
+        check_int(f.interval.n_rows, 0);
+        process(after(&f, 30), 10, 1, "a", 61 * S);
+        strcpy(f.sample.boot_id, "another boot");
+        check_int(poll(&f), 0);
+        check_int(busy(&f, "a"), 1 * S);
+        teardown(&f);
+}
+
+static void clock_step_tears_no_hole(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        after(&f, 0);
+        poll(&f);
+        f.realtime_ns -= 3600 * (int64_t)S;
+        after(&f, 30);
+        check_int(poll(&f), 0);
+        check_int(f.interval.elapsed_ns, 30 * S);
+        check_int(f.interval.end_realtime_ns - f.interval.start_realtime_ns, 30 * S);
+        teardown(&f);
+}
+
+static void suspend_is_boottime_without_monotonic(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        screen(after(&f, 0), "a", true, 10);
+        poll(&f);
+        f.boottime_ns += 100 * S; /* asleep */
+        f.realtime_ns += 100 * (int64_t)S;
+        screen(after(&f, 20), "a", true, 10);
+        f.sample.monotonic_ns += 3; /* clocks are not read at the same moment */
+        check_int(poll(&f), 0);
+        check_int(f.interval.elapsed_ns, 120 * S);
+        check_near((double)f.interval.suspend_ns, 100e9, 10);
+        check_near((double)f.interval.rows[0].usage.time_ns, 20e9, 10);
+        check_int(f.interval.rows[0].usage.suspend_ns + f.interval.rows[0].usage.time_ns, 120 * S);
+        check_near((double)usage_screen_ns(&row(&f, "a", STATE_FOREGROUND)->usage), 20e9, 10);
+        teardown(&f);
+}
+
+static void jitter_is_no_suspend(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        after(&f, 0);
+        poll(&f);
+        after(&f, 30)->boottime_ns += 50000;
+        check_int(poll(&f), 0);
+        check_int(f.interval.suspend_ns, 0);
+        teardown(&f);
+}
+
+/* One policy, 10 s at 1 GHz and 20 s at 2 GHz; core 0 busy 15 s of 30, core 1 idle. */
+static void cpu_time_is_shared_by_time_in_state(void)
+{
+        struct fixture f;
+        struct sample *sample;
+        const struct usage *a, *b;
+
+        setup(&f);
+        for (int i = 0; i < 2; i++) {
+                uint64_t n = (uint64_t)i;
+
+                sample = after(&f, 30);
+                opp(sample, 0, 1000000, 7 * S + n * 10 * S);
+                opp(sample, 0, 2000000, 9 * S + n * 20 * S);
+                core(sample, 0, 0, 100 * S + n * 15 * S);
+                core(sample, 1, 0, 50 * S);
+                process(sample, 10, 1, "a", n * 9 * S);
+                process(sample, 11, 1, "b", n * 3 * S);
+                poll(&f);
+        }
+        a = &row(&f, "a", STATE_BACKGROUND)->usage;
+        b = &f.interval.rows[0].usage;
+        check_int(a->n_cpu, 2);
+        check_int(a->cpu[0].busy_ns, 3 * S);
+        check_int(a->cpu[1].busy_ns, 6 * S);
+        check_int(a->cpu[0].any_ns, 3 * S); /* any = busy: the other core idles, so 10 s * 0.5 * 9 / 15 */
+        check_int(usage_busy_ns(b), 3 * S); /* nobody's: 15 - 9 - 3 */
+        check_int(b->cpu[0].any_ns + b->cpu[1].any_ns, 3 * S);
+        teardown(&f);
+}
+
+static void policies_share_by_their_busy_time(void)
+{
+        struct fixture f;
+        struct sample *sample;
+        const struct usage *a;
+
+        setup(&f);
+        for (int i = 0; i < 2; i++) {
+                uint64_t n = (uint64_t)i;
+
+                sample = after(&f, 30);
+                opp(sample, 0, 1000000, n * 30 * S);
+                opp(sample, 4, 2000000, n * 30 * S);
+                core(sample, 0, 0, n * 6 * S);
+                core(sample, 4, 4, n * 18 * S);
+                process(sample, 10, 1, "a", n * 8 * S);
+                poll(&f);
+        }
+        a = &row(&f, "a", STATE_BACKGROUND)->usage;
+        check_int(a->cpu[0].busy_ns, 2 * S);
+        check_int(a->cpu[1].busy_ns, 6 * S);
+        check_int(a->cpu[1].policy, 4);
+        teardown(&f);
+}
+
+static void any_is_one_minus_the_product(void)
+{
+        struct fixture f;
+        struct sample *sample;
+        uint64_t any = 0;
+
+        setup(&f);
+        for (int i = 0; i < 2; i++) {
+                sample = after(&f, 10);
+                opp(sample, 0, 1000000, (uint64_t)i * 10 * S);
+                core(sample, 0, 0, (uint64_t)i * 5 * S);
+                core(sample, 1, 0, (uint64_t)i * 5 * S);
+                process(sample, 10, 1, "a", (uint64_t)i * 8 * S);
+                poll(&f);
+        }
+        for (size_t i = 0; i < f.interval.n_rows; i++)
+                any += f.interval.rows[i].usage.n_cpu ? f.interval.rows[i].usage.cpu[0].any_ns : 0;
+        check_near((double)any, 7.5e9, 3); /* 10 s * (1 - 0.5 * 0.5) */
+        check_near((double)row(&f, "a", STATE_BACKGROUND)->usage.cpu[0].any_ns, 6e9, 3);
+        teardown(&f);
+}
+
+static void counted_by_the_kernel_is_taken_as_it_is(void)
+{
+        struct fixture f;
+        struct sample *sample;
+        const struct usage *a;
+
+        setup(&f);
+        for (int i = 0; i < 2; i++) {
+                struct process *p;
+                uint64_t n = (uint64_t)i;
+
+                sample = after(&f, 10);
+                sample->have |= SAMPLE_OPPS;
+                sample->opps_counted = true;
+                *sample_add_opp(sample) = (struct opp){ 0, 1000000, n * 4 * S, n * 3 * S, n * 2 * S };
+                *sample_add_opp(sample) = (struct opp){ 0, 2000000, n * 6 * S, n * 5 * S, n * 4 * S };
+                p = sample_add_process(sample, true);
+                *p = (struct process){ .pid = 10, .have = PROCESS_CPU | PROCESS_CPU_OPPS, .app = "a",
+                                       .cpu_ns = n * 6 * S, .cpu_opp_ns = p->cpu_opp_ns };
+                p->cpu_opp_ns[0] = n * 1 * S;
+                p->cpu_opp_ns[1] = n * 5 * S;
+                poll(&f);
+        }
+        a = &row(&f, "a", STATE_BACKGROUND)->usage;
+        check_int(a->cpu[0].busy_ns, 1 * S);
+        check_int(a->cpu[1].busy_ns, 5 * S);
+        check_int(a->cpu[1].any_ns, 4 * S);
+        check_int(usage_busy_ns(&f.interval.rows[0].usage), 2 * S);
+        teardown(&f);
+}
+
+/* Ticks of a process arrive before those of its CPU: nobody's is never negative, and nothing counts twice. */
+static void early_ticks_are_a_debt(void)
+{
+        struct fixture f;
+        struct sample *sample;
+        const uint64_t machine[] = { 0, 1, 5, 9 }, owned[] = { 0, 3, 4, 6 }, want[] = { 0, 0, 1, 2 };
+
+        setup(&f);
+        for (int i = 0; i < 4; i++) {
+                sample = after(&f, 10);
+                core(sample, 0, 0, machine[i] * S);
+                process(sample, 10, 1, "a", owned[i] * S);
+                poll(&f);
+                if (i > 0)
+                        check_int(usage_busy_ns(&f.interval.rows[0].usage), want[i] * S);
+        }
+        teardown(&f);
+}
+
+static void screen_time_is_split_at_its_events(void)
+{
+        struct fixture f;
+        struct sample *sample;
+
+        setup(&f);
+        sample = after(&f, 0);
+        screen(sample, "a", true, 100);
+        process(sample, 10, 1, "a", 0);
+        process(sample, 11, 1, "b", 0);
+        poll(&f);
+        sample = after(&f, 30);
+        event(sample, f.boottime_ns - 20 * S, "b", true, 100);
+        event(sample, f.boottime_ns - 15 * S, "b", true, 200);
+        event(sample, f.boottime_ns - 12 * S, "", true, 200);
+        event(sample, f.boottime_ns - 10 * S, "b", false, 0);
+        screen(sample, "b", false, 0);
+        process(sample, 10, 1, "a", 3 * S);
+        process(sample, 11, 1, "b", 3 * S);
+        check_int(poll(&f), 0);
+        check_int(row(&f, "a", STATE_FOREGROUND)->usage.n_screen, 1);
+        check_int(row(&f, "a", STATE_FOREGROUND)->usage.screen[0].on_ns, 10 * S);
+        check_int(row(&f, "b", STATE_FOREGROUND)->usage.screen[0].on_ns, 5 * S);
+        check_int(row(&f, "b", STATE_FOREGROUND)->usage.screen[1].on_ns, 3 * S);
+        check_int(row(&f, "b", STATE_FOREGROUND)->usage.screen[1].brightness, 200);
+        check_int(usage_screen_ns(&f.interval.rows[0].usage), 2 * S);
+        check_int(usage_busy_ns(&row(&f, "a", STATE_FOREGROUND)->usage), 1 * S); /* a third of the time */
+        check_int(usage_busy_ns(&row(&f, "a", STATE_BACKGROUND)->usage), 2 * S);
+        check_int(active(&f, "a", STATE_FOREGROUND), 10 * S);
+        check_int(active(&f, "a", STATE_BACKGROUND), 20 * S);
+        check_int(active(&f, "b", STATE_FOREGROUND), 8 * S);
+        teardown(&f);
+}
+
+static void app_without_a_process_still_has_the_screen(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        screen(after(&f, 0), "ghost", true, 1);
+        poll(&f);
+        screen(after(&f, 30), "ghost", true, 1);
+        check_int(poll(&f), 0);
+        check_int(usage_screen_ns(&row(&f, "ghost", STATE_FOREGROUND)->usage), 30 * S);
+        check_int(active(&f, "ghost", STATE_FOREGROUND), 30 * S);
+        check_int(active(&f, "ghost", STATE_BACKGROUND), 0);
+        teardown(&f);
+}
+
+static void unknown_foreground_is_not_nobody(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        screen(after(&f, 0), NULL, true, 1);
+        process(&f.sample, 10, 1, "a", 0);
+        poll(&f);
+        screen(after(&f, 30), NULL, true, 1);
+        process(&f.sample, 10, 1, "a", S);
+        check_int(poll(&f), 0);
+        check_int(usage_screen_ns(&f.interval.rows[0].usage), 30 * S);
+        check_int(f.interval.rows[0].usage.have & USAGE_DISPLAY, USAGE_DISPLAY);
+        check_int(row(&f, "a", STATE_BACKGROUND)->usage.have & USAGE_DISPLAY, 0);
+        teardown(&f);
+}
+
+static void small_change_is_carried_not_lost(void)
+{
+        struct fixture f;
+        uint64_t total = 0, want = 0;
+
+        setup(&f);
+        process(after(&f, 0), 10, 1, "a", 0);
+        poll(&f);
+        for (int i = 1; i <= 25; i++) {
+                want = (uint64_t)i * TUNING_ROW_CPU_NS / 10;
+                process(after(&f, 30), 10, 1, "a", want);
+                poll(&f);
+                total += busy(&f, "a");
+                check_int(f.interval.n_rows, i % 10 == 0 ? 2 : 1);
+        }
+        after(&f, 30); /* it is gone, with half a row unpaid */
+        poll(&f);
+        total += busy(&f, "a");
+        check_int(total, want);
+        teardown(&f);
+}
+
+static void what_the_machine_did_not_do_no_process_did(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        for (int i = 0; i < 3; i++) {
+                process(after(&f, 30), 10, 1, "a", (uint64_t)i * S);
+                f.sample.have |= SAMPLE_WIFI;
+                f.sample.wifi_on = i > 0;
+                f.sample.wifi_rx_bytes = i == 2 ? 10 : 0;
+                poll(&f);
+                if (i > 0)
+                        check_int(row(&f, "a", STATE_BACKGROUND)->usage.have & USAGE_WIFI, i == 1 ? USAGE_WIFI : 0);
+                if (i > 0)
+                        check_int(f.interval.rows[0].usage.wifi_on_ns, i == 1 ? 15 * S : 30 * S);
+        }
+        check_int(f.interval.rows[0].usage.wifi_rx_bytes, 10);
+        teardown(&f);
+}
+
+struct discharge_case {
+        const char *what;
+        struct battery a, b;
+        uint32_t have;
+        double uj, percent;
+};
+
+#define LEVELS (BATTERY_CHARGE_NOW | BATTERY_CHARGE_FULL | BATTERY_VOLTAGE)
+#define D .status = BATTERY_DISCHARGING
+
+static const struct discharge_case discharge_cases[] = {
+        { "charge times mean voltage",
+          { LEVELS, D, 0, 1000000, 2000000, 0, 0, 4000000 }, { LEVELS, D, 0, 990000, 2000000, 0, 0, 3800000 },
+          INTERVAL_DISCHARGE | INTERVAL_DISCHARGE_PERCENT, 10000 * 3.9 * 3600, 0.5 },
+        { "energy",
+          { BATTERY_ENERGY_NOW | BATTERY_ENERGY_FULL, D, 0, 0, 0, 5000000, 10000000 },
+          { BATTERY_ENERGY_NOW | BATTERY_ENERGY_FULL, D, 0, 0, 0, 4900000, 10000000 },
+          INTERVAL_DISCHARGE | INTERVAL_DISCHARGE_PERCENT, 100000 * 3600.0, 1 },
+        { "percent steps of a known charge",
+          { BATTERY_CAPACITY | BATTERY_CHARGE_FULL | BATTERY_VOLTAGE, D, 50, 0, 2000000, 0, 0, 4000000 },
+          { BATTERY_CAPACITY | BATTERY_CHARGE_FULL | BATTERY_VOLTAGE, D, 48, 0, 2000000, 0, 0, 4000000 },
+          INTERVAL_DISCHARGE | INTERVAL_DISCHARGE_PERCENT, 40000 * 4 * 3600.0, 2 },
+        { "percent alone has no joules",
+          { BATTERY_CAPACITY, D, 50 }, { BATTERY_CAPACITY, D, 49 }, INTERVAL_DISCHARGE_PERCENT, 0, 1 },
+        { "a level that did not move",
+          { BATTERY_ENERGY_NOW, D, 0, 0, 0, 5000000 }, { BATTERY_ENERGY_NOW, D, 0, 0, 0, 5000000 },
+          INTERVAL_DISCHARGE, 0, 0 },
+        { "plugged in at the end",
+          { BATTERY_ENERGY_NOW, D, 0, 0, 0, 5000000 },
+          { BATTERY_ENERGY_NOW, .status = BATTERY_CHARGING, 0, 0, 0, 4900000 }, 0, 0, 0 },
+        { "no level at all", { 0, D }, { 0, D }, 0, 0, 0 },
+};
+
+static void discharge_by_each_gauge(void)
+{
+        for (size_t i = 0; i < sizeof(discharge_cases) / sizeof(discharge_cases[0]); i++) {
+                const struct discharge_case *c = &discharge_cases[i];
+                int failures = check_failures;
+                struct fixture f;
+
+                setup(&f);
+                after(&f, 0)->have |= SAMPLE_BATTERY;
+                f.sample.battery = c->a;
+                poll(&f);
+                after(&f, 30)->have |= SAMPLE_BATTERY;
+                f.sample.battery = c->b;
+                check_int(poll(&f), 0);
+                check_int(f.interval.battery_have, c->have);
+                check_near((double)f.interval.discharge_uj, c->uj, 1);
+                check_near(f.interval.discharge_percent, c->percent, 1e-9);
+                if (check_failures > failures)
+                        fprintf(stderr, "in: %s\n", c->what);
+                teardown(&f);
+        }
+}
+
+static void flickering_gauge_counts_once(void)
+{
+        struct fixture f;
+        const uint64_t level[] = { 1000000, 999000, 999500, 999000, 998500 };
+        uint64_t sum = 0;
+
+        setup(&f);
+        for (int i = 0; i < 5; i++) {
+                after(&f, 30)->have |= SAMPLE_BATTERY;
+                f.sample.battery = (struct battery){ .have = BATTERY_ENERGY_NOW, D, .energy_now_uwh = level[i] };
+                poll(&f);
+                sum += f.interval.discharge_uj;
+        }
+        check_int(sum, 1500 * 3600);
+        teardown(&f);
+}
+
+int main(void)
+{
+        first_sample_has_no_interval();
+        reused_pid_is_another_process();
+        new_process_counts_from_its_birth_but_a_hidden_one_does_not();
+        backward_is_a_gap();
+        cancelled_writes_do_not_count_twice();
+        machine_total_backward_is_a_gap();
+        reboot_starts_anew();
+        clock_step_tears_no_hole();
+        suspend_is_boottime_without_monotonic();
+        jitter_is_no_suspend();
+        cpu_time_is_shared_by_time_in_state();
+        policies_share_by_their_busy_time();
+        any_is_one_minus_the_product();
+        counted_by_the_kernel_is_taken_as_it_is();
+        early_ticks_are_a_debt();
+        screen_time_is_split_at_its_events();
+        app_without_a_process_still_has_the_screen();
+        unknown_foreground_is_not_nobody();
+        small_change_is_carried_not_lost();
+        what_the_machine_did_not_do_no_process_did();
+        discharge_by_each_gauge();
+        flickering_gauge_counts_once();
+        return check_result();
+}
