@@ -15,11 +15,17 @@ static void print_number(FILE *out, const char *key, double value)
         fprintf(out, "%s = %s\n", key, util_print_double(value, number, sizeof(number)));
 }
 
+/* A value that begins with ";" is one only where no blank stands before it: " ;" begins a comment. */
+static void print_text(FILE *out, const char *key, const char *value)
+{
+        fprintf(out, "%s =%s%s\n", key, *value == ';' ? "" : " ", value);
+}
+
 static void print_extras(FILE *out, const struct profile *profile, const char *section)
 {
         for (size_t i = 0; i < profile->n_extras; i++)
                 if (strcmp(profile->extras[i].section, section) == 0)
-                        fprintf(out, "%s = %s\n", profile->extras[i].key, profile->extras[i].value);
+                        print_text(out, profile->extras[i].key, profile->extras[i].value);
 }
 
 /* The plain numbers of [section]; what is unknown (NaN), or off in [virtual] (0), stays out. */
@@ -159,9 +165,9 @@ static void print(FILE *out, const struct profile *profile)
 
         fprintf(out, "[profile]\nversion = %d\n", PROFILE_VERSION);
         if (*profile->device)
-                fprintf(out, "device = %s\n", profile->device);
+                print_text(out, "device", profile->device);
         if (profile->match)
-                fprintf(out, "match = %s\n", profile->match);
+                print_text(out, "match", profile->match);
         if (*profile->method)
                 fprintf(out, "method = %s\n", profile->method);
         if (*profile->created)

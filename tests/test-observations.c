@@ -96,8 +96,8 @@ static void hostile_json(void)
                 "{\"time_ns\": 1e30, \"suspend_ns\": 0, \"other_rx_bytes\": 0, \"other_tx_bytes\": 0}",
                 "{\"time_ns\": 1, \"suspend_ns\": 0, \"other_rx_bytes\": 0, \"other_tx_bytes\": 0, \"cpu\": 3}",
                 "{\"time_ns\": 1, \"suspend_ns\": 0, \"other_rx_bytes\": 0, \"other_tx_bytes\": 0, \"cpu\": [{}]}",
-                "{\"time_ns\": 1, \"suspend_ns\": 0, \"other_rx_bytes\": 0, \"other_tx_bytes\": 0, "
-                "\"screen\": [{\"brightness\": -3, \"on_ns\": 1}]}",
+                ("{\"time_ns\": 1, \"suspend_ns\": 0, \"other_rx_bytes\": 0, \"other_tx_bytes\": 0, "
+                 "\"screen\": [{\"brightness\": -3, \"on_ns\": 1}]}"),
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
