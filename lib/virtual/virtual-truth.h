@@ -26,7 +26,10 @@ struct virtual_truth {
 };
 
 /* Since the device was opened, or since virtual_truth_reset(). Valid until the device advances. */
-void virtual_truth_read(const struct virtual_device *device, struct virtual_truth *ret);
+void virtual_truth_read(struct virtual_device *device, struct virtual_truth *ret);
 void virtual_truth_reset(struct virtual_device *device);
-/* True power now, averaged over noise (daemons and spikes at their mean), for the work and settings in force. */
+/*
+ * True power for the work and settings in force, averaged over noise: daemons and spikes at their mean, byte rates
+ * nominal, bursts spread out, the temperature steady in a room of 25 C.
+ */
 double virtual_truth_power_w(const struct virtual_device *device);

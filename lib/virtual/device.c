@@ -1,0 +1,213 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "device.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "units.h"
+#include "util.h"
+
+/* What each stream of random numbers is for. The device's own constants come from its seed and nothing else. */
+#define STREAM_HIDDEN UINT64_C(0x68696464656e)
+
+static int copy_voltage(struct virtual_device *device, const struct profile_virtual *truth)
+{
+        if (truth->n_voltage == 0)
+                return 0;
+        device->voltage = calloc(truth->n_voltage, sizeof(*device->voltage));
+        if (!device->voltage)
+                return -ENOMEM;
+        memcpy(device->voltage, truth->voltage, truth->n_voltage * sizeof(*device->voltage));
+        return 0;
+}
+
+static int alloc_totals(struct virtual_device *device)
+{
+        size_t n = device->model.n_opps + 1;
+
+        device->opp_time_ns = calloc(n, sizeof(uint64_t));
+        device->opp_busy_ns = calloc(n, sizeof(uint64_t));
+        device->opp_any_ns = calloc(n, sizeof(uint64_t));
+        return device->opp_time_ns && device->opp_busy_ns && device->opp_any_ns ? 0 : -ENOMEM;
+}
+
+static void make_boot_id(struct virtual_device *device, struct rng *run)
+{
+        uint64_t high = rng_next(run), low = rng_next(run);
+
+        snprintf(device->boot_id, sizeof(device->boot_id), "%08x-%04x-%04x-%04x-%012llx", (unsigned)(high >> 32),
+                 (unsigned)(high >> 16) & 0xffff, (unsigned)high & 0xffff, (unsigned)(low >> 48),
+                 (unsigned long long)low & 0xffffffffffff);
+}
+
+static void start_physics(struct virtual_device *device, const struct profile *truth, enum virtual_stream stream,
+                          uint64_t seed, double start_percent)
+{
+        const struct profile_virtual *physics = &truth->virtual_device;
+        struct rng hidden, run;
+        double idle_w;
+
+        rng_seed(&hidden, physics->seed, STREAM_HIDDEN);
+        rng_seed(&run, physics->seed, 1 + (uint64_t)stream);
+        rng_seed(&run, rng_next(&run) ^ seed, 1 + (uint64_t)stream);
+        cell_init(&device->cell, truth, device->voltage, start_percent / 100);
+        gauge_init(&device->gauge, physics, &hidden, &run);
+        noise_init(&device->noise, physics, &run);
+        thermal_init(&device->thermal, physics);
+        make_boot_id(device, &run);
+        device_recompute(device);
+        idle_w = thermal_steady_w(&device->thermal, device->leaky_w, device->fixed_w, device->noise.ambient_c);
+        device->thermal.celsius = device->noise.ambient_c + device->thermal.c_per_w * idle_w;
+        gauge_start(&device->gauge, &device->cell, device_power_w(device));
+}
+
+int virtual_open(const struct profile *truth, enum virtual_stream stream, uint64_t seed, double start_percent,
+                 const struct log *log, struct virtual_device **ret)
+{
+        _cleanup_(virtual_freep) struct virtual_device *device = NULL;
+        int err;
+
+        if (!truth->virtual_device.present || !(start_percent >= 0 && start_percent <= 100))
+                return -EINVAL;
+        device = calloc(1, sizeof(*device));
+        if (!device)
+                return -ENOMEM;
+        if (log)
+                device->log = *log;
+        err = power_model_init(&device->model, truth, log);
+        if (!err)
+                err = copy_voltage(device, &truth->virtual_device);
+        if (!err)
+                err = alloc_totals(device);
+        if (err)
+                return err;
+        device->next_second_ns = NS_PER_S;
+        device->percent_start = start_percent;
+        device->screen.foreground_known = device->screen.screen_known = true;
+        start_physics(device, truth, stream, seed, start_percent);
+        device->empty = device->cell.charge <= 0;
+        *ret = TAKE_PTR(device);
+        return 0;
+}
+
+void virtual_free(struct virtual_device *device)
+{
+        if (!device)
+                return;
+        for (size_t i = 0; i < device->n_apps; i++)
+                free(device->apps[i].cpu_ns);
+        free(device->apps);
+        free(device->running);
+        free(device->events);
+        free(device->voltage);
+        free(device->truth_apps);
+        free(device->opp_time_ns);
+        free(device->opp_busy_ns);
+        free(device->opp_any_ns);
+        power_model_clear(&device->model);
+        free(device);
+}
+
+void virtual_freep(struct virtual_device **device)
+{
+        virtual_free(*device);
+}
+
+uint64_t virtual_now_ns(const struct virtual_device *device)
+{
+        return device->now_ns;
+}
+
+void virtual_set_realtime(struct virtual_device *device, int64_t epoch_ns)
+{
+        device->realtime_at_boot_ns = epoch_ns;
+}
+
+double device_power_w(const struct virtual_device *device)
+{
+        double power_w = device->leaky_w * thermal_leakage(&device->thermal) + device->fixed_w +
+                         device->noise.unseen_w;
+
+        for (unsigned i = 0; i < RATE_COUNT; i++)
+                power_w += device->rate_w[i] * device->noise.rate_factor[i];
+        return power_w;
+}
+
+/*
+ * Bursts have an energy and no length: they take their charge at once. Returns what those of this step take. The
+ * phase is allowed a rounding, so that 0.1 per second are ten in 100 s.
+ */
+static double step_bursts(struct virtual_device *device, double dt_s)
+{
+        double energy_j = 0;
+
+        for (size_t i = 0; i < device->n_running; i++) {
+                const struct running *running = &device->running[i];
+                struct app *app = &device->apps[running->app];
+                double bursts;
+
+                app->wake_phase += running->wakes_per_s * dt_s;
+                bursts = floor(app->wake_phase + 1e-9);
+                if (bursts <= 0)
+                        continue;
+                app->wake_phase -= bursts;
+                app->wakes += (uint64_t)bursts;
+                device->wakes_total += (uint64_t)bursts;
+                app->energy_j[running->foreground && device->screen_on] += bursts * device->model.wake_j;
+                energy_j += bursts * device->model.wake_j;
+        }
+        return energy_j;
+}
+
+/* One step in which everything but the charge and the temperature is constant. */
+static void step(struct virtual_device *device, uint64_t dt_ns)
+{
+        double dt_s = (double)dt_ns / 1e9;
+        double power_w = device_power_w(device);
+        double burst_j = device->wakes ? step_bursts(device, dt_s) : 0;
+        double energy_j = power_w * dt_s + burst_j;
+
+        device->span_ns += dt_ns;
+        device->leakage_s += thermal_leakage(&device->thermal) * dt_s;
+        for (unsigned i = 0; i < RATE_COUNT; i++)
+                device->rate_s[i] += device->noise.rate_factor[i] * dt_s;
+        device->unseen_j += device->noise.unseen_w * dt_s;
+        device->total_j += energy_j;
+        device->gauge.energy_j += energy_j;
+
+        if (!cell_drain(&device->cell, cell_voltage(&device->cell, power_w), energy_j))
+                device->empty = true;
+        thermal_advance(&device->thermal, device->noise.ambient_c, energy_j / dt_s, dt_s);
+        device->now_ns += dt_ns;
+}
+
+static uint64_t next_stop(const struct virtual_device *device, uint64_t target_ns)
+{
+        uint64_t stop_ns = MIN(target_ns, device->next_second_ns);
+
+        if (device->gauge.level_period_ns > 0)
+                stop_ns = MIN(stop_ns, device->gauge.next_level_ns);
+        if (device->gauge.power_period_ns > 0)
+                stop_ns = MIN(stop_ns, device->gauge.next_power_ns);
+        return stop_ns;
+}
+
+int virtual_advance(struct virtual_device *device, uint64_t ns)
+{
+        uint64_t target_ns = device->now_ns + ns;
+
+        if (target_ns < device->now_ns)
+                return -EOVERFLOW;
+        while (device->now_ns < target_ns && !device->empty) {
+                step(device, next_stop(device, target_ns) - device->now_ns);
+                gauge_refresh_level(&device->gauge, &device->cell, device->now_ns);
+                gauge_refresh_power(&device->gauge, device->now_ns);
+                if (device->now_ns < device->next_second_ns)
+                        continue;
+                noise_next_second(&device->noise);
+                device->next_second_ns += NS_PER_S;
+        }
+        return device->empty ? -ENODATA : 0;
+}

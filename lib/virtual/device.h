@@ -1,0 +1,118 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The inside of a virtual device; only lib/virtual/ looks here. Between two
+ * changes of work or settings nearly everything is constant, so the steps of
+ * time add to a few integrals only, and device_settle() gives each app its
+ * part when somebody wants to know.
+ */
+
+#include "cell.h"
+#include "gauge.h"
+#include "noise.h"
+#include "power.h"
+#include "thermal.h"
+#include "virtual.h"
+
+/* An app that has run since the device was opened. It has one process while it has work. */
+struct app {
+        char id[APP_ID_MAX];
+        pid_t pid;           /* one for ever */
+        uint64_t began_ns;
+        uint64_t ended_ns;
+        bool alive;          /* it has work; else it ended at ended_ns */
+        bool listed;         /* the source shows it: alive, or ended since the last look */
+        uint64_t *cpu_ns;    /* by operating point of the device; of this process */
+        uint64_t cpu_total_ns;
+        uint64_t gpu_ns;
+        double bytes[RATE_COUNT];
+        uint64_t shown[RATE_COUNT]; /* whole bytes thereof that are in the machine's totals */
+        uint64_t wakes;
+        double wake_phase;   /* part of a burst */
+        double energy_j[2];  /* the truth: in the background, in the foreground */
+};
+
+/* The work of one app from now on; several pieces of one app are one. */
+struct running {
+        size_t app;
+        bool foreground;
+        double utilisation[POWER_MAX_CPUS]; /* after overlapping work was cut */
+        double bytes_per_s[RATE_COUNT];
+        double wakes_per_s;
+        double gpu;
+        double leaky_w;       /* CPU with its share of S and idle, before leakage */
+        double fixed_w;       /* display, GPU */
+};
+
+struct virtual_device {
+        struct power_model model;
+        struct voltage_point *voltage;
+        struct cell cell;
+        struct gauge gauge;
+        struct thermal thermal;
+        struct noise noise;
+        struct log log;
+
+        uint64_t now_ns;
+        uint64_t next_second_ns;
+        int64_t realtime_at_boot_ns;
+        char boot_id[40];
+        bool empty;
+
+        /* settings */
+        size_t set_opp[POWER_MAX_POLICIES];  /* asked by virtual_set_khz() */
+        bool screen_on;
+        uint32_t brightness;
+        bool wifi_on;
+
+        /* what runs */
+        struct running *running;
+        size_t n_running;
+        uint32_t asked_khz[POWER_MAX_POLICIES]; /* by the work; 0: none */
+        struct app *apps;
+        size_t n_apps;
+        size_t apps_capacity;
+        struct screen_event screen;          /* the state now */
+        struct screen_event *events;         /* since the source looked */
+        size_t n_events;
+        size_t events_capacity;
+
+        /* constant until the next change of work or settings */
+        size_t opp[POWER_MAX_POLICIES];
+        struct power_cpu cpu[POWER_MAX_POLICIES];
+        double leaky_w, leaky_nobody_w;
+        double fixed_w, fixed_nobody_w;
+        double rate_w[RATE_COUNT];           /* at nominal rates */
+        double rate_flows[RATE_COUNT];       /* 1; 0 for WiFi that is off */
+        bool wakes;                          /* any bursts */
+
+        /* integrals since device_settle() */
+        uint64_t span_ns;
+        double leakage_s;
+        double rate_s[RATE_COUNT];
+        double unseen_j;
+
+        /* totals of the machine */
+        uint64_t *opp_time_ns, *opp_busy_ns, *opp_any_ns; /* by operating point */
+        uint64_t cpu_busy_ns[POWER_MAX_CPUS];
+        uint64_t gpu_ns;
+        uint64_t bytes[RATE_COUNT];
+        uint64_t wakes_total;
+
+        /* the truth */
+        double total_j, base_j;
+        double percent_start;
+        struct virtual_truth_app *truth_apps;
+};
+
+/* Gives apps and counters what the integrals hold, and empties these. */
+void device_settle(struct virtual_device *device);
+/* Computes what is constant from work and settings; device_settle() must come first. */
+void device_recompute(struct virtual_device *device);
+/* Without bursts, at the temperature and with the noise of now. */
+double device_power_w(const struct virtual_device *device);
+
+/* Remembers a change of what is on the screen as an event. 0; -ENOMEM. */
+int device_note_screen(struct virtual_device *device);

@@ -1,0 +1,57 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "paths.h"
+#include "util.h"
+#include "virtual.h"
+
+#define SUFFIX ".ini"
+
+static bool is_file_name(const char *name)
+{
+        size_t length = strlen(name);
+
+        return strchr(name, '/') || (length > strlen(SUFFIX) && strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0);
+}
+
+static int shipped_path(const char *name, char **ret)
+{
+        _cleanup_free_ char *folder = NULL;
+        int err = paths_data("virtual", &folder);
+
+        if (err < 0)
+                return err;
+        return asprintf(ret, "%s/%s" SUFFIX, folder, name) < 0 ? -ENOMEM : 0;
+}
+
+int virtual_load(const char *name_or_file, const struct log *log, struct profile **ret)
+{
+        const char *name = paths_virtual(name_or_file) ? paths_virtual(name_or_file) : name_or_file;
+        _cleanup_(profile_freep) struct profile *truth = NULL;
+        _cleanup_free_ char *path = NULL;
+        int err;
+
+        if (*name == '\0') {
+                log_error(log, "virtual: needs the name of a shipped device, or a file");
+                return -EINVAL;
+        }
+        err = is_file_name(name) ? (path = strdup(name)) ? 0 : -ENOMEM : shipped_path(name, &path);
+        if (err < 0)
+                return err;
+        if (!is_file_name(name) && access(path, F_OK) < 0) {
+                log_error(log, "there is no virtual device \"%s\" (looked for %s); a file needs a / or " SUFFIX
+                               " in its name", name, path);
+                return -ENOENT;
+        }
+        err = profile_load(path, log, &truth);
+        if (err < 0)
+                return err;
+        if (!truth->virtual_device.present) {
+                log_error(log, "%s: no [virtual] section, so this is no virtual device", path);
+                return -EINVAL;
+        }
+        *ret = TAKE_PTR(truth);
+        return 0;
+}

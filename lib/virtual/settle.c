@@ -1,0 +1,155 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "device.h"
+#include "units.h"
+#include "util.h"
+
+static size_t running_opp(const struct virtual_device *device, size_t policy)
+{
+        int asked = -EINVAL;
+
+        if (device->asked_khz[policy] > 0)
+                asked = power_find_opp(&device->model.policies[policy], device->asked_khz[policy]);
+        return asked >= 0 ? (size_t)asked : device->set_opp[policy];
+}
+
+static void recompute_cpu(struct virtual_device *device)
+{
+        double utilisation[POWER_MAX_CPUS] = { 0 };
+
+        for (size_t i = 0; i < device->n_running; i++)
+                for (unsigned cpu = 0; cpu < device->model.n_cpus; cpu++)
+                        utilisation[cpu] += device->running[i].utilisation[cpu];
+        for (unsigned cpu = 0; cpu < device->model.n_cpus; cpu++)
+                utilisation[cpu] = fmin(1, utilisation[cpu]); /* what is left of rounding after the cut */
+
+        device->leaky_nobody_w = device->model.base_w;
+        for (unsigned p = 0; p < device->model.n_policies; p++) {
+                device->opp[p] = running_opp(device, p);
+                power_cpu(&device->model, p, device->opp[p], utilisation, &device->cpu[p]);
+                device->leaky_nobody_w += device->cpu[p].nobody_w;
+        }
+}
+
+static double cpu_w(const struct virtual_device *device, const struct running *running)
+{
+        double power_w = 0;
+
+        for (size_t p = 0; p < device->model.n_policies; p++) {
+                const struct power_policy *policy = &device->model.policies[p];
+                double busy = 0;
+
+                for (unsigned cpu = 0; cpu < policy->n_cpus; cpu++)
+                        busy += running->utilisation[policy->first_cpu + cpu];
+                power_w += busy * device->cpu[p].per_busy_w;
+        }
+        return power_w;
+}
+
+static void recompute_app(struct virtual_device *device, struct running *running)
+{
+        const struct power_model *model = &device->model;
+
+        running->leaky_w = cpu_w(device, running);
+        running->fixed_w = running->gpu * model->gpu_w;
+        if (running->foreground && device->screen_on) {
+                running->fixed_w += power_display_w(model, device->brightness);
+                device->fixed_nobody_w = device->wifi_on ? model->wifi_on_w : 0;
+        }
+        device->leaky_w += running->leaky_w;
+        device->fixed_w += running->gpu * model->gpu_w;
+        for (unsigned i = 0; i < RATE_COUNT; i++)
+                device->rate_w[i] += device->rate_flows[i] * running->bytes_per_s[i] * model->j_per_byte[i];
+        if (running->wakes_per_s > 0 && device->wifi_on)
+                device->wakes = true;
+}
+
+void device_recompute(struct virtual_device *device)
+{
+        const struct power_model *model = &device->model;
+        double display_w = device->screen_on ? power_display_w(model, device->brightness) : 0;
+
+        recompute_cpu(device);
+        for (unsigned i = 0; i < RATE_COUNT; i++) {
+                device->rate_flows[i] = i < RATE_RX || device->wifi_on;
+                device->rate_w[i] = 0;
+        }
+        device->wakes = false;
+        device->leaky_w = device->leaky_nobody_w;
+        device->fixed_w = device->fixed_nobody_w = (device->wifi_on ? model->wifi_on_w : 0) + display_w;
+        for (size_t i = 0; i < device->n_running; i++)
+                recompute_app(device, &device->running[i]);
+}
+
+static void settle_cpu(struct virtual_device *device, const struct running *running, struct app *app)
+{
+        for (size_t p = 0; p < device->model.n_policies; p++) {
+                const struct power_policy *policy = &device->model.policies[p];
+                size_t opp = policy->first_opp + device->opp[p];
+
+                for (unsigned i = 0; i < policy->n_cpus; i++) {
+                        unsigned cpu = policy->first_cpu + i;
+                        uint64_t ns = (uint64_t)llround(running->utilisation[cpu] * (double)device->span_ns);
+
+                        app->cpu_ns[opp] += ns;
+                        app->cpu_total_ns += ns;
+                        device->opp_busy_ns[opp] += ns;
+                        device->cpu_busy_ns[cpu] += ns;
+                }
+        }
+}
+
+/* Whole bytes come into the process and the machine's total at once, so that these sum up exactly. */
+static void settle_bytes(struct virtual_device *device, const struct running *running, struct app *app)
+{
+        for (unsigned i = 0; i < RATE_COUNT; i++) {
+                uint64_t shown;
+
+                app->bytes[i] += device->rate_flows[i] * running->bytes_per_s[i] * device->rate_s[i];
+                shown = (uint64_t)(app->bytes[i] + 1e-3);
+                if (shown <= app->shown[i])
+                        continue;
+                device->bytes[i] += shown - app->shown[i];
+                app->shown[i] = shown;
+        }
+}
+
+static void settle_app(struct virtual_device *device, const struct running *running)
+{
+        struct app *app = &device->apps[running->app];
+        uint64_t gpu_ns = (uint64_t)llround(running->gpu * (double)device->span_ns);
+        double energy_j = running->leaky_w * device->leakage_s + running->fixed_w * (double)device->span_ns / 1e9;
+
+        settle_cpu(device, running, app);
+        settle_bytes(device, running, app);
+        app->gpu_ns += gpu_ns;
+        device->gpu_ns += gpu_ns;
+        for (unsigned i = 0; i < RATE_COUNT; i++)
+                energy_j += device->rate_flows[i] * running->bytes_per_s[i] * device->rate_s[i] *
+                            device->model.j_per_byte[i];
+        app->energy_j[running->foreground && device->screen_on] += energy_j;
+}
+
+void device_settle(struct virtual_device *device)
+{
+        if (device->span_ns == 0)
+                return;
+        for (size_t p = 0; p < device->model.n_policies; p++) {
+                size_t opp = device->model.policies[p].first_opp + device->opp[p];
+
+                device->opp_time_ns[opp] += device->span_ns;
+                device->opp_any_ns[opp] += (uint64_t)llround(device->cpu[p].any * (double)device->span_ns);
+        }
+        for (size_t i = 0; i < device->n_running; i++)
+                settle_app(device, &device->running[i]);
+        device->base_j += device->leaky_nobody_w * device->leakage_s +
+                          device->fixed_nobody_w * (double)device->span_ns / 1e9 + device->unseen_j;
+        device->span_ns = 0;
+        device->leakage_s = 0;
+        device->unseen_j = 0;
+        memset(device->rate_s, 0, sizeof(device->rate_s));
+}

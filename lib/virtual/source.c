@@ -1,0 +1,209 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "device.h"
+#include "util.h"
+
+struct virtual_source {
+        struct source source; /* first */
+        struct virtual_device *device;
+};
+
+/*
+ * A gauge shows charge where the device has a voltage curve, and energy where it has none: percent is energy then,
+ * and a charge without a voltage would mean nothing. The level finer than a percent is shown only where it has
+ * finer steps.
+ */
+static void read_battery(struct virtual_device *device, struct battery *battery)
+{
+        const struct gauge *gauge = &device->gauge;
+        const struct cell *cell = &device->cell;
+        bool charge = cell->n_voltage > 0;
+        double full = charge ? cell->full_c / 3600 * 1e6 : cell->full_j / 3600 * 1e6;
+        uint64_t full_shown = (uint64_t)llround(full), now_shown = (uint64_t)llround(gauge->level * full);
+
+        battery->have = BATTERY_CAPACITY | (charge ? BATTERY_CHARGE_FULL | BATTERY_VOLTAGE : BATTERY_ENERGY_FULL);
+        battery->status = BATTERY_DISCHARGING;
+        battery->capacity_percent = (uint32_t)floor(100 * gauge->level + 1e-6);
+        if (gauge->step < 0.01)
+                battery->have |= charge ? BATTERY_CHARGE_NOW : BATTERY_ENERGY_NOW;
+        if (charge) {
+                battery->charge_full_uah = full_shown;
+                battery->charge_now_uah = now_shown;
+                battery->voltage_uv = (uint64_t)llround(1e6 * cell_voltage(&device->cell, device_power_w(device)));
+        } else {
+                battery->energy_full_uwh = full_shown;
+                battery->energy_now_uwh = now_shown;
+        }
+        if (gauge->power_period_ns > 0) {
+                battery->have |= BATTERY_POWER;
+                battery->power_uw = (uint64_t)llround(1e6 * gauge->power_w);
+        }
+}
+
+static int read_opps(struct virtual_device *device, struct sample *sample)
+{
+        for (size_t p = 0; p < device->model.n_policies; p++) {
+                const struct power_policy *policy = &device->model.policies[p];
+
+                for (size_t i = 0; i < policy->n_opps; i++) {
+                        struct opp *opp = sample_add_opp(sample);
+
+                        if (!opp)
+                                return -ENOMEM;
+                        *opp = (struct opp){
+                                .policy = policy->policy,
+                                .khz = policy->opps[i].khz,
+                                .time_ns = device->opp_time_ns[policy->first_opp + i],
+                                .busy_ns = device->opp_busy_ns[policy->first_opp + i],
+                                .any_ns = device->opp_any_ns[policy->first_opp + i],
+                        };
+                }
+        }
+        sample->opps_counted = true;
+        return 0;
+}
+
+static int by_cpu(const void *a, const void *b)
+{
+        const struct core *left = a, *right = b;
+
+        return (left->cpu > right->cpu) - (left->cpu < right->cpu);
+}
+
+static int read_cores(struct virtual_device *device, struct sample *sample)
+{
+        for (size_t p = 0; p < device->model.n_policies; p++) {
+                const struct power_policy *policy = &device->model.policies[p];
+
+                for (unsigned i = 0; i < policy->n_cpus; i++) {
+                        struct core *core = sample_add_core(sample);
+
+                        if (!core)
+                                return -ENOMEM;
+                        *core = (struct core){
+                                .cpu = policy->cpu[i],
+                                .policy = policy->policy,
+                                .busy_ns = device->cpu_busy_ns[policy->first_cpu + i],
+                        };
+                }
+        }
+        qsort(sample->cores, sample->n_cores, sizeof(*sample->cores), by_cpu);
+        return 0;
+}
+
+static int read_process(struct virtual_device *device, const struct app *app, struct sample *sample)
+{
+        struct process *process = sample_add_process(sample, true);
+
+        if (!process)
+                return -ENOMEM;
+        process->pid = app->pid;
+        process->start_time = app->began_ns;
+        process->began_ns = app->began_ns;
+        process->ended_ns = app->alive ? 0 : app->ended_ns;
+        process->uid = 1000;
+        snprintf(process->comm, sizeof(process->comm), "%.15s", app->id);
+        memcpy(process->app, app->id, sizeof(process->app));
+        process->have = PROCESS_CPU | PROCESS_DISK | PROCESS_WIFI | PROCESS_GPU;
+        process->cpu_ns = app->cpu_total_ns;
+        if (process->cpu_opp_ns) {
+                process->have |= PROCESS_CPU_OPPS;
+                memcpy(process->cpu_opp_ns, app->cpu_ns, sample->n_opps * sizeof(*app->cpu_ns));
+        }
+        process->read_bytes = app->shown[RATE_READ];
+        process->write_bytes = app->shown[RATE_WRITE];
+        process->wifi_rx_bytes = app->shown[RATE_RX];
+        process->wifi_tx_bytes = app->shown[RATE_TX];
+        process->wifi_wakes = app->wakes;
+        process->gpu_busy_ns = app->gpu_ns;
+        return 0;
+}
+
+/* Those alive; and those that ended since the last look, once more with their last totals, so that nothing is lost. */
+static int read_processes(struct virtual_device *device, struct sample *sample)
+{
+        for (size_t i = 0; i < device->n_apps; i++) {
+                struct app *app = &device->apps[i];
+
+                if (!app->listed)
+                        continue;
+                if (read_process(device, app, sample) < 0)
+                        return -ENOMEM;
+                app->listed = app->alive;
+        }
+        return 0;
+}
+
+static int read_events(struct virtual_device *device, struct sample *sample)
+{
+        for (size_t i = 0; i < device->n_events; i++) {
+                struct screen_event *event = sample_add_event(sample);
+
+                if (!event)
+                        return -ENOMEM;
+                *event = device->events[i];
+        }
+        device->n_events = 0;
+        sample->screen = device->screen;
+        return 0;
+}
+
+static void read_totals(const struct virtual_device *device, struct sample *sample)
+{
+        sample->boottime_ns = device->now_ns;
+        sample->monotonic_ns = device->now_ns; /* it never sleeps */
+        sample->realtime_ns = device->realtime_at_boot_ns + (int64_t)device->now_ns;
+        memcpy(sample->boot_id, device->boot_id, sizeof(sample->boot_id));
+        sample->read_bytes = device->bytes[RATE_READ];
+        sample->write_bytes = device->bytes[RATE_WRITE];
+        sample->wifi_on = device->wifi_on;
+        sample->wifi_rx_bytes = device->bytes[RATE_RX];
+        sample->wifi_tx_bytes = device->bytes[RATE_TX];
+        sample->wifi_wakes = device->wakes_total;
+        sample->gpu_busy_ns = device->gpu_ns;
+}
+
+static int virtual_read(struct source *source, struct sample *sample)
+{
+        struct virtual_device *device = ((struct virtual_source *)source)->device;
+
+        device_settle(device);
+        gauge_refresh_level(&device->gauge, &device->cell, device->now_ns);
+        read_totals(device, sample);
+        read_battery(device, &sample->battery);
+        if (read_opps(device, sample) < 0 || read_cores(device, sample) < 0 || read_events(device, sample) < 0 ||
+            read_processes(device, sample) < 0)
+                return -ENOMEM;
+        sample->have |= SAMPLE_BATTERY | SAMPLE_DISK | SAMPLE_WIFI | SAMPLE_WIFI_WAKES | SAMPLE_GPU |
+                        SAMPLE_SCREEN | SAMPLE_FOREGROUND | SAMPLE_PROCESSES;
+        if (device->model.n_policies > 0)
+                sample->have |= SAMPLE_OPPS | SAMPLE_CORES;
+        return 0;
+}
+
+static void virtual_close(struct source *source)
+{
+        free(source);
+}
+
+static const struct source_ops virtual_ops = {
+        .name = "virtual",
+        .read = virtual_read,
+        .close = virtual_close,
+};
+
+int virtual_source_open(struct virtual_device *device, struct source **ret)
+{
+        struct virtual_source *source = calloc(1, sizeof(*source));
+
+        if (!source)
+                return -ENOMEM;
+        source->source.ops = &virtual_ops;
+        source->device = device;
+        *ret = &source->source;
+        return 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "virtual-truth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+
+/* Apps that did anything, background before foreground. 0 apps without memory: the totals still hold. */
+static size_t list_apps(struct virtual_device *device)
+{
+        size_t n = 0;
+
+        free(device->truth_apps);
+        device->truth_apps = calloc(2 * device->n_apps + 1, sizeof(*device->truth_apps));
+        if (!device->truth_apps)
+                return 0;
+        for (size_t i = 0; i < device->n_apps; i++) {
+                for (unsigned foreground = 0; foreground < 2; foreground++) {
+                        struct virtual_truth_app *app = &device->truth_apps[n];
+
+                        if (device->apps[i].energy_j[foreground] == 0)
+                                continue;
+                        memcpy(app->app, device->apps[i].id, sizeof(app->app));
+                        app->foreground = foreground;
+                        app->energy_j = device->apps[i].energy_j[foreground];
+                        n++;
+                }
+        }
+        return n;
+}
+
+void virtual_truth_read(struct virtual_device *device, struct virtual_truth *ret)
+{
+        size_t n_apps;
+
+        device_settle(device);
+        n_apps = list_apps(device);
+        *ret = (struct virtual_truth){
+                .total_j = device->total_j,
+                .base_j = device->base_j,
+                .percent_start = device->percent_start,
+                .percent_end = 100 * device->cell.charge,
+                .apps = device->truth_apps,
+                .n_apps = n_apps,
+        };
+}
+
+void virtual_truth_reset(struct virtual_device *device)
+{
+        device_settle(device);
+        device->total_j = 0;
+        device->base_j = 0;
+        device->percent_start = 100 * device->cell.charge;
+        for (size_t i = 0; i < device->n_apps; i++)
+                memset(device->apps[i].energy_j, 0, sizeof(device->apps[i].energy_j));
+}
+
+double virtual_truth_power_w(const struct virtual_device *device)
+{
+        double fixed_w = device->fixed_w + noise_mean_w(&device->noise);
+
+        for (unsigned i = 0; i < RATE_COUNT; i++)
+                fixed_w += device->rate_w[i];
+        for (size_t i = 0; device->wakes && i < device->n_running; i++)
+                fixed_w += device->running[i].wakes_per_s * device->model.wake_j;
+        return thermal_steady_w(&device->thermal, device->leaky_w, fixed_w, 25);
+}

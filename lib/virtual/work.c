@@ -1,0 +1,254 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "device.h"
+#include "units.h"
+#include "util.h"
+
+int device_note_screen(struct virtual_device *device)
+{
+        struct screen_event event = {
+                .boottime_ns = device->now_ns,
+                .foreground_known = true,
+                .screen_known = true,
+                .screen_on = device->screen_on,
+                .brightness = device->brightness,
+        };
+
+        for (size_t i = 0; device->screen_on && i < device->n_running; i++)
+                if (device->running[i].foreground)
+                        memcpy(event.app, device->apps[device->running[i].app].id, sizeof(event.app));
+        if (event.screen_on == device->screen.screen_on && event.brightness == device->screen.brightness &&
+            strcmp(event.app, device->screen.app) == 0)
+                return 0;
+        if (device->n_events > 0 && device->events[device->n_events - 1].boottime_ns == device->now_ns)
+                device->n_events--; /* two changes at one moment are one */
+        if (util_grow(&device->events, &device->events_capacity, device->n_events + 1, sizeof(event)) < 0)
+                return -ENOMEM;
+        device->events[device->n_events++] = device->screen = event;
+        return 0;
+}
+
+int virtual_set_khz(struct virtual_device *device, uint32_t policy, uint32_t khz)
+{
+        int p = power_find_policy(&device->model, policy), opp;
+
+        if (p < 0)
+                return p;
+        opp = power_find_opp(&device->model.policies[p], khz);
+        if (opp < 0)
+                return opp;
+        device_settle(device);
+        device->set_opp[p] = (size_t)opp;
+        device_recompute(device);
+        return 0;
+}
+
+int virtual_set_screen(struct virtual_device *device, bool on, uint32_t brightness)
+{
+        if (brightness > device->model.max_brightness)
+                return -EINVAL;
+        device_settle(device);
+        device->screen_on = on;
+        device->brightness = brightness;
+        device_recompute(device);
+        return device_note_screen(device);
+}
+
+int virtual_set_wifi(struct virtual_device *device, bool on)
+{
+        if (on && !device->model.wifi)
+                return -EINVAL;
+        device_settle(device);
+        device->wifi_on = on;
+        device_recompute(device);
+        return 0;
+}
+
+static bool is_rate(double rate)
+{
+        return rate >= 0 && rate <= 1e6;
+}
+
+static bool is_share(double share)
+{
+        return share >= 0 && share <= 1;
+}
+
+static bool work_fits(const struct virtual_device *device, const struct virtual_work *work)
+{
+        const struct power_model *model = &device->model;
+
+        if (work->app[0] == '\0' || !memchr(work->app, '\0', sizeof(work->app)))
+                return false;
+        if (!is_rate(work->read_mb_per_s) || !is_rate(work->write_mb_per_s) || !is_rate(work->rx_mb_per_s) ||
+            !is_rate(work->tx_mb_per_s) || !is_rate(work->wakes_per_s) || !is_share(work->gpu))
+                return false;
+        for (size_t p = 0; p < POWER_MAX_POLICIES; p++)
+                if (work->policy_khz[p] > 0 &&
+                    (p >= model->n_policies || power_find_opp(&model->policies[p], work->policy_khz[p]) < 0))
+                        return false;
+        for (unsigned cpu = 0; cpu < POWER_MAX_CPUS; cpu++)
+                if (cpu < model->n_cpus ? !is_share(work->utilisation[cpu]) : work->utilisation[cpu] != 0)
+                        return false;
+        return true;
+}
+
+static bool works_fit(const struct virtual_device *device, const struct virtual_work *work, size_t n)
+{
+        const char *foreground = NULL;
+
+        for (size_t i = 0; i < n; i++) {
+                if (!work_fits(device, &work[i]))
+                        return false;
+                if (!work[i].foreground)
+                        continue;
+                if (foreground && strcmp(foreground, work[i].app) != 0)
+                        return false;
+                foreground = work[i].app;
+        }
+        return true;
+}
+
+/* The app of that name, made where it is new. -ENOMEM. */
+static ssize_t find_app(struct virtual_device *device, const char *id)
+{
+        struct app *app;
+
+        for (size_t i = 0; i < device->n_apps; i++)
+                if (strcmp(device->apps[i].id, id) == 0)
+                        return (ssize_t)i;
+        if (util_grow(&device->apps, &device->apps_capacity, device->n_apps + 1, sizeof(*device->apps)) < 0)
+                return -ENOMEM;
+        app = &device->apps[device->n_apps];
+        *app = (struct app){ .pid = (pid_t)(1000 + device->n_apps) };
+        app->cpu_ns = calloc(device->model.n_opps + 1, sizeof(*app->cpu_ns));
+        if (!app->cpu_ns)
+                return -ENOMEM;
+        memcpy(app->id, id, strlen(id) + 1);
+        return (ssize_t)device->n_apps++;
+}
+
+/* A process that has ended, and was seen so, begins anew with counters at 0. */
+static void begin_process(struct virtual_device *device, struct app *app)
+{
+        app->alive = true;
+        if (app->listed)
+                return;
+        app->listed = true;
+        app->began_ns = device->now_ns;
+        app->cpu_total_ns = app->gpu_ns = app->wakes = 0;
+        memset(app->cpu_ns, 0, device->model.n_opps * sizeof(*app->cpu_ns));
+        memset(app->bytes, 0, sizeof(app->bytes));
+        memset(app->shown, 0, sizeof(app->shown));
+}
+
+static void add_work(struct virtual_device *device, struct running *running, const struct virtual_work *work)
+{
+        running->foreground |= work->foreground;
+        running->bytes_per_s[RATE_READ] += work->read_mb_per_s * BYTES_PER_MB;
+        running->bytes_per_s[RATE_WRITE] += work->write_mb_per_s * BYTES_PER_MB;
+        running->bytes_per_s[RATE_RX] += work->rx_mb_per_s * BYTES_PER_MB;
+        running->bytes_per_s[RATE_TX] += work->tx_mb_per_s * BYTES_PER_MB;
+        running->wakes_per_s += work->wakes_per_s;
+        running->gpu += work->gpu;
+        for (unsigned cpu = 0; cpu < device->model.n_cpus; cpu++)
+                running->utilisation[cpu] += work->utilisation[cpu];
+}
+
+/* Several pieces of work of one app are one. */
+static int combine(struct virtual_device *device, const struct virtual_work *work, size_t n, struct running *running,
+                   size_t *n_running)
+{
+        *n_running = 0;
+        for (size_t i = 0; i < n; i++) {
+                ssize_t app = find_app(device, work[i].app);
+                size_t at = 0;
+
+                if (app < 0)
+                        return (int)app;
+                while (at < *n_running && running[at].app != (size_t)app)
+                        at++;
+                if (at == *n_running)
+                        running[(*n_running)++].app = (size_t)app;
+                add_work(device, &running[at], &work[i]);
+        }
+        return 0;
+}
+
+/* A core, or the GPU, has no more than one second in a second: all that want it are cut in proportion. */
+static void cut(double *share[], size_t n)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sum += *share[i];
+        for (size_t i = 0; sum > 1 && i < n; i++)
+                *share[i] /= sum;
+}
+
+static int cut_all(struct virtual_device *device)
+{
+        _cleanup_free_ double **share = calloc(device->n_running + 1, sizeof(*share));
+
+        if (!share)
+                return -ENOMEM;
+        for (unsigned cpu = 0; cpu <= device->model.n_cpus; cpu++) {
+                for (size_t i = 0; i < device->n_running; i++)
+                        share[i] = cpu < device->model.n_cpus ? &device->running[i].utilisation[cpu]
+                                                              : &device->running[i].gpu;
+                cut(share, device->n_running);
+        }
+        return 0;
+}
+
+static void replace_processes(struct virtual_device *device)
+{
+        for (size_t i = 0; i < device->n_apps; i++) {
+                struct app *app = &device->apps[i];
+                bool has_work = false;
+
+                for (size_t j = 0; j < device->n_running; j++)
+                        has_work |= device->running[j].app == i;
+                if (has_work && !app->alive)
+                        begin_process(device, app);
+                if (!has_work && app->alive)
+                        app->ended_ns = device->now_ns;
+                app->alive = has_work;
+        }
+}
+
+int virtual_set_work(struct virtual_device *device, const struct virtual_work *work, size_t n)
+{
+        struct running *running;
+        size_t n_running;
+        int err;
+
+        if (!works_fit(device, work, n))
+                return -EINVAL;
+        running = calloc(n + 1, sizeof(*running));
+        if (!running)
+                return -ENOMEM;
+        err = combine(device, work, n, running, &n_running);
+        if (err < 0) {
+                free(running);
+                return err;
+        }
+        device_settle(device);
+        free(device->running);
+        device->running = running;
+        device->n_running = n_running;
+        memset(device->asked_khz, 0, sizeof(device->asked_khz));
+        for (size_t i = 0; i < n; i++)
+                for (size_t p = 0; p < device->model.n_policies; p++)
+                        device->asked_khz[p] = MAX(device->asked_khz[p], work[i].policy_khz[p]);
+        err = cut_all(device);
+        if (err < 0)
+                return err;
+        replace_processes(device);
+        device_recompute(device);
+        return device_note_screen(device);
+}
