@@ -1,0 +1,26 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * How answers look: JSON for programs, every key always there and null for
+ * what is unknown; tables and sentences for people.
+ */
+
+#include "cost.h"
+#include "profile.h"
+
+struct cJSON;
+
+/* Prints it on stdout with a newline and frees it. 0, or 1 without memory or with a full disk. */
+int answer_print_json(struct cJSON *json);
+struct cJSON *answer_value(const struct cost_value *value); /* {"value", "low", "high"} */
+struct cJSON *answer_text(const char *text);                /* always valid UTF-8; null for NULL */
+
+int answer_cost_json(const struct cost *cost, const struct profile *profile);
+int answer_cost_table(const struct cost *cost, const struct profile *profile);
+
+/* "8.4 % (8.1 .. 8.7)", "8.4 %", "?": as many digits as the interval, or the size, is worth. @buf of 64. */
+char *format_value(const struct cost_value *value, const char *unit, char *buf);
+char *format_number(double value, double resolution, char *buf); /* rounded to about @resolution; @buf of 32 */
+char *format_duration(double seconds, char *buf);                /* "38 min", "2 h 5 min"; @buf of 32 */

@@ -1,0 +1,12 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The commands of `joulecast`. Each gets its own name as argv[0] and returns an exit code. */
+
+int cost_main(int argc, char **argv);
+int predict_main(int argc, char **argv);
+int budget_main(int argc, char **argv);
+int profile_main(int argc, char **argv);
+int doctor_main(int argc, char **argv);
+int simulate_main(int argc, char **argv);

@@ -1,0 +1,109 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* joulecast: finds the command, and runs it here or in the program that has it. */
+
+#include <errno.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "options.h"
+#include "paths.h"
+#include "util.h"
+
+/* A command is a function of this program, or another program of ours: in FOLDER of the build. */
+struct entry {
+        const char *name, *help;
+        int (*main)(int argc, char **argv);
+        const char *program, *folder;
+};
+
+static const struct entry entries[] = {
+        { "cost", "what each app cost the battery", cost_main },
+        { "profile", "list, show, use or reset the power model", profile_main },
+        { "calibrate", "let this device learn its power model, overnight", NULL, "joulecast-calibrate", "calibrate" },
+        { "fit", "make a profile from observations again", NULL, "joulecast-fit", "calibrate" },
+        { "poll", "watch who uses what (the background service)", NULL, "joulecastd", "poller" },
+};
+
+static void print_help(void)
+{
+        printf("Usage: joulecast COMMAND [OPTIONS]\n\n"
+               "What an app costs the battery of this device, how long it can run, and what that\n"
+               "leaves for what you need later.\n\nCommands:\n");
+        for (size_t i = 0; i < ARRAY_SIZE(entries); i++)
+                printf("  %-12s%s\n", entries[i].name, entries[i].help);
+        printf("\njoulecast COMMAND --help tells more about one.\n");
+}
+
+/* Replaces this process, if there is such a file. */
+static void try_exec(const char *folder, const char *middle, const char *program, char **argv)
+{
+        _cleanup_free_ char *path = NULL;
+
+        if (asprintf(&path, "%s/%s%s%s", folder, middle, *middle ? "/" : "", program) >= 0)
+                execv(path, argv);
+}
+
+/*
+ * In the build folder, the program of the same build and no other. Installed: the libexec folder, the folder that
+ * this program is in, or the PATH.
+ */
+static int run_program(const struct entry *entry, char **argv)
+{
+        _cleanup_free_ char *build = paths_build_root(), *name = strdup(entry->program);
+        char exe[PATH_MAX], *slash;
+        ssize_t length;
+
+        if (!name)
+                return CODE_FAILED;
+        argv[0] = name;
+        if (build) {
+                try_exec(build, entry->folder, entry->program, argv);
+        } else {
+                length = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+                exe[length > 0 ? length : 0] = '\0';
+                slash = strrchr(exe, '/');
+                try_exec(JOULECAST_LIBEXECDIR, "", entry->program, argv);
+                if (slash) {
+                        *slash = '\0';
+                        try_exec(exe, "", entry->program, argv);
+                }
+                execvp(entry->program, argv);
+        }
+        log_error(&program_log, "%s: cannot run %s: %s; was it built and installed?", entry->name, entry->program,
+                  strerror(errno));
+        return CODE_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+        char word[64];
+
+        setlocale(LC_CTYPE, "C.UTF-8"); /* numbers stay in the C locale */
+        if (argc < 2) {
+                log_error(&program_log, "which command? (joulecast --help lists them)");
+                return CODE_USAGE;
+        }
+        if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+                print_help();
+                return CODE_OK;
+        }
+        if (strcmp(argv[1], "--version") == 0) {
+                puts("joulecast " JOULECAST_VERSION);
+                return CODE_OK;
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
+                if (strcmp(argv[1], entries[i].name) != 0)
+                        continue;
+                if (!entries[i].main)
+                        return run_program(&entries[i], argv + 1);
+                return entries[i].main(argc - 1, argv + 1);
+        }
+        log_error(&program_log, "there is no command %s (joulecast --help lists them)",
+                  util_printable(argv[1], word, sizeof(word)));
+        return CODE_USAGE;
+}

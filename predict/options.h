@@ -1,0 +1,81 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Options and exit codes, the same for each command of `joulecast`. A command
+ * writes its own options as a table; the shared ones come on top.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "log.h"
+
+enum exit_code {
+        CODE_OK = 0,
+        CODE_FAILED = 1,
+        CODE_USAGE = 2,   /* the command line is wrong */
+        CODE_NO_DATA = 3, /* there is nothing to answer from */
+};
+
+/* What all commands understand. NULL: not said. */
+struct options {
+        const char *device;
+        const char *profile;
+        const char *database;
+        const char *observations;
+        const char *machine;
+        bool json;
+        bool yes;
+};
+
+/* One option: a switch, a text, or a function that takes each value (0, or -EINVAL). */
+struct option_row {
+        const char *name;         /* without dashes */
+        const char *argument;     /* how help calls its value; NULL: a switch */
+        const char *help;
+        bool *flag;
+        const char **text;
+        int (*parse)(void *data, const char *value);
+        void *data;
+};
+
+struct command {
+        const char *name;         /* "cost" */
+        const char *arguments;    /* "[--from T] [--to T]" */
+        const char *help;         /* what it does, a paragraph */
+        const struct option_row *rows;
+        size_t n_rows;
+        size_t max_positional;
+};
+
+/* The programs' log: one sentence on stderr. */
+extern const struct log program_log;
+
+/**
+ * options_parse() - read a command line
+ * @positional: gets what is no option, up to command->max_positional
+ * @exit_code:  what to exit with if there is nothing more to do
+ *
+ * Return: true: go on; false: exit with @exit_code (help was shown, or the mistake was told).
+ */
+bool options_parse(const struct command *command, int argc, char **argv, struct options *options,
+                   const char **positional, int *exit_code);
+
+/* Values. 0; -EINVAL. */
+int parse_minutes(const char *text, double *ret);           /* "10m" "3h" "90s" "1h30m"; a plain number is minutes */
+int parse_percent(const char *text, double *ret);           /* "20" or "20%", 0..100 */
+int parse_time(const char *text, int64_t now_ns, int64_t *ret); /* ISO 8601, or -24h before @now_ns */
+void format_time(int64_t time_ns, char *buf, size_t size);  /* ISO 8601 in UTC */
+int64_t realtime_now_ns(void);
+
+/*
+ * Loads the profile that @options say, or this machine's. The sentence is told here; 0, or an exit code:
+ * CODE_NO_DATA where there is none.
+ */
+struct profile;
+struct store;
+int open_profile(const struct options *options, struct profile **ret);
+int open_usage(const struct options *options, struct store **ret);

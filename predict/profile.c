@@ -1,0 +1,337 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* `joulecast profile`: which power models there are, and which one is this machine's. */
+
+#include "profile.h"
+
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+
+#include "answer.h"
+#include "commands.h"
+#include "model.h"
+#include "options.h"
+#include "paths.h"
+#include "table.h"
+#include "util.h"
+
+#define PROFILE_BYTES_MAX (16 << 20)
+
+static const char *unit_of(enum term term)
+{
+        switch (term) {
+        case TERM_DISK_READ:
+        case TERM_DISK_WRITE:
+        case TERM_WIFI_RX:
+        case TERM_WIFI_TX:
+                return "mJ/MB";
+        case TERM_WIFI_WAKE:
+                return "mJ";
+        default:
+                return "mW";
+        }
+}
+
+static int is_profile(const struct dirent *entry)
+{
+        size_t length = strlen(entry->d_name);
+
+        return entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".ini") == 0;
+}
+
+static int current_path(const struct options *options, bool write, char **ret)
+{
+        int err;
+
+        if (options->profile) {
+                *ret = strdup(options->profile);
+                return *ret ? 0 : -ENOMEM;
+        }
+        err = paths_profile(options->device, write, ret);
+        if (err < 0)
+                log_error(&program_log, "profile: there is no folder for profiles (%s); say --profile FILE",
+                          strerror(-err));
+        return err;
+}
+
+static void list_one(struct cJSON *json, struct table *table, const char *name, const char *path, bool current)
+{
+        _cleanup_(profile_freep) struct profile *profile = NULL;
+        struct cJSON *item;
+
+        if (profile_load(path, &program_log, &profile) < 0)
+                return;
+        item = cJSON_CreateObject();
+        cJSON_AddItemToObject(item, "name", answer_text(name));
+        cJSON_AddItemToObject(item, "device", answer_text(profile->device[0] ? profile->device : NULL));
+        cJSON_AddItemToObject(item, "method", answer_text(profile->method[0] ? profile->method : NULL));
+        cJSON_AddItemToObject(item, "created", answer_text(profile->created[0] ? profile->created : NULL));
+        cJSON_AddItemToObject(item, "path", answer_text(path));
+        cJSON_AddBoolToObject(item, "current", current);
+        cJSON_AddItemToArray(json, item);
+
+        table_row(table, current ? TABLE_HEAD : TABLE_PLAIN);
+        table_cell(table, "%s", name ? name : "(in use)");
+        table_cell(table, "%s", profile->device[0] ? profile->device : "?");
+        table_cell(table, "%s", profile->method[0] ? profile->method : "?");
+        table_cell(table, "%s", profile->created[0] ? profile->created : "?");
+        table_cell(table, "%zu", profile->n_coefficients);
+        table_cell(table, "%s", path);
+}
+
+static int list_profiles(const struct options *options)
+{
+        _cleanup_free_ char *folder = NULL, *current = NULL;
+        _cleanup_(table_freep) struct table *table = table_new("llllrl");
+        static const char *const heads[] = { "Name", "Device", "Method", "Created", "Numbers", "File" };
+        struct cJSON *json = cJSON_CreateArray();
+        struct dirent **entries = NULL;
+        int n;
+
+        table_row(table, TABLE_HEAD);
+        for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+                table_cell(table, "%s", heads[i]);
+        if (current_path(options, false, &current) == 0 && access(current, R_OK) == 0)
+                list_one(json, table, NULL, current, true);
+        if (paths_data("profiles", &folder) < 0)
+                folder = NULL;
+        n = folder ? scandir(folder, &entries, is_profile, alphasort) : 0;
+        for (int i = 0; i < n; i++) {
+                _cleanup_free_ char *path = NULL, *name = strdup(entries[i]->d_name);
+
+                if (name && asprintf(&path, "%s/%s", folder, name) >= 0) {
+                        name[strlen(name) - 4] = '\0';
+                        list_one(json, table, name, path, false);
+                }
+                free(entries[i]);
+        }
+        free(entries);
+        if (options->json)
+                return answer_print_json(json);
+        table_print(table);
+        cJSON_Delete(json);
+        return CODE_OK;
+}
+
+/* A shipped profile by its name, or a file. */
+static int find_profile(const char *name, char **ret)
+{
+        _cleanup_free_ char *folder = NULL, *path = NULL;
+
+        if (!strchr(name, '/') && paths_data("profiles", &folder) == 0 &&
+            asprintf(&path, "%s/%s.ini", folder, name) >= 0 && access(path, F_OK) == 0) {
+                *ret = TAKE_PTR(path);
+                return CODE_OK;
+        }
+        if (access(name, F_OK) < 0) {
+                log_error(&program_log, "profile: there is no profile called %s, nor such a file "
+                          "(joulecast profile list shows them)", name);
+                return CODE_NO_DATA;
+        }
+        *ret = strdup(name);
+        return *ret ? CODE_OK : CODE_FAILED;
+}
+
+static int show_json(const struct profile *profile, const char *path)
+{
+        struct cJSON *json = cJSON_CreateObject(), *list, *item;
+        char key[PROFILE_KEY_MAX];
+
+        cJSON_AddItemToObject(json, "path", answer_text(path));
+        cJSON_AddItemToObject(json, "device", answer_text(profile->device[0] ? profile->device : NULL));
+        cJSON_AddItemToObject(json, "method", answer_text(profile->method[0] ? profile->method : NULL));
+        cJSON_AddItemToObject(json, "created", answer_text(profile->created[0] ? profile->created : NULL));
+        cJSON_AddNumberToObject(json, "energy_full_mwh", profile->energy_full_mwh);
+        cJSON_AddNumberToObject(json, "degrees_of_freedom", profile->degrees_of_freedom);
+        cJSON_AddNumberToObject(json, "scale_percent", profile->scale_percent);
+        cJSON_AddNumberToObject(json, "discrepancy_percent", profile->discrepancy_percent);
+        list = cJSON_AddArrayToObject(json, "coefficients");
+        for (size_t i = 0; i < profile->n_coefficients; i++) {
+                const struct coefficient *c = &profile->coefficients[i];
+
+                item = cJSON_CreateObject();
+                cJSON_AddStringToObject(item, "key", coefficient_key(c, key));
+                cJSON_AddNumberToObject(item, "value", c->value);
+                cJSON_AddNumberToObject(item, "standard_error", c->standard_error);
+                cJSON_AddStringToObject(item, "unit", unit_of(c->term));
+                cJSON_AddItemToArray(list, item);
+        }
+        return answer_print_json(json);
+}
+
+static int show_table(const struct profile *profile, const char *path)
+{
+        _cleanup_(table_freep) struct table *table = table_new("lrlr");
+        double t = model_student_t(profile->degrees_of_freedom, COST_LEVEL);
+        char key[PROFILE_KEY_MAX], text[64];
+
+        table_row(table, TABLE_HEAD);
+        table_cell(table, "Coefficient");
+        table_cell(table, "Value");
+        table_cell(table, "Unit");
+        table_cell(table, "95 %% within");
+        for (size_t i = 0; i < profile->n_coefficients; i++) {
+                const struct coefficient *c = &profile->coefficients[i];
+
+                table_row(table, TABLE_PLAIN);
+                table_cell(table, "%s", coefficient_key(c, key));
+                table_cell(table, "%s", format_number(c->value, fmax(c->value / 100, 0.01), text));
+                table_cell(table, "%s", unit_of(c->term));
+                if (isnan(t * c->standard_error))
+                        table_cell(table, "?");
+                else if (c->value > 0 && t * c->standard_error <= 0.5 * c->value)
+                        table_cell(table, "\u00b1 %.0f %%", 100 * t * c->standard_error / c->value);
+                else
+                        table_cell(table, "not resolved (<= %.3g)", c->value + t * c->standard_error);
+        }
+        printf("%s\n", path);
+        printf("Device %s, method %s, created %s, full at %.0f mWh\n\n",
+               profile->device[0] ? profile->device : "?", profile->method[0] ? profile->method : "?",
+               profile->created[0] ? profile->created : "?", profile->energy_full_mwh);
+        table_print(table);
+        if (isnan(profile->degrees_of_freedom))
+                print_note("Without [fit] there are no intervals.");
+        return CODE_OK;
+}
+
+static int show_profile(const struct options *options, const char *name)
+{
+        _cleanup_(profile_freep) struct profile *profile = NULL;
+        _cleanup_free_ char *path = NULL;
+        int code;
+
+        if (name) {
+                code = find_profile(name, &path);
+                if (code != CODE_OK)
+                        return code;
+                if (profile_load(path, &program_log, &profile) < 0)
+                        return CODE_FAILED;
+        } else {
+                code = open_profile(options, &profile);
+                if (code != CODE_OK)
+                        return code;
+                if (current_path(options, false, &path) < 0)
+                        return CODE_FAILED;
+        }
+        return options->json ? show_json(profile, path) : show_table(profile, path);
+}
+
+/* What was there before is kept beside it: it may be a night's work. */
+static int keep_old(const char *path)
+{
+        _cleanup_free_ char *old = NULL;
+
+        if (access(path, F_OK) < 0)
+                return 0;
+        if (asprintf(&old, "%s.old", path) < 0)
+                return -ENOMEM;
+        if (rename(path, old) < 0)
+                return -errno;
+        printf("The profile that was there is now %s.\n", old);
+        return 0;
+}
+
+static int use_profile(const struct options *options, const char *name)
+{
+        _cleanup_(profile_freep) struct profile *profile = NULL;
+        _cleanup_free_ char *from = NULL, *to = NULL, *text = NULL;
+        ssize_t length;
+        int code, err;
+
+        if (!name) {
+                log_error(&program_log, "profile use: which one? (joulecast profile list shows them)");
+                return CODE_USAGE;
+        }
+        code = find_profile(name, &from);
+        if (code != CODE_OK)
+                return code;
+        if (profile_load(from, &program_log, &profile) < 0 || current_path(options, true, &to) < 0)
+                return CODE_FAILED;
+        text = malloc(PROFILE_BYTES_MAX);
+        length = text ? util_read_at(AT_FDCWD, from, text, PROFILE_BYTES_MAX) : -ENOMEM;
+        err = length < 0 ? (int)length : util_make_parent(to, 0755);
+        if (err == 0)
+                err = keep_old(to);
+        if (err == 0)
+                err = util_write_file(to, text, (size_t)length, 0644);
+        if (err < 0) {
+                log_error(&program_log, "%s: cannot write the profile: %s", to, strerror(-err));
+                return CODE_FAILED;
+        }
+        printf("This machine now uses %s: %s.\n", from, to);
+        return CODE_OK;
+}
+
+static bool agreed(const struct options *options)
+{
+        char line[16];
+
+        if (options->yes || !isatty(STDIN_FILENO))
+                return true;
+        printf("Remove it? [y/N] ");
+        fflush(stdout);
+        return fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y');
+}
+
+static int reset_profile(const struct options *options)
+{
+        _cleanup_(profile_freep) struct profile *profile = NULL;
+        _cleanup_free_ char *path = NULL;
+
+        if (current_path(options, true, &path) < 0)
+                return CODE_FAILED;
+        if (access(path, F_OK) < 0) {
+                log_error(&program_log, "there is no profile %s; nothing to reset", path);
+                return CODE_NO_DATA;
+        }
+        /* A profile that cannot be read may be removed just as well. */
+        if (profile_load(path, NULL, &profile) == 0)
+                printf("%s: device %s, method %s, created %s\n", path, profile->device[0] ? profile->device : "?",
+                       profile->method[0] ? profile->method : "?", profile->created[0] ? profile->created : "?");
+        else
+                printf("%s: not a valid profile\n", path);
+        if (!agreed(options))
+                return CODE_OK;
+        if (unlink(path) < 0) {
+                log_error(&program_log, "%s: cannot remove the profile: %s", path, strerror(errno));
+                return CODE_FAILED;
+        }
+        printf("Removed. joulecast calibrate makes a new one.\n");
+        return CODE_OK;
+}
+
+int profile_main(int argc, char **argv)
+{
+        static const struct command command = {
+                .name = "profile", .arguments = "list | show [NAME] | use NAME | reset",
+                .help = "Power models: those that come with joulecast, and the one of this machine.\n"
+                        "  list       those that come with joulecast, and the one in use\n"
+                        "  show       the numbers of one (a NAME of the list, or a FILE), else of the one in use\n"
+                        "  use        make one this machine's own; what was there is kept beside it\n"
+                        "  reset      remove this machine's own",
+                .max_positional = 2,
+        };
+        const char *words[2] = { NULL, NULL };
+        struct options options = { 0 };
+        char printable[64];
+        int code;
+
+        if (!options_parse(&command, argc, argv, &options, words, &code))
+                return code;
+        if (!words[0] || (strcmp(words[0], "list") == 0 && !words[1]))
+                return list_profiles(&options);
+        if (strcmp(words[0], "show") == 0)
+                return show_profile(&options, words[1]);
+        if (strcmp(words[0], "use") == 0)
+                return use_profile(&options, words[1]);
+        if (strcmp(words[0], "reset") == 0 && !words[1])
+                return reset_profile(&options);
+        log_error(&program_log, "profile: what is %s? It knows list, show, use and reset",
+                  util_printable(words[1] ? words[1] : words[0], printable, sizeof(printable)));
+        return CODE_USAGE;
+}

@@ -1,0 +1,37 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Tables for people: columns as wide as what they hold, in the cells of a
+ * terminal (UTF-8), and colour only where a person looks.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum table_style {
+        TABLE_PLAIN,
+        TABLE_HEAD,  /* bold */
+        TABLE_FAINT, /* what is nobody's */
+        TABLE_SUM,   /* a line above */
+};
+
+struct table;
+
+/* One letter a column: 'l' left, 'r' right. NULL without memory; all others then do nothing. */
+struct table *table_new(const char *alignment);
+void table_free(struct table *table);
+void table_freep(struct table **table);
+void table_row(struct table *table, enum table_style style); /* begins a row */
+/* The next cell. Whatever a terminal would obey is taken out. */
+void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void table_print(const struct table *table);
+
+/* A sentence under a table, wrapped at 80 columns, faint where a person looks. */
+void print_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Columns of a terminal that a text takes. */
+size_t text_width(const char *text);
+/* stdout is a terminal, and NO_COLOR is not set. */
+bool use_color(void);

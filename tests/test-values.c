@@ -1,0 +1,103 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Times, spans and percentages as people write them on the command line. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "check.h"
+#include "options.h"
+#include "util.h"
+
+static void times(void)
+{
+        static const int64_t now = INT64_C(1795000000000000000);
+        static const struct {
+                const char *text;
+                int64_t s; /* 0: refused */
+        } cases[] = {
+                { "2026-11-20T03:12:44Z", 1795144364 },
+                { "2026-11-20T04:12:44+01:00", 1795144364 },
+                { "2026-11-20T04:12:44+0100", 1795144364 },
+                { "2026-11-20 03:12:44Z", 1795144364 },
+                { "2026-11-20T08:57:44+05:45", 1795144364 },
+                { "2026-11-20T03:12", 1795144320 + 5 * 3600 }, /* local: TZ below is 5 h behind */
+                { "2026-11-20", 1795132800 + 5 * 3600 },
+                { "-24h", 1795000000 - 86400 },
+                { "-1h30m", 1795000000 - 5400 },
+                { "-7d", 1795000000 - 7 * 86400 },
+                { "-90s", 1795000000 - 90 },
+                { "2026-02-31", 0 }, { "2026-13-01", 0 }, { "2026-11-20T25:00Z", 0 }, { "2026-11-20T03:12:44Zz", 0 },
+                { "", 0 }, { "-", 0 }, { "-24", 0 }, { "24h", 0 }, { "yesterday", 0 }, { "-h", 0 }, { "-24x", 0 },
+                { "2026-11-20T03:12:44+", 0 }, { "20261120", 0 }, { "1969-01-01Z", 0 },
+        };
+
+        setenv("TZ", "EST5", 1);
+        tzset();
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                int64_t got = -1;
+
+                if (cases[i].s) {
+                        check_int(parse_time(cases[i].text, now, &got), 0);
+                        check_int(got, cases[i].s * INT64_C(1000000000));
+                } else {
+                        check_int(parse_time(cases[i].text, now, &got), -EINVAL);
+                        check_int(got, -1);
+                }
+        }
+}
+
+static void spans(void)
+{
+        static const struct {
+                const char *text;
+                double minutes; /* NaN: refused */
+        } cases[] = {
+                { "10m", 10 }, { "10", 10 }, { "3h", 180 }, { "1h30m", 90 }, { "90s", 1.5 }, { "2.5h", 150 }, { "10min", 10 },
+                { "1d", 1440 }, { "", NAN }, { "m", NAN }, { "10x", NAN }, { "-5m", NAN }, { "1m1h", NAN }, { "10m ", NAN },
+                { "nan", NAN }, { "1e9", NAN }, { "9999999", NAN }, { "10m5", NAN },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                double got = NAN;
+
+                check_int(parse_minutes(cases[i].text, &got), isnan(cases[i].minutes) ? -EINVAL : 0);
+                if (!isnan(cases[i].minutes))
+                        check_near(got, cases[i].minutes, 1e-12);
+        }
+}
+
+static void percentages(void)
+{
+        double got = NAN;
+
+        check_int(parse_percent("20", &got), 0);
+        check_near(got, 20, 0);
+        check_int(parse_percent("12.5%", &got), 0);
+        check_near(got, 12.5, 0);
+        check_int(parse_percent("101", &got), -EINVAL);
+        check_int(parse_percent("-1", &got), -EINVAL);
+        check_int(parse_percent("%", &got), -EINVAL);
+        check_int(parse_percent("20%%", &got), -EINVAL);
+}
+
+static void written_back(void)
+{
+        char buf[32];
+
+        format_time(INT64_C(1795144364999999999), buf, sizeof(buf));
+        check_text(buf, "2026-11-20T03:12:44Z");
+        format_time(INT64_MIN, buf, sizeof(buf));
+        check_text(buf, "?");
+}
+
+int main(void)
+{
+        times();
+        spans();
+        percentages();
+        written_back();
+        return check_result();
+}
