@@ -35,12 +35,18 @@ int ini_error(const struct ini_place *place, const char *format, ...)
         return -EINVAL;
 }
 
-/* Feeds inih one line at a time, so that the handler knows where it is. */
+/* inih keeps 49 bytes of a section's name and drops the rest without a word. */
+#define SECTION_MAX 49
+
+/*
+ * Feeds inih one line at a time, so that the handler knows where it is, and without its indentation: inih would take
+ * an indented line for one more value of the key before, and an indented file for a single key.
+ */
 static char *next_line(char *line, int size, void *stream)
 {
         struct reader *reader = stream;
         const char *newline;
-        size_t length;
+        size_t length, blanks;
 
         if (reader->err || reader->at == reader->end)
                 return NULL;
@@ -52,9 +58,14 @@ static char *next_line(char *line, int size, void *stream)
                                         INI_LINE_MAX - 1);
                 return NULL;
         }
-        memcpy(line, reader->at, length);
-        line[length] = '\0';
+        blanks = strspn(reader->at, " \t");
+        memcpy(line, reader->at + blanks, length - blanks);
+        line[length - blanks] = '\0';
         reader->at += length;
+        if (*line == '[' && strcspn(line + 1, "]\n") > SECTION_MAX) {
+                reader->err = ini_error(&reader->place, "the section's name is longer than %d characters", SECTION_MAX);
+                return NULL;
+        }
         return line;
 }
 

@@ -306,7 +306,7 @@ static int parse_cpus(struct parser *parser, const struct ini_place *place, cons
 
         if (!parse_index(instance, 65535, &policy))
                 return 1;
-        err = profile_add_policy(parser->profile, policy, value);
+        err = *value ? profile_add_policy(parser->profile, policy, value) : -EINVAL;
         if (err == -EEXIST)
                 return twice(place, "cpus");
         if (err == -EINVAL)
