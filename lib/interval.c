@@ -10,7 +10,9 @@
  * they are in the machine's totals and so in nobody's row.
  *
  * Foreground and background: what a process used goes to each state by the
- * time its app spent in it, rounded, the rest to the background: nothing is lost.
+ * part of its life that its app spent in it, rounded, the rest to the
+ * background: nothing is lost. A source that knows when a process began and
+ * ended says so, and shows it once more after its end.
  *
  * A gap (a total that went backward or leapt beyond reason) counts 0 and goes
  * on from the new value. Only what a process wrote may go down for a reason
@@ -204,18 +206,29 @@ static int take_foreground(struct usage *usage, uint64_t fg_ns, uint64_t awake_n
         return 0;
 }
 
+/* How much of the interval a process lived through, as far as its source knows. */
+static uint64_t alive_ns(const struct making *making, const struct process *process)
+{
+        uint64_t from_ns = MAX(making->before->boottime_ns, process->began_ns);
+        uint64_t until_ns = making->now->boottime_ns;
+
+        if (process->ended_ns > 0)
+                until_ns = MIN(until_ns, process->ended_ns);
+        return until_ns > from_ns ? MIN(until_ns - from_ns, making->awake_ns) : 0;
+}
+
 /* Background first, so that the foreground row may move into what is left. */
 static int add_process_rows(struct making *making, size_t index, struct usage *usage)
 {
         const struct process *process = &making->now->processes[index];
         const struct screen_share *share = screen_split_find(&making->maker->screen, process->app);
-        uint64_t fg_ns = share ? share->foreground_ns : 0;
+        uint64_t fg_ns = share ? share->foreground_ns : 0, life_ns = alive_ns(making, process);
         struct interval_row *row;
         struct usage foreground = { 0 };
         int err;
 
-        if (fg_ns > 0 && fg_ns < making->awake_ns) {
-                err = take_foreground(usage, fg_ns, making->awake_ns, &foreground);
+        if (fg_ns > 0 && fg_ns < life_ns) {
+                err = take_foreground(usage, fg_ns, life_ns, &foreground);
                 if (err)
                         return err;
                 row = add_row(making, process, index, STATE_FOREGROUND);
@@ -513,21 +526,21 @@ static size_t alive_hash(const char *app, uid_t uid)
         return hash ^ hash >> 15;
 }
 
-/* True if (app, uid) is new; then it has got its slot. */
-static bool first_seen(struct making *making, const char *app, uid_t uid)
+/* The entry of (app, uid), or NULL; then the next one that is added gets its slot. */
+static struct interval_alive *find_alive(struct making *making, const char *app, uid_t uid)
 {
         struct interval *interval = making->interval;
         size_t mask = making->maker->alive_capacity - 1, *slots = making->maker->alive_slots;
         size_t at = alive_hash(app, uid) & mask;
 
         for (; slots[at]; at = (at + 1) & mask) {
-                const struct interval_alive *alive = &interval->alive[slots[at] - 1];
+                struct interval_alive *alive = &interval->alive[slots[at] - 1];
 
                 if (alive->uid == uid && strcmp(alive->app, app) == 0)
-                        return false;
+                        return alive;
         }
         slots[at] = interval->n_alive + 1;
-        return true;
+        return NULL;
 }
 
 static int add_alive(struct making *making, const char *app, uid_t uid, enum app_state state, uint64_t active_ns)
@@ -543,19 +556,33 @@ static int add_alive(struct making *making, const char *app, uid_t uid, enum app
         return 0;
 }
 
-/* An app is alive in the background for as long as it is there and not in the foreground. */
-static int add_both_states(struct making *making, const char *app, uid_t uid, bool running)
+/* An app lives as long as the process of it that lived longest. */
+static int note_alive(struct making *making, const struct process *process)
 {
-        const struct screen_share *share = screen_split_find(&making->maker->screen, app);
-        uint64_t fg_ns = share ? MIN(share->foreground_ns, making->awake_ns) : 0;
-        int err = 0;
+        struct interval_alive *alive = find_alive(making, process->app, process->uid);
 
-        /* The first entry owns the slot, so it comes even if it is the foreground's only one. */
-        if (fg_ns > 0)
-                err = add_alive(making, app, uid, STATE_FOREGROUND, fg_ns);
-        if (!err && running && (fg_ns < making->awake_ns || fg_ns == 0))
-                err = add_alive(making, app, uid, STATE_BACKGROUND, making->awake_ns - fg_ns);
-        return err;
+        if (!alive)
+                return add_alive(making, process->app, process->uid, STATE_BACKGROUND, alive_ns(making, process));
+        alive->active_ns = MAX(alive->active_ns, alive_ns(making, process));
+        return 0;
+}
+
+/* It is in the background for as long as it lives and has not the screen. */
+static int split_alive(struct making *making, size_t index)
+{
+        struct interval_alive *alive = &making->interval->alive[index], old = *alive; /* the list may move */
+        const struct screen_share *share = screen_split_find(&making->maker->screen, alive->app);
+        uint64_t fg_ns = share ? MIN(share->foreground_ns, making->awake_ns) : 0;
+
+        if (fg_ns == 0)
+                return 0;
+        if (fg_ns >= alive->active_ns) {
+                alive->state = STATE_FOREGROUND;
+                alive->active_ns = fg_ns;
+                return 0;
+        }
+        alive->active_ns -= fg_ns;
+        return add_alive(making, old.app, old.uid, STATE_FOREGROUND, fg_ns);
 }
 
 static int make_alive_slots(struct interval_maker *maker, size_t n)
@@ -576,19 +603,23 @@ static int make_alive_slots(struct interval_maker *maker, size_t n)
         return 0;
 }
 
-/* An app that is there at the end counts for the whole interval, one that is not for none of it. */
+/* An app that is there at the end counts for all its life, one that had the screen and is gone for that time. */
 static int list_alive(struct making *making)
 {
         const struct screen_split *screen = &making->maker->screen;
         const struct sample *now = making->now;
         int err = make_alive_slots(making->maker, now->n_processes);
+        size_t n;
 
         for (size_t i = 0; !err && i < now->n_processes; i++)
-                if (first_seen(making, now->processes[i].app, now->processes[i].uid))
-                        err = add_both_states(making, now->processes[i].app, now->processes[i].uid, true);
+                err = note_alive(making, &now->processes[i]);
+        n = making->interval->n_alive;
+        for (size_t i = 0; !err && i < n; i++)
+                err = split_alive(making, i);
         for (size_t i = 1; !err && i < screen->n; i++)
                 if (screen->shares[i].foreground_ns > 0 && face_of(now, screen->shares[i].app) == NO_OWNER)
-                        err = add_both_states(making, screen->shares[i].app, (uid_t)-1, false);
+                        err = add_alive(making, screen->shares[i].app, (uid_t)-1, STATE_FOREGROUND,
+                                        MIN(screen->shares[i].foreground_ns, making->awake_ns));
         return err;
 }
 

@@ -475,6 +475,32 @@ static void app_without_a_process_still_has_the_screen(void)
         teardown(&f);
 }
 
+/* A source that knows when processes begin and end: all that a player used while it lived is the foreground's. */
+static void a_short_life_is_not_stretched(void)
+{
+        struct fixture f;
+        struct sample *sample;
+
+        setup(&f);
+        sample = after(&f, 30);
+        screen(sample, "", false, 0);
+        check_int(poll(&f), -ENODATA);
+        sample = after(&f, 30);
+        process(sample, 7, 1, "player", 6 * S)->began_ns = f.boottime_ns - 25 * S;
+        sample->processes[0].ended_ns = f.boottime_ns - 15 * S;
+        process(sample, 8, 1, "music", 2 * S)->began_ns = f.boottime_ns - 20 * S;
+        screen(sample, "", false, 0);
+        event(sample, f.boottime_ns - 25 * S, "player", true, 100);
+        event(sample, f.boottime_ns - 15 * S, "", false, 100);
+        check_int(poll(&f), 0);
+        check_int(usage_busy_ns(&row(&f, "player", STATE_FOREGROUND)->usage), 6 * S);
+        check_int(row(&f, "player", STATE_BACKGROUND)->pid, -1);
+        check_int(active(&f, "player", STATE_FOREGROUND), 10 * S);
+        check_int(active(&f, "player", STATE_BACKGROUND), 0);
+        check_int(active(&f, "music", STATE_BACKGROUND), 20 * S);
+        teardown(&f);
+}
+
 static void unknown_foreground_is_not_nobody(void)
 {
         struct fixture f;
@@ -626,6 +652,7 @@ int main(void)
         early_ticks_are_a_debt();
         screen_time_is_split_at_its_events();
         app_without_a_process_still_has_the_screen();
+        a_short_life_is_not_stretched();
         unknown_foreground_is_not_nobody();
         small_change_is_carried_not_lost();
         what_the_machine_did_not_do_no_process_did();
