@@ -21,6 +21,7 @@ enum store_mode {
         STORE_WRITE, /* made where there is none; one writer at a time, else -EBUSY */
 };
 
+/* Tells @log one sentence about what is wrong, except for -ENOENT: what that means only the caller knows. */
 int store_open(const char *path, enum store_mode mode, const struct log *log, struct store **ret);
 void store_close(struct store *store);
 void store_closep(struct store **store);
@@ -43,7 +44,7 @@ enum store_grain {
         STORE_RAW,
         STORE_HOUR,
         STORE_DAY,
-        STORE_BEST, /* the fewest rows that tile the span exactly: days, hours at its edges, raw at theirs */
+        STORE_BEST, /* the fewest rows that tile the span exactly: days (of UTC), hours at its edges, raw at theirs */
 };
 
 /* One app in one state in one span of time; nobody has an empty app. */
@@ -62,7 +63,8 @@ struct store_row {
 struct store_battery {
         uint64_t discharge_uj;
         double discharge_percent;
-        uint64_t known_ns;     /* time over which discharge is known */
+        uint64_t known_ns;     /* time over which discharge_uj is known ... */
+        uint64_t percent_known_ns; /* ... and discharge_percent: a battery without a voltage has no joules */
         uint64_t elapsed_ns;   /* all time recorded */
         int64_t first_ns, last_ns;
         struct battery last;   /* at last_ns */
@@ -76,7 +78,13 @@ struct store_query {
         int64_t uid;           /* -1: everybody's */
 };
 
-/* Calls @row for each row, ascending in time; stops at its first non-zero return and returns that. */
+/*
+ * Calls @row for each row, ascending in time; stops at its first non-zero return and returns that. An interval belongs
+ * to the span in which it ended: @from_ns < end <= @to_ns. What is not rolled up yet comes finer than asked, and
+ * what only its roll-up remembers comes coarser, by its middle: every interval counts once in one of two spans that meet.
+ * An app that was alive and did nothing has an empty usage with all of `have`. @row must not use @store.
+ */
 int store_rows(struct store *store, const struct store_query *query,
                int (*row)(void *data, const struct store_row *row), void *data);
+/* -ENODATA: nothing was recorded in that span. */
 int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct store_battery *ret);

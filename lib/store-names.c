@@ -1,0 +1,270 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Apps, operating points and processes have a row of their own once, and a number from then on. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "store-private.h"
+#include "util.h"
+
+/* A process that is still there gets a new row after so many intervals, so that old rows can go with the intervals. */
+#define PROCESS_ROW_INTERVALS 2880
+
+void names_clear(struct store *store)
+{
+        for (size_t i = 0; i < store->n_apps; i++) {
+                free(store->apps[i].app);
+                free(store->apps[i].name);
+        }
+        store->n_apps = store->n_opps = 0;
+        names_forget_processes(store);
+}
+
+void names_forget_processes(struct store *store)
+{
+        store->n_seen = 0;
+        if (store->seen)
+                memset(store->seen, 0, store->seen_capacity * sizeof(*store->seen));
+}
+
+static char *printable_copy(const unsigned char *text, size_t size)
+{
+        char *copy = malloc(size);
+
+        return copy ? util_printable((const char *)text, copy, size) : NULL;
+}
+
+static int remember_app(struct store *store, int64_t id, const char *text, uid_t uid, const char *name)
+{
+        struct app_name *app;
+
+        if (util_grow(&store->apps, &store->apps_capacity, store->n_apps + 1, sizeof(*app)) < 0)
+                return -ENOMEM;
+        app = &store->apps[store->n_apps];
+        *app = (struct app_name){ .id = id, .uid = uid };
+        app->app = printable_copy((const unsigned char *)text, APP_ID_MAX);
+        app->name = name ? printable_copy((const unsigned char *)name, APP_ID_MAX) : NULL;
+        if (!app->app || (name && !app->name)) {
+                free(app->app);
+                free(app->name);
+                return -ENOMEM;
+        }
+        store->n_apps++;
+        return 0;
+}
+
+static int load_apps(struct store *store)
+{
+        sqlite3_stmt *apps = store_statement(store, SQL_APPS);
+        int more;
+
+        if (!apps)
+                return -EBADMSG;
+        while ((more = store_step(store, apps)) == 1) {
+                const char *app = (const char *)sqlite3_column_text(apps, 1);
+                const char *name = (const char *)sqlite3_column_text(apps, 3);
+                int err = remember_app(store, sqlite3_column_int64(apps, 0), app ? app : "",
+                                       (uid_t)sqlite3_column_int64(apps, 2), name);
+
+                if (err) {
+                        sqlite3_reset(apps);
+                        return err;
+                }
+        }
+        return more;
+}
+
+static int remember_opp(struct store *store, int64_t id, uint32_t policy, uint32_t khz)
+{
+        if (util_grow(&store->opps, &store->opps_capacity, store->n_opps + 1, sizeof(*store->opps)) < 0)
+                return -ENOMEM;
+        store->opps[store->n_opps++] = (struct opp_name){ id, policy, khz };
+        return 0;
+}
+
+static int load_opps(struct store *store)
+{
+        sqlite3_stmt *opps = store_statement(store, SQL_OPPS);
+        int more;
+
+        if (!opps)
+                return -EBADMSG;
+        while ((more = store_step(store, opps)) == 1) {
+                int err = remember_opp(store, sqlite3_column_int64(opps, 0),
+                                       (uint32_t)sqlite3_column_int64(opps, 1),
+                                       (uint32_t)sqlite3_column_int64(opps, 2));
+
+                if (err) {
+                        sqlite3_reset(opps);
+                        return err;
+                }
+        }
+        return more;
+}
+
+int names_load(struct store *store)
+{
+        int err;
+
+        names_clear(store);
+        err = load_apps(store);
+        return err ? err : load_opps(store);
+}
+
+const struct app_name *names_find_app(const struct store *store, uint64_t id)
+{
+        size_t low = 0, high = store->n_apps;
+
+        if (id - 1 < store->n_apps && (uint64_t)store->apps[id - 1].id == id)
+                return &store->apps[id - 1];
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if ((uint64_t)store->apps[middle].id < id)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low < store->n_apps && (uint64_t)store->apps[low].id == id ? &store->apps[low] : NULL;
+}
+
+const struct opp_name *names_find_opp(const struct store *store, uint64_t id)
+{
+        for (size_t i = 0; i < store->n_opps; i++) {
+                size_t at = (i + (size_t)id + store->n_opps - 1) % store->n_opps; /* ids start at 1 */
+
+                if ((uint64_t)store->opps[at].id == id)
+                        return &store->opps[at];
+        }
+        return NULL;
+}
+
+/* Adds one row; its id is larger than all before. */
+static int insert(struct store *store, sqlite3_stmt *statement, int64_t *ret)
+{
+        int err = store_step(store, statement);
+
+        if (err)
+                return err < 0 ? err : -EBADMSG;
+        *ret = sqlite3_last_insert_rowid(store->db);
+        return 0;
+}
+
+int names_app(struct store *store, const char *app, uid_t uid, int64_t *ret)
+{
+        char printable[APP_ID_MAX];
+        sqlite3_stmt *add;
+        int64_t id;
+        int err;
+
+        util_printable(app, printable, sizeof(printable));
+        for (size_t i = 0; i < store->n_apps; i++) {
+                if (store->apps[i].uid == uid && strcmp(store->apps[i].app, printable) == 0) {
+                        *ret = store->apps[i].id;
+                        return 0;
+                }
+        }
+        add = store_statement(store, SQL_ADD_APP);
+        if (!add)
+                return -EBADMSG;
+        sqlite3_bind_text(add, 1, printable, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(add, 2, (int64_t)uid);
+        err = insert(store, add, &id);
+        if (!err)
+                err = remember_app(store, id, printable, uid, NULL);
+        if (!err)
+                *ret = id;
+        return err;
+}
+
+int names_opp(struct store *store, uint32_t policy, uint32_t khz, int64_t *ret)
+{
+        sqlite3_stmt *add;
+        int64_t id;
+        int err;
+
+        for (size_t i = 0; i < store->n_opps; i++) {
+                if (store->opps[i].policy == policy && store->opps[i].khz == khz) {
+                        *ret = store->opps[i].id;
+                        return 0;
+                }
+        }
+        add = store_statement(store, SQL_ADD_OPP);
+        if (!add)
+                return -EBADMSG;
+        sqlite3_bind_int64(add, 1, policy);
+        sqlite3_bind_int64(add, 2, khz);
+        err = insert(store, add, &id);
+        if (!err)
+                err = remember_opp(store, id, policy, khz);
+        if (!err)
+                *ret = id;
+        return err;
+}
+
+/* Where (pid, start_time, app) is, or would be. */
+static struct seen_process *seen_slot(struct store *store, pid_t pid, uint64_t start_time, int64_t app)
+{
+        size_t mask = store->seen_capacity - 1;
+        size_t at = ((size_t)pid * 2654435761u ^ (size_t)start_time * 40503u) & mask;
+
+        for (; store->seen[at].id; at = (at + 1) & mask)
+                if (store->seen[at].pid == pid && store->seen[at].start_time == start_time &&
+                    store->seen[at].app == app)
+                        break;
+        return &store->seen[at];
+}
+
+static int make_seen_room(struct store *store)
+{
+        if (!store->seen) {
+                store->seen = calloc(4096, sizeof(*store->seen));
+                if (!store->seen)
+                        return -ENOMEM;
+                store->seen_capacity = 4096;
+        }
+        if (store->n_seen * 2 >= store->seen_capacity)
+                names_forget_processes(store); /* they will get new rows, which harms nobody */
+        return 0;
+}
+
+int names_process(struct store *store, const struct interval_row *row, int64_t app, int64_t interval, int64_t *ret)
+{
+        struct seen_process *seen;
+        sqlite3_stmt *add;
+        char comm[sizeof(row->comm)];
+        int err = make_seen_room(store);
+
+        if (err)
+                return err;
+        seen = seen_slot(store, row->pid, row->start_time, app);
+        if (seen->id && interval - seen->interval < PROCESS_ROW_INTERVALS) {
+                *ret = seen->id;
+                return 0;
+        }
+        add = store_statement(store, SQL_ADD_PROCESS);
+        if (!add)
+                return -EBADMSG;
+        sqlite3_bind_int64(add, 1, row->pid);
+        sqlite3_bind_int64(add, 2, (int64_t)row->start_time);
+        sqlite3_bind_text(add, 3, util_printable(row->comm, comm, sizeof(comm)), -1, SQLITE_STATIC);
+        sqlite3_bind_int64(add, 4, app);
+        sqlite3_bind_int64(add, 5, interval);
+        if (!seen->id)
+                store->n_seen++;
+        err = insert(store, add, ret);
+        *seen = (struct seen_process){ row->pid, row->start_time, app, *ret, interval };
+        return err;
+}
+
+int names_drop_processes(struct store *store)
+{
+        sqlite3_stmt *drop = store_statement(store, SQL_DROP_PROCESSES);
+
+        if (!drop)
+                return -EBADMSG;
+        sqlite3_bind_int64(drop, 1, PROCESS_ROW_INTERVALS);
+        return store_step(store, drop);
+}

@@ -1,0 +1,180 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What the files of the store share among themselves, and nobody else includes. SQLite stays behind this line. */
+
+#include <sqlite3.h>
+
+#include "store.h"
+#include "units.h"
+
+#define HOUR_NS ((int64_t)(3600 * NS_PER_S))
+#define DAY_NS (24 * HOUR_NS)
+
+/* Every statement of the store; store-schema.c has their text. Prepared when first used. */
+enum statement {
+        SQL_BEGIN_WRITE,
+        SQL_BEGIN_READ,
+        SQL_COMMIT,
+        SQL_ROLLBACK,
+        SQL_APPS,
+        SQL_ADD_APP,
+        SQL_OPPS,
+        SQL_ADD_OPP,
+        SQL_ADD_PROCESS,
+        SQL_ADD_ALIVE,
+        SQL_LAST_INTERVAL,
+        SQL_ADD_INTERVAL,
+        SQL_RAW_PIECES,
+        SQL_PERIOD_PIECES,
+        SQL_INTERVAL,
+        SQL_PERIOD,
+        SQL_PERIOD_USAGE,
+        SQL_LAST_BATTERY,
+        SQL_MARKS,
+        SQL_SET_MARKS,
+        SQL_DUE_INTERVALS,
+        SQL_FOLD_INTERVAL,
+        SQL_DUE_HOURS,
+        SQL_FOLD_HOUR,
+        SQL_ADD_PERIOD,
+        SQL_ADD_PERIOD_USAGE,
+        SQL_DROP_INTERVALS,
+        SQL_DROP_ALIVE,
+        SQL_DROP_PROCESSES,
+        SQL_DROP_PERIOD_USAGE,
+        SQL_DROP_PERIODS,
+        SQL_COUNT
+};
+
+/* How far details are gone: every interval that ended by raw_ns, every hour that ended by hour_ns. Multiples of an hour, a day. */
+struct marks {
+        int64_t raw_ns;
+        int64_t hour_ns; /* <= raw_ns */
+};
+
+struct app_name { /* ascending by id */
+        int64_t id;
+        char *app;
+        char *name; /* NULL: as app */
+        uid_t uid;
+};
+
+struct opp_name { /* ascending by id */
+        int64_t id;
+        uint32_t policy;
+        uint32_t khz;
+};
+
+/* Grows at its end; room is kept. */
+struct bytes {
+        unsigned char *data;
+        size_t n;
+        size_t capacity;
+};
+
+/* What one app used in one state, while summing up. */
+struct total {
+        size_t app; /* index into the store's apps */
+        enum app_state state;
+        uint64_t active_ns;
+        struct usage usage;
+};
+
+struct totals {
+        struct total *list;
+        size_t n;
+        size_t capacity;
+        size_t *slots; /* of app * 2 + state: index into list plus one */
+        size_t slots_capacity;
+};
+
+struct seen_process { /* rows of `process` that this writer knows */
+        pid_t pid;
+        uint64_t start_time;
+        int64_t app;
+        int64_t id;
+        int64_t interval; /* that it was written with */
+};
+
+struct store {
+        sqlite3 *db;
+        const struct log *log;
+        char *path;
+        int lock_fd;
+        enum store_mode mode;
+        sqlite3_stmt *statements[SQL_COUNT];
+
+        struct app_name *apps;
+        size_t n_apps, apps_capacity;
+        struct opp_name *opps;
+        size_t n_opps, opps_capacity;
+        struct seen_process *seen; /* open addressing; capacity a power of two */
+        size_t n_seen, seen_capacity;
+
+        struct bytes bytes;    /* scratch of append and fold */
+        struct bytes alive;    /* last set written ... */
+        int64_t alive_id;      /* ... and its row; 0: none */
+        struct bytes active;
+        struct totals totals;
+        int64_t next_interval; /* id of the next row */
+        int64_t checked_ns;    /* store_roll_up() had nothing left to do at this time */
+};
+
+/* store-schema.c */
+int errno_from_sqlite(const struct store *store, int code); /* and tells the log, once per failure */
+sqlite3_stmt *store_statement(struct store *store, enum statement which); /* NULL: told the log */
+int store_step(struct store *store, sqlite3_stmt *statement);  /* 1: a row; 0: done; negative errno */
+int store_run(struct store *store, enum statement which);      /* a statement without result */
+int store_prepare_database(struct store *store);
+/* Ends a transaction: commits if @err is 0, else rolls back. Returns @err or what the commit says. */
+int store_finish(struct store *store, int err);
+
+/* store-names.c */
+int names_load(struct store *store);
+void names_clear(struct store *store);
+int names_app(struct store *store, const char *app, uid_t uid, int64_t *ret); /* adds it where it is new */
+int names_opp(struct store *store, uint32_t policy, uint32_t khz, int64_t *ret);
+int names_process(struct store *store, const struct interval_row *row, int64_t app, int64_t interval, int64_t *ret);
+const struct opp_name *names_find_opp(const struct store *store, uint64_t id);
+const struct app_name *names_find_app(const struct store *store, uint64_t id);
+void names_forget_processes(struct store *store);
+int names_drop_processes(struct store *store); /* rows that no interval can refer to any more */
+
+/* store-blob.c: numbers as LEB128 varints. Readers return -EBADMSG for anything that no writer wrote. */
+int put_number(struct bytes *bytes, uint64_t number);
+int put_usage(struct store *store, struct bytes *bytes, const struct usage *usage);
+struct reader {
+        const unsigned char *at;
+        const unsigned char *end;
+};
+int get_number(struct reader *reader, uint64_t *ret);
+int get_usage(const struct store *store, struct reader *reader, struct usage *ret);
+
+/* store-totals.c */
+void totals_reset(struct totals *totals);
+void totals_clear(struct totals *totals);
+struct total *totals_of(struct store *store, struct totals *totals, uint64_t app_id, enum app_state state, int *err);
+/* Adds what the row of SQL_INTERVAL or SQL_DUE_INTERVALS at which @statement stands says. */
+int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt *statement);
+int totals_add_period(struct store *store, struct totals *totals, int64_t period);
+
+/* store-marks, in store-rollup.c */
+int marks_read(struct store *store, struct marks *ret);
+
+/* Start of the hour or day that a moment at its end belongs to: spans are open at their start and closed at their end. */
+static inline int64_t bucket_of(int64_t end_ns, int64_t length_ns)
+{
+        int64_t last = end_ns - 1, rest = last % length_ns;
+
+        return last - rest - (rest < 0 ? length_ns : 0);
+}
+
+/* The last full hour or day before or at @now_ns. */
+static inline int64_t floor_to(int64_t now_ns, int64_t length_ns)
+{
+        return bucket_of(now_ns + 1, length_ns);
+}
+
+void bytes_clear(struct bytes *bytes);

@@ -1,0 +1,383 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Opening, and writing one interval. What it costs decides its shape: an
+ * interval is one row whose usages are packed into bytes (12 us for 50
+ * processes, where a row for each of them takes 35), and the set of apps that
+ * were alive is written only when it changes.
+ */
+
+#include "store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "store-private.h"
+#include "util.h"
+
+/* A reader waits so long for a writer's commit, ms. */
+#define BUSY_MS 2000
+
+/*
+ * One writer: a lock file beside the database, since SQLite's own locks last no longer than a transaction. It goes
+ * away with the writer; whoever then holds the old file starts over.
+ */
+static int lock_once(const char *path, int *ret)
+{
+        _cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        struct stat held, there;
+
+        if (fd < 0)
+                return -errno;
+        if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+                return errno == EWOULDBLOCK ? -EBUSY : -errno;
+        if (fstat(fd, &held) < 0)
+                return -errno;
+        if (stat(path, &there) < 0 || there.st_ino != held.st_ino || there.st_dev != held.st_dev)
+                return -EAGAIN;
+        *ret = take_fd(&fd);
+        return 0;
+}
+
+static char *lock_path(const struct store *store)
+{
+        char *path;
+
+        return asprintf(&path, "%s-lock", store->path) < 0 ? NULL : path;
+}
+
+static int lock(struct store *store)
+{
+        _cleanup_free_ char *path = lock_path(store);
+        int err;
+
+        if (!path)
+                return -ENOMEM;
+        do
+                err = lock_once(path, &store->lock_fd);
+        while (err == -EAGAIN);
+        if (err == -EBUSY)
+                log_error(store->log, "another joulecast program is writing to %s; stop it first, or name another database",
+                          store->path);
+        else if (err)
+                log_error(store->log, "cannot write to %s: %s", path, strerror(-err));
+        return err;
+}
+
+static void unlock(struct store *store)
+{
+        _cleanup_free_ char *path = lock_path(store);
+
+        if (store->lock_fd < 0)
+                return;
+        if (path)
+                unlink(path);
+        close(take_fd(&store->lock_fd));
+}
+
+void store_close(struct store *store)
+{
+        if (!store)
+                return;
+        for (size_t i = 0; i < SQL_COUNT; i++)
+                sqlite3_finalize(store->statements[i]);
+        sqlite3_close(store->db);
+        unlock(store);
+        names_clear(store);
+        totals_clear(&store->totals);
+        bytes_clear(&store->bytes);
+        bytes_clear(&store->alive);
+        bytes_clear(&store->active);
+        free(store->apps);
+        free(store->opps);
+        free(store->seen);
+        free(store->path);
+        free(store);
+}
+
+void store_closep(struct store **store)
+{
+        store_close(*store);
+}
+
+static int connect_database(struct store *store, int flags, const char *name)
+{
+        int code = sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+
+        if (code == SQLITE_OK) {
+                sqlite3_extended_result_codes(store->db, 1);
+                sqlite3_busy_timeout(store->db, BUSY_MS);
+                sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+                sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+                sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+                sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+                sqlite3_exec(store->db, "PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
+                /* The first read shows whether it can be read at all. */
+                code = sqlite3_exec(store->db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
+        }
+        return code;
+}
+
+/*
+ * A database of another user whose folder we may not write to: SQLite cannot make the shared memory that WAL needs.
+ * Where no writer is (no -wal file) the file does not change, and SQLite may take it as it is.
+ */
+static int connect_immutable(struct store *store, int code)
+{
+        _cleanup_free_ char *wal = NULL;
+        char *name;
+
+        if (asprintf(&wal, "%s-wal", store->path) < 0) {
+                wal = NULL;
+                return SQLITE_NOMEM;
+        }
+        if (access(wal, F_OK) == 0)
+                return code;
+        name = sqlite3_mprintf("file:%s?immutable=1", store->path);
+        if (!name || strpbrk(store->path, "?#%")) {
+                sqlite3_free(name);
+                return code;
+        }
+        sqlite3_close(store->db);
+        store->db = NULL;
+        code = connect_database(store, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, name);
+        sqlite3_free(name);
+        return code;
+}
+
+static int connect_reader(struct store *store)
+{
+        int code;
+
+        if (access(store->path, R_OK) < 0) {
+                int err = -errno;
+
+                if (err != -ENOENT)
+                        log_error(store->log, "cannot read %s: %s", store->path, strerror(-err));
+                return err;
+        }
+        code = connect_database(store, SQLITE_OPEN_READONLY, store->path);
+        if ((code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY)
+                code = connect_immutable(store, code);
+        return code == SQLITE_OK ? 0 : errno_from_sqlite(store, code);
+}
+
+static int connect_writer(struct store *store)
+{
+        int code, err = util_make_parent(store->path, 0755);
+
+        if (err) {
+                log_error(store->log, "cannot make the folder of %s: %s", store->path, strerror(-err));
+                return err;
+        }
+        err = lock(store);
+        if (err)
+                return err;
+        code = connect_database(store, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, store->path);
+        return code == SQLITE_OK ? 0 : errno_from_sqlite(store, code);
+}
+
+static int read_next_interval(struct store *store)
+{
+        sqlite3_stmt *last = store_statement(store, SQL_LAST_INTERVAL);
+        int more = last ? store_step(store, last) : -EBADMSG;
+
+        if (more < 0)
+                return more;
+        store->next_interval = more ? sqlite3_column_int64(last, 0) + 1 : 1;
+        sqlite3_reset(last);
+        return store->next_interval > 0 ? 0 : -EBADMSG;
+}
+
+int store_open(const char *path, enum store_mode mode, const struct log *log, struct store **ret)
+{
+        _cleanup_(store_closep) struct store *store = calloc(1, sizeof(*store));
+        int err;
+
+        if (!store)
+                return -ENOMEM;
+        store->lock_fd = -1;
+        store->log = log;
+        store->mode = mode;
+        store->path = strdup(path);
+        if (!store->path)
+                return -ENOMEM;
+        err = mode == STORE_WRITE ? connect_writer(store) : connect_reader(store);
+        if (!err)
+                err = store_prepare_database(store);
+        if (!err && mode == STORE_WRITE)
+                err = names_load(store);
+        if (!err && mode == STORE_WRITE)
+                err = read_next_interval(store);
+        if (err)
+                return err;
+        *ret = TAKE_PTR(store);
+        return 0;
+}
+
+static int64_t clamp(uint64_t number)
+{
+        return number > INT64_MAX ? INT64_MAX : (int64_t)number;
+}
+
+static void bind_battery(sqlite3_stmt *add, int column, const struct interval *interval)
+{
+        const struct battery *battery = &interval->battery;
+        const struct {
+                uint32_t have;
+                int64_t value;
+        } columns[] = {
+                { BATTERY_CAPACITY, battery->capacity_percent },
+                { BATTERY_CHARGE_NOW, clamp(battery->charge_now_uah) },
+                { BATTERY_CHARGE_FULL, clamp(battery->charge_full_uah) },
+                { BATTERY_ENERGY_NOW, clamp(battery->energy_now_uwh) },
+                { BATTERY_ENERGY_FULL, clamp(battery->energy_full_uwh) },
+                { BATTERY_VOLTAGE, clamp(battery->voltage_uv) },
+                { BATTERY_POWER, clamp(battery->power_uw) },
+                { BATTERY_TEMPERATURE, battery->temperature_dc },
+        };
+
+        if (!(interval->have & SAMPLE_BATTERY))
+                return;
+        sqlite3_bind_int64(add, column, battery->status);
+        for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
+                if (battery->have & columns[i].have)
+                        sqlite3_bind_int64(add, column + 1 + (int)i, columns[i].value);
+}
+
+static int put_rows(struct store *store, const struct interval *interval)
+{
+        int err = 0;
+
+        store->bytes.n = 0;
+        for (size_t i = 0; !err && i < interval->n_rows; i++) {
+                const struct interval_row *row = &interval->rows[i];
+                int64_t app, process = 0;
+
+                err = names_app(store, row->app, row->uid, &app);
+                if (!err && row->pid != 0)
+                        err = names_process(store, row, app, store->next_interval, &process);
+                if (!err)
+                        err = put_number(&store->bytes, (uint64_t)app * 2 + row->state);
+                if (!err)
+                        err = put_number(&store->bytes, (uint64_t)process);
+                if (!err)
+                        err = put_usage(store, &store->bytes, &row->usage);
+        }
+        return err;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+        const int64_t *one = a, *other = b;
+
+        return *one < *other ? -1 : *one > *other;
+}
+
+/* Ids of the apps that were alive in the background all of the time go to @set, the others into store->active. */
+static int sort_alive(struct store *store, const struct interval *interval, int64_t *set, size_t *n)
+{
+        uint64_t awake_ns = interval->elapsed_ns - interval->suspend_ns;
+        int err = 0;
+
+        store->active.n = 0;
+        for (size_t i = 0; !err && i < interval->n_alive; i++) {
+                const struct interval_alive *alive = &interval->alive[i];
+                int64_t app;
+
+                err = names_app(store, alive->app, alive->uid, &app);
+                if (err)
+                        break;
+                if (alive->state == STATE_BACKGROUND && alive->active_ns == awake_ns) {
+                        set[(*n)++] = app;
+                        continue;
+                }
+                err = put_number(&store->active, (uint64_t)app * 2 + alive->state);
+                if (!err)
+                        err = put_number(&store->active, alive->active_ns);
+        }
+        qsort(set, *n, sizeof(*set), compare_ids);
+        return err;
+}
+
+/* Writes the set only if it is not the one of the interval before. */
+static int put_alive(struct store *store, const struct interval *interval)
+{
+        _cleanup_free_ int64_t *set = calloc(interval->n_alive + 1, sizeof(*set));
+        _cleanup_(bytes_clear) struct bytes packed = { 0 };
+        sqlite3_stmt *add;
+        size_t n = 0;
+        int err = set ? sort_alive(store, interval, set, &n) : -ENOMEM;
+
+        for (size_t i = 0; !err && i < n; i++)
+                err = put_number(&packed, (uint64_t)(set[i] - (i ? set[i - 1] : 0)));
+        if (err)
+                return err;
+        if (store->alive_id && packed.n == store->alive.n &&
+            (packed.n == 0 || memcmp(packed.data, store->alive.data, packed.n) == 0))
+                return 0;
+        add = store_statement(store, SQL_ADD_ALIVE);
+        if (!add)
+                return -EBADMSG;
+        sqlite3_bind_blob(add, 1, packed.data ? (const void *)packed.data : "", (int)packed.n, SQLITE_STATIC);
+        err = store_step(store, add);
+        if (err)
+                return err;
+        store->alive_id = sqlite3_last_insert_rowid(store->db);
+        bytes_clear(&store->alive);
+        store->alive = packed;
+        packed = (struct bytes){ 0 };
+        return 0;
+}
+
+static int put_interval(struct store *store, const struct interval *interval)
+{
+        sqlite3_stmt *add = store_statement(store, SQL_ADD_INTERVAL);
+
+        if (!add)
+                return -EBADMSG;
+        sqlite3_clear_bindings(add);
+        sqlite3_bind_int64(add, 1, store->next_interval);
+        sqlite3_bind_int64(add, 2, interval->start_realtime_ns);
+        sqlite3_bind_int64(add, 3, interval->end_realtime_ns);
+        sqlite3_bind_int64(add, 4, clamp(interval->elapsed_ns));
+        sqlite3_bind_int64(add, 5, clamp(interval->suspend_ns));
+        if (interval->battery_have & INTERVAL_DISCHARGE)
+                sqlite3_bind_int64(add, 6, clamp(interval->discharge_uj));
+        if (interval->battery_have & INTERVAL_DISCHARGE_PERCENT)
+                sqlite3_bind_int64(add, 7, llround(interval->discharge_percent * 1e9));
+        bind_battery(add, 8, interval);
+        sqlite3_bind_int64(add, 17, store->alive_id);
+        if (store->active.n > 0)
+                sqlite3_bind_blob(add, 18, store->active.data, (int)store->active.n, SQLITE_STATIC);
+        sqlite3_bind_blob(add, 19, store->bytes.n ? (const void *)store->bytes.data : "", (int)store->bytes.n,
+                          SQLITE_STATIC);
+        return store_step(store, add);
+}
+
+int store_append(struct store *store, const struct interval *interval)
+{
+        int err = store->mode == STORE_WRITE ? store_run(store, SQL_BEGIN_WRITE) : -EROFS;
+
+        if (err)
+                return err;
+        err = put_rows(store, interval);
+        if (!err)
+                err = put_alive(store, interval);
+        if (!err)
+                err = put_interval(store, interval);
+        err = store_finish(store, err);
+        if (err) {
+                store->alive_id = 0;
+                names_load(store); /* what was rolled back has no number any more */
+                return err;
+        }
+        store->next_interval++;
+        return 0;
+}

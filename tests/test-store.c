@@ -1,0 +1,514 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The store: what goes in comes out, at every grain, whatever was rolled up, dropped, broken or locked. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "store.h"
+#include "units.h"
+#include "util.h"
+
+#define S ((int64_t)NS_PER_S)
+#define HOUR (3600 * S)
+#define DAY (24 * HOUR)
+#define START (20000 * DAY + 7 * HOUR + 13 * S)
+
+static char path[64];
+
+static void remove_database(void)
+{
+        static const char *const ends[] = { "", "-wal", "-shm", "-lock" };
+        char name[80];
+
+        for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+                snprintf(name, sizeof(name), "%s%s", path, ends[i]);
+                unlink(name);
+        }
+}
+
+static struct store *open_store(enum store_mode mode)
+{
+        struct store *store = NULL;
+
+        check_int(store_open(path, mode, NULL, &store), 0);
+        return store;
+}
+
+static uint64_t draw(void)
+{
+        static uint64_t state = 88172645463325252u;
+
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        return state;
+}
+
+static struct interval_row *add_row(struct interval *interval, pid_t pid, const char *app, enum app_state state)
+{
+        struct interval_row *row;
+
+        util_grow(&interval->rows, &interval->capacity.rows, interval->n_rows + 1, sizeof(*interval->rows));
+        row = &interval->rows[interval->n_rows++];
+        *row = (struct interval_row){ .pid = pid, .start_time = (uint64_t)pid * 7, .uid = 1000, .state = state };
+        snprintf(row->app, sizeof(row->app), "%s", app);
+        snprintf(row->comm, sizeof(row->comm), "%s", app);
+        if (pid == 0)
+                row->uid = (uid_t)-1;
+        return row;
+}
+
+static void add_alive(struct interval *interval, const char *app, enum app_state state, uint64_t active_ns)
+{
+        struct interval_alive *alive;
+
+        util_grow(&interval->alive, &interval->capacity.alive, interval->n_alive + 1, sizeof(*interval->alive));
+        alive = &interval->alive[interval->n_alive++];
+        *alive = (struct interval_alive){ .uid = 1000, .state = state, .active_ns = active_ns };
+        snprintf(alive->app, sizeof(alive->app), "%s", app);
+}
+
+static void fill_randomly(struct usage *usage)
+{
+        usage->have = USAGE_ALL;
+        for (uint32_t i = 0; i < draw() % 5; i++)
+                usage_add_cpu(usage, i % 2 * 4, 300000 + i * 100000, draw() % (30 * NS_PER_S), draw() % NS_PER_S);
+        usage->read_bytes = draw() % 3 ? 0 : draw() % 1000000;
+        usage->write_bytes = draw() % 3 ? 0 : draw() >> 30;
+        usage->wifi_rx_bytes = draw() % 100000;
+        usage->wifi_wakes = draw() % 4;
+        usage->gpu_busy_ns = draw() % 1000;
+        if (draw() % 3 == 0)
+                usage_add_screen(usage, draw() % 2 ? BRIGHTNESS_UNKNOWN : 100, draw() % NS_PER_S);
+}
+
+static void make_interval(struct interval *interval, int64_t end_ns, uint64_t elapsed_ns, unsigned n_apps)
+{
+        for (size_t i = 0; i < interval->n_rows; i++)
+                usage_clear(&interval->rows[i].usage);
+        interval->n_rows = interval->n_alive = 0;
+        interval->end_realtime_ns = end_ns;
+        interval->start_realtime_ns = end_ns - (int64_t)elapsed_ns;
+        interval->elapsed_ns = elapsed_ns;
+        interval->have = SAMPLE_BATTERY;
+        interval->battery = (struct battery){ .have = BATTERY_CAPACITY, .status = BATTERY_DISCHARGING,
+                                              .capacity_percent = (uint32_t)(draw() % 101) };
+        interval->battery_have = draw() % 2 ? INTERVAL_DISCHARGE | INTERVAL_DISCHARGE_PERCENT : 0;
+        interval->discharge_uj = draw() % 100000000;
+        interval->discharge_percent = (double)(draw() % 1000) / 1000;
+        add_row(interval, 0, "", STATE_BACKGROUND)->usage.time_ns = elapsed_ns;
+        fill_randomly(&interval->rows[0].usage);
+        for (unsigned i = 0; i < n_apps; i++) {
+                char app[16];
+
+                snprintf(app, sizeof(app), "app-%u", i);
+                if (draw() % 2)
+                        fill_randomly(&add_row(interval, 100 + (pid_t)i, app, draw() % 2)->usage);
+                if (draw() % 4)
+                        add_alive(interval, app, STATE_BACKGROUND, elapsed_ns);
+                else
+                        add_alive(interval, app, STATE_FOREGROUND, draw() % elapsed_ns);
+        }
+}
+
+struct sum {
+        struct usage usage;
+        uint64_t active_ns;
+        size_t rows;
+        int64_t last_start_ns;
+        bool ascending;
+};
+
+static int add_up(void *data, const struct store_row *row)
+{
+        struct sum *sum = data;
+
+        sum->ascending = sum->ascending && row->start_ns >= sum->last_start_ns;
+        sum->last_start_ns = row->start_ns;
+        sum->active_ns += row->active_ns;
+        sum->rows++;
+        check(row->end_ns >= row->start_ns);
+        return usage_add(&sum->usage, row->usage);
+}
+
+static struct sum total(struct store *store, int64_t from_ns, int64_t to_ns, enum store_grain grain, const char *app)
+{
+        const struct store_query query = { from_ns, to_ns, grain, app, -1 };
+        struct sum sum = { .last_start_ns = INT64_MIN, .ascending = true };
+
+        check_int(store_rows(store, &query, add_up, &sum), 0);
+        check(sum.ascending);
+        return sum;
+}
+
+static size_t count_rows(struct store *store, const char *app)
+{
+        struct sum sum = total(store, INT64_MIN, INT64_MAX, STORE_BEST, app);
+
+        usage_clear(&sum.usage);
+        return sum.rows;
+}
+
+static bool same(const struct sum *a, const struct sum *b)
+{
+        bool equal = a->active_ns == b->active_ns && a->usage.n_cpu == b->usage.n_cpu &&
+                     a->usage.n_screen == b->usage.n_screen && a->usage.time_ns == b->usage.time_ns &&
+                     a->usage.read_bytes == b->usage.read_bytes && a->usage.write_bytes == b->usage.write_bytes &&
+                     a->usage.wifi_rx_bytes == b->usage.wifi_rx_bytes && a->usage.wifi_wakes == b->usage.wifi_wakes &&
+                     a->usage.gpu_busy_ns == b->usage.gpu_busy_ns && a->usage.have == b->usage.have;
+
+        for (size_t i = 0; equal && i < a->usage.n_cpu; i++)
+                equal = memcmp(&a->usage.cpu[i], &b->usage.cpu[i], sizeof(a->usage.cpu[i])) == 0;
+        for (size_t i = 0; equal && i < a->usage.n_screen; i++)
+                equal = a->usage.screen[i].brightness == b->usage.screen[i].brightness &&
+                        a->usage.screen[i].on_ns == b->usage.screen[i].on_ns;
+        return equal;
+}
+
+static void sum_clear(struct sum *sum)
+{
+        usage_clear(&sum->usage);
+}
+
+static void check_same(struct sum a, struct sum b, const char *what)
+{
+        check(same(&a, &b));
+        if (!same(&a, &b))
+                fprintf(stderr, "in: %s (%zu against %zu rows)\n", what, a.rows, b.rows);
+        sum_clear(&a);
+        sum_clear(&b);
+}
+
+static void append_days(struct store *store, int64_t start_ns, int64_t end_ns, int64_t step_ns)
+{
+        struct interval interval = { 0 };
+
+        for (int64_t end = start_ns + step_ns; end <= end_ns; end += step_ns) {
+                make_interval(&interval, end, (uint64_t)step_ns, 5);
+                check_int(store_append(store, &interval), 0);
+        }
+        interval_clear(&interval);
+}
+
+static const struct store_retention keep_all = { 1000000, 100000, 0 };
+
+static void totals_survive_every_roll_up(void)
+{
+        const int64_t end = START + 4 * DAY, step = 600 * S;
+        /* Spans on and off the edges of hours and days. */
+        const int64_t spans[][2] = {
+                { INT64_MIN, INT64_MAX },
+                { START + HOUR, START + 3 * DAY + 100 * S },
+                { 20001 * DAY, 20003 * DAY },
+                { 20001 * DAY + 1, 20003 * DAY - 1 },
+                { START + 5 * step, START + 6 * step },
+                { 20001 * DAY + 3 * HOUR, 20001 * DAY + 5 * HOUR + 20 * 60 * S },
+        };
+        struct store *store = open_store(STORE_WRITE);
+        struct sum before[ARRAY_SIZE(spans)], one = { 0 };
+        struct store_battery battery, again;
+
+        append_days(store, START, end, step);
+        for (size_t i = 0; i < ARRAY_SIZE(spans); i++)
+                before[i] = total(store, spans[i][0], spans[i][1], STORE_RAW, NULL);
+        one = total(store, INT64_MIN, INT64_MAX, STORE_BEST, "app-3");
+        check(before[0].rows > 1000 && one.rows > 100);
+        check_int(store_battery(store, INT64_MIN, INT64_MAX, &battery), 0);
+        check_int(store_roll_up(store, end, &keep_all), 0);
+        check_int(store_roll_up(store, end, &keep_all), 0);
+        check_int(store_roll_up(store, end + HOUR, &keep_all), 0);
+        check_int(store_battery(store, INT64_MIN, INT64_MAX, &again), 0);
+        check_int(again.discharge_uj, battery.discharge_uj);
+        check_near(again.discharge_percent, battery.discharge_percent, 1e-9);
+        check_int(again.known_ns, battery.known_ns);
+        check_int(again.elapsed_ns, 4 * DAY);
+        check_int(again.first_ns, START);
+        check_int(again.last_ns, end);
+        check_int(again.last.capacity_percent, battery.last.capacity_percent);
+        for (size_t i = 0; i < ARRAY_SIZE(spans); i++) {
+                struct sum best = total(store, spans[i][0], spans[i][1], STORE_BEST, NULL);
+
+                check(best.rows < before[i].rows || i >= 4);
+                check_same(best, before[i], "best");
+        }
+        check_same(total(store, INT64_MIN, INT64_MAX, STORE_BEST, "app-3"), one, "one app");
+        check_same(total(store, INT64_MIN, INT64_MAX, STORE_HOUR, NULL),
+                   total(store, INT64_MIN, INT64_MAX, STORE_RAW, NULL), "hours");
+        check_same(total(store, INT64_MIN, INT64_MAX, STORE_DAY, NULL),
+                   total(store, INT64_MIN, INT64_MAX, STORE_RAW, NULL), "days");
+        store_close(store);
+        remove_database();
+}
+
+static int64_t count(const char *table)
+{
+        sqlite3 *db;
+        sqlite3_stmt *statement;
+        char text[64];
+        int64_t n;
+
+        sqlite3_open(path, &db);
+        snprintf(text, sizeof(text), "SELECT count(*) FROM %s", table);
+        sqlite3_prepare_v2(db, text, -1, &statement, NULL);
+        sqlite3_step(statement);
+        n = sqlite3_column_int64(statement, 0);
+        sqlite3_finalize(statement);
+        sqlite3_close(db);
+        return n;
+}
+
+static void retention_drops_details_and_keeps_totals(void)
+{
+        const int64_t end = START + 6 * DAY;
+        const struct store_retention retention = { 24, 3, 0 }, short_days = { 24, 3, 5 };
+        const int64_t cut = 20002 * DAY + 12 * HOUR;
+        struct store *store = open_store(STORE_WRITE);
+        struct sum all, left, right;
+
+        append_days(store, START, end, 900 * S);
+        all = total(store, INT64_MIN, INT64_MAX, STORE_BEST, NULL);
+        /* As it goes, and not only at the end: what is folded by one call is dropped by a later one. */
+        for (int64_t now = START; now <= end; now += 7 * HOUR)
+                check_int(store_roll_up(store, now, &retention), 0);
+        check_int(store_roll_up(store, end, &retention), 0);
+        check(count("interval") <= 24 * 4 + 8);
+        check(count("period") <= 7 + 4 * 24);
+        left = total(store, INT64_MIN, cut, STORE_BEST, NULL);
+        right = total(store, cut, INT64_MAX, STORE_BEST, NULL);
+        check_int(usage_add(&left.usage, &right.usage), 0);
+        left.active_ns += right.active_ns;
+        check(same(&left, &all)); /* two spans that meet miss nothing, even where only the day is left */
+        check_same(total(store, INT64_MIN, INT64_MAX, STORE_RAW, NULL), all, "the finest there is");
+        check_int(store_roll_up(store, end + DAY, &short_days), 0);
+        check(count("period") < 7 + 4 * 24);
+        sum_clear(&left);
+        sum_clear(&right);
+        store_close(store);
+        remove_database();
+}
+
+static void late_interval_counts_once(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        struct sum all;
+
+        append_days(store, START, START + 2 * DAY, 1800 * S);
+        check_int(store_roll_up(store, START + 2 * DAY, &keep_all), 0);
+        append_days(store, START + 3 * HOUR, START + 5 * HOUR, 1800 * S); /* the clock was put back */
+        all = total(store, INT64_MIN, INT64_MAX, STORE_RAW, NULL);
+        check_int(all.usage.time_ns, 50 * HOUR);
+        check_int(store_roll_up(store, START + 2 * DAY + HOUR, &keep_all), 0);
+        check_same(total(store, INT64_MIN, INT64_MAX, STORE_BEST, NULL), all, "late");
+        store_close(store);
+        remove_database();
+}
+
+static void empty_and_missing(void)
+{
+        struct store *store = NULL;
+        struct store_battery battery;
+
+        check_int(store_open(path, STORE_READ, NULL, &store), -ENOENT);
+        store = open_store(STORE_WRITE);
+        check_int(store_battery(store, INT64_MIN, INT64_MAX, &battery), -ENODATA);
+        check_int(count_rows(store, NULL), 0);
+        store_close(store);
+        remove_database();
+}
+
+static void one_writer_many_readers(void)
+{
+        struct store *writer = open_store(STORE_WRITE), *second = NULL, *reader;
+
+        check_int(store_open(path, STORE_WRITE, NULL, &second), -EBUSY);
+        append_days(writer, START, START + 10 * S, 10 * S);
+        reader = open_store(STORE_READ);
+        check_int(count_rows(reader, ""), 1);
+        append_days(writer, START + 10 * S, START + 20 * S, 10 * S);
+        check_int(count_rows(reader, ""), 2);
+        check_int(store_append(reader, &(struct interval){ 0 }), -EROFS);
+        store_close(writer);
+        writer = open_store(STORE_WRITE);
+        store_close(writer);
+        store_close(reader);
+        remove_database();
+}
+
+/* Killed at any moment, a roll-up has happened or has not. */
+static void killed_in_roll_up(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        const struct store_retention retention = { 24, 2, 0 };
+        struct sum all;
+
+        append_days(store, START, START + 4 * DAY, 300 * S);
+        all = total(store, INT64_MIN, INT64_MAX, STORE_RAW, NULL);
+        store_close(store);
+        for (useconds_t wait = 0; wait < 30000; wait += 1500) {
+                pid_t child = fork();
+
+                if (child == 0) {
+                        if (store_open(path, STORE_WRITE, NULL, &store) == 0)
+                                store_roll_up(store, START + 4 * DAY, &retention);
+                        _exit(0);
+                }
+                usleep(wait);
+                kill(child, SIGKILL);
+                waitpid(child, NULL, 0);
+                store = open_store(STORE_READ);
+                check_same(total(store, INT64_MIN, INT64_MAX, STORE_BEST, NULL),
+                           total(store, INT64_MIN, INT64_MAX, STORE_DAY, NULL), "killed");
+                store_close(store);
+        }
+        store = open_store(STORE_WRITE);
+        check_int(store_roll_up(store, START + 4 * DAY, &retention), 0);
+        check_same(total(store, INT64_MIN, INT64_MAX, STORE_BEST, NULL), all, "after kills");
+        store_close(store);
+        remove_database();
+}
+
+static void hostile_names_come_back_printable(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        struct interval interval = { .end_realtime_ns = START, .start_realtime_ns = START - S, .elapsed_ns = NS_PER_S };
+        struct sum sum;
+
+        add_row(&interval, 0, "", STATE_BACKGROUND);
+        add_row(&interval, 7, "a) R 1 (\x1b[31m", STATE_BACKGROUND)->usage.read_bytes = UINT64_MAX;
+        check_int(store_append(store, &interval), 0);
+        sum = total(store, INT64_MIN, INT64_MAX, STORE_RAW, "a) R 1 (?[31m");
+        check(sum.usage.read_bytes == UINT64_MAX);
+        sum_clear(&sum);
+        interval_clear(&interval);
+        store_close(store);
+        remove_database();
+}
+
+static void count_sentences(void *data, enum log_level level, const char *sentence)
+{
+        (*(int *)data)++;
+}
+
+static int ignore(void *data, const struct store_row *row)
+{
+        return 0;
+}
+
+/* Opens and reads all of a database that somebody else wrote: an error and a sentence, or rows; never a crash. */
+static int read_all(int *sentences)
+{
+        const struct log log = { count_sentences, sentences };
+        const struct store_query query = { INT64_MIN, INT64_MAX, STORE_BEST, NULL, -1 };
+        struct store_battery battery;
+        struct store *store = NULL;
+        int err;
+
+        *sentences = 0;
+        err = store_open(path, STORE_READ, &log, &store);
+        if (err)
+                return err;
+        err = store_rows(store, &query, ignore, NULL);
+        store_battery(store, INT64_MIN, INT64_MAX, &battery);
+        store_close(store);
+        return err;
+}
+
+static void run_sql(const char *text)
+{
+        sqlite3 *db;
+
+        sqlite3_open(path, &db);
+        check_int(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_close(db);
+}
+
+static void hostile_databases_are_refused(void)
+{
+        static const char *const attacks[] = {
+                "PRAGMA application_id = 1",
+                "PRAGMA user_version = 99",
+                "DROP TABLE usage",
+                "CREATE VIEW v AS SELECT 1",
+                "CREATE TRIGGER t AFTER INSERT ON app BEGIN DELETE FROM interval; END",
+                "UPDATE interval SET usage = x'ffffffffffffffffffff'",
+                "UPDATE interval SET usage = x'0200ff'",
+                "UPDATE interval SET usage = randomblob(50)",
+                "UPDATE interval SET active = x'80'",
+                "UPDATE alive SET apps = x'ffffff'",
+                "UPDATE interval SET elapsed_ns = -1",
+                "DELETE FROM app",
+                "ALTER TABLE interval DROP COLUMN discharge_uj",
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(attacks); i++) {
+                struct store *store = open_store(STORE_WRITE);
+                int sentences, err;
+
+                append_days(store, START, START + 600 * S, 60 * S);
+                store_close(store);
+                check_int(read_all(&sentences), 0);
+                run_sql(attacks[i]);
+                err = read_all(&sentences);
+                check_int(err, -EBADMSG);
+                check_int(sentences >= 1, 1);
+                if (err != -EBADMSG)
+                        fprintf(stderr, "in: %s\n", attacks[i]);
+                remove_database();
+        }
+}
+
+static void damaged_files_do_not_crash(void)
+{
+        for (int round = 0; round < 60; round++) {
+                struct store *store = open_store(STORE_WRITE);
+                int fd, sentences;
+
+                append_days(store, START, START + 3 * HOUR, 300 * S);
+                check_int(store_roll_up(store, START + 4 * HOUR, &keep_all), 0);
+                store_close(store);
+                fd = open(path, O_RDWR);
+                for (int i = 0; i < 40; i++) {
+                        unsigned char byte = (unsigned char)draw();
+
+                        check(pwrite(fd, &byte, 1, (off_t)(draw() % 60000) + (round % 2 ? 100 : 0)) == 1);
+                }
+                if (round % 5 == 0)
+                        check_int(ftruncate(fd, (off_t)(draw() % 40000)), 0);
+                close(fd);
+                read_all(&sentences);
+                if (store_open(path, STORE_WRITE, NULL, &store) == 0) {
+                        struct interval interval = { 0 };
+
+                        make_interval(&interval, START + 5 * HOUR, 1000, 3);
+                        store_append(store, &interval);
+                        store_roll_up(store, START + 9 * HOUR, &keep_all);
+                        interval_clear(&interval);
+                        store_close(store);
+                }
+                remove_database();
+        }
+}
+
+int main(void)
+{
+        snprintf(path, sizeof(path), "/tmp/joulecast-test-%d.db", (int)getpid());
+        totals_survive_every_roll_up();
+        retention_drops_details_and_keeps_totals();
+        late_interval_counts_once();
+        empty_and_missing();
+        one_writer_many_readers();
+        killed_in_roll_up();
+        hostile_names_come_back_printable();
+        hostile_databases_are_refused();
+        damaged_files_do_not_crash();
+        remove_database();
+        return check_result();
+}
