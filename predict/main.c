@@ -24,6 +24,7 @@ struct entry {
 static const struct entry entries[] = {
         { "cost", "what each app cost the battery", cost_main },
         { "profile", "list, show, use or reset the power model", profile_main },
+        { "simulate", "play a scenario on a virtual device", simulate_main },
         { "calibrate", "let this device learn its power model, overnight", NULL, "joulecast-calibrate", "calibrate" },
         { "fit", "make a profile from observations again", NULL, "joulecast-fit", "calibrate" },
         { "poll", "watch who uses what (the background service)", NULL, "joulecastd", "poller" },

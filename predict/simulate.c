@@ -1,0 +1,285 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * `joulecast simulate`: a scenario on a virtual device, watched by the poller's own code. The database sees what a
+ * poller sees; only --truth may tell what really happened.
+ */
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "answer.h"
+#include "commands.h"
+#include "interval.h"
+#include "options.h"
+#include "paths.h"
+#include "store.h"
+#include "units.h"
+#include "util.h"
+#include "virtual/scenario.h"
+#include "virtual/virtual-truth.h"
+
+struct arguments {
+        struct options options;
+        const char *scenario, *truth;
+        double start_percent;
+        double interval_s;
+        uint64_t seed;
+};
+
+/* What a poller keeps from poll to poll. */
+struct watcher {
+        struct source *source;
+        struct store *store;
+        struct interval_maker *maker;
+        struct sample sample;
+        struct interval interval;
+        unsigned polls;
+        uint32_t first_percent, last_percent; /* as shown */
+};
+
+static int parse_start_percent(void *data, const char *value)
+{
+        double percent;
+
+        if (parse_percent(value, &percent) < 0 || percent <= 0)
+                return -EINVAL;
+        *(double *)data = percent;
+        return 0;
+}
+
+static int parse_interval(void *data, const char *value)
+{
+        double interval_s;
+
+        if (util_parse_double(value, &interval_s) < 0 || interval_s < 0.1 || interval_s > 86400)
+                return -EINVAL;
+        *(double *)data = interval_s;
+        return 0;
+}
+
+static int parse_seed(void *data, const char *value)
+{
+        return util_parse_u64(value, data);
+}
+
+static void watcher_clear(struct watcher *watcher)
+{
+        if (watcher->source)
+                watcher->source->ops->close(watcher->source);
+        store_close(watcher->store);
+        interval_maker_free(watcher->maker);
+        sample_clear(&watcher->sample);
+        interval_clear(&watcher->interval);
+}
+
+static int watcher_open(struct watcher *watcher, struct virtual_device *device, const char *database)
+{
+        int err = virtual_source_open(device, &watcher->source);
+
+        if (!err)
+                err = interval_maker_new(&watcher->maker);
+        if (!err)
+                err = util_make_parent(database, 0700);
+        return err < 0 ? err : store_open(database, STORE_WRITE, &program_log, &watcher->store);
+}
+
+/* One poll, as joulecastd makes it. */
+static int poll_device(struct watcher *watcher)
+{
+        uint32_t percent;
+        int err;
+
+        sample_reset(&watcher->sample);
+        err = watcher->source->ops->read(watcher->source, &watcher->sample);
+        if (err < 0)
+                return err;
+        percent = watcher->sample.battery.capacity_percent;
+        if (watcher->polls++ == 0)
+                watcher->first_percent = percent;
+        watcher->last_percent = percent;
+        err = interval_make(watcher->maker, &watcher->sample, &watcher->interval);
+        if (err == -ENODATA) /* the first sample has nothing to be compared with */
+                return 0;
+        return err < 0 ? err : store_append(watcher->store, &watcher->interval);
+}
+
+/* Time passes from one event to the next: a poll, or a segment that begins or ends. -ENODATA: the battery is empty. */
+static int play(const struct scenario *scenario, struct virtual_device *device, struct watcher *watcher,
+                uint64_t interval_ns)
+{
+        uint64_t now_ns = 0, next_poll_ns = 0, next_change_ns = 0;
+        bool empty = false;
+
+        for (;;) {
+                int err = 0;
+
+                if (now_ns == next_change_ns && !empty) {
+                        err = scenario_apply(scenario, now_ns, device);
+                        next_change_ns = scenario_next_ns(scenario, now_ns);
+                }
+                if (!err && (now_ns == next_poll_ns || now_ns == scenario->end_ns || empty)) {
+                        err = poll_device(watcher);
+                        next_poll_ns = now_ns + interval_ns;
+                }
+                if (err < 0)
+                        return err;
+                if (empty || now_ns == scenario->end_ns)
+                        return empty ? -ENODATA : 0;
+                err = virtual_advance(device, MIN(next_change_ns, next_poll_ns) - now_ns);
+                now_ns = virtual_now_ns(device);
+                empty = err == -ENODATA;
+                if (err < 0 && !empty)
+                        return err;
+        }
+}
+
+static struct cJSON *truth_json(struct virtual_device *device)
+{
+        struct cJSON *json = cJSON_CreateObject(), *apps;
+        struct virtual_truth truth;
+
+        virtual_truth_read(device, &truth);
+        cJSON_AddNumberToObject(json, "total_j", truth.total_j);
+        cJSON_AddNumberToObject(json, "base_j", truth.base_j);
+        cJSON_AddNumberToObject(json, "percent_start", truth.percent_start);
+        cJSON_AddNumberToObject(json, "percent_end", truth.percent_end);
+        apps = cJSON_AddObjectToObject(json, "apps");
+        for (size_t i = 0; i < truth.n_apps; i++) {
+                char key[APP_ID_MAX + 16];
+
+                snprintf(key, sizeof(key), "%s/%s", truth.apps[i].app,
+                         truth.apps[i].foreground ? "foreground" : "background");
+                cJSON_AddNumberToObject(apps, key, truth.apps[i].energy_j);
+        }
+        return json;
+}
+
+static int write_truth(struct virtual_device *device, const char *path)
+{
+        struct cJSON *json = truth_json(device);
+        char *text = cJSON_Print(json), *line = NULL;
+        int err = -ENOMEM;
+
+        if (text && asprintf(&line, "%s\n", text) >= 0) {
+                err = util_write_file(path, line, strlen(line), 0644);
+                free(line);
+        }
+        cJSON_free(text);
+        cJSON_Delete(json);
+        if (err < 0)
+                log_error(&program_log, "%s: %s", path, strerror(-err));
+        return err;
+}
+
+static int tell(const struct arguments *arguments, const struct profile *truth, const struct watcher *watcher,
+                uint64_t ns, const char *database)
+{
+        struct cJSON *json;
+        char length[32];
+
+        if (!arguments->options.json) {
+                printf("%s: %s went by in %u polls, the battery from %u %% to %u %%.\nRecorded in %s\n",
+                       truth->device, format_duration((double)ns / 1e9, length), watcher->polls,
+                       watcher->first_percent, watcher->last_percent, database);
+                return CODE_OK;
+        }
+        json = cJSON_CreateObject();
+        cJSON_AddItemToObject(json, "device", answer_text(truth->device));
+        cJSON_AddItemToObject(json, "database", answer_text(database));
+        cJSON_AddNumberToObject(json, "seconds", (double)ns / 1e9);
+        cJSON_AddNumberToObject(json, "polls", watcher->polls);
+        cJSON_AddNumberToObject(json, "percent_start", watcher->first_percent);
+        cJSON_AddNumberToObject(json, "percent_end", watcher->last_percent);
+        return answer_print_json(json);
+}
+
+static int run(const struct arguments *arguments, const struct profile *truth, const struct scenario *scenario,
+               const char *database, int64_t realtime_ns)
+{
+        _cleanup_(virtual_freep) struct virtual_device *device = NULL;
+        _cleanup_(watcher_clear) struct watcher watcher = { 0 };
+        int err = virtual_open(truth, VIRTUAL_SIMULATE, arguments->seed, arguments->start_percent, &program_log,
+                               &device);
+
+        if (!err) {
+                virtual_set_realtime(device, realtime_ns - (int64_t)scenario->end_ns);
+                err = watcher_open(&watcher, device, database);
+        }
+        if (!err)
+                err = play(scenario, device, &watcher, (uint64_t)llround(arguments->interval_s * 1e9));
+        if (err == -ENODATA)
+                log_warning(&program_log, "simulate: the battery was empty after %.0f s of %.0f s",
+                            (double)virtual_now_ns(device) / 1e9, (double)scenario->end_ns / 1e9);
+        else if (err < 0) {
+                log_error(&program_log, "simulate: cannot record in %s: %s", database, strerror(-err));
+                return CODE_FAILED;
+        }
+        if (arguments->truth && write_truth(device, arguments->truth) < 0)
+                return CODE_FAILED;
+        return tell(arguments, truth, &watcher, virtual_now_ns(device), database);
+}
+
+static int usage_error(const char *sentence)
+{
+        log_error(&program_log, "simulate: %s (joulecast simulate --help tells more)", sentence);
+        return CODE_USAGE;
+}
+
+static int simulate(const struct arguments *arguments, int64_t realtime_ns)
+{
+        _cleanup_(profile_freep) struct profile *truth = NULL;
+        _cleanup_(scenario_freep) struct scenario *scenario = NULL;
+        _cleanup_free_ char *database = NULL;
+        int err;
+
+        if (!arguments->options.device || !paths_virtual(arguments->options.device))
+                return usage_error("it needs --device virtual:NAME or virtual:FILE");
+        if (!arguments->scenario)
+                return usage_error("it needs --scenario FILE");
+        if (virtual_load(arguments->options.device, &program_log, &truth) < 0 ||
+            scenario_load(arguments->scenario, truth, &program_log, &scenario) < 0)
+                return CODE_FAILED;
+        if (arguments->options.database)
+                err = (database = strdup(arguments->options.database)) ? 0 : -ENOMEM;
+        else
+                err = paths_usage(arguments->options.device, true, &database);
+        if (err < 0) {
+                log_error(&program_log, "simulate: no place for a database (%s); say --database FILE", strerror(-err));
+                return CODE_FAILED;
+        }
+        return run(arguments, truth, scenario, database, realtime_ns);
+}
+
+int simulate_main(int argc, char **argv)
+{
+        int64_t realtime_ns = realtime_now_ns();
+        struct arguments arguments = { .start_percent = 90, .interval_s = 30, .seed = 1 };
+        const struct option_row rows[] = {
+                { "scenario", "FILE", "what happens: which app runs when and does what",
+                  .text = &arguments.scenario },
+                { "truth", "FILE", "write what really happened, as JSON", .text = &arguments.truth },
+                { "start-percent", "PERCENT", "true charge at the start (90)", .parse = parse_start_percent,
+                  .data = &arguments.start_percent },
+                { "interval", "SECONDS", "between two polls, 0.1 and up (30)", .parse = parse_interval,
+                  .data = &arguments.interval_s },
+                { "seed", "N", "another night on the same device (1)", .parse = parse_seed,
+                  .data = &arguments.seed },
+        };
+        const struct command command = {
+                .name = "simulate",
+                .arguments = "--device virtual:NAME --scenario FILE [--database FILE] [--truth FILE]",
+                .help = "Plays a scenario on a virtual device while the poller watches. It takes no real time; virtual\n"
+                        "time ends now. The database then answers cost, predict and budget.",
+                .rows = rows,
+                .n_rows = ARRAY_SIZE(rows),
+        };
+        int code;
+
+        if (!options_parse(&command, argc, argv, &arguments.options, NULL, &code))
+                return code;
+        return simulate(&arguments, realtime_ns);
+}
