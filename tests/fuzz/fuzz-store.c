@@ -1,0 +1,74 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "store.h"
+#include "util.h"
+
+/* A usage.db that somebody else wrote: every query ends with rows or an error. */
+
+static char folder[] = "/tmp/joulecast-fuzz-store-XXXXXX";
+static char path[64];
+
+static void clean_up(void)
+{
+        static const char *const endings[] = { "", "-wal", "-shm", "-journal", "-lock" };
+        char name[96];
+
+        for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
+                snprintf(name, sizeof(name), "%s%s", path, endings[i]);
+                unlink(name);
+        }
+}
+
+static void remove_folder(void)
+{
+        clean_up();
+        rmdir(folder);
+}
+
+static void write_database(const uint8_t *data, size_t size)
+{
+        _cleanup_close_ int fd = -1;
+
+        if (!*path) {
+                fuzz_assert(mkdtemp(folder));
+                snprintf(path, sizeof(path), "%s/usage.db", folder);
+                atexit(remove_folder);
+        }
+        clean_up();
+        fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        fuzz_assert(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+}
+
+static int look_at(void *data, const struct store_row *row)
+{
+        unsigned *n = data;
+        size_t length = strlen(row->app) + (row->name ? strlen(row->name) : 0);
+
+        for (size_t i = 0; i < row->usage->n_cpu; i++)
+                length += row->usage->cpu[i].busy_ns > 0;
+        return ++*n >= 1000 || length > 100000;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        _cleanup_(store_closep) struct store *store = NULL;
+        struct store_battery battery;
+
+        write_database(data, size);
+        if (store_open(path, STORE_READ, NULL, &store) < 0)
+                return 0;
+        for (enum store_grain grain = STORE_RAW; grain <= STORE_BEST; grain++) {
+                struct store_query query = { INT64_MIN, INT64_MAX, grain, NULL, -1 };
+                unsigned n = 0;
+
+                store_rows(store, &query, look_at, &n);
+        }
+        store_battery(store, INT64_MIN, INT64_MAX, &battery);
+        return 0;
+}
