@@ -106,6 +106,20 @@ static int read_field(struct parser *parser, char buf[FIELD_MAX])
         return 0;
 }
 
+static int list_khz(struct parser *parser)
+{
+        struct usage_table *table = parser->table;
+
+        table->khz = calloc(parser->n_columns, sizeof(*table->khz));
+        if (!table->khz)
+                return -ENOMEM;
+        for (size_t i = 0; i < parser->n_columns; i++) {
+                if (parser->columns[i].column == COLUMN_KHZ)
+                        table->khz[table->n_khz++] = parser->columns[i].khz;
+        }
+        return 0;
+}
+
 static int read_head(struct parser *parser)
 {
         char field[FIELD_MAX];
@@ -140,7 +154,7 @@ static int read_head(struct parser *parser)
         if (seen[COLUMN_READ_BYTES] == seen[COLUMN_READ_KB])
                 return complain(parser, "it needs one column of the two read_bytes and read_kb", NULL);
         parser->table->has_tx = seen[COLUMN_TX];
-        return 0;
+        return list_khz(parser);
 }
 
 static int read_text(struct parser *parser, enum column column, const char *field, struct usage_table_row *row)
@@ -304,6 +318,7 @@ void usage_table_free(struct usage_table *table)
         for (size_t i = 0; i < table->n_rows; i++)
                 row_clear(&table->rows[i]);
         free(table->rows);
+        free(table->khz);
         free(table);
 }
 

@@ -29,6 +29,8 @@ struct usage_table_row {
 struct usage_table {
         struct usage_table_row *rows; /* in the file's order; each name and state once */
         size_t n_rows;
+        uint32_t *khz;                /* the frequencies that have a column, in the file's order */
+        size_t n_khz;
         bool has_tx;                  /* bytes sent were counted */
 };
 

@@ -1,0 +1,55 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+/* Dense algebra on GSL: what the estimators share. GSL's error handler must be off: codes become errno here. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <gsl/gsl_matrix.h>
+#include <gsl/gsl_vector.h>
+
+static inline void matrix_freep(gsl_matrix **matrix)
+{
+        if (*matrix)
+                gsl_matrix_free(*matrix);
+}
+
+static inline void vector_freep(gsl_vector **vector)
+{
+        if (*vector)
+                gsl_vector_free(*vector);
+}
+
+#define _cleanup_matrix_ __attribute__((cleanup(matrix_freep)))
+#define _cleanup_vector_ __attribute__((cleanup(vector_freep)))
+
+int errno_from_gsl(int code);
+
+/* Inverse of a symmetric positive definite matrix, scaled to a unit diagonal first. 0; -EDOM: it is not; -ENOMEM. */
+int algebra_invert(const gsl_matrix *matrix, gsl_matrix *inverse);
+
+/**
+ * algebra_nnls() - least squares with some coefficients not below 0
+ * @gram:     X'X (p x p)
+ * @moment:   X'y
+ * @nonneg:   which coefficients may not be negative
+ * @value:    the answer; where it comes in with positive numbers, these start out free (a warm start)
+ *
+ * Lawson and Hanson's active set on the normal equations, each solved by Cholesky.
+ *
+ * Return: 0; -EDOM: a set of columns is singular; -ELOOP: no end was found; -ENOMEM.
+ */
+int algebra_nnls(const gsl_matrix *gram, const gsl_vector *moment, const bool *nonneg, gsl_vector *value);
+
+/**
+ * algebra_rank() - which columns cannot be told apart
+ * @matrix:   n x p; scaled to columns of length 1 here; a column of zeros is one of its own
+ * @null:     p x p; its first `p - rank` rows become an orthonormal basis of the null space (of the scaled columns)
+ *
+ * Our own check by singular values: GSL's solvers return success, and small errors, on a deficient design.
+ *
+ * Return: the rank; a negative errno.
+ */
+ssize_t algebra_rank(const gsl_matrix *matrix, gsl_matrix *null);

@@ -1,0 +1,268 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "columns.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "units.h"
+#include "util.h"
+
+static int compare_policies(const void *a, const void *b)
+{
+        const struct device_policy *x = a, *y = b;
+
+        return (x->policy > y->policy) - (x->policy < y->policy);
+}
+
+static int policy_from_json(const cJSON *json, struct device_policy *policy)
+{
+        const cJSON *number = cJSON_GetObjectItemCaseSensitive(json, "policy");
+        const cJSON *cpus = cJSON_GetObjectItemCaseSensitive(json, "cpus");
+        const cJSON *n_cpus = cJSON_GetObjectItemCaseSensitive(json, "n_cpus");
+        const cJSON *khz;
+
+        *policy = (struct device_policy){ 0 };
+        if (!cJSON_IsNumber(number) || !(number->valuedouble >= 0 && number->valuedouble < 1e6))
+                return -EINVAL;
+        policy->policy = (uint32_t)number->valuedouble;
+        if (cJSON_IsString(cpus))
+                snprintf(policy->cpus, sizeof(policy->cpus), "%s", cpus->valuestring);
+        if (cJSON_IsNumber(n_cpus) && n_cpus->valuedouble >= 0 && n_cpus->valuedouble < 1e6)
+                policy->n_cpus = (uint32_t)n_cpus->valuedouble;
+        cJSON_ArrayForEach(khz, cJSON_GetObjectItemCaseSensitive(json, "khz")) {
+                double value = cJSON_IsNumber(khz) ? khz->valuedouble : -1;
+
+                if (policy->n_khz == COLUMNS_POINTS_MAX || !(value >= 0 && value <= UINT32_MAX))
+                        return -EINVAL;
+                if (policy->n_khz > 0 && value <= policy->khz[policy->n_khz - 1])
+                        return -EINVAL;
+                policy->khz[policy->n_khz++] = (uint32_t)value;
+        }
+        return 0;
+}
+
+int device_policies_from_json(const struct cJSON *json, struct device *device)
+{
+        const cJSON *item;
+
+        device->n_policies = 0;
+        cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(json, "policies")) {
+                if (device->n_policies == COLUMNS_POLICIES_MAX ||
+                    policy_from_json(item, &device->policies[device->n_policies]) < 0)
+                        return -EINVAL;
+                device->n_policies++;
+        }
+        qsort(device->policies, device->n_policies, sizeof(device->policies[0]), compare_policies);
+        for (size_t i = 1; i < device->n_policies; i++)
+                if (device->policies[i].policy == device->policies[i - 1].policy)
+                        return -EINVAL;
+        return 0;
+}
+
+static ssize_t find_policy(const struct device *device, uint32_t policy)
+{
+        for (size_t i = 0; i < device->n_policies; i++)
+                if (device->policies[i].policy == policy)
+                        return (ssize_t)i;
+        return -1;
+}
+
+/* Operating points that the device did not list but that were seen, e.g. the single one of a machine without cpufreq. */
+static int learn_point(struct device *device, const struct cpu_time *cpu)
+{
+        ssize_t at = find_policy(device, cpu->policy);
+        struct device_policy *policy;
+
+        if (at >= 0 && device->policies[at].n_khz > 0)
+                return 0;
+        if (at < 0) {
+                if (device->n_policies == COLUMNS_POLICIES_MAX)
+                        return -E2BIG;
+                device->policies[device->n_policies++] = (struct device_policy){ .policy = cpu->policy };
+                qsort(device->policies, device->n_policies, sizeof(device->policies[0]), compare_policies);
+                at = find_policy(device, cpu->policy);
+        }
+        policy = &device->policies[at];
+        policy->khz[policy->n_khz++] = cpu->khz;
+        return 0;
+}
+
+struct seen {
+        bool policies[COLUMNS_POLICIES_MAX];
+        bool terms[TERM_COUNT];
+        uint32_t levels[COLUMNS_POINTS_MAX];
+        size_t n_levels;
+};
+
+static int see_level(struct seen *seen, const struct screen_time *screen)
+{
+        size_t at = 0;
+
+        if (screen->on_ns == 0 || screen->brightness == BRIGHTNESS_UNKNOWN)
+                return 0;
+        while (at < seen->n_levels && seen->levels[at] < screen->brightness)
+                at++;
+        if (at < seen->n_levels && seen->levels[at] == screen->brightness)
+                return 0;
+        if (seen->n_levels == COLUMNS_POINTS_MAX)
+                return -E2BIG;
+        memmove(&seen->levels[at + 1], &seen->levels[at], (seen->n_levels - at) * sizeof(seen->levels[0]));
+        seen->levels[at] = screen->brightness;
+        seen->n_levels++;
+        return 0;
+}
+
+static int see(struct seen *seen, struct device *device, const struct usage *usage)
+{
+        int err;
+
+        for (size_t i = 0; i < usage->n_cpu; i++) {
+                if (usage->cpu[i].busy_ns == 0)
+                        continue;
+                err = learn_point(device, &usage->cpu[i]);
+                if (err)
+                        return err;
+        }
+        for (size_t i = 0; i < usage->n_screen; i++) {
+                err = see_level(seen, &usage->screen[i]);
+                if (err)
+                        return err;
+        }
+        seen->terms[TERM_DISK_READ] |= usage->read_bytes > 0;
+        seen->terms[TERM_DISK_WRITE] |= usage->write_bytes > 0;
+        seen->terms[TERM_WIFI_ON] |= usage->wifi_on_ns > 0;
+        seen->terms[TERM_WIFI_RX] |= usage->wifi_rx_bytes > 0;
+        seen->terms[TERM_WIFI_TX] |= usage->wifi_tx_bytes > 0;
+        seen->terms[TERM_WIFI_WAKE] |= usage->wifi_wakes > 0;
+        seen->terms[TERM_GPU] |= usage->gpu_busy_ns > 0;
+        return 0;
+}
+
+static void see_busy(struct seen *seen, const struct device *device, const struct usage *usage)
+{
+        for (size_t i = 0; i < usage->n_cpu; i++) {
+                ssize_t at = find_policy(device, usage->cpu[i].policy);
+
+                if (at >= 0 && usage->cpu[i].busy_ns > 0)
+                        seen->policies[at] = true;
+        }
+}
+
+static void add(struct columns *columns, enum term term, uint32_t policy, uint32_t point)
+{
+        if (columns->term[term] == SIZE_MAX)
+                columns->term[term] = columns->n;
+        columns->list[columns->n++] = (struct coefficient){
+                .term = term, .policy = policy, .point = point, .value = NAN, .standard_error = NAN
+        };
+}
+
+static void add_policies(struct columns *columns, const struct seen *seen, enum term term, size_t *first)
+{
+        for (size_t i = 0; i < columns->device.n_policies; i++) {
+                const struct device_policy *policy = &columns->device.policies[i];
+
+                first[i] = SIZE_MAX;
+                if (!seen->policies[i])
+                        continue;
+                first[i] = columns->n;
+                for (size_t k = 0; k < policy->n_khz; k++)
+                        add(columns, term, policy->policy, policy->khz[k]);
+        }
+}
+
+int columns_make(const struct device *device, const struct usage *const *usages, size_t n, struct columns *ret)
+{
+        struct columns columns = { .device = *device };
+        struct seen seen = { 0 };
+        size_t most = 1 + TERM_COUNT + COLUMNS_POINTS_MAX;
+        int err;
+
+        for (size_t i = 0; i < n; i++) {
+                err = usages[i] ? see(&seen, &columns.device, usages[i]) : 0;
+                if (err)
+                        return err;
+        }
+        for (size_t i = 0; i < n; i++)
+                if (usages[i])
+                        see_busy(&seen, &columns.device, usages[i]);
+        for (size_t i = 0; i < columns.device.n_policies; i++)
+                most += 2 * columns.device.policies[i].n_khz;
+        for (size_t i = 0; i < TERM_COUNT; i++)
+                columns.term[i] = SIZE_MAX;
+        columns.list = calloc(most, sizeof(*columns.list));
+        if (!columns.list)
+                return -ENOMEM;
+
+        add(&columns, TERM_BASE, 0, 0);
+        add_policies(&columns, &seen, TERM_CPU_ACTIVE, columns.active);
+        add_policies(&columns, &seen, TERM_CPU_SHARED, columns.shared);
+        for (size_t i = 0; i < seen.n_levels; i++)
+                add(&columns, TERM_DISPLAY, 0, seen.levels[i]);
+        columns.levels = seen.n_levels;
+        for (enum term term = TERM_DISK_READ; term <= TERM_GPU; term++)
+                if (seen.terms[term])
+                        add(&columns, term, 0, 0);
+        *ret = columns;
+        return 0;
+}
+
+void columns_clear(struct columns *columns)
+{
+        free(columns->list);
+        *columns = (struct columns){ 0 };
+}
+
+/* Splits @amount over the two points around @point among columns first..first+n-1. */
+static void spread(const struct columns *columns, size_t first, size_t n, uint32_t point, double amount, double *row)
+{
+        const struct coefficient *list = columns->list + first;
+        size_t above = 0;
+        double share;
+
+        while (above < n && list[above].point < point)
+                above++;
+        if (above == n || above == 0 || list[above].point == point) {
+                row[first + (above == n ? n - 1 : above)] += amount;
+                return;
+        }
+        share = (double)(point - list[above - 1].point) / (double)(list[above].point - list[above - 1].point);
+        row[first + above - 1] += (1 - share) * amount;
+        row[first + above] += share * amount;
+}
+
+static void put(const struct columns *columns, enum term term, double amount, double *row)
+{
+        if (columns->term[term] != SIZE_MAX)
+                row[columns->term[term]] += amount;
+}
+
+void columns_row(const struct columns *columns, const struct usage *usage, double *row)
+{
+        put(columns, TERM_BASE, (double)usage->time_ns / NS_PER_S, row);
+        for (size_t i = 0; i < usage->n_cpu; i++) {
+                const struct cpu_time *cpu = &usage->cpu[i];
+                ssize_t at = find_policy(&columns->device, cpu->policy);
+                size_t n = at < 0 ? 0 : columns->device.policies[at].n_khz;
+
+                if (at < 0 || columns->active[at] == SIZE_MAX)
+                        continue;
+                spread(columns, columns->active[at], n, cpu->khz, (double)cpu->busy_ns / NS_PER_S, row);
+                spread(columns, columns->shared[at], n, cpu->khz, (double)cpu->any_ns / NS_PER_S, row);
+        }
+        for (size_t i = 0; i < usage->n_screen; i++)
+                if (columns->levels > 0 && usage->screen[i].brightness != BRIGHTNESS_UNKNOWN)
+                        spread(columns, columns->term[TERM_DISPLAY], columns->levels, usage->screen[i].brightness,
+                               (double)usage->screen[i].on_ns / NS_PER_S, row);
+        put(columns, TERM_DISK_READ, (double)usage->read_bytes / BYTES_PER_MB, row);
+        put(columns, TERM_DISK_WRITE, (double)usage->write_bytes / BYTES_PER_MB, row);
+        put(columns, TERM_WIFI_ON, (double)usage->wifi_on_ns / NS_PER_S, row);
+        put(columns, TERM_WIFI_RX, (double)usage->wifi_rx_bytes / BYTES_PER_MB, row);
+        put(columns, TERM_WIFI_TX, (double)usage->wifi_tx_bytes / BYTES_PER_MB, row);
+        put(columns, TERM_WIFI_WAKE, (double)usage->wifi_wakes, row);
+        put(columns, TERM_GPU, (double)usage->gpu_busy_ns / NS_PER_S, row);
+}

@@ -1,0 +1,59 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+/*
+ * The columns of the regression are the coefficients of the profile to come:
+ * what the device offers, so far as the observations or the plan touch it.
+ * A usage becomes a row of them, in s, MB and counts, so that coefficient
+ * (mW, mJ/MB, mJ) times entry is mJ.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile.h"
+#include "usage.h"
+
+#define COLUMNS_POLICIES_MAX 8
+#define COLUMNS_POINTS_MAX 64
+
+struct device_policy {
+        uint32_t policy;
+        char cpus[PROFILE_NAME_MAX];
+        uint32_t n_cpus;
+        uint32_t khz[COLUMNS_POINTS_MAX]; /* ascending */
+        size_t n_khz;
+};
+
+/* What is known about the device beside its observations. */
+struct device {
+        char name[PROFILE_NAME_MAX];
+        char method[16];
+        double energy_full_mwh;  /* NaN unknown */
+        uint32_t max_brightness; /* 0 unknown */
+        struct device_policy policies[COLUMNS_POLICIES_MAX]; /* ascending */
+        size_t n_policies;
+};
+
+struct cJSON;
+/* Policies of a struct hardware_description as JSON, or of a "start" line. 0; -EINVAL. */
+int device_policies_from_json(const struct cJSON *json, struct device *device);
+
+struct columns {
+        struct device device;
+        struct coefficient *list; /* in the profile's order; value and error NaN */
+        size_t n;
+        size_t active[COLUMNS_POLICIES_MAX]; /* first column of A and of S of each policy, SIZE_MAX: none */
+        size_t shared[COLUMNS_POLICIES_MAX];
+        size_t term[TERM_COUNT];             /* first column of each term, SIZE_MAX: none */
+        size_t levels;                       /* how many display columns */
+};
+
+/* The columns for @usages, of which each may be NULL. */
+int columns_make(const struct device *device, const struct usage *const *usages, size_t n, struct columns *ret);
+void columns_clear(struct columns *columns);
+
+/* Adds to @row what @usage holds. Frequencies and levels in between are split linearly, outside the nearest takes all. */
+void columns_row(const struct columns *columns, const struct usage *usage, double *row);

@@ -1,0 +1,101 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "noise.h"
+
+#include <math.h>
+
+#include "tuning.h"
+
+/*
+ * From the simulation study behind the design, and tuned on virtual devices (docs/accuracy.md): 0.4 % of a step are left
+ * of a fuel gauge's error when its smooth part has columns of its own; 1 % of a reading is what current sensors specify.
+ */
+const struct noise noise_default = {
+        .background_sd_mw = TUNING_BACKGROUND_SD_MW,
+        .background_tau_s = TUNING_BACKGROUND_TAU_S,
+        .level_error = 0.004,
+        .gauge_error = 0.01,
+        .gauge_quantum_mw = 4,
+        .model_error = 0.004,
+};
+
+/* Variance of the mean of an exponentially correlated process over @seconds, of 1. */
+static double mean_variance(double seconds, double tau_s)
+{
+        double r = seconds / tau_s;
+
+        if (r < 1e-3)
+                return 1 - r / 3;
+        return 2 / r * (1 + expm1(-r) / r);
+}
+
+double noise_mean_factor(double seconds, double tau_s)
+{
+        return sqrt(mean_variance(seconds, tau_s));
+}
+
+/* Covariance of the means over two spans, @gap seconds apart, of 1. */
+static double mean_covariance(double a_s, double b_s, double gap_s, double tau_s)
+{
+        return exp(-gap_s / tau_s) * expm1(-a_s / tau_s) * expm1(-b_s / tau_s) * tau_s * tau_s / (a_s * b_s);
+}
+
+static double square(double value)
+{
+        return value * value;
+}
+
+/* The delay of a step is uniform over one refresh: this part of refresh x power is its standard deviation. */
+#define UNIFORM_VARIANCE (1.0 / 12)
+
+static double own_variance(const struct noise *noise, bool charge, double power, double updates)
+{
+        if (charge)
+                return square(noise->level_error * power) + square(noise->model_error * power);
+        return (square(noise->gauge_error * power) + square(noise->gauge_quantum_mw) * UNIFORM_VARIANCE) / updates +
+               square(noise->model_error * power);
+}
+
+static double delay_variance(double refresh_s, double power, double seconds)
+{
+        return UNIFORM_VARIANCE * square(refresh_s * power / seconds);
+}
+
+double noise_expected(const struct noise *noise, bool charge, double power_mw, double before_mw, double seconds,
+                      double refresh_s, double updates)
+{
+        double variance = square(noise->background_sd_mw) * mean_variance(seconds, noise->background_tau_s) +
+                          own_variance(noise, charge, power_mw, updates);
+
+        if (charge)
+                variance += delay_variance(refresh_s, power_mw, seconds) + delay_variance(refresh_s, before_mw, seconds);
+        return variance;
+}
+
+void noise_covariance(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
+                      const double *power, const double *extra, gsl_matrix *covariance)
+{
+        double daemons = square(noise->background_sd_mw);
+
+        for (size_t a = 0; a < n; a++) {
+                const struct row *row = &rows->list[index[a]];
+                bool touches = row->follows && index[a] > 0;
+                double before = touches ? power[index[a] - 1] : power[index[a]];
+                double variance;
+
+                variance = noise_expected(noise, row->charge, power[index[a]], before, row->seconds, row->refresh_s,
+                                          row->updates);
+                gsl_matrix_set(covariance, a, a, variance + (extra ? extra[a] : 0));
+                for (size_t b = 0; b < a; b++) {
+                        const struct row *other = &rows->list[index[b]];
+                        double gap = fmax(row->start_s - other->start_s - other->seconds, 0), shared;
+
+                        shared = daemons * mean_covariance(row->seconds, other->seconds, gap, noise->background_tau_s);
+                        if (touches && row->charge && index[b] + 1 == index[a])
+                                shared -= UNIFORM_VARIANCE * square(row->refresh_s * before) /
+                                          (row->seconds * other->seconds);
+                        gsl_matrix_set(covariance, a, b, shared);
+                        gsl_matrix_set(covariance, b, a, shared);
+                }
+        }
+}

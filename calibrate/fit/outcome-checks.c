@@ -1,0 +1,163 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+
+/* What speaks for and against a fit: rows that were held back, and the residuals of those that were not. */
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_blas.h>
+#include <gsl/gsl_cdf.h>
+
+#include "outcome.h"
+#include "util.h"
+
+/* Held-back rows are few, and each must hold: 99 % keeps a good profile from failing by bad luck. */
+#define CHECK_LEVEL 0.99
+
+/* A mode whose rows lie off by more than this many standard deviations of their mean is not explained by the model. */
+#define LACK_OF_FIT_Z 3.5
+
+static struct outcome_mode *find_mode(struct outcome *outcome, const char *mode)
+{
+        for (size_t i = 0; i < outcome->n_modes; i++)
+                if (strcmp(outcome->modes[i].mode, mode) == 0)
+                        return &outcome->modes[i];
+        return NULL;
+}
+
+static void gather(struct outcome *outcome, const struct row *row, double residual, double z)
+{
+        struct outcome_mode *mode = find_mode(outcome, row->observation->mode);
+
+        if (!mode) {
+                mode = &outcome->modes[outcome->n_modes++];
+                snprintf(mode->mode, sizeof(mode->mode), "%s", row->observation->mode);
+        }
+        mode->n++;
+        mode->power_mw += (row->power_mw - mode->power_mw) / (double)mode->n;
+        mode->residual_mw += (residual - mode->residual_mw) / (double)mode->n;
+        if (fabs(z) > fabs(mode->z))
+                mode->z = z;
+}
+
+/* Student's t of the mean of the deletion residuals of one mode (NULL: of one kind). */
+static double mean_z(const struct rows *rows, const struct regression *fit, const char *mode, const char *kind,
+                     size_t *count)
+{
+        double sum = 0;
+
+        *count = 0;
+        for (size_t a = 0; a < fit->n; a++) {
+                const struct observation *observation = rows->list[fit->index[a]].observation;
+
+                if ((mode && strcmp(observation->mode, mode) != 0) || (kind && strcmp(observation->kind, kind) != 0))
+                        continue;
+                sum += fit->deletion[a];
+                (*count)++;
+        }
+        return *count > 0 ? sum / sqrt((double)*count) : 0;
+}
+
+int outcome_residuals(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
+                      const struct regression *fit)
+{
+        size_t n;
+
+        outcome->modes = calloc(fit->n, sizeof(*outcome->modes));
+        if (!outcome->modes)
+                return -ENOMEM;
+        for (size_t a = 0; a < fit->n; a++)
+                gather(outcome, &rows->list[fit->index[a]], fit->residual_mw[a], fit->deletion[a]);
+        for (size_t i = 0; i < outcome->n_modes; i++) {
+                double z = mean_z(rows, fit, outcome->modes[i].mode, NULL, &n);
+                int err;
+
+                if (n < 2 || fabs(z) < LACK_OF_FIT_Z)
+                        continue;
+                err = outcome_warn(outcome, "%zu rows of %s lie %.1f standard deviations off on average: the model"
+                                   " does not explain this mode", n, outcome->modes[i].mode, z);
+                if (err)
+                        return err;
+        }
+        if (fabs(mean_z(rows, fit, NULL, "idle", &n)) > LACK_OF_FIT_Z)
+                return outcome_warn(outcome, "the idle rows do not fit the others: something unseen ran in some modes");
+        return 0;
+}
+
+/* x'Cx, with the level's curve where the row is one of the charge. */
+static int predicted_variance(const struct row *row, const struct regression *fit, double *mean, double *variance)
+{
+        size_t q = fit->p + fit->z;
+        _cleanup_vector_ gsl_vector *x = gsl_vector_calloc(q), *cx = gsl_vector_alloc(q);
+
+        if (!x || !cx)
+                return -ENOMEM;
+        memcpy(x->data, row->x, fit->p * sizeof(*row->x));
+        if (fit->z > 0 && row->charge)
+                regression_level_columns(row->level, row->power_mw, x->data + fit->p);
+        gsl_blas_ddot(x, fit->value, mean);
+        gsl_blas_dgemv(CblasNoTrans, 1, fit->covariance, x, 0, cx);
+        gsl_blas_ddot(x, cx, variance);
+        return 0;
+}
+
+static double power_of(const struct row *row, const struct regression *fit)
+{
+        double sum = 0;
+
+        for (size_t j = 0; j < fit->p; j++)
+                sum += row->x[j] * gsl_vector_get(fit->value, j);
+        return sum;
+}
+
+static int check_row(const struct outcome *outcome, const struct rows *rows, size_t i, const struct regression *fit,
+                     const struct noise *noise, struct outcome_check *check)
+{
+        const struct row *row = &rows->list[i];
+        double before = row->follows ? power_of(row - 1, fit) : row->power_mw, predicted, variance, t;
+        int err = predicted_variance(row, fit, &predicted, &variance);
+
+        if (err)
+                return err;
+        t = gsl_cdf_tdist_Pinv((1 + CHECK_LEVEL) / 2, fmax(fit->degrees_of_freedom, 1));
+        variance += fit->scale * noise_expected(noise, row->charge, row->power_mw, before, row->seconds,
+                                                row->refresh_s, row->updates);
+        variance += pow(predicted * outcome->profile->scale_percent / 100, 2) +
+                    pow(predicted * outcome->profile->discrepancy_percent / 100, 2);
+        *check = (struct outcome_check){ .measured_mw = row->power_mw, .predicted_mw = predicted };
+        if (row->charge && row->follows)
+                check->measured_mw += row->refresh_s / 2 * (power_of(row, fit) - before) / row->seconds;
+        snprintf(check->mode, sizeof(check->mode), "%s", row->observation->mode);
+        check->half_width_mw = t * sqrt(variance);
+        check->inside = fabs(check->measured_mw - predicted) <= check->half_width_mw;
+        return 0;
+}
+
+int outcome_validate(struct outcome *outcome, const struct rows *rows, const struct regression *fit,
+                     const struct noise *noise)
+{
+        int err;
+
+        outcome->checks = calloc(rows->n, sizeof(*outcome->checks));
+        if (!outcome->checks)
+                return -ENOMEM;
+        for (size_t i = 0; i < rows->n; i++) {
+                const struct observation *observation = rows->list[i].observation;
+
+                if (!observation->held_back || observation->rejected[0] || !(rows->list[i].power_mw > 0))
+                        continue;
+                err = check_row(outcome, rows, i, fit, noise, &outcome->checks[outcome->n_checks]);
+                if (err)
+                        return err;
+                outcome->validation = MAX(outcome->validation, VALIDATION_PASSED);
+                if (!outcome->checks[outcome->n_checks++].inside)
+                        outcome->validation = VALIDATION_FAILED;
+        }
+        if (outcome->validation == VALIDATION_NONE)
+                return 0;
+        return profile_set_extra(outcome->profile, "profile", "x-validated",
+                                 outcome->validation == VALIDATION_PASSED ? "true" : "false");
+}

@@ -1,0 +1,308 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "outcome.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_blas.h>
+#include <gsl/gsl_cdf.h>
+
+#include "util.h"
+
+/* A part in a null vector below this is rounding. */
+#define NULL_PART 1e-6
+
+/* Wider than this half of itself, a value is not one to print. */
+#define RESOLVED_MAX 0.5
+
+/*
+ * Standard deviations that the covariance does not hold, in percent: of all energies alike (what a joule is), and of
+ * each component (what the model leaves out: temperature, mix of instructions). docs/accuracy.md shows what they give.
+ */
+static const struct {
+        bool charge;
+        enum voltage_basis basis;
+        double scale_percent;
+        double discrepancy_percent;
+} errors[] = {
+        { true, VOLTAGE_MEASURED, 0.7, 0.7 },
+        { true, VOLTAGE_GENERIC, 2.5, 0.7 },
+        { true, VOLTAGE_NONE, 5, 0.7 },
+        { false, VOLTAGE_MEASURED, 1.2, 0.7 },
+};
+
+/* Standard deviation of a power gauge's offset, mW: what data sheets of fuel gauges allow. Part of the base. */
+#define GAUGE_OFFSET_MW 3.0
+
+int outcome_warn(struct outcome *outcome, const char *format, ...)
+{
+        char **grown = reallocarray(outcome->warnings, outcome->n_warnings + 1, sizeof(*grown));
+        va_list args;
+        int length;
+
+        if (!grown)
+                return -ENOMEM;
+        outcome->warnings = grown;
+        va_start(args, format);
+        length = vasprintf(&grown[outcome->n_warnings], format, args);
+        va_end(args);
+        if (length < 0)
+                return -ENOMEM;
+        outcome->n_warnings++;
+        return 0;
+}
+
+int outcome_line_add(struct outcome *outcome, const struct coefficient *coefficient, struct outcome_line **ret)
+{
+        struct outcome_line *grown = reallocarray(outcome->lines, outcome->n_lines + 1, sizeof(*grown));
+
+        if (!grown)
+                return -ENOMEM;
+        outcome->lines = grown;
+        *ret = &grown[outcome->n_lines++];
+        **ret = (struct outcome_line){
+                .value = NAN, .standard_error = NAN, .half_width = NAN, .identifiable = true, .resolved = true
+        };
+        coefficient_key(coefficient, (*ret)->key);
+        return 0;
+}
+
+void outcome_clear(struct outcome *outcome)
+{
+        profile_free(outcome->profile);
+        free(outcome->lines);
+        free(outcome->checks);
+        free(outcome->modes);
+        for (size_t i = 0; i < outcome->n_warnings; i++)
+                free(outcome->warnings[i]);
+        free(outcome->warnings);
+        *outcome = (struct outcome){ 0 };
+}
+
+static bool touched(const struct rows *rows, const struct regression *fit, size_t column)
+{
+        for (size_t a = 0; a < fit->n; a++)
+                if (rows->list[fit->index[a]].x[column] > 0)
+                        return true;
+        return false;
+}
+
+/* The columns that @column cannot be told apart from: those with the largest parts in its null vectors. */
+static void explain(const struct columns *columns, const gsl_matrix *null, size_t n_null, size_t column, char *remark)
+{
+        size_t best = SIZE_MAX;
+        double most = NULL_PART;
+        char key[PROFILE_KEY_MAX];
+
+        for (size_t j = 0; j < columns->n; j++) {
+                double part = 0;
+
+                for (size_t k = 0; j != column && k < n_null; k++)
+                        part += fabs(gsl_matrix_get(null, k, j) * gsl_matrix_get(null, k, column));
+                if (part > most) {
+                        most = part;
+                        best = j;
+                }
+        }
+        if (best == SIZE_MAX)
+                snprintf(remark, REMARK_MAX, "not identifiable (too few rows)");
+        else
+                snprintf(remark, REMARK_MAX, "not identifiable (no row tells it from %s)",
+                         coefficient_key(&columns->list[best], key));
+}
+
+static double part_in_null(const gsl_matrix *null, size_t n_null, size_t column)
+{
+        double part = 0;
+
+        for (size_t k = 0; k < n_null; k++)
+                part += gsl_matrix_get(null, k, column) * gsl_matrix_get(null, k, column);
+        return part;
+}
+
+static void judge_line(struct outcome_line *line, double value, double variance, double t)
+{
+        line->value = value;
+        line->standard_error = sqrt(fmax(variance, 0));
+        line->half_width = t * line->standard_error;
+        line->resolved = line->half_width <= RESOLVED_MAX * value;
+        if (!line->resolved)
+                snprintf(line->remark, sizeof(line->remark), "not resolved (<= %.3g)", value + line->half_width);
+}
+
+static int make_lines(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
+                      const struct regression *fit, const gsl_matrix *null, size_t n_null)
+{
+        double t = gsl_cdf_tdist_Pinv(0.975, fmax(fit->degrees_of_freedom, 1));
+
+        for (size_t j = 0; j < columns->n; j++) {
+                struct outcome_line *line;
+                int err = outcome_line_add(outcome, &columns->list[j], &line);
+
+                if (err)
+                        return err;
+                if (part_in_null(null, n_null, j) <= NULL_PART) {
+                        judge_line(line, gsl_vector_get(fit->value, j), gsl_matrix_get(fit->covariance, j, j), t);
+                        continue;
+                }
+                line->identifiable = line->resolved = false;
+                if (touched(rows, fit, j))
+                        explain(columns, null, n_null, j, line->remark);
+                else
+                        snprintf(line->remark, sizeof(line->remark), "not identifiable (no row used it)");
+        }
+        return 0;
+}
+
+static int add_policies(struct profile *profile, const struct device *device)
+{
+        for (size_t i = 0; i < device->n_policies; i++) {
+                int err = profile_add_policy(profile, device->policies[i].policy, device->policies[i].cpus);
+
+                if (err && err != -EEXIST)
+                        return err;
+        }
+        return 0;
+}
+
+static int add_coefficients(struct outcome *outcome, const struct columns *columns, const struct regression *fit)
+{
+        struct profile *profile = outcome->profile;
+        _cleanup_free_ size_t *kept = calloc(columns->n, sizeof(*kept));
+        size_t n = 0;
+
+        if (!kept)
+                return -ENOMEM;
+        for (size_t j = 0; j < columns->n; j++) {
+                struct coefficient coefficient = columns->list[j];
+                int err;
+
+                if (!outcome->lines[j].identifiable)
+                        continue;
+                coefficient.value = outcome->lines[j].value;
+                coefficient.standard_error = outcome->lines[j].standard_error;
+                err = profile_add(profile, &coefficient);
+                if (err)
+                        return err;
+                kept[n++] = j;
+        }
+        /* Columns are in the profile's order, so are those that were kept. */
+        for (size_t a = 0; a < n; a++)
+                for (size_t b = 0; b < n; b++)
+                        profile->covariance[a * n + b] = gsl_matrix_get(fit->covariance, kept[a], kept[b]);
+        return 0;
+}
+
+static int set_background(struct profile *profile, const struct noise *noise, double scale)
+{
+        char text[32];
+        int err;
+
+        snprintf(text, sizeof(text), "%.3g", noise->background_sd_mw * sqrt(fmax(scale, 1)));
+        err = profile_set_extra(profile, "base", "x-background_sd_mw", text);
+        if (err)
+                return err;
+        snprintf(text, sizeof(text), "%.3g", noise->background_tau_s);
+        return profile_set_extra(profile, "base", "x-background_tau_s", text);
+}
+
+static int make_profile(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
+                        const struct regression *fit, enum voltage_basis basis, const struct noise *noise)
+{
+        const struct device *device = &columns->device;
+        bool charge = fit->z > 0;
+        int err;
+
+        err = profile_new(device->name, device->energy_full_mwh, &outcome->profile);
+        if (err)
+                return err;
+        snprintf(outcome->profile->method, sizeof(outcome->profile->method), "%s", device->method);
+        outcome->profile->max_brightness = device->max_brightness;
+        outcome->profile->degrees_of_freedom = round(10 * fmax(fit->degrees_of_freedom, 1)) / 10;
+        for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
+                if (errors[i].charge == charge && (!charge || errors[i].basis == basis)) {
+                        outcome->profile->scale_percent = errors[i].scale_percent;
+                        outcome->profile->discrepancy_percent = errors[i].discrepancy_percent;
+                }
+        err = add_policies(outcome->profile, device);
+        if (!err)
+                err = add_coefficients(outcome, columns, fit);
+        if (!err)
+                err = set_background(outcome->profile, noise, fit->scale);
+        return err;
+}
+
+static int find_null(const struct columns *columns, const struct rows *rows, const struct regression *fit,
+                     gsl_matrix **ret, size_t *n)
+{
+        _cleanup_matrix_ gsl_matrix *null = gsl_matrix_calloc(columns->n, columns->n);
+        ssize_t rank;
+
+        if (!null)
+                return -ENOMEM;
+        rank = regression_rank(columns, rows, fit, null);
+        if (rank < 0)
+                return (int)rank;
+        *n = columns->n - (size_t)rank;
+        *ret = TAKE_PTR(null);
+        return 0;
+}
+
+/* An operating point cannot cost less than the one below it; a throttled or mislabelled one seems to. */
+static int check_rising(struct outcome *outcome, const struct columns *columns, const struct regression *fit)
+{
+        for (size_t i = 0; i < columns->device.n_policies; i++) {
+                size_t first = columns->active[i], n = columns->device.policies[i].n_khz;
+
+                for (size_t k = 1; first != SIZE_MAX && k < n; k++) {
+                        size_t a = first + k - 1, b = first + k;
+                        double fall = gsl_vector_get(fit->value, a) - gsl_vector_get(fit->value, b);
+                        double variance = gsl_matrix_get(fit->covariance, a, a) +
+                                          gsl_matrix_get(fit->covariance, b, b) -
+                                          2 * gsl_matrix_get(fit->covariance, a, b);
+                        int err;
+
+                        if (fall <= 3 * sqrt(fmax(variance, 0)))
+                                continue;
+                        err = outcome_warn(outcome, "%s is below %s by more than its error: was it throttled?",
+                                           outcome->lines[b].key, outcome->lines[a].key);
+                        if (err)
+                                return err;
+                }
+        }
+        return 0;
+}
+
+int outcome_regression(const struct columns *columns, const struct rows *rows, const struct regression *fit,
+                       enum voltage_basis basis, const struct noise *noise, struct outcome *ret)
+{
+        struct outcome outcome = { .estimator = "regression", .n_rows = fit->n, .noise_scale = sqrt(fit->scale) };
+        _cleanup_matrix_ gsl_matrix *null = NULL;
+        size_t base = columns->term[TERM_BASE], n_null = 0;
+        int err;
+
+        if (fit->z == 0) /* the offset is the base's */
+                *gsl_matrix_ptr(fit->covariance, base, base) += GAUGE_OFFSET_MW * GAUGE_OFFSET_MW;
+        for (size_t i = 0; i < rows->n; i++)
+                outcome.n_rejected += rows->list[i].observation->rejected[0] != '\0';
+        err = find_null(columns, rows, fit, &null, &n_null);
+        if (!err)
+                err = make_lines(&outcome, columns, rows, fit, null, n_null);
+        if (!err)
+                err = make_profile(&outcome, columns, rows, fit, basis, noise);
+        if (!err)
+                err = check_rising(&outcome, columns, fit);
+        if (!err)
+                err = outcome_residuals(&outcome, columns, rows, fit);
+        if (!err)
+                err = outcome_validate(&outcome, rows, fit, noise);
+        if (err)
+                outcome_clear(&outcome);
+        else
+                *ret = outcome;
+        return err;
+}

@@ -1,0 +1,83 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+/*
+ * What comes out of a fit: the profile, and for people what each coefficient
+ * is worth, what speaks against the fit, and whether rows that it never saw
+ * came out as it said.
+ */
+
+#include <stdio.h>
+
+#include "profile.h"
+#include "regression.h"
+
+#define REMARK_MAX 128
+
+struct outcome_line {
+        char key[PROFILE_KEY_MAX];
+        double value;          /* NaN: not identifiable */
+        double standard_error; /* NaN unknown */
+        double half_width;     /* 95 %, in the value's unit */
+        bool identifiable;     /* in the profile */
+        bool resolved;
+        char remark[REMARK_MAX];
+};
+
+/* A row that was held back. */
+struct outcome_check {
+        char mode[MODE_NAME_MAX];
+        double measured_mw;
+        double predicted_mw;
+        double half_width_mw;
+        bool inside;
+};
+
+/* How far the rows of one mode lie off, and what the others let expect. */
+struct outcome_mode {
+        char mode[MODE_NAME_MAX];
+        size_t n;
+        double power_mw;
+        double residual_mw;  /* mean */
+        double z;            /* worst distance from what the other rows say, in standard deviations */
+};
+
+enum validation {
+        VALIDATION_NONE, /* no row was held back */
+        VALIDATION_PASSED,
+        VALIDATION_FAILED,
+};
+
+struct outcome {
+        char estimator[16];
+        struct profile *profile;
+        struct outcome_line *lines;
+        size_t n_lines;
+        struct outcome_check *checks;
+        size_t n_checks;
+        struct outcome_mode *modes;
+        size_t n_modes;
+        char **warnings;
+        size_t n_warnings;
+        enum validation validation;
+        size_t n_rows;
+        size_t n_rejected;
+        double noise_scale; /* standard deviation of the rows, of what was expected; NaN: not estimated */
+};
+
+int outcome_regression(const struct columns *columns, const struct rows *rows, const struct regression *fit,
+                       enum voltage_basis basis, const struct noise *noise, struct outcome *ret);
+void outcome_clear(struct outcome *outcome);
+int outcome_warn(struct outcome *outcome, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int outcome_line_add(struct outcome *outcome, const struct coefficient *coefficient, struct outcome_line **ret);
+
+/* Tables for people, or one JSON object. @path: where the profile went, NULL: nowhere. */
+void outcome_print(const struct outcome *outcome, const char *path, FILE *to);
+struct cJSON *outcome_to_json(const struct outcome *outcome, const char *path);
+
+/* outcome-checks.c: lack of fit and held-back rows. */
+int outcome_residuals(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
+                      const struct regression *fit);
+int outcome_validate(struct outcome *outcome, const struct rows *rows, const struct regression *fit,
+                     const struct noise *noise);

@@ -1,0 +1,93 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "refit.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "units.h"
+#include "util.h"
+
+/* Mean voltage of a lithium-ion cell over its whole charge, V: what turns uAh into mWh when nothing else does. */
+#define GENERIC_MEAN_V 3.88
+
+static double energy_of(const struct observation *observations, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (observations[i].charge_full_uah > 0)
+                        return observations[i].charge_full_uah / 1000 * GENERIC_MEAN_V;
+        return NAN;
+}
+
+int refit_device(const struct observation_run *run, const struct observation *observations, size_t n,
+                 struct device *ret, char *error, size_t error_size)
+{
+        struct device device = { .energy_full_mwh = run->energy_full_mwh, .max_brightness = run->max_brightness };
+        cJSON *json = cJSON_Parse(run->description ? run->description : "");
+        int err = device_policies_from_json(json, &device);
+
+        cJSON_Delete(json);
+        if (err) {
+                snprintf(error, error_size, "the run's description of the device has policies that make no sense");
+                return -EINVAL;
+        }
+        snprintf(device.name, sizeof(device.name), "%s", run->device);
+        snprintf(device.method, sizeof(device.method), "%s", run->method);
+        if (!(device.energy_full_mwh > 0))
+                device.energy_full_mwh = energy_of(observations, n);
+        if (!(device.energy_full_mwh > 0)) {
+                snprintf(error, error_size, "nothing tells how much energy the full battery holds");
+                return -EINVAL;
+        }
+        *ret = device;
+        return 0;
+}
+
+static int make_columns(const struct device *device, const struct observation *observations, size_t n,
+                        struct columns *ret)
+{
+        _cleanup_free_ const struct usage **usages = calloc(n + 1, sizeof(*usages));
+
+        if (!usages)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                usages[i] = &observations[i].usage;
+        return columns_make(device, usages, n, ret);
+}
+
+static int fit(const struct columns *columns, const struct observation *observations, size_t n, struct outcome *ret,
+               char *error, size_t error_size)
+{
+        struct regression regression = { 0 };
+        struct rows rows = { 0 };
+        enum voltage_basis basis;
+        int err = rows_make(columns, observations, n, &rows, &basis, error, error_size);
+
+        if (!err)
+                err = regression_fit(columns, &rows, &regression_options_default, &regression);
+        if (!err)
+                err = outcome_regression(columns, &rows, &regression, basis, &regression_options_default.noise, ret);
+        regression_clear(&regression);
+        rows_clear(&rows);
+        return err;
+}
+
+int refit_regression(const struct observation_run *run, const struct observation *observations, size_t n,
+                     struct outcome *ret, char *error, size_t error_size)
+{
+        struct columns columns = { 0 };
+        struct device device;
+        int err;
+
+        err = refit_device(run, observations, n, &device, error, error_size);
+        if (!err)
+                err = make_columns(&device, observations, n, &columns);
+        if (!err)
+                err = fit(&columns, observations, n, ret, error, error_size);
+        if (err == -ENODATA)
+                snprintf(error, error_size, "no observation of the run can be fitted");
+        columns_clear(&columns);
+        return err;
+}

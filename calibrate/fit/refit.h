@@ -1,0 +1,22 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+/* A run's observations to an outcome. */
+
+#include "observation.h"
+#include "outcome.h"
+
+/*
+ * Both: 0; -EINVAL and -ENODATA with a sentence in @error (the observations cannot be fitted); -EDOM; -ENOMEM.
+ */
+int refit_regression(const struct observation_run *run, const struct observation *observations, size_t n,
+                     struct outcome *ret, char *error, size_t error_size);
+
+/* SApp's equations 1 to 4 on the runs of `--plan sapp`: the median of three iterations counts (sapp.c). */
+int refit_sapp(const struct observation_run *run, const struct observation *observations, size_t n,
+               struct outcome *ret, char *error, size_t error_size);
+
+/* What is known of the run's device; the full energy from the charge where the run does not tell. */
+int refit_device(const struct observation_run *run, const struct observation *observations, size_t n,
+                 struct device *ret, char *error, size_t error_size);

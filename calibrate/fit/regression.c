@@ -1,0 +1,551 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "regression.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_blas.h>
+#include <gsl/gsl_linalg.h>
+
+#include "util.h"
+
+/*
+ * Found on virtual devices (docs/accuracy.md). Neighbouring operating points: table 3 of AppScope and real phones bend
+ * by 3 to 6 % of the largest. Level: three waves of 0.85 % each make the 1.5 % of the simulation study.
+ */
+const struct regression_options regression_options_default = {
+        .noise = {
+                .background_sd_mw = 14,
+                .background_tau_s = 300,
+                .level_error = 0.004,
+                .gauge_error = 0.01,
+                .gauge_quantum_mw = 4,
+                .model_error = 0.004,
+        },
+        .smooth_active = 0.045,
+        .smooth_shared = 0.035,
+        .level_sd = 0.0085,
+        .outlier = 2.5,
+        .prior_dof = 8,
+};
+
+#define ITERATIONS_MAX 12
+#define CONVERGED 1e-5
+
+/* In one iteration, rows this far off, of the worst, lose weight. */
+#define WORST_FIRST 0.7
+
+/* Noise goes through one Cholesky factor per block of rows: longer calibrations stay linear in time. */
+#define BLOCK_ROWS 256
+
+struct work {
+        const struct columns *columns;
+        const struct rows *rows;
+        const struct regression_options *options;
+        struct regression *fit;
+        size_t q;               /* p + z */
+        gsl_matrix *x;          /* n x q */
+        gsl_matrix *white;      /* L^-1 X, then L'^-1 L^-1 X */
+        gsl_vector *y;          /* n: observed power, delays of the level corrected */
+        gsl_vector *residual;   /* n: whitened */
+        gsl_matrix *gram;       /* q x q */
+        gsl_matrix *inverse;
+        gsl_vector *moment;
+        gsl_vector *last;       /* value of the iteration before */
+        gsl_matrix *block;
+        double *power;          /* of all rows: the best guess so far */
+        double *precision;      /* n: diagonal of the projection (1 / deletion variance) */
+        bool *nonneg;
+};
+
+static void work_clear(struct work *work)
+{
+        matrix_freep(&work->x);
+        matrix_freep(&work->white);
+        vector_freep(&work->y);
+        vector_freep(&work->residual);
+        matrix_freep(&work->gram);
+        matrix_freep(&work->inverse);
+        vector_freep(&work->moment);
+        vector_freep(&work->last);
+        matrix_freep(&work->block);
+        free(work->power);
+        free(work->precision);
+        free(work->nonneg);
+}
+
+static int work_make(struct work *work)
+{
+        size_t n = work->fit->n, q = work->q, block = MIN(n, (size_t)BLOCK_ROWS);
+
+        work->x = gsl_matrix_calloc(n, q);
+        work->white = gsl_matrix_alloc(n, q);
+        work->y = gsl_vector_alloc(n);
+        work->residual = gsl_vector_alloc(n);
+        work->gram = gsl_matrix_alloc(q, q);
+        work->inverse = gsl_matrix_alloc(q, q);
+        work->moment = gsl_vector_alloc(q);
+        work->last = gsl_vector_calloc(q);
+        work->block = gsl_matrix_alloc(block, block);
+        work->power = calloc(work->rows->n, sizeof(*work->power));
+        work->precision = calloc(n, sizeof(*work->precision));
+        work->nonneg = calloc(q, sizeof(*work->nonneg));
+        return work->x && work->white && work->y && work->residual && work->gram && work->inverse &&
+               work->moment && work->last && work->block && work->power && work->precision && work->nonneg ?
+               0 : -ENOMEM;
+}
+
+void regression_clear(struct regression *regression)
+{
+        free(regression->index);
+        free(regression->deletion);
+        free(regression->residual_mw);
+        free(regression->extra);
+        vector_freep(&regression->value);
+        matrix_freep(&regression->covariance);
+        matrix_freep(&regression->prior);
+        *regression = (struct regression){ 0 };
+}
+
+static int regression_make(struct regression *fit, const struct rows *rows)
+{
+        size_t q = fit->p + fit->z;
+
+        fit->index = calloc(rows->n, sizeof(*fit->index));
+        fit->deletion = calloc(rows->n, sizeof(*fit->deletion));
+        fit->residual_mw = calloc(rows->n, sizeof(*fit->residual_mw));
+        fit->extra = calloc(rows->n, sizeof(*fit->extra));
+        fit->value = gsl_vector_calloc(q);
+        fit->covariance = gsl_matrix_calloc(q, q);
+        fit->prior = gsl_matrix_calloc(q, q);
+        if (!fit->index || !fit->deletion || !fit->residual_mw || !fit->extra || !fit->value || !fit->covariance ||
+            !fit->prior)
+                return -ENOMEM;
+        for (size_t i = 0; i < rows->n; i++)
+                if (rows->list[i].fitted)
+                        fit->index[fit->n++] = i;
+        return fit->n > 0 ? 0 : -ENODATA;
+}
+
+void regression_level_columns(double level, double power_mw, double *to)
+{
+        for (size_t k = 0; k < LEVEL_WAVES; k++) {
+                double angle = 2 * M_PI * (double)(k + 1) * level;
+
+                /* y (1 + curve) = x b, so the curve goes to the other side. */
+                to[2 * k] = -power_mw * cos(angle);
+                to[2 * k + 1] = -power_mw * sin(angle);
+        }
+}
+
+static void fill(struct work *work)
+{
+        struct regression *fit = work->fit;
+
+        for (size_t a = 0; a < fit->n; a++) {
+                const struct row *row = &work->rows->list[fit->index[a]];
+                double *to = gsl_matrix_ptr(work->x, a, 0);
+
+                memcpy(to, row->x, fit->p * sizeof(*to));
+                if (fit->z > 0 && row->charge)
+                        regression_level_columns(row->level, row->power_mw, to + fit->p);
+        }
+        for (size_t i = 0; i < work->rows->n; i++)
+                work->power[i] = isfinite(work->rows->list[i].power_mw) ? work->rows->list[i].power_mw : 0;
+        for (size_t j = 0; j < work->q; j++) {
+                work->nonneg[j] = j < fit->p;
+                gsl_vector_set(fit->value, j, 1);
+        }
+}
+
+/* One row d of the prior: information += d d'. */
+static void prior_add(gsl_matrix *prior, const size_t *at, const double *weight, size_t n)
+{
+        for (size_t a = 0; a < n; a++)
+                for (size_t b = 0; b < n; b++)
+                        *gsl_matrix_ptr(prior, at[a], at[b]) += weight[a] * weight[b];
+}
+
+/*
+ * Second differences of neighbours @first..@first+n-1 are 0 with standard deviation @sd, on a grid that need not be
+ * even: the second derivative times the square of the mean distance.
+ */
+static void prior_smooth(gsl_matrix *prior, const struct device_policy *policy, size_t first, double sd)
+{
+        size_t n = policy->n_khz;
+        double mean = n > 1 ? (double)(policy->khz[n - 1] - policy->khz[0]) / (double)(n - 1) : 0;
+
+        for (size_t k = 1; k + 1 < n; k++) {
+                double before = (double)(policy->khz[k] - policy->khz[k - 1]) / mean;
+                double after = (double)(policy->khz[k + 1] - policy->khz[k]) / mean;
+                double weight = 2 / (before + after) / sd;
+                size_t at[] = { first + k - 1, first + k, first + k + 1 };
+                double row[] = { weight / before, -weight * (1 / before + 1 / after), weight / after };
+
+                prior_add(prior, at, row, 3);
+        }
+}
+
+static double largest(const gsl_vector *value, size_t first, size_t n)
+{
+        double most = 0;
+
+        for (size_t k = 0; k < n; k++)
+                most = fmax(most, gsl_vector_get(value, first + k));
+        return most;
+}
+
+/* Before anything is fitted: a busy core cannot have cost more than all the power there was. */
+static double largest_possible(const struct work *work, size_t first, size_t n)
+{
+        double most = 0;
+
+        for (size_t a = 0; a < work->fit->n; a++)
+                for (size_t k = 0; k < n; k++) {
+                        double busy = gsl_matrix_get(work->x, a, first + k);
+
+                        if (busy > 0.1)
+                                most = fmax(most, work->rows->list[work->fit->index[a]].power_mw / fmax(busy, 1));
+                }
+        return most;
+}
+
+static void prior_make(struct work *work, bool first_time)
+{
+        const struct columns *columns = work->columns;
+        struct regression *fit = work->fit;
+        double level = 1 / work->options->level_sd;
+
+        gsl_matrix_set_zero(fit->prior);
+        for (size_t i = 0; i < columns->device.n_policies; i++) {
+                const struct device_policy *policy = &columns->device.policies[i];
+                size_t first = columns->active[i];
+                double most;
+
+                if (first == SIZE_MAX)
+                        continue;
+                most = first_time ? largest_possible(work, first, policy->n_khz)
+                                  : largest(fit->value, first, policy->n_khz);
+                if (most <= 0)
+                        most = largest_possible(work, first, policy->n_khz);
+                if (most <= 0)
+                        continue;
+                prior_smooth(fit->prior, policy, first, work->options->smooth_active * most);
+                prior_smooth(fit->prior, policy, columns->shared[i], work->options->smooth_shared * most);
+        }
+        for (size_t j = fit->p; j < work->q; j++)
+                gsl_matrix_set(fit->prior, j, j, level * level);
+}
+
+/* The mean of a level's delay: what the step came late by belongs to the mode before and after in equal measure. */
+static double delay_mw(const struct work *work, size_t i)
+{
+        const struct row *row = &work->rows->list[i];
+
+        if (!row->charge || !row->follows)
+                return 0;
+        return row->refresh_s / 2 * (work->power[i] - work->power[i - 1]) / row->seconds;
+}
+
+static void learn_power(struct work *work)
+{
+        for (size_t i = 0; i < work->rows->n; i++) {
+                gsl_vector_const_view x = gsl_vector_const_view_array(work->rows->list[i].x, work->fit->p);
+                gsl_vector_const_view b = gsl_vector_const_subvector(work->fit->value, 0, work->fit->p);
+
+                gsl_blas_ddot(&x.vector, &b.vector, &work->power[i]);
+        }
+}
+
+static void observe(struct work *work)
+{
+        for (size_t a = 0; a < work->fit->n; a++) {
+                size_t i = work->fit->index[a];
+
+                gsl_vector_set(work->y, a, work->rows->list[i].power_mw + delay_mw(work, i));
+        }
+}
+
+/*
+ * Whitens rows from..from+n-1: residual := L^-1 y and white := L^-1 X. @twice makes it C^-1 instead, and adds the
+ * diagonal of C^-1 to the precisions.
+ */
+static int whiten_block(struct work *work, size_t from, size_t n, bool twice)
+{
+        gsl_matrix_view block = gsl_matrix_submatrix(work->block, 0, 0, n, n);
+        gsl_matrix_view white = gsl_matrix_submatrix(work->white, from, 0, n, work->q);
+        gsl_vector_view residual = gsl_vector_subvector(work->residual, from, n);
+        int err;
+
+        noise_covariance(&work->options->noise, work->rows, work->fit->index + from, n, work->power,
+                         work->fit->extra + from, &block.matrix);
+        err = gsl_linalg_cholesky_decomp1(&block.matrix);
+        if (err)
+                return errno_from_gsl(err);
+        gsl_blas_dtrsm(CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, 1, &block.matrix, &white.matrix);
+        gsl_blas_dtrsv(CblasLower, CblasNoTrans, CblasNonUnit, &block.matrix, &residual.vector);
+        if (!twice)
+                return 0;
+        gsl_blas_dtrsm(CblasLeft, CblasLower, CblasTrans, CblasNonUnit, 1, &block.matrix, &white.matrix);
+        gsl_blas_dtrsv(CblasLower, CblasTrans, CblasNonUnit, &block.matrix, &residual.vector);
+        err = gsl_linalg_cholesky_invert(&block.matrix);
+        if (err)
+                return errno_from_gsl(err);
+        for (size_t a = 0; a < n; a++)
+                work->precision[from + a] = gsl_matrix_get(&block.matrix, a, a);
+        return 0;
+}
+
+/* @residual must hold what is to be whitened. */
+static int whiten(struct work *work, bool twice)
+{
+        gsl_matrix_memcpy(work->white, work->x);
+        for (size_t from = 0; from < work->fit->n; from += BLOCK_ROWS) {
+                int err = whiten_block(work, from, MIN(work->fit->n - from, (size_t)BLOCK_ROWS), twice);
+
+                if (err)
+                        return err;
+        }
+        return 0;
+}
+
+/* A breath of ridge: what the rows do not touch stays solvable here, and is flagged by regression_rank(). */
+#define RIDGE 1e-10
+
+static void information(struct work *work)
+{
+        gsl_blas_dsyrk(CblasLower, CblasTrans, 1 / work->fit->scale, work->white, 0, work->gram);
+        for (size_t i = 0; i < work->q; i++)
+                for (size_t j = 0; j < i; j++)
+                        gsl_matrix_set(work->gram, j, i, gsl_matrix_get(work->gram, i, j));
+        gsl_matrix_add(work->gram, work->fit->prior);
+        for (size_t j = 0; j < work->q; j++) {
+                double *d = gsl_matrix_ptr(work->gram, j, j);
+
+                *d += *d > 0 ? *d * RIDGE : RIDGE;
+        }
+}
+
+static int solve(struct work *work)
+{
+        int err;
+
+        gsl_vector_memcpy(work->residual, work->y);
+        err = whiten(work, false);
+        if (err)
+                return err;
+        information(work);
+        gsl_blas_dgemv(CblasTrans, 1 / work->fit->scale, work->white, work->residual, 0, work->moment);
+        err = algebra_nnls(work->gram, work->moment, work->nonneg, work->fit->value);
+        return err;
+}
+
+/* Trace of the hat matrix: how many parameters the rows, not the prior, had to feed. */
+static double effective_parameters(const struct work *work)
+{
+        double trace = 0;
+
+        for (size_t i = 0; i < work->q; i++) {
+                gsl_vector_const_view a = gsl_matrix_const_row(work->inverse, i);
+                gsl_vector_const_view b = gsl_matrix_const_row(work->gram, i);
+                gsl_vector_const_view c = gsl_matrix_const_row(work->fit->prior, i);
+                double all, prior;
+
+                gsl_blas_ddot(&a.vector, &b.vector, &all);
+                gsl_blas_ddot(&a.vector, &c.vector, &prior);
+                trace += all - prior;
+        }
+        return trace;
+}
+
+/*
+ * Each row against what all others say: deletion_i = (R y)_i / sqrt(R_ii) with R = C^-1 - C^-1 X (X'C^-1 X + prior)^-1
+ * X'C^-1. A row on which a coefficient hangs alone has R_ii near 0 and is never an outlier.
+ */
+static int judge(struct work *work, double *chi2)
+{
+        struct regression *fit = work->fit;
+        int err;
+
+        gsl_vector_memcpy(work->residual, work->y);
+        gsl_blas_dgemv(CblasNoTrans, -1, work->x, fit->value, 1, work->residual);
+        for (size_t a = 0; a < fit->n; a++)
+                fit->residual_mw[a] = gsl_vector_get(work->residual, a);
+        err = whiten(work, true);
+        if (err)
+                return err;
+        *chi2 = 0;
+        for (size_t a = 0; a < fit->n; a++) {
+                gsl_vector_const_view x = gsl_matrix_const_row(work->white, a);
+                double ry = gsl_vector_get(work->residual, a), leverage;
+
+                *chi2 += ry * fit->residual_mw[a];
+                gsl_blas_dgemv(CblasNoTrans, 1 / fit->scale, work->inverse, &x.vector, 0, work->moment);
+                gsl_blas_ddot(&x.vector, work->moment, &leverage);
+                work->precision[a] -= leverage;
+                fit->deletion[a] = work->precision[a] > 0 ? ry / work->precision[a] : 0;
+        }
+        return 0;
+}
+
+/*
+ * A row that stands further off than @outlier gets the variance that brings it there. That is one more power than
+ * Huber's weights: a level that jumps is not a little wrong, and must not pull at all. The worst come first, since a
+ * bad row makes its good neighbours look bad.
+ */
+static void weigh(struct work *work)
+{
+        struct regression *fit = work->fit;
+        double limit = work->options->outlier, most = 0;
+
+        for (size_t a = 0; a < fit->n; a++) {
+                double variance = work->precision[a] > 0 ? 1 / work->precision[a] : INFINITY;
+
+                variance = fmax(variance - fit->extra[a], 0.05 * variance);
+                fit->deletion[a] /= sqrt(variance * fit->scale);
+                most = fmax(most, fabs(fit->deletion[a]));
+        }
+        for (size_t a = 0; a < fit->n; a++) {
+                double z = fabs(fit->deletion[a]), variance;
+
+                if (z <= limit || work->precision[a] <= 0) {
+                        fit->extra[a] = 0;
+                } else if (z >= WORST_FIRST * most) {
+                        variance = 1 / work->precision[a];
+                        variance = fmax(variance - fit->extra[a], 0.05 * variance);
+                        fit->extra[a] = variance * (z * z / (limit * limit) - 1);
+                }
+        }
+}
+
+static double distance(const gsl_vector *a, const gsl_vector *b, size_t n)
+{
+        double most = 0, size = 0;
+
+        for (size_t j = 0; j < n; j++) {
+                most = fmax(most, fabs(gsl_vector_get(a, j) - gsl_vector_get(b, j)));
+                size = fmax(size, fabs(gsl_vector_get(a, j)));
+        }
+        return size > 0 ? most / size : most;
+}
+
+static int iterate(struct work *work)
+{
+        struct regression *fit = work->fit;
+        double chi2;
+        int err;
+
+        for (int round = 0; round < ITERATIONS_MAX; round++) {
+                gsl_vector_memcpy(work->last, fit->value);
+                observe(work);
+                prior_make(work, round == 0);
+                err = solve(work);
+                if (!err)
+                        err = algebra_invert(work->gram, work->inverse);
+                if (!err)
+                        err = judge(work, &chi2);
+                if (err)
+                        return err;
+                weigh(work);
+                fit->degrees_of_freedom = fmax((double)fit->n - effective_parameters(work), 0);
+                fit->scale = (work->options->prior_dof + chi2) / (work->options->prior_dof + fit->degrees_of_freedom);
+                learn_power(work);
+                if (round > 1 && distance(fit->value, work->last, fit->p) < CONVERGED)
+                        break;
+        }
+        fit->degrees_of_freedom += work->options->prior_dof;
+        gsl_matrix_memcpy(fit->covariance, work->inverse);
+        return 0;
+}
+
+/*
+ * Outliers pull one way: daemons that wake up cost, and nothing pays back. What the weights took from them belongs to
+ * the base, which includes the usual daemons; so the mean of what is left goes there, with its variance.
+ */
+static int recentre(struct work *work)
+{
+        struct regression *fit = work->fit;
+        size_t base = work->columns->term[TERM_BASE];
+        double *extra = fit->extra, ones = 0, rest = 0, robust, before = gsl_matrix_get(fit->covariance, base, base);
+        _cleanup_free_ double *none = calloc(fit->n, sizeof(*none));
+        bool outliers = false;
+        int err;
+
+        if (!none)
+                return -ENOMEM;
+        for (size_t a = 0; a < fit->n; a++)
+                outliers |= extra[a] > 0;
+        if (!outliers)
+                return 0;
+        for (size_t a = 0; a < fit->n; a++)
+                gsl_vector_set(work->residual, a, fit->residual_mw[a]);
+        fit->extra = none;
+        err = whiten(work, true);
+        fit->extra = extra;
+        if (err)
+                return err;
+        for (size_t a = 0; a < fit->n; a++) {
+                double weight = gsl_matrix_get(work->white, a, base);
+
+                ones += weight;
+                rest += weight * fit->residual_mw[a];
+        }
+        robust = gsl_vector_get(fit->value, base) + rest / ones;
+        gsl_vector_set(fit->value, base, fmax(robust, 0));
+        gsl_matrix_set(fit->covariance, base, base, before + fit->scale / ones);
+        return 0;
+}
+
+int regression_fit(const struct columns *columns, const struct rows *rows, const struct regression_options *options,
+                   struct regression *ret)
+{
+        struct regression fit = { .p = columns->n, .scale = 1 };
+        struct work work = { .columns = columns, .rows = rows, .options = options, .fit = &fit };
+        int err;
+
+        for (size_t i = 0; i < rows->n; i++)
+                if (rows->list[i].fitted && rows->list[i].charge)
+                        fit.z = LEVEL_COLUMNS;
+        work.q = fit.p + fit.z;
+        err = regression_make(&fit, rows);
+        if (!err)
+                err = work_make(&work);
+        if (!err) {
+                fill(&work);
+                err = iterate(&work);
+        }
+        if (!err)
+                err = recentre(&work);
+        work_clear(&work);
+        if (err) {
+                regression_clear(&fit);
+                return err;
+        }
+        *ret = fit;
+        return 0;
+}
+
+ssize_t regression_rank(const struct columns *columns, const struct rows *rows, const struct regression *regression,
+                        gsl_matrix *null)
+{
+        size_t p = columns->n, n = regression->n;
+        _cleanup_matrix_ gsl_matrix *all = gsl_matrix_calloc(n + p, p), *root = gsl_matrix_alloc(p, p);
+        gsl_matrix_const_view prior = gsl_matrix_const_submatrix(regression->prior, 0, 0, p, p);
+
+        if (!all || !root)
+                return -ENOMEM;
+        for (size_t a = 0; a < n; a++)
+                memcpy(gsl_matrix_ptr(all, a, 0), rows->list[regression->index[a]].x, p * sizeof(double));
+        /* Only the prior's reach counts here: its information matrix has the row space of its rows. */
+        gsl_matrix_memcpy(root, &prior.matrix);
+        for (size_t i = 0; i < p; i++) {
+                double d = gsl_matrix_get(root, i, i);
+
+                for (size_t j = 0; j < p && d > 0; j++)
+                        gsl_matrix_set(all, n + i, j, gsl_matrix_get(root, i, j) / d);
+        }
+        return algebra_rank(all, null);
+}

@@ -1,0 +1,125 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "rows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "units.h"
+#include "util.h"
+
+/*
+ * Open-circuit voltage of a lithium-ion cell against its charge, for devices that show no voltage: V = 3.62 + 0.0052
+ * per percent. Only its shape counts where the full energy is known. Source: the simulation study behind the design.
+ */
+#define GENERIC_VOLTAGE_V(percent) (3.62 + 0.0052 * (percent))
+#define GENERIC_MEAN_V 3.88
+
+/* Refresh of a level that nobody measured, s: 10 s is what phones' fuel gauges show. */
+#define REFRESH_DEFAULT_S 10.0
+
+/* Two observations touch when the second starts within this of the first's end, s. */
+#define TOUCH_S 1.5
+
+static enum voltage_basis basis_of(const struct observation *observation, const struct device *device)
+{
+        if (isfinite(observation->voltage_mv) && isfinite(observation->charge_full_uah))
+                return VOLTAGE_MEASURED;
+        return VOLTAGE_GENERIC;
+}
+
+static double step_joules(const struct observation *observation, const struct device *device)
+{
+        double generic_v = GENERIC_VOLTAGE_V(observation->percent);
+        double share = observation->steps / 100;
+
+        if (isfinite(observation->charge_full_uah)) {
+                double volts = isfinite(observation->voltage_mv) ? observation->voltage_mv / 1000 : generic_v;
+
+                return observation->charge_full_uah * 1e-6 * 3600 * share * volts;
+        }
+        /* Energy alone is known: spread over the charge as the generic line says, whatever the number of cells. */
+        return device->energy_full_mwh * J_PER_MWH * share * generic_v / GENERIC_MEAN_V;
+}
+
+static double mean_power_mw(const struct observation *observation, const struct device *device)
+{
+        if (observation->method == METHOD_GAUGE)
+                return observation->power_mw;
+        return 1000 * step_joules(observation, device) * NS_PER_S / (double)observation->elapsed_ns;
+}
+
+static bool usable(const struct row *row)
+{
+        return isfinite(row->power_mw) && row->power_mw > 0;
+}
+
+static void row_make(const struct columns *columns, const struct observation *observation, int64_t epoch_ns,
+                     struct row *row)
+{
+        double per_second = NS_PER_S / (double)observation->elapsed_ns;
+
+        row->observation = observation;
+        row->seconds = 1 / per_second;
+        row->start_s = (double)(observation->start_realtime_ns - epoch_ns) / NS_PER_S;
+        row->charge = observation->method != METHOD_GAUGE;
+        row->level = isfinite(observation->percent) ? observation->percent / 100 : 0.5;
+        row->power_mw = mean_power_mw(observation, &columns->device);
+        row->updates = observation->gauge_updates > 0 ? observation->gauge_updates : 1;
+        if (row->charge)
+                row->refresh_s = isfinite(observation->refresh_s) ? observation->refresh_s : REFRESH_DEFAULT_S;
+        columns_row(columns, &observation->usage, row->x);
+        for (size_t j = 0; j < columns->n; j++)
+                row->x[j] *= per_second;
+        /* Whatever its counters say of it, the machine was awake and there. */
+        row->x[columns->term[TERM_BASE]] = 1;
+        row->fitted = usable(row) && !observation->burn && !observation->held_back && !observation->rejected[0];
+}
+
+int rows_make(const struct columns *columns, const struct observation *observations, size_t n, struct rows *ret,
+              enum voltage_basis *basis, char *error, size_t error_size)
+{
+        struct rows rows = { .p = columns->n };
+        size_t charge = 0;
+
+        *basis = VOLTAGE_MEASURED;
+        rows.list = calloc(n + 1, sizeof(*rows.list));
+        rows.x = calloc(n * columns->n + 1, sizeof(*rows.x));
+        if (!rows.list || !rows.x) {
+                rows_clear(&rows);
+                return -ENOMEM;
+        }
+        for (size_t i = 0; i < n; i++) {
+                struct row *row = &rows.list[rows.n];
+                const struct row *before = rows.n > 0 ? row - 1 : NULL;
+
+                if (observations[i].elapsed_ns == 0)
+                        continue;
+                row->x = rows.x + rows.n * columns->n;
+                row_make(columns, &observations[i], observations[0].start_realtime_ns, row);
+                row->follows = before && fabs(before->start_s + before->seconds - row->start_s) < TOUCH_S;
+                rows.n++;
+                if (!row->charge || observations[i].burn || observations[i].rejected[0])
+                        continue;
+                if (isfinite(row->power_mw))
+                        *basis = MAX(*basis, basis_of(&observations[i], &columns->device));
+                else
+                        charge++;
+        }
+        if (charge > 0) {
+                snprintf(error, error_size, "%zu observations tell neither a full charge nor a full energy of the"
+                         " battery to get joules from", charge);
+                rows_clear(&rows);
+                return -EINVAL;
+        }
+        *ret = rows;
+        return 0;
+}
+
+void rows_clear(struct rows *rows)
+{
+        free(rows->list);
+        free(rows->x);
+        *rows = (struct rows){ 0 };
+}
