@@ -27,6 +27,8 @@ struct mode {
         double rx_mb_per_s;
         double tx_mb_per_s;
         double wakes_per_s;
+        uint32_t operation_bytes;  /* of one read or write; 0: as suits the storage */
+        uint32_t operations;       /* in one pass over the file; passes repeat as long as the mode lasts */
         double gpu;                /* 0..1 */
         bool held_back;            /* mixed rows that validate the profile and are never fitted */
 };

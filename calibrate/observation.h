@@ -31,13 +31,15 @@ struct observation {
         enum observation_method method;
         int64_t start_realtime_ns;
         uint64_t elapsed_ns;
-        double percent;           /* shown state of charge in the middle */
-        double steps;             /* percent and ticks: level steps that passed, in percent of charge; NaN for gauge */
+        double percent;           /* state of charge in the middle, where the level's steps tell it exactly */
+        double steps;             /* percent and ticks: percent of charge that went by, NaN for gauge. Level steps, plus
+                                     what half a refresh (the mean lateness of a step) holds in this mode, less
+                                     what it held in the mode before */
         double charge_full_uah;   /* NaN unknown */
         double voltage_mv;        /* mean of voltage_now; NaN: the device shows none */
         double power_mw;          /* gauge: mean of power_now; NaN otherwise */
         uint32_t gauge_updates;   /* gauge: how many distinct updates the mean holds */
-        double refresh_s;         /* measured: how often the level or the gauge is refreshed; NaN unknown */
+        double refresh_s;         /* measured: how often the level or the gauge is refreshed; NaN: not known by then */
         double temperature_c;     /* NaN unknown */
         struct usage usage;       /* what the counters of the whole system moved by, over elapsed_ns */
         bool burn;                /* first partial step: not fitted */
@@ -81,7 +83,7 @@ void observation_clear(struct observation *observation);
  * `joulecast-fit --follow`: JSON lines over pipes. calibrate writes, fit answers each line with one line.
  *
  *   {"start": {"device", "method", "energy_full_mwh", "max_brightness", "policies": [..], "database": PATH or null,
- *              "stop_percent": 3, "modes": [{"name", "kind", "usage": {one second of it}, "held_back"}]}}
+ *              "stop_percent": 3, "modes": [{"name", "kind", "usage": {some seconds of it}, "held_back"}]}}
  *     -> {"ready": true, "parameters": N}
  *   {"observation": {...}, "remaining": {"percent": .., "hours": ..}}
  *     -> {"rows": N, "half_width_percent": .. or null, "next": mode or null, "expected_hours": .., "expected_percent": ..}

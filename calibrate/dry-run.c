@@ -1,0 +1,265 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "dry-run.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "frequency.h"
+#include "util.h"
+
+#define TOUCH_MAX 12
+
+struct touched {
+        char list[TOUCH_MAX][192];
+        size_t n;
+};
+
+static void touch(struct touched *touched, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void touch(struct touched *touched, const char *format, ...)
+{
+        va_list arguments;
+
+        if (touched->n == TOUCH_MAX)
+                return;
+        va_start(arguments, format);
+        vsnprintf(touched->list[touched->n++], sizeof(touched->list[0]), format, arguments);
+        va_end(arguments);
+}
+
+/* Everything that changes while it runs, and is put back; then what stays. */
+static void list_touched(const struct dry_run *dry_run, struct touched *touched)
+{
+        const struct hardware_description *description = dry_run->description;
+
+        if (!dry_run->options->device) {
+                if (description->policies[0].khz[0])
+                        touch(touched, "/sys/devices/system/cpu/cpufreq/policy*/scaling_{governor,min_freq,max_freq,setspeed}");
+                if (description->max_brightness)
+                        touch(touched, "/sys/class/backlight/*/brightness, and screen blanking");
+                if (description->wifi)
+                        touch(touched, "/dev/rfkill (WiFi on and off)");
+                for (size_t i = 0; i < description->n_disks; i++)
+                        touch(touched, "a file of 256 MB on %s, removed afterwards", description->disks[i]);
+                touch(touched, "load on every core");
+        } else {
+                touch(touched, "nothing of this machine: frequencies, screen, WiFi and load are the virtual device's");
+        }
+        touch(touched, "%s (written)", dry_run->observations);
+        touch(touched, "%s (written)", dry_run->profile);
+}
+
+static void describe_load(const struct dry_run *dry_run, const struct mode *mode, char *buf, size_t size)
+{
+        const struct hardware_description *description = dry_run->description;
+        FILE *to = fmemopen(buf, size, "w");
+
+        if (!to)
+                return;
+        for (size_t i = 0; i < description->n_policies; i++) {
+                uint32_t khz = mode->policy_khz[i];
+
+                if (!mode->policy_cores[i])
+                        continue;
+                fprintf(to, "%u core%s", mode->policy_cores[i], mode->policy_cores[i] > 1 ? "s" : "");
+                if (khz)
+                        fprintf(to, " at %u MHz", (khz + 500) / 1000);
+                fputs("  ", to);
+        }
+        if (mode->screen_on)
+                fprintf(to, "screen at %u  ", mode->brightness);
+        if (mode->wifi_on)
+                fputs("WiFi  ", to);
+        if (mode->read_mb_per_s > 0)
+                fprintf(to, "read %g MB/s  ", mode->read_mb_per_s);
+        if (mode->write_mb_per_s > 0)
+                fprintf(to, "write %g MB/s  ", mode->write_mb_per_s);
+        if (mode->operations)
+                fprintf(to, "(%u x %u bytes)  ", mode->operations, mode->operation_bytes);
+        if (mode->rx_mb_per_s > 0)
+                fprintf(to, "receive %g MB/s  ", mode->rx_mb_per_s);
+        if (mode->tx_mb_per_s > 0)
+                fprintf(to, "send %g MB/s  ", mode->tx_mb_per_s);
+        if (mode->wakes_per_s > 0)
+                fprintf(to, "%g bursts/s  ", mode->wakes_per_s);
+        if (mode->gpu > 0)
+                fprintf(to, "GPU %.0f %%  ", 100 * mode->gpu);
+        fclose(to);
+        buf[size - 1] = '\0';
+}
+
+static const char *when(const struct dry_run *dry_run, const struct planned_mode *mode)
+{
+        bool gauge = dry_run->method == METHOD_GAUGE;
+
+        if (dry_run->plan->sapp)
+                return mode->role == ROLE_BURN ? "first" : "three times";
+        switch (mode->role) {
+        case ROLE_BLOCK:
+                return gauge ? "every pass" : "first block";
+        case ROLE_EXTRA:
+                return gauge ? "some passes" : "if it tells most";
+        case ROLE_CANDIDATE:
+                return gauge ? "never" : "if it tells most";
+        case ROLE_HELD_BACK:
+                return "once, to check";
+        case ROLE_BURN:
+                return gauge ? "first, to learn the gauge" : "the partial first step";
+        }
+        return "";
+}
+
+static void print_policies(const struct hardware_policy *policies, int n)
+{
+        if (n < 0) {
+                printf("  none: %s\n", n == -ENOSYS ? "built without libcpupower" : "this machine has no cpufreq");
+                return;
+        }
+        for (int i = 0; i < n; i++) {
+                const struct hardware_policy *policy = &policies[i];
+
+                printf("  policy %u: CPUs %s", policy->policy, policy->cpus);
+                if (policy->n_khz)
+                        printf(", %zu frequencies of %u to %u MHz", policy->n_khz, policy->khz[0] / 1000,
+                               policy->khz[policy->n_khz - 1] / 1000);
+                printf("%s%s\n", policy->governor[0] ? ", governor " : "", policy->governor);
+        }
+}
+
+static void print_modes(const struct dry_run *dry_run)
+{
+        printf("\n  %-28s %-26s %s\n", "state", "when", "load");
+        for (size_t i = 0; i < dry_run->plan->n; i++) {
+                const struct planned_mode *mode = &dry_run->plan->modes[i];
+                char load[160] = "";
+
+                if (mode->role == ROLE_CANDIDATE && dry_run->method == METHOD_GAUGE)
+                        continue;
+                describe_load(dry_run, &mode->mode, load, sizeof(load));
+                printf("  %-28s %-26s %s\n", mode->mode.name, when(dry_run, mode), load);
+        }
+}
+
+static void print_text(const struct dry_run *dry_run, const struct night_estimate *estimate,
+                       const struct hardware_policy *policies, int n)
+{
+        struct touched touched = { 0 };
+
+        list_touched(dry_run, &touched);
+        printf("A calibration of %s by %s%s, not started:\n", dry_run->description->device,
+               observation_method_names[dry_run->method], dry_run->plan->sapp ? ", SApp's plan" : "");
+        print_modes(dry_run);
+        printf("\nExpected: about %zu observations, %.1f hours, %.1f %% of the battery.\n", estimate->observations,
+               estimate->hours, estimate->percent);
+        if (!dry_run->battery)
+                printf("Missing: this machine has no battery, so it cannot be calibrated.\n");
+        printf("\nFrequency policies of this machine (libcpupower)\n");
+        print_policies(policies, n);
+        printf("\nTouched while it runs, and put back\n");
+        for (size_t i = 0; i < touched.n; i++)
+                printf("  %s\n", touched.list[i]);
+}
+
+static cJSON *policies_json(const struct hardware_policy *policies, int n)
+{
+        cJSON *list = cJSON_CreateArray();
+
+        for (int i = 0; i < n; i++) {
+                cJSON *item = cJSON_CreateObject(), *khz;
+
+                cJSON_AddNumberToObject(item, "policy", policies[i].policy);
+                cJSON_AddStringToObject(item, "cpus", policies[i].cpus);
+                cJSON_AddStringToObject(item, "governor", policies[i].governor);
+                khz = cJSON_AddArrayToObject(item, "khz");
+                for (size_t k = 0; k < policies[i].n_khz; k++)
+                        cJSON_AddItemToArray(khz, cJSON_CreateNumber(policies[i].khz[k]));
+                cJSON_AddItemToArray(list, item);
+        }
+        return list;
+}
+
+static cJSON *modes_json(const struct dry_run *dry_run)
+{
+        cJSON *list = cJSON_CreateArray();
+
+        for (size_t i = 0; i < dry_run->plan->n; i++) {
+                const struct planned_mode *mode = &dry_run->plan->modes[i];
+                char load[160] = "";
+                cJSON *item = cJSON_CreateObject();
+
+                describe_load(dry_run, &mode->mode, load, sizeof(load));
+                cJSON_AddStringToObject(item, "name", mode->mode.name);
+                cJSON_AddStringToObject(item, "kind", mode->mode.kind);
+                cJSON_AddStringToObject(item, "role", plan_role_names[mode->role]);
+                cJSON_AddBoolToObject(item, "held_back", mode->mode.held_back);
+                cJSON_AddStringToObject(item, "load", load);
+                cJSON_AddItemToArray(list, item);
+        }
+        return list;
+}
+
+static void print_json(const struct dry_run *dry_run, const struct night_estimate *estimate,
+                       const struct hardware_policy *policies, int n)
+{
+        cJSON *json = cJSON_CreateObject(), *list;
+        struct touched touched = { 0 };
+        char *text;
+
+        list_touched(dry_run, &touched);
+        cJSON_AddBoolToObject(json, "dry_run", true);
+        cJSON_AddStringToObject(json, "device", dry_run->description->device);
+        cJSON_AddStringToObject(json, "method", observation_method_names[dry_run->method]);
+        cJSON_AddStringToObject(json, "plan", dry_run->plan->sapp ? "sapp" : "");
+        cJSON_AddItemToObject(json, "modes", modes_json(dry_run));
+        cJSON_AddNumberToObject(json, "expected_observations", (double)estimate->observations);
+        cJSON_AddNumberToObject(json, "expected_hours", estimate->hours);
+        cJSON_AddNumberToObject(json, "expected_percent", estimate->percent);
+        cJSON_AddBoolToObject(json, "battery", dry_run->battery);
+        cJSON_AddItemToObject(json, "policies", policies_json(policies, n));
+        list = cJSON_AddArrayToObject(json, "touched");
+        for (size_t i = 0; i < touched.n; i++)
+                cJSON_AddItemToArray(list, cJSON_CreateString(touched.list[i]));
+        text = cJSON_PrintUnformatted(json);
+        cJSON_Delete(json);
+        if (text)
+                puts(text);
+        free(text);
+}
+
+void dry_run_print(const struct dry_run *dry_run)
+{
+        struct hardware_policy policies[8] = { 0 };
+        int n = frequency_policies(policies, ARRAY_SIZE(policies));
+        struct night_estimate estimate = night_estimate(dry_run->description, dry_run->plan, dry_run->method,
+                                                        dry_run->options);
+
+        if (dry_run->options->json)
+                print_json(dry_run, &estimate, policies, n);
+        else
+                print_text(dry_run, &estimate, policies, n);
+}
+
+int consent_ask(const struct dry_run *dry_run)
+{
+        struct night_estimate estimate = night_estimate(dry_run->description, dry_run->plan, dry_run->method,
+                                                        dry_run->options);
+        struct touched touched = { 0 };
+        char answer[16] = "";
+
+        if (dry_run->options->yes || dry_run->options->device)
+                return 0;
+        if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+                return -ENOTTY;
+        list_touched(dry_run, &touched);
+        fprintf(stderr, "This holds the machine in %zu states, one after another, for about %.1f hours and takes about "
+                "%.0f %% of the battery. Until it ends, leave it alone and unplugged. It touches\n",
+                dry_run->plan->n, estimate.hours, estimate.percent);
+        for (size_t i = 0; i < touched.n; i++)
+                fprintf(stderr, "  %s\n", touched.list[i]);
+        fprintf(stderr, "Start? [y/N] ");
+        if (!fgets(answer, sizeof(answer), stdin) || (answer[0] != 'y' && answer[0] != 'Y'))
+                return -ECANCELED;
+        return 0;
+}

@@ -1,0 +1,324 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "fit-child.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "util.h"
+
+struct fit_child {
+        pid_t pid;
+        FILE *to, *from;
+        const struct log *log;
+        char *line;
+        size_t capacity;
+};
+
+/* Beside this program in the build folder, in libexec when installed, else wherever the user has it. */
+static void find_fit(char *buf, size_t size)
+{
+        ssize_t length = readlink("/proc/self/exe", buf, size - 1);
+        char *slash;
+
+        buf[MAX(length, 0)] = '\0';
+        slash = strrchr(buf, '/');
+        if (slash && (size_t)(slash - buf) + sizeof("/joulecast-fit") <= size) {
+                strcpy(slash, "/joulecast-fit");
+                if (access(buf, X_OK) == 0)
+                        return;
+        }
+        snprintf(buf, size, "%s/joulecast-fit", JOULECAST_LIBEXECDIR);
+        if (access(buf, X_OK) < 0)
+                snprintf(buf, size, "joulecast-fit");
+}
+
+/* Ctrl-C is for this program alone; the child ends when its pipe does, or with us. */
+static void become_fit(char *const arguments[], int in_fd, int out_fd)
+{
+        char path[PATH_MAX];
+
+        setpgid(0, 0);
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        signal(SIGPIPE, SIG_DFL);
+        signal(SIGINT, SIG_DFL);
+        signal(SIGTERM, SIG_DFL);
+        if (dup2(in_fd, STDIN_FILENO) < 0 || dup2(out_fd, STDOUT_FILENO) < 0)
+                _exit(126);
+        find_fit(path, sizeof(path));
+        execvp(path, arguments);
+        _exit(127);
+}
+
+/* Starts joulecast-fit with our ends of two pipes. */
+static int spawn(char *const arguments[], pid_t *pid, int *to_fd, int *from_fd)
+{
+        int down[2], up[2];
+
+        fflush(NULL);
+        if (pipe2(down, O_CLOEXEC) < 0)
+                return -errno;
+        if (pipe2(up, O_CLOEXEC) < 0) {
+                int err = -errno;
+
+                close(down[0]);
+                close(down[1]);
+                return err;
+        }
+        *pid = fork();
+        if (*pid == 0)
+                become_fit(arguments, down[0], up[1]);
+        close(down[0]);
+        close(up[1]);
+        *to_fd = down[1];
+        *from_fd = up[0];
+        if (*pid > 0)
+                return 0;
+        close(down[1]);
+        close(up[0]);
+        return -EAGAIN;
+}
+
+static int wait_for(pid_t pid)
+{
+        int status = 0;
+
+        while (waitpid(pid, &status, 0) < 0)
+                if (errno != EINTR)
+                        return -errno;
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -EPIPE;
+}
+
+/* One line there, one line back. */
+static int exchange(struct fit_child *child, cJSON *request, cJSON **ret)
+{
+        _cleanup_free_ char *text = cJSON_PrintUnformatted(request);
+        const char *error;
+        cJSON *answer;
+
+        cJSON_Delete(request);
+        if (!text)
+                return -ENOMEM;
+        if (fprintf(child->to, "%s\n", text) < 0 || fflush(child->to) < 0 ||
+            getline(&child->line, &child->capacity, child->from) < 0)
+                return -EPIPE;
+        answer = cJSON_Parse(child->line);
+        if (!answer)
+                return -EPROTO;
+        error = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(answer, "error"));
+        if (error) {
+                char printable[256];
+
+                log_warning(child->log, "joulecast-fit: %s", util_printable(error, printable, sizeof(printable)));
+                cJSON_Delete(answer);
+                return -EPROTO;
+        }
+        *ret = answer;
+        return 0;
+}
+
+struct cJSON *description_to_json(const struct hardware_description *description)
+{
+        cJSON *json = cJSON_CreateObject(), *policies = cJSON_AddArrayToObject(json, "policies");
+
+        for (size_t i = 0; i < description->n_policies; i++) {
+                const struct hardware_policy *policy = &description->policies[i];
+                cJSON *item = cJSON_CreateObject(), *khz;
+
+                cJSON_AddNumberToObject(item, "policy", policy->policy);
+                cJSON_AddStringToObject(item, "cpus", policy->cpus);
+                cJSON_AddNumberToObject(item, "n_cpus", policy->n_cpus);
+                khz = cJSON_AddArrayToObject(item, "khz");
+                for (size_t k = 0; k < policy->n_khz; k++)
+                        cJSON_AddItemToArray(khz, cJSON_CreateNumber(policy->khz[k]));
+                cJSON_AddItemToArray(policies, item);
+        }
+        cJSON_AddNumberToObject(json, "max_brightness", description->max_brightness);
+        cJSON_AddNumberToObject(json, "disks", (double)description->n_disks);
+        cJSON_AddBoolToObject(json, "wifi", description->wifi);
+        cJSON_AddBoolToObject(json, "gpu", description->gpu);
+        cJSON_AddBoolToObject(json, "voltage", description->voltage);
+        cJSON_AddBoolToObject(json, "current_sensor", description->current_sensor);
+        return json;
+}
+
+static int modes_to_json(const struct hardware_description *description, const struct plan *plan, cJSON *list)
+{
+        for (size_t i = 0; i < plan->n; i++) {
+                const struct mode *mode = &plan->modes[i].mode;
+                struct usage usage;
+                cJSON *item;
+                int err;
+
+                if (plan->modes[i].role == ROLE_BURN)
+                        continue;
+                err = plan_usage(description, mode, &usage);
+                if (err)
+                        return err;
+                item = cJSON_CreateObject();
+                cJSON_AddStringToObject(item, "name", mode->name);
+                cJSON_AddStringToObject(item, "kind", mode->kind);
+                cJSON_AddBoolToObject(item, "held_back", mode->held_back);
+                cJSON_AddItemToObject(item, "usage", usage_to_json(&usage));
+                cJSON_AddItemToArray(list, item);
+                usage_clear(&usage);
+        }
+        return 0;
+}
+
+static cJSON *start_line(const struct observation_run *run, const struct hardware_description *description,
+                         const struct plan *plan, const char *database, double stop_percent)
+{
+        cJSON *line = cJSON_CreateObject(), *start = description_to_json(description);
+
+        cJSON_AddItemToObject(line, "start", start);
+        cJSON_AddStringToObject(start, "device", run->device);
+        cJSON_AddStringToObject(start, "method", run->method);
+        cJSON_AddNumberToObject(start, "energy_full_mwh", run->energy_full_mwh); /* NaN prints as null */
+        cJSON_AddItemToObject(start, "database", database ? cJSON_CreateString(database) : cJSON_CreateNull());
+        cJSON_AddNumberToObject(start, "stop_percent", stop_percent);
+        if (modes_to_json(description, plan, cJSON_AddArrayToObject(start, "modes")) < 0) {
+                cJSON_Delete(line);
+                return NULL;
+        }
+        return line;
+}
+
+int fit_child_open(const struct observation_run *run, const struct hardware_description *description,
+                   const struct plan *plan, const char *database, double stop_percent, const struct log *log,
+                   struct fit_child **ret)
+{
+        char *const arguments[] = { (char *)"joulecast-fit", (char *)"--follow", NULL };
+        cJSON *answer = NULL, *start = start_line(run, description, plan, database, stop_percent);
+        struct fit_child *child = calloc(1, sizeof(*child));
+        int to_fd, from_fd, err = child && start ? 0 : -ENOMEM;
+
+        if (!err)
+                err = spawn(arguments, &child->pid, &to_fd, &from_fd);
+        if (err) {
+                cJSON_Delete(start);
+                free(child);
+                return err;
+        }
+        child->log = log;
+        child->to = fdopen(to_fd, "w");
+        child->from = fdopen(from_fd, "r");
+        err = child->to && child->from ? exchange(child, start, &answer) : -ENOMEM;
+        if (!err && !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "ready")))
+                err = -EPROTO;
+        cJSON_Delete(answer);
+        if (err) {
+                fit_child_close(child);
+                return err == -EPIPE ? -ENOENT : err;
+        }
+        *ret = child;
+        return 0;
+}
+
+void fit_child_close(struct fit_child *child)
+{
+        if (!child)
+                return;
+        if (child->to) {
+                fputs("{\"end\": true}\n", child->to);
+                fclose(child->to);
+        }
+        if (child->from)
+                fclose(child->from);
+        wait_for(child->pid);
+        free(child->line);
+        free(child);
+}
+
+static double number(const cJSON *json, const char *name)
+{
+        const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, name);
+
+        return cJSON_IsNumber(item) ? item->valuedouble : NAN;
+}
+
+int fit_child_observe(struct fit_child *child, const struct observation *observation, double percent, double hours,
+                      struct fit_judgement *ret)
+{
+        cJSON *line = cJSON_CreateObject(), *remaining = cJSON_CreateObject(), *answer = NULL;
+        struct fit_judgement judgement = { 0 };
+        const char *next;
+        int err;
+
+        cJSON_AddItemToObject(line, "observation", observation_to_json(observation));
+        cJSON_AddItemToObject(line, "remaining", remaining);
+        cJSON_AddNumberToObject(remaining, "percent", percent); /* an infinite one prints as null: no limit */
+        cJSON_AddNumberToObject(remaining, "hours", hours);
+        err = exchange(child, line, &answer);
+        if (err)
+                return err;
+        next = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(answer, "next"));
+        snprintf(judgement.next, sizeof(judgement.next), "%s", next ? next : "");
+        judgement.rows = (size_t)fmax(0, number(answer, "rows"));
+        judgement.half_width_percent = number(answer, "half_width_percent");
+        judgement.expected_hours = number(answer, "expected_hours");
+        judgement.expected_percent = number(answer, "expected_percent");
+        cJSON_Delete(answer);
+        *ret = judgement;
+        return 0;
+}
+
+static int read_all(int fd, char **ret)
+{
+        _cleanup_fclose_ FILE *file = fdopen(fd, "r");
+        size_t size = 0;
+        char *text = NULL;
+
+        if (!file) {
+                close(fd);
+                return -ENOMEM;
+        }
+        if (getdelim(&text, &size, '\0', file) < 0) {
+                free(text);
+                return -ENODATA;
+        }
+        *ret = text;
+        return 0;
+}
+
+int fit_child_run(const struct fit_request *request, const struct log *log, struct fit_result *ret)
+{
+        _cleanup_free_ char *text = NULL;
+        char run[24];
+        char *const arguments[] = {
+                (char *)"joulecast-fit", (char *)"--observations", (char *)request->observations, (char *)"--run", run,
+                (char *)"--estimator", (char *)request->estimator, (char *)"--profile", (char *)request->profile,
+                (char *)"--json", NULL,
+        };
+        int to_fd, from_fd, status, err;
+        pid_t pid;
+        cJSON *json;
+
+        snprintf(run, sizeof(run), "%lld", (long long)request->run);
+        err = spawn(arguments, &pid, &to_fd, &from_fd);
+        if (err)
+                return err;
+        close(to_fd);
+        err = read_all(from_fd, &text);
+        status = wait_for(pid);
+        if (status == 127)
+                return -ENOENT;
+        if (err || status != 0)
+                return -ENODATA;
+        json = cJSON_Parse(text);
+        if (!json) {
+                log_warning(log, "joulecast-fit wrote the profile, but its answer is no JSON");
+                return -EPROTO;
+        }
+        ret->validated = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "validated"));
+        cJSON_Delete(json);
+        ret->text = TAKE_PTR(text);
+        return 0;
+}

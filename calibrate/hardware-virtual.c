@@ -1,0 +1,247 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A virtual device as hardware: through virtual.h alone, which offers what a real device does. Of the truth nothing is
+ * read here but what a real device prints on itself: its name and the range of its backlight.
+ */
+
+#include "hardware.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "units.h"
+#include "util.h"
+#include "virtual/virtual.h"
+
+struct hardware_virtual {
+        struct hardware hardware; /* first */
+        struct virtual_device *device;
+        struct source *source;
+        struct hardware_description description;
+};
+
+static struct hardware_virtual *virtual_of(struct hardware *hardware)
+{
+        return (struct hardware_virtual *)hardware;
+}
+
+static int describe(struct hardware *hardware, struct hardware_description *ret)
+{
+        *ret = virtual_of(hardware)->description;
+        return 0;
+}
+
+static uint64_t now_ns(struct hardware *hardware)
+{
+        return virtual_now_ns(virtual_of(hardware)->device);
+}
+
+static int read_sample(struct hardware *hardware, struct sample *sample)
+{
+        struct source *source = virtual_of(hardware)->source;
+
+        return source->ops->read(source, sample);
+}
+
+static int64_t realtime_ns(struct hardware *hardware)
+{
+        struct sample sample = { 0 };
+        int64_t now = read_sample(hardware, &sample) ? 0 : sample.realtime_ns;
+
+        sample_clear(&sample);
+        return now;
+}
+
+static int wait_until(struct hardware *hardware, uint64_t until_ns)
+{
+        struct virtual_device *device = virtual_of(hardware)->device;
+        uint64_t now = virtual_now_ns(device);
+
+        return until_ns > now ? virtual_advance(device, until_ns - now) : 0;
+}
+
+/* One worker process with a thread on each busy core, as the real load will have. */
+static int set_work(struct hardware_virtual *virtual, const struct mode *mode)
+{
+        struct virtual_work work = {
+                .app = "joulecast-calibrate",
+                .read_mb_per_s = mode->read_mb_per_s,
+                .write_mb_per_s = mode->write_mb_per_s,
+                .rx_mb_per_s = mode->rx_mb_per_s,
+                .tx_mb_per_s = mode->tx_mb_per_s,
+                .wakes_per_s = mode->wakes_per_s,
+                .gpu = mode->gpu,
+                .foreground = mode->screen_on,
+        };
+        size_t core = 0;
+
+        for (size_t i = 0; i < virtual->description.n_policies; i++) {
+                const struct hardware_policy *policy = &virtual->description.policies[i];
+
+                if (mode->policy_cores[i])
+                        work.policy_khz[i] = mode->policy_khz[i] ? mode->policy_khz[i] : policy->khz[0];
+                for (uint32_t k = 0; k < policy->n_cpus; k++, core++)
+                        if (core < ARRAY_SIZE(work.utilisation))
+                                work.utilisation[core] = k < mode->policy_cores[i] ? 1 : 0;
+        }
+        return virtual_set_work(virtual->device, &work, 1);
+}
+
+static int set_frequencies(struct hardware_virtual *virtual, const struct mode *mode)
+{
+        for (size_t i = 0; i < virtual->description.n_policies; i++) {
+                const struct hardware_policy *policy = &virtual->description.policies[i];
+                int err;
+
+                if (policy->n_khz == 0)
+                        continue;
+                err = virtual_set_khz(virtual->device, policy->policy,
+                                      mode->policy_khz[i] ? mode->policy_khz[i] : policy->khz[0]);
+                if (err)
+                        return err;
+        }
+        return 0;
+}
+
+static int apply(struct hardware *hardware, const struct mode *mode)
+{
+        struct hardware_virtual *virtual = virtual_of(hardware);
+        int err = set_frequencies(virtual, mode);
+
+        if (!err && virtual->description.max_brightness)
+                err = virtual_set_screen(virtual->device, mode->screen_on, mode->brightness);
+        if (!err && virtual->description.wifi)
+                err = virtual_set_wifi(virtual->device, mode->wifi_on);
+        return err ? err : set_work(virtual, mode);
+}
+
+static int restore(struct hardware *hardware)
+{
+        static const struct mode idle = { .name = "idle", .wifi_on = true };
+
+        return apply(hardware, &idle);
+}
+
+static void close_virtual(struct hardware *hardware)
+{
+        struct hardware_virtual *virtual = virtual_of(hardware);
+
+        if (virtual->source)
+                virtual->source->ops->close(virtual->source);
+        virtual_free(virtual->device);
+        free(virtual);
+}
+
+static const struct hardware_ops hardware_virtual_ops = {
+        .name = "virtual",
+        .describe = describe,
+        .now_ns = now_ns,
+        .realtime_ns = realtime_ns,
+        .wait = wait_until,
+        .read = read_sample,
+        .apply = apply,
+        .restore = restore,
+        .close = close_virtual,
+};
+
+static struct hardware_policy *policy_of(struct hardware_description *description, uint32_t number)
+{
+        struct hardware_policy *policy;
+
+        for (size_t i = 0; i < description->n_policies; i++)
+                if (description->policies[i].policy == number)
+                        return &description->policies[i];
+        if (description->n_policies == ARRAY_SIZE(description->policies))
+                return NULL;
+        policy = &description->policies[description->n_policies++];
+        policy->policy = number;
+        return policy;
+}
+
+static void describe_cpus(const struct sample *sample, struct hardware_description *description)
+{
+        for (size_t i = 0; i < sample->n_opps; i++) {
+                struct hardware_policy *policy = policy_of(description, sample->opps[i].policy);
+
+                if (policy && policy->n_khz < ARRAY_SIZE(policy->khz))
+                        policy->khz[policy->n_khz++] = sample->opps[i].khz;
+        }
+        for (size_t i = 0; i < sample->n_cores; i++) {
+                struct hardware_policy *policy = policy_of(description, sample->cores[i].policy);
+                uint32_t first = sample->cores[i].cpu;
+
+                if (!policy)
+                        continue;
+                policy->n_cpus++;
+                if (policy->n_cpus == 1)
+                        snprintf(policy->cpus, sizeof(policy->cpus), "%u", first);
+                else
+                        snprintf(policy->cpus, sizeof(policy->cpus), "%u-%u", first + 1 - policy->n_cpus, first);
+        }
+}
+
+static void describe_battery(const struct battery *battery, struct hardware_description *description)
+{
+        description->voltage = battery->have & BATTERY_VOLTAGE;
+        description->current_sensor = battery->have & BATTERY_POWER;
+        description->fine_level = battery->have & (BATTERY_CHARGE_NOW | BATTERY_ENERGY_NOW);
+        description->energy_full_mwh =
+                battery->have & BATTERY_ENERGY_FULL ? (double)battery->energy_full_uwh / 1e3 : NAN;
+}
+
+/* Whether there is such a component at all, as a real device shows by having a node for it; never what it costs. */
+static bool has(const struct profile *truth, enum term first, enum term last)
+{
+        for (size_t i = 0; i < truth->n_coefficients; i++)
+                if (truth->coefficients[i].term >= first && truth->coefficients[i].term <= last)
+                        return true;
+        return false;
+}
+
+/* From one sample, as a real device is described by what its kernel shows. */
+static int learn_description(struct hardware_virtual *virtual, const struct profile *truth)
+{
+        struct hardware_description *description = &virtual->description;
+        struct sample sample = { 0 };
+        int err = read_sample(&virtual->hardware, &sample);
+
+        if (!err) {
+                util_printable(truth->device, description->device, sizeof(description->device));
+                description->max_brightness = has(truth, TERM_DISPLAY, TERM_DISPLAY) ? truth->max_brightness : 0;
+                describe_cpus(&sample, description);
+                describe_battery(&sample.battery, description);
+                description->n_disks = has(truth, TERM_DISK_READ, TERM_DISK_WRITE) ? 1 : 0;
+                description->wifi = has(truth, TERM_WIFI_ON, TERM_WIFI_WAKE);
+                description->gpu = has(truth, TERM_GPU, TERM_GPU);
+        }
+        sample_clear(&sample);
+        return err;
+}
+
+int hardware_virtual_open(const struct profile *truth, uint64_t seed, double start_percent, const struct log *log,
+                          struct hardware **ret)
+{
+        struct hardware_virtual *virtual = calloc(1, sizeof(*virtual));
+        int err;
+
+        if (!virtual)
+                return -ENOMEM;
+        virtual->hardware.ops = &hardware_virtual_ops;
+        err = virtual_open(truth, VIRTUAL_CALIBRATE, seed, start_percent, log, &virtual->device);
+        if (!err)
+                err = virtual_source_open(virtual->device, &virtual->source);
+        if (!err)
+                err = learn_description(virtual, truth);
+        if (!err)
+                virtual_set_realtime(virtual->device, (int64_t)time(NULL) * (int64_t)NS_PER_S);
+        if (err) {
+                close_virtual(&virtual->hardware);
+                return err;
+        }
+        *ret = &virtual->hardware;
+        return 0;
+}

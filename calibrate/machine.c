@@ -1,0 +1,134 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "machine.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+
+#include "frequency.h"
+#include "util.h"
+
+static void closedirp(DIR **dir)
+{
+        if (*dir)
+                closedir(*dir);
+}
+
+/* Calls @each with the name of every entry of a folder until it says true. */
+static bool any(int root_fd, const char *folder, bool (*each)(int fd, const char *name, void *data), void *data)
+{
+        int fd = openat(root_fd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_(closedirp) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+        struct dirent *entry;
+
+        if (!dir) {
+                if (fd >= 0)
+                        close(fd);
+                return false;
+        }
+        while ((entry = readdir(dir)))
+                if (entry->d_name[0] != '.' && each(fd, entry->d_name, data))
+                        return true;
+        return false;
+}
+
+static bool reads(int fd, const char *name, const char *file, char *buf, size_t size)
+{
+        char path[512];
+
+        snprintf(path, sizeof(path), "%s/%s", name, file);
+        if (util_read_at(fd, path, buf, size) < 0)
+                return false;
+        buf[strcspn(buf, "\n")] = '\0';
+        return true;
+}
+
+static bool see_battery(int fd, const char *name, void *data)
+{
+        struct hardware_description *description = data;
+        char text[64];
+        uint64_t number;
+
+        if (!reads(fd, name, "type", text, sizeof(text)) || strcmp(text, "Battery"))
+                return false;
+        if (reads(fd, name, "scope", text, sizeof(text)) && !strcmp(text, "Device"))
+                return false; /* a mouse's */
+        description->voltage = reads(fd, name, "voltage_now", text, sizeof(text));
+        description->current_sensor = reads(fd, name, "power_now", text, sizeof(text)) ||
+                                      reads(fd, name, "current_now", text, sizeof(text));
+        description->fine_level = reads(fd, name, "energy_now", text, sizeof(text)) ||
+                                  reads(fd, name, "charge_now", text, sizeof(text));
+        if (reads(fd, name, "energy_full", text, sizeof(text)) && util_parse_u64(text, &number) == 0)
+                description->energy_full_mwh = (double)number / 1e3;
+        return true;
+}
+
+static bool see_backlight(int fd, const char *name, void *data)
+{
+        struct hardware_description *description = data;
+        char text[64];
+        uint64_t number;
+
+        if (!reads(fd, name, "max_brightness", text, sizeof(text)) || util_parse_u64(text, &number) < 0)
+                return false;
+        description->max_brightness = number > UINT32_MAX ? 0 : (uint32_t)number;
+        return description->max_brightness > 0;
+}
+
+/* Storages with a device behind them; loop, ram, zram and dm have none. */
+static bool see_disk(int fd, const char *name, void *data)
+{
+        struct hardware_description *description = data;
+        char path[512];
+
+        snprintf(path, sizeof(path), "%s/device", name);
+        if (faccessat(fd, path, F_OK, 0) == 0 && description->n_disks < ARRAY_SIZE(description->disks))
+                snprintf(description->disks[description->n_disks++], sizeof(description->disks[0]), "%.63s", name);
+        return false;
+}
+
+static bool see_wifi(int fd, const char *name, void *data)
+{
+        char path[512];
+
+        snprintf(path, sizeof(path), "%s/phy80211", name);
+        return faccessat(fd, path, F_OK, 0) == 0;
+}
+
+static bool see_gpu(int fd, const char *name, void *data)
+{
+        return strncmp(name, "renderD", 7) == 0;
+}
+
+static void describe_cpus(struct hardware_description *description)
+{
+        int n = frequency_policies(description->policies, ARRAY_SIZE(description->policies));
+        long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+        if (n > 0) {
+                description->n_policies = (size_t)n;
+                return;
+        }
+        /* No cpufreq: one policy of all cores at a frequency that nobody knows. */
+        description->n_policies = 1;
+        description->policies[0] = (struct hardware_policy){ .n_cpus = cpus > 0 ? (uint32_t)cpus : 1, .n_khz = 1 };
+        if (cpus > 1)
+                snprintf(description->policies[0].cpus, sizeof(description->policies[0].cpus), "0-%ld", cpus - 1);
+        else
+                snprintf(description->policies[0].cpus, sizeof(description->policies[0].cpus), "0");
+}
+
+void machine_describe(int root_fd, struct hardware_description *description, bool *battery)
+{
+        *description = (struct hardware_description){ .energy_full_mwh = NAN };
+        snprintf(description->device, sizeof(description->device), "this machine");
+        *battery = any(root_fd, "sys/class/power_supply", see_battery, description);
+        any(root_fd, "sys/class/backlight", see_backlight, description);
+        any(root_fd, "sys/block", see_disk, description);
+        description->wifi = any(root_fd, "sys/class/net", see_wifi, NULL);
+        description->gpu = any(root_fd, "dev/dri", see_gpu, NULL);
+        describe_cpus(description);
+}

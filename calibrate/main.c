@@ -1,0 +1,316 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* joulecast-calibrate: holds a device in one state after another, watches its battery, and has a profile fitted. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dry-run.h"
+#include "machine.h"
+#include "paths.h"
+#include "progress.h"
+#include "refuse.h"
+#include "util.h"
+#include "virtual/virtual.h"
+
+#define START_PERCENT 95.0 /* of a virtual device */
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+        stop = 1;
+}
+
+static void catch_signals(void)
+{
+        struct sigaction action = { .sa_handler = on_signal };
+
+        sigaction(SIGINT, &action, NULL);
+        sigaction(SIGTERM, &action, NULL);
+        sigaction(SIGHUP, &action, NULL);
+        signal(SIGPIPE, SIG_IGN);
+}
+
+/* All that one command needs; main() fills it step by step. */
+struct calibration {
+        struct options options;
+        struct log log;
+        struct profile *truth;     /* of a virtual device */
+        char *profile, *observations, *usage;
+        struct night night;
+        bool battery;
+        bool runner;               /* is open */
+};
+
+static int find_files(struct calibration *calibration)
+{
+        const struct options *options = &calibration->options;
+        const char *device = options->device;
+        int err;
+
+        err = options->profile ? ((calibration->profile = strdup(options->profile)) ? 0 : -ENOMEM)
+                               : paths_profile(device, true, &calibration->profile);
+        if (!err)
+                err = options->observations
+                              ? ((calibration->observations = strdup(options->observations)) ? 0 : -ENOMEM)
+                              : paths_observations(device, &calibration->observations);
+        if (!err)
+                err = options->database ? ((calibration->usage = strdup(options->database)) ? 0 : -ENOMEM)
+                                        : paths_usage(device, false, &calibration->usage);
+        if (err)
+                log_error(&calibration->log, "%s: no place for its files: %s", device ? device : "this machine",
+                          strerror(-err));
+        return err;
+}
+
+static int open_virtual(struct calibration *calibration, double start_percent, uint64_t seed)
+{
+        struct night *night = &calibration->night;
+        int err = 0;
+
+        if (night->hardware)
+                night->hardware->ops->close(night->hardware);
+        night->hardware = NULL;
+        if (!calibration->truth)
+                err = virtual_load(calibration->options.device, &calibration->log, &calibration->truth);
+        if (err)
+                return err;
+        err = hardware_virtual_open(calibration->truth, seed, start_percent, &calibration->log, &night->hardware);
+        if (!err)
+                err = night->hardware->ops->describe(night->hardware, &night->description);
+        if (err)
+                log_error(&calibration->log, "%s: this virtual device cannot be opened: %s", calibration->options.device,
+                          strerror(-err));
+        return err;
+}
+
+static int open_device(struct calibration *calibration)
+{
+        double start = isnan(calibration->options.start_percent) ? START_PERCENT : calibration->options.start_percent;
+        int root_fd;
+
+        calibration->battery = true;
+        if (calibration->options.device)
+                return open_virtual(calibration, start, calibration->options.seed);
+        root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (root_fd < 0)
+                return -errno;
+        machine_describe(root_fd, &calibration->night.description, &calibration->battery);
+        close(root_fd);
+        return 0;
+}
+
+static enum observation_method choose_method(const struct calibration *calibration)
+{
+        const struct hardware_description *description = &calibration->night.description;
+
+        switch (calibration->options.method) {
+        case CHOICE_PERCENT:
+                return METHOD_PERCENT;
+        case CHOICE_GAUGE:
+                return METHOD_GAUGE;
+        case CHOICE_TICKS:
+                return METHOD_TICKS;
+        case CHOICE_AUTO:
+                break;
+        }
+        return description->current_sensor ? METHOD_GAUGE : description->fine_level ? METHOD_TICKS : METHOD_PERCENT;
+}
+
+static int make_plan(struct calibration *calibration)
+{
+        struct night *night = &calibration->night;
+        int err;
+
+        night->method = choose_method(calibration);
+        err = calibration->options.sapp ? plan_make_sapp(&night->description, &night->plan)
+                                        : plan_make(&night->description, &night->plan);
+        if (err)
+                log_error(&calibration->log, "%s: no plan can be made: %s", night->description.device,
+                          err == -ENODATA ? "it shows no CPU to measure" : strerror(-err));
+        return err;
+}
+
+static int refuse_machine(const struct calibration *calibration)
+{
+        if (calibration->options.device)
+                return 0;
+        if (!calibration->battery)
+                log_error(&calibration->log, "this machine has no battery to calibrate by; name a virtual device with "
+                          "--device virtual:NAME, or see what would be done with --dry-run");
+        else
+                log_error(&calibration->log, "this version calibrates virtual devices only; name one with "
+                          "--device virtual:NAME, or see what would be done with --dry-run");
+        return -ENODEV;
+}
+
+static int ask(const struct calibration *calibration, const struct dry_run *dry_run)
+{
+        int err = consent_ask(dry_run);
+
+        if (err == -ENOTTY)
+                log_error(&calibration->log, "nobody is there to be asked; say --yes to start without a question");
+        else if (err)
+                log_error(&calibration->log, "not started, and nothing was changed");
+        return err;
+}
+
+/* A resumed virtual device goes on where it was, with new noise. */
+static int go_on(struct calibration *calibration)
+{
+        const struct night *night = &calibration->night;
+        double left_at = night_left_at(night);
+
+        if (!calibration->options.device || isnan(left_at) || !isnan(calibration->options.start_percent))
+                return 0;
+        return open_virtual(calibration, fmin(fmax(left_at, 0), 100),
+                            calibration->options.seed + UINT64_C(0x9e3779b97f4a7c15) * night->n_before);
+}
+
+static int open_night(struct calibration *calibration)
+{
+        struct night *night = &calibration->night;
+        int err;
+
+        night->options = &calibration->options;
+        night->log = &calibration->log;
+        night->database = access(calibration->usage, R_OK) == 0 ? calibration->usage : NULL;
+        err = observations_open(calibration->observations, true, night->log, &night->observations);
+        if (!err)
+                err = night_begin(night);
+        if (!err)
+                err = go_on(calibration);
+        if (!err)
+                err = runner_open(night->hardware, &night->description, &stop, night->method == METHOD_TICKS,
+                                  &night->runner);
+        calibration->runner = !err;
+        if (!err)
+                err = refuse_start(&night->runner, night->method, night->log);
+        if (!err)
+                err = night_open(night);
+        if (!err)
+                err = progress_open(calibration->options.json, &night->progress);
+        return err;
+}
+
+static int fit(struct calibration *calibration, struct fit_result *result)
+{
+        struct night *night = &calibration->night;
+        struct fit_request request = {
+                .observations = calibration->observations,
+                .run = night->run.id,
+                .estimator = night->plan.sapp ? "sapp" : "regression",
+                .profile = calibration->profile,
+        };
+        int err;
+
+        fit_child_close(night->child);
+        night->child = NULL;
+        err = util_make_parent(calibration->profile, 0755);
+        if (err) {
+                log_error(&calibration->log, "%s: its folder cannot be made: %s", calibration->profile, strerror(-err));
+                return err;
+        }
+        err = fit_child_run(&request, &calibration->log, result);
+        if (err == -ENOENT)
+                log_error(&calibration->log, "joulecast-fit is not there, so there is no profile yet; the observations are "
+                          "kept in %s", calibration->observations);
+        else if (err)
+                log_error(&calibration->log, "nothing could be fitted (%s); the observations are kept in %s",
+                          night->stopped ? night->stopped : "", calibration->observations);
+        return err;
+}
+
+static int run(struct calibration *calibration)
+{
+        struct night *night = &calibration->night;
+        struct fit_result result = { 0 };
+        int err;
+
+        progress_begin(night->progress, night);
+        err = night_run(night);
+        if (err == -EINTR) {
+                log_error(&calibration->log, "stopped after %zu observations, which are kept; go on with the same command "
+                          "and --resume", night->n);
+                return err;
+        }
+        if (err) {
+                log_error(&calibration->log, "the night ended early: %s; its observations are kept in %s", strerror(-err),
+                          calibration->observations);
+                return err;
+        }
+        err = fit(calibration, &result);
+        progress_done(night->progress, night, err ? NULL : &result, calibration->profile);
+        free(result.text);
+        return err;
+}
+
+static int calibrate(struct calibration *calibration)
+{
+        struct night *night = &calibration->night;
+        struct dry_run dry_run = {
+                .options = &calibration->options,
+                .description = &night->description,
+                .plan = &night->plan,
+        };
+        int err = find_files(calibration);
+
+        if (!err)
+                err = open_device(calibration);
+        if (!err)
+                err = make_plan(calibration);
+        if (err)
+                return err;
+        dry_run.method = night->method;
+        dry_run.battery = calibration->battery;
+        dry_run.profile = calibration->profile;
+        dry_run.observations = calibration->observations;
+        if (calibration->options.dry_run) {
+                dry_run_print(&dry_run);
+                return 0;
+        }
+        err = refuse_machine(calibration);
+        if (!err)
+                err = ask(calibration, &dry_run);
+        if (!err)
+                err = open_night(calibration);
+        return err ? err : run(calibration);
+}
+
+static void clean_up(struct calibration *calibration)
+{
+        struct night *night = &calibration->night;
+
+        night_close(night);
+        progress_close(night->progress);
+        if (calibration->runner)
+                runner_close(&night->runner);
+        observations_close(night->observations);
+        plan_clear(&night->plan);
+        if (night->hardware)
+                night->hardware->ops->close(night->hardware);
+        profile_free(calibration->truth);
+        free(calibration->profile);
+        free(calibration->observations);
+        free(calibration->usage);
+}
+
+int main(int argc, char **argv)
+{
+        static char name[] = "joulecast-calibrate";
+        struct calibration calibration = { .log = { .handler = log_to_stderr, .data = name } };
+        int err = options_parse(argc, argv, &calibration.log, &calibration.options);
+
+        if (err)
+                return err > 0 ? 0 : 2;
+        catch_signals();
+        err = calibrate(&calibration);
+        clean_up(&calibration);
+        return err ? 1 : 0;
+}

@@ -1,0 +1,100 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Nights by a current sensor: short dwells, in randomised passes. */
+
+#include "night.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "units.h"
+#include "util.h"
+
+static bool was_measured(const struct night *night, size_t mode, uint32_t pass)
+{
+        for (size_t i = 0; i < night->n_before; i++) {
+                const struct observation *observation = &night->before[i];
+
+                if (observation->pass == pass && !observation->rejected[0] &&
+                    !strcmp(observation->mode, night->plan.modes[mode].mode.name))
+                        return true;
+        }
+        return false;
+}
+
+static int measure(struct night *night, size_t mode, double dwell_s)
+{
+        struct observation observation = { 0 };
+        double used = night_used_percent(night);
+        int err = runner_dwell(&night->runner, &night->plan.modes[mode].mode, dwell_s, &observation);
+
+        if (!err)
+                err = night_store(night, &observation, mode);
+        observation_clear(&observation);
+        night->biggest_percent = fmax(night->biggest_percent, night_used_percent(night) - used);
+        night->last = mode;
+        return err;
+}
+
+static int run_pass(struct night *night, uint32_t pass)
+{
+        double dwell_s = runner_dwell_s(night->runner.gauge_period_s);
+
+        night->pass = pass;
+        night->n_order = plan_order(&night->plan, night->run.seed, pass, night->last, true, night->order);
+        for (night->at = 0; night->at < night->n_order; night->at++) {
+                size_t mode = night->order[night->at];
+                int err;
+
+                if (was_measured(night, mode, pass))
+                        continue;
+                if (night_limit(night, night->biggest_percent, dwell_s))
+                        return 0;
+                err = measure(night, mode, dwell_s);
+                if (err)
+                        return err;
+        }
+        return 0;
+}
+
+/* An interrupted run is completed; a finished one gets as many passes again. */
+static void passes(const struct night *night, uint32_t *first, uint32_t *end)
+{
+        uint32_t done = 0;
+
+        for (size_t i = 0; i < night->n_before; i++)
+                done = MAX(done, night->before[i].pass + 1);
+        *first = 0;
+        *end = night->options->passes;
+        if (night->was_finished) {
+                *first = done;
+                *end = done + night->options->passes;
+        } else {
+                *end = MAX(*end, done);
+        }
+}
+
+int night_gauge(struct night *night)
+{
+        uint32_t first, end;
+        int err = runner_learn_gauge(&night->runner, &night->plan.modes[night->plan.burn].mode);
+
+        if (err == -ETIMEDOUT) {
+                log_bug_firmware(night->log, "power_now did not change for 5 minutes of full load; "
+                                 "calibrate with --method percent");
+                return -EIO;
+        }
+        if (err)
+                return err;
+        passes(night, &first, &end);
+        for (uint32_t pass = first; pass < end && !night->stopped; pass++) {
+                err = run_pass(night, pass);
+                if (err)
+                        return err;
+        }
+        if (!night->stopped)
+                night->stopped = "all passes made";
+        return 0;
+}

@@ -1,0 +1,226 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Nights by the battery's level: percent and ticks, and SApp's. */
+
+#include "night.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "refuse.h"
+#include "units.h"
+#include "util.h"
+
+/* A dwell by fine steps is so long at least, and holds so many refreshes (runner.c). */
+#define TICKS_MIN_S 60.0
+#define TICKS_MIN_STEPS 2
+
+/* Plugged in in the middle: how long to wait for the plug to be pulled. */
+#define PLUGGED_WAIT_S 7200.0
+#define PLUGGED_POLL_S 10.0
+
+/* A night of so many observations is caught in something. */
+#define OBSERVATIONS_MAX 1000
+
+/* Without a follower, so many observations come near --stop 3%; the error falls with their root. */
+#define BLIND_AT_3_PERCENT 27.0
+
+static double step_percent(const struct night *night)
+{
+        if (night->method == METHOD_PERCENT || isnan(night->runner.step_percent))
+                return 1;
+        return TICKS_MIN_STEPS * night->runner.step_percent;
+}
+
+/* How long a mode is going to take, from the last time or from the guess. */
+static double expected_s(const struct night *night, size_t mode)
+{
+        double joules;
+
+        if (!isnan(night->seconds[mode]))
+                return night->seconds[mode];
+        joules = J_PER_PERCENT(isnan(night->description.energy_full_mwh) ? 15000 : night->description.energy_full_mwh);
+        if (night->method == METHOD_TICKS)
+                return TICKS_MIN_S;
+        return joules / night->plan.modes[mode].guess_w / 2; /* a guess must not end a night: half of it */
+}
+
+static int wait_unplugged(struct night *night)
+{
+        double waited_s = 0;
+
+        while (night->runner.look.status == BATTERY_CHARGING || night->runner.look.status == BATTERY_FULL ||
+               night->runner.look.status == BATTERY_NOT_CHARGING) {
+                int err = runner_wait(&night->runner, PLUGGED_POLL_S, PLUGGED_POLL_S);
+
+                if (err)
+                        return err;
+                waited_s += PLUGGED_POLL_S;
+                if (waited_s > PLUGGED_WAIT_S)
+                        return -ETIMEDOUT;
+        }
+        return 0;
+}
+
+/* Gets through the partial step, at the start and whenever the level's steps were lost. */
+static int burn(struct night *night)
+{
+        struct observation observation = { 0 };
+        int err = wait_unplugged(night);
+
+        if (err == -ETIMEDOUT) {
+                night->stopped = "the charger stayed plugged in";
+                return 0;
+        }
+        if (!err && night_limit(night, step_percent(night), 0))
+                return 0;
+        if (!err)
+                err = runner_burn(&night->runner, &night->plan.modes[night->plan.burn].mode, &observation);
+        if (!err)
+                err = night_store(night, &observation, night->plan.burn);
+        observation_clear(&observation);
+        night->last = night->plan.burn;
+        return err;
+}
+
+static int measure(struct night *night, size_t mode)
+{
+        struct observation observation = { 0 };
+        bool lost;
+        int err;
+
+        err = runner_steps(&night->runner, &night->plan.modes[mode].mode, step_percent(night),
+                           night->method == METHOD_TICKS ? TICKS_MIN_S : 0, &observation);
+        if (!err)
+                err = night_store(night, &observation, mode);
+        lost = night->runner.span.disturbed || !(observation.steps > 0);
+        observation_clear(&observation);
+        night->last = mode;
+        return !err && lost ? burn(night) : err;
+}
+
+/* The first block without what an earlier session measured. */
+static void make_block(struct night *night)
+{
+        size_t n = night->plan.sapp ? plan_order_sapp(&night->plan, night->run.seed, night->order)
+                                    : plan_order(&night->plan, night->run.seed, 0, night->last, false, night->order);
+        _cleanup_free_ size_t *done = calloc(night->plan.n + 1, sizeof(*done));
+
+        night->n_order = night->at = 0;
+        for (size_t i = 0; i < n; i++) {
+                size_t mode = night->order[i];
+
+                if (done && done[mode] < night->times[mode])
+                        done[mode]++;
+                else
+                        night->order[night->n_order++] = mode;
+        }
+}
+
+static int run_block(struct night *night)
+{
+        for (; night->at < night->n_order && !night->stopped; night->at++) {
+                size_t mode = night->order[night->at];
+                int err;
+
+                if (night->plan.sapp)
+                        night->pass = (uint32_t)night->times[mode]; /* its first, second, third iteration */
+                if (night_limit(night, step_percent(night), expected_s(night, mode)))
+                        return 0;
+                err = measure(night, mode);
+                if (err)
+                        return err;
+        }
+        return 0;
+}
+
+static size_t find_mode(const struct night *night, const char *name)
+{
+        for (size_t i = 0; i < night->plan.n; i++)
+                if (!strcmp(night->plan.modes[i].mode.name, name))
+                        return i;
+        return SIZE_MAX;
+}
+
+/* Without a follower: randomised blocks, one after the other. */
+static size_t next_blind(struct night *night)
+{
+        double wanted = BLIND_AT_3_PERCENT * pow(3 / night->options->stop_percent, 2);
+
+        if ((double)night->n >= wanted)
+                return SIZE_MAX;
+        if (night->at >= night->n_order) {
+                night->n_order = plan_order(&night->plan, night->run.seed, night->pass, night->last, true, night->order);
+                night->at = 0;
+        }
+        return night->order[night->at++];
+}
+
+static size_t next_mode(struct night *night)
+{
+        if (!night->child)
+                return next_blind(night);
+        if (night->judgement.half_width_percent <= night->options->stop_percent || !night->judgement.next[0])
+                return SIZE_MAX;
+        return find_mode(night, night->judgement.next);
+}
+
+static const char *why_ended(const struct night *night)
+{
+        if (!night->child)
+                return "as many observations as usually suffice";
+        if (night->judgement.half_width_percent <= night->options->stop_percent)
+                return "precision reached";
+        return "nothing more to learn within the limits";
+}
+
+static int run_by_gain(struct night *night)
+{
+        while (!night->stopped) {
+                size_t mode;
+                int err;
+
+                if (night->n > OBSERVATIONS_MAX) {
+                        night->stopped = "too many observations";
+                        return 0;
+                }
+                if (night_limit(night, step_percent(night), 0))
+                        return 0;
+                mode = next_mode(night);
+                if (mode == SIZE_MAX) {
+                        night->stopped = why_ended(night);
+                        return 0;
+                }
+                if (night_limit(night, step_percent(night), expected_s(night, mode)))
+                        return 0;
+                err = measure(night, mode);
+                if (err)
+                        return err;
+        }
+        return 0;
+}
+
+int night_levels(struct night *night)
+{
+        int err;
+
+        make_block(night);
+        if (night->n_order == 0 && night->n_before && next_mode(night) == SIZE_MAX) {
+                night->stopped = why_ended(night); /* resumed, and there is nothing left to do */
+                return 0;
+        }
+        night->pass = 0;
+        err = burn(night);
+        if (!err && !night->stopped)
+                err = run_block(night);
+        if (err || night->stopped)
+                return err;
+        night->pass = 1;
+        if (night->plan.sapp) {
+                night->stopped = "plan completed";
+                return 0;
+        }
+        return run_by_gain(night);
+}

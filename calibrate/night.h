@@ -1,0 +1,79 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * A night: burn the partial step, measure a randomised block, then what tells
+ * most, until it is good enough or a limit comes; each observation is stored
+ * before the next mode begins.
+ */
+
+#include "fit-child.h"
+#include "options.h"
+#include "plan.h"
+#include "runner.h"
+
+struct progress;
+
+struct night {
+        const struct options *options;
+        const struct log *log;
+        const char *database;           /* recorded usage to judge by; NULL: none */
+        struct hardware *hardware;
+        struct hardware_description description;
+        struct plan plan;
+        enum observation_method method;
+        struct observations *observations;
+        struct observation_run run;
+        struct runner runner;
+        struct fit_child *child;        /* NULL: there is no joulecast-fit */
+        struct fit_judgement judgement;
+        struct progress *progress;
+
+        struct observation *before;     /* of the run that is resumed */
+        size_t n_before;
+        bool was_finished;
+
+        uint32_t sequence;              /* of the next observation */
+        uint32_t pass;
+        size_t n, n_rejected;           /* observations of the run */
+        size_t last;                    /* index of the mode before; SIZE_MAX: none */
+        size_t *order;                  /* of the block or pass at hand */
+        size_t n_order, at;             /* at: how far it is done */
+        double earlier_percent, earlier_s; /* used by the sessions before */
+        double *seconds;                /* of each mode, as last measured; NaN: not yet */
+        size_t *times;                  /* how often each mode was measured in this run */
+        uint64_t start_ns;
+        double biggest_percent;         /* used by one observation so far */
+        const char *stopped;            /* why it ended; static text */
+};
+
+/* The run: a new one, or the one that is resumed with what it has. Errors have said their sentence. */
+int night_begin(struct night *night);
+/* The child and the books; the runner must be open. */
+int night_open(struct night *night);
+void night_close(struct night *night);
+
+/* Charge at which a resumed night ended, for a virtual device that goes on there; NaN: it is new. */
+double night_left_at(const struct night *night);
+
+/* 0: ended by itself or by a limit (`stopped`); -EINTR: asked to stop; another negative errno after a sentence. */
+int night_run(struct night *night);
+
+double night_used_percent(const struct night *night);
+double night_hours(const struct night *night);
+double night_hours_left(const struct night *night); /* NaN unknown */
+
+/* Before anything runs: what a whole night takes, roughly. */
+struct night_estimate {
+        size_t observations;
+        double hours, percent;
+};
+struct night_estimate night_estimate(const struct hardware_description *description, const struct plan *plan,
+                                     enum observation_method method, const struct options *options);
+
+/* night.c, shared by the methods. */
+int night_store(struct night *night, struct observation *observation, size_t mode);
+bool night_limit(struct night *night, double percent, double seconds); /* would the next go beyond? sets `stopped` */
+int night_gauge(struct night *night);
+int night_levels(struct night *night);

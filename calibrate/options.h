@@ -1,0 +1,34 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The command line of joulecast-calibrate. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "log.h"
+
+enum method_choice {
+        CHOICE_AUTO,
+        CHOICE_PERCENT,
+        CHOICE_GAUGE,
+        CHOICE_TICKS,
+};
+
+struct options {
+        enum method_choice method;
+        bool sapp;                    /* --plan sapp */
+        double stop_percent;
+        uint32_t passes;
+        double battery_limit_percent; /* INFINITY: none */
+        double time_limit_h;          /* INFINITY: none */
+        double start_percent;         /* NaN: not said */
+        uint64_t seed;
+        bool dry_run, yes, json, resume;
+        const char *device;           /* NULL: this machine */
+        const char *profile, *observations, *database; /* NULL: the default */
+};
+
+/* 0: go on; 1: --help or --version was answered; -EINVAL: wrong usage, said in one sentence to @log. */
+int options_parse(int argc, char **argv, const struct log *log, struct options *ret);

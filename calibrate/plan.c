@@ -1,0 +1,311 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plan.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "random.h"
+#include "units.h"
+#include "util.h"
+
+const char *const plan_role_names[] = { "block", "extra", "candidate", "held back", "burn" };
+
+/*
+ * Five levels of brightness as shares of the maximum: dense where the curve bends (AppScope's table 3 was measured at
+ * 5, 55, 105, 178 and 255 of 255). Never 0: on many panels that is off.
+ */
+static const double display_levels[] = { 0.0196, 0.2157, 0.4118, 0.698, 1 };
+#define DISPLAY_MIDDLE 2
+#define DISPLAY_USUAL 3
+
+/*
+ * Loads of the components that have no frequency, heavy enough to stand out of the daemons' noise in one step, light
+ * enough for the slowest flash and the busiest radio. Wake-ups: one burst needs a second of silence before it.
+ */
+#define READ_MB_PER_S 20
+#define WRITE_MB_PER_S 10
+#define RX_MB_PER_S 1.5
+#define TX_MB_PER_S 1.2
+#define WAKES_PER_S 0.8
+
+void plan_clear(struct plan *plan)
+{
+        free(plan->modes);
+        *plan = (struct plan){ 0 };
+}
+
+const struct planned_mode *plan_find(const struct plan *plan, const char *name)
+{
+        for (size_t i = 0; i < plan->n; i++)
+                if (!strcmp(plan->modes[i].mode.name, name))
+                        return &plan->modes[i];
+        return NULL;
+}
+
+int plan_add(struct plan *plan, enum plan_role role, const struct mode *mode)
+{
+        struct planned_mode *grown;
+
+        if (plan_find(plan, mode->name))
+                return 0; /* a device with two frequencies has no middle one */
+        grown = reallocarray(plan->modes, plan->n + 1, sizeof(*grown));
+        if (!grown)
+                return -ENOMEM;
+        plan->modes = grown;
+        plan->modes[plan->n++] = (struct planned_mode){ .mode = *mode, .role = role, .guess_w = NAN };
+        return 0;
+}
+
+static struct mode named(const char *name, const char *kind)
+{
+        struct mode mode = { 0 };
+
+        snprintf(mode.name, sizeof(mode.name), "%s", name);
+        snprintf(mode.kind, sizeof(mode.kind), "%s", kind);
+        return mode;
+}
+
+/* One policy busy at one frequency, the others idle at their lowest. */
+static struct mode cpu_mode(const struct hardware_description *description, size_t policy, uint32_t khz, bool all)
+{
+        const struct hardware_policy *p = &description->policies[policy];
+        struct mode mode = { .kind = "cpu" };
+
+        snprintf(mode.name, sizeof(mode.name), "cpu.%u.%u.%s", p->policy, khz, all ? "all" : "one");
+        mode.policy_khz[policy] = khz;
+        mode.policy_cores[policy] = all ? MAX(p->n_cpus, 1) : 1;
+        return mode;
+}
+
+/* A policy of one core has no "all" besides "one". */
+static int add_cpu(struct plan *plan, const struct hardware_description *description, enum plan_role role,
+                   size_t policy, size_t khz, bool all)
+{
+        const struct hardware_policy *p = &description->policies[policy];
+        struct mode mode = cpu_mode(description, policy, p->khz[khz], all && p->n_cpus > 1);
+
+        return plan_add(plan, role, &mode);
+}
+
+/*
+ * The block has both ends and the middle with one core and with all: without both, what cores share cannot be told
+ * from what they do not. One core takes the point above the middle, which the smoothness of the curves carries over.
+ */
+static int add_policy(struct plan *plan, const struct hardware_description *description, size_t policy)
+{
+        size_t n = description->policies[policy].n_khz, last = n - 1, middle = last / 2;
+        const struct {
+                size_t khz;
+                bool all;
+        } block[] = { { 0, false }, { MIN(middle + 1, last), false }, { last, false },
+                      { 0, true }, { middle, true }, { last, true } };
+        int err;
+
+        if (n == 0)
+                return 0;
+        for (size_t i = 0; i < ARRAY_SIZE(block); i++) {
+                err = add_cpu(plan, description, ROLE_BLOCK, policy, block[i].khz, block[i].all);
+                if (err)
+                        return err;
+        }
+        for (size_t i = 0; i < n; i++) {
+                err = add_cpu(plan, description, ROLE_EXTRA, policy, i, false);
+                if (!err)
+                        err = add_cpu(plan, description, ROLE_EXTRA, policy, i, true);
+                if (err)
+                        return err;
+        }
+        return 0;
+}
+
+static uint32_t brightness(const struct hardware_description *description, size_t level)
+{
+        double raw = round(display_levels[level] * description->max_brightness);
+
+        return raw < 1 ? 1 : (uint32_t)raw;
+}
+
+static int add_display(struct plan *plan, const struct hardware_description *description)
+{
+        for (size_t i = 0; description->max_brightness && i < ARRAY_SIZE(display_levels); i++) {
+                struct mode mode = { .kind = "display", .screen_on = true,
+                                     .brightness = brightness(description, i) };
+                int err;
+
+                snprintf(mode.name, sizeof(mode.name), "display.%u", mode.brightness);
+                err = plan_add(plan, ROLE_BLOCK, &mode);
+                if (err)
+                        return err;
+        }
+        return 0;
+}
+
+static int add_disk(struct plan *plan, const struct hardware_description *description)
+{
+        struct mode read = named("disk.read", "disk"), write = named("disk.write", "disk");
+        int err;
+
+        if (description->n_disks == 0)
+                return 0;
+        read.read_mb_per_s = READ_MB_PER_S;
+        write.write_mb_per_s = WRITE_MB_PER_S;
+        err = plan_add(plan, ROLE_BLOCK, &read);
+        return err ? err : plan_add(plan, ROLE_BLOCK, &write);
+}
+
+static int add_wifi(struct plan *plan, const struct hardware_description *description)
+{
+        struct mode modes[] = { named("wifi.on", "wifi"), named("wifi.rx", "wifi"), named("wifi.tx", "wifi"),
+                                named("wifi.wake", "wifi") };
+        int err;
+
+        if (!description->wifi)
+                return 0;
+        modes[1].rx_mb_per_s = RX_MB_PER_S;
+        modes[2].tx_mb_per_s = TX_MB_PER_S;
+        modes[3].wakes_per_s = WAKES_PER_S;
+        for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+                modes[i].wifi_on = true;
+                err = plan_add(plan, ROLE_BLOCK, &modes[i]);
+                if (err)
+                        return err;
+        }
+        return 0;
+}
+
+static int add_gpu(struct plan *plan, const struct hardware_description *description)
+{
+        struct mode mode = named("gpu.full", "gpu");
+
+        mode.gpu = 1;
+        return description->gpu ? plan_add(plan, ROLE_BLOCK, &mode) : 0;
+}
+
+/* Part of a mixture that the device can do. */
+static void mix_display(const struct hardware_description *description, struct mode *mode, size_t level)
+{
+        if (!description->max_brightness)
+                return;
+        mode->screen_on = true;
+        mode->brightness = brightness(description, level);
+}
+
+static void mix_wifi(const struct hardware_description *description, struct mode *mode, double rx, double tx,
+                     double wakes)
+{
+        if (!description->wifi)
+                return;
+        mode->wifi_on = true;
+        mode->rx_mb_per_s = rx;
+        mode->tx_mb_per_s = tx;
+        mode->wakes_per_s = wakes;
+}
+
+static void mix_cpu(const struct hardware_description *description, struct mode *mode, size_t policy, double at,
+                    uint32_t cores)
+{
+        const struct hardware_policy *p;
+
+        if (policy >= description->n_policies || description->policies[policy].n_khz == 0)
+                return;
+        p = &description->policies[policy];
+        mode->policy_khz[policy] = p->khz[(size_t)lround(at * (double)(p->n_khz - 1))];
+        mode->policy_cores[policy] = MIN(cores, MAX(p->n_cpus, 1));
+}
+
+/* Mixtures that tell a small coefficient from the base in one step, because the heavy part shortens the step. */
+static int add_mixtures(struct plan *plan, const struct hardware_description *description)
+{
+        struct mode display_wifi = named("mixed.display-wifi", "mixed");
+        struct mode cpu_wifi = named("mixed.cpu-wifi", "mixed");
+        struct mode display_wake = named("mixed.display-wake", "mixed");
+        struct mode display_disk = named("mixed.display-disk", "mixed");
+        int err = 0;
+
+        mix_display(description, &display_wifi, 1);
+        mix_wifi(description, &display_wifi, 0, 0, 0);
+        mix_cpu(description, &cpu_wifi, 0, 0, 1);
+        mix_wifi(description, &cpu_wifi, 0, 0, 0);
+        mix_display(description, &display_wake, 1);
+        mix_wifi(description, &display_wake, 0, 0, WAKES_PER_S);
+        mix_display(description, &display_disk, DISPLAY_MIDDLE);
+        display_disk.read_mb_per_s = READ_MB_PER_S;
+        if (description->wifi && description->max_brightness)
+                err = plan_add(plan, ROLE_CANDIDATE, &display_wifi);
+        if (!err && description->wifi && description->n_policies)
+                err = plan_add(plan, ROLE_CANDIDATE, &cpu_wifi);
+        if (!err && description->wifi && description->max_brightness)
+                err = plan_add(plan, ROLE_CANDIDATE, &display_wake);
+        if (!err && description->n_disks && description->max_brightness)
+                err = plan_add(plan, ROLE_CANDIDATE, &display_disk);
+        return err;
+}
+
+/* Two mixtures as people make them: a game on the screen, and a download beside a background task. */
+static int add_held_back(struct plan *plan, const struct hardware_description *description)
+{
+        struct mode game = named("mixed.held-back.1", "mixed"), download = named("mixed.held-back.2", "mixed");
+        size_t last = description->n_policies ? description->n_policies - 1 : 0;
+        int err;
+
+        mix_display(description, &game, DISPLAY_USUAL);
+        mix_wifi(description, &game, 0.2, 0.05, 0);
+        mix_cpu(description, &game, 0, 0.6, 2);
+        game.gpu = description->gpu ? 0.4 : 0;
+        mix_display(description, &download, 1);
+        mix_wifi(description, &download, 0.8, 0.1, 0);
+        mix_cpu(description, &download, last, 0.3, 1);
+        if (description->n_disks) {
+                download.read_mb_per_s = 2;
+                download.write_mb_per_s = 4;
+        }
+        game.held_back = download.held_back = true;
+        err = plan_add(plan, ROLE_HELD_BACK, &game);
+        return err ? err : plan_add(plan, ROLE_HELD_BACK, &download);
+}
+
+/* All cores of all policies at their highest, the screen at its brightest. */
+static int add_burn(struct plan *plan, const struct hardware_description *description)
+{
+        struct mode burn = named("burn", "burn");
+
+        for (size_t i = 0; i < description->n_policies; i++)
+                mix_cpu(description, &burn, i, 1, description->policies[i].n_cpus);
+        mix_display(description, &burn, ARRAY_SIZE(display_levels) - 1);
+        burn.gpu = description->gpu ? 1 : 0;
+        plan->burn = plan->n;
+        return plan_add(plan, ROLE_BURN, &burn);
+}
+
+int plan_make(const struct hardware_description *description, struct plan *ret)
+{
+        struct plan plan = { 0 };
+        struct mode idle = named("idle", "idle");
+        int err = plan_add(&plan, ROLE_BLOCK, &idle);
+
+        for (size_t i = 0; !err && i < description->n_policies; i++)
+                err = add_policy(&plan, description, i);
+        if (!err)
+                err = add_display(&plan, description);
+        if (!err)
+                err = add_disk(&plan, description);
+        if (!err)
+                err = add_wifi(&plan, description);
+        if (!err)
+                err = add_gpu(&plan, description);
+        if (!err)
+                err = add_mixtures(&plan, description);
+        if (!err)
+                err = add_held_back(&plan, description);
+        if (!err)
+                err = add_burn(&plan, description);
+        if (err) {
+                plan_clear(&plan);
+                return err;
+        }
+        plan_guess(description, &plan);
+        *ret = plan;
+        return 0;
+}

@@ -1,0 +1,66 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * The plan: every mode that a night may hold, from what the device offers, and
+ * the orders in which they come.
+ */
+
+#include "hardware.h"
+#include "usage.h"
+
+enum plan_role {
+        ROLE_BLOCK,     /* in the first randomised block, and in every pass of the gauge */
+        ROLE_EXTRA,     /* the other frequencies: rotated through passes; later candidates by expected gain */
+        ROLE_CANDIDATE, /* mixtures that part two coefficients: only by expected gain */
+        ROLE_HELD_BACK, /* mixtures that validate; once in a night, never fitted */
+        ROLE_BURN,      /* the heaviest: gets through the partial first step */
+};
+
+extern const char *const plan_role_names[];
+
+struct planned_mode {
+        struct mode mode;
+        enum plan_role role;
+        double guess_w; /* what such a device may draw in it; for the expected hours only, never for the fit */
+};
+
+struct plan {
+        struct planned_mode *modes;
+        size_t n;
+        size_t burn;    /* index of the heaviest */
+        bool sapp;
+};
+
+/* The plan of the regression: research says modes, rates and levels. -ENOMEM. */
+int plan_make(const struct hardware_description *description, struct plan *ret);
+/* SApp's own procedure, without what the device lacks. -ENODATA: it has no CPU to tell of. */
+int plan_make_sapp(const struct hardware_description *description, struct plan *ret);
+void plan_clear(struct plan *plan);
+
+int plan_add(struct plan *plan, enum plan_role role, const struct mode *mode);
+const struct planned_mode *plan_find(const struct plan *plan, const char *name);
+
+/* What some seconds of a mode ask for, as usage. The regressors of a fit are what the counters then say. */
+int plan_usage(const struct hardware_description *description, const struct mode *mode, struct usage *ret);
+
+/**
+ * plan_order() - the order of one pass
+ * @pass:     0 is the first block
+ * @last:     index of the mode before, which may not come first; SIZE_MAX: none
+ * @extras:   whether extra frequencies rotate through the passes (gauge)
+ * @ret:      room for plan->n indexes
+ *
+ * Every third extra frequency comes in each pass, so that three passes visit all; one-core and all-core
+ * take turns. Held-back mixtures come in the first pass. No mode follows itself.
+ *
+ * Return: how many.
+ */
+size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t last, bool extras, size_t *ret);
+
+/* SApp's order: each mode three times in a row. Room for 3 * plan->n in @ret. */
+size_t plan_order_sapp(const struct plan *plan, uint64_t seed, size_t *ret);
+
+/* Fills guess_w of all modes, from the battery's size: people build batteries for what a device draws. */
+void plan_guess(const struct hardware_description *description, struct plan *plan);

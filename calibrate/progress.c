@@ -1,0 +1,194 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "progress.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+
+#include "units.h"
+#include "util.h"
+
+struct progress {
+        bool json;
+        uint32_t pass;   /* gauge: the one whose line is open */
+        size_t in_pass;
+};
+
+int progress_open(bool json, struct progress **ret)
+{
+        *ret = calloc(1, sizeof(**ret));
+        if (!*ret)
+                return -ENOMEM;
+        (*ret)->json = json;
+        return 0;
+}
+
+void progress_close(struct progress *progress)
+{
+        free(progress);
+}
+
+static void print_json(cJSON *json)
+{
+        _cleanup_free_ char *text = cJSON_PrintUnformatted(json);
+
+        cJSON_Delete(json);
+        if (text)
+                puts(text);
+        fflush(stdout);
+}
+
+/* Four digits are what people and scripts can use; NaN prints as null. */
+static void add(cJSON *json, const char *name, double value)
+{
+        double scale = fabs(value) >= 100 ? 10 : fabs(value) >= 1 ? 1000 : 10000;
+
+        cJSON_AddNumberToObject(json, name, isfinite(value) ? round(value * scale) / scale : NAN);
+}
+
+static const char *span_text(double hours, char *buf, size_t size)
+{
+        long minutes = lround(hours * 60);
+
+        if (!isfinite(hours))
+                snprintf(buf, size, "?");
+        else if (minutes < 60)
+                snprintf(buf, size, "%ld min", minutes);
+        else
+                snprintf(buf, size, "%ld h %02ld min", minutes / 60, minutes % 60);
+        return buf;
+}
+
+void progress_begin(struct progress *progress, const struct night *night)
+{
+        struct night_estimate estimate = night_estimate(&night->description, &night->plan, night->method,
+                                                        night->options);
+        char span[32];
+        cJSON *json;
+
+        if (!progress->json) {
+                printf("%s %s by %s%s, from %.0f %%: about %zu observations, %s, %.*f %% of the battery\n",
+                       night->n_before ? "Going on with" : "Calibrating", night->description.device, night->run.method,
+                       night->plan.sapp ? " (SApp's plan)" : "", night->runner.look.capacity_percent,
+                       estimate.observations, span_text(estimate.hours, span, sizeof(span)), estimate.percent < 10,
+                       estimate.percent);
+                fflush(stdout);
+                return;
+        }
+        json = cJSON_CreateObject();
+        cJSON_AddStringToObject(json, "device", night->description.device);
+        cJSON_AddStringToObject(json, "method", night->run.method);
+        cJSON_AddStringToObject(json, "plan", night->run.plan);
+        cJSON_AddNumberToObject(json, "run", (double)night->run.id);
+        cJSON_AddBoolToObject(json, "resumed", night->n_before > 0);
+        cJSON_AddNumberToObject(json, "observations", (double)night->n);
+        add(json, "percent", night->runner.look.capacity_percent);
+        add(json, "expected_hours", estimate.hours);
+        add(json, "expected_percent", estimate.percent);
+        print_json(json);
+}
+
+static double power_mw(const struct night *night, const struct observation *observation)
+{
+        double hours = (double)observation->elapsed_ns / (double)NS_PER_S / 3600;
+        double full_mwh = observation->charge_full_uah * observation->voltage_mv / 1e6;
+
+        if (observation->method == METHOD_GAUGE)
+                return observation->power_mw;
+        if (isnan(full_mwh))
+                full_mwh = night->description.energy_full_mwh;
+        return observation->steps / 100 * full_mwh / hours;
+}
+
+static void observation_json(const struct night *night, const struct observation *observation)
+{
+        cJSON *json = cJSON_CreateObject();
+
+        cJSON_AddNumberToObject(json, "sequence", observation->sequence);
+        cJSON_AddNumberToObject(json, "pass", observation->pass);
+        cJSON_AddStringToObject(json, "mode", observation->mode);
+        cJSON_AddStringToObject(json, "kind", observation->kind);
+        add(json, "seconds", (double)observation->elapsed_ns / (double)NS_PER_S);
+        add(json, "power_mw", power_mw(night, observation));
+        add(json, "percent", night->runner.look.capacity_percent);
+        if (observation->rejected[0])
+                cJSON_AddStringToObject(json, "rejected", observation->rejected);
+        add(json, "half_width_percent", night->judgement.half_width_percent);
+        add(json, "battery_percent_used", night_used_percent(night));
+        add(json, "hours", night_hours(night));
+        add(json, "hours_left", night_hours_left(night));
+        print_json(json);
+}
+
+/* One line each; a gauge's dwells are many and short, so a pass makes one line. */
+static void observation_line(struct progress *progress, const struct night *night,
+                             const struct observation *observation)
+{
+        double half_width = night->judgement.half_width_percent, mw = power_mw(night, observation);
+        char known[32] = "", left[32], power[32] = "";
+
+        progress->in_pass = progress->pass == observation->pass ? progress->in_pass + 1 : 1;
+        progress->pass = observation->pass;
+        if (observation->rejected[0]) {
+                printf("         %-28s left out: %s\n", observation->mode, observation->rejected);
+                return;
+        }
+        if (!isnan(half_width))
+                snprintf(known, sizeof(known), "known to %.1f %%", half_width);
+        if (night->method == METHOD_GAUGE) {
+                if (night->at + 1 == night->n_order)
+                        printf("  pass %u of %u: %zu states, %s; %s left\n", observation->pass + 1,
+                               MAX(night->options->passes, observation->pass + 1), progress->in_pass, known,
+                               span_text(night_hours_left(night), left, sizeof(left)));
+        } else {
+                if (!isnan(mw))
+                        snprintf(power, sizeof(power), "%.0f mW", mw);
+                printf("  %3.0f %%  %-28s %8s  %-16s %s left\n", night->runner.look.capacity_percent,
+                       observation->mode, power, known, span_text(night_hours_left(night), left, sizeof(left)));
+        }
+        fflush(stdout);
+}
+
+void progress_observation(struct progress *progress, const struct night *night,
+                          const struct observation *observation)
+{
+        if (!progress)
+                return;
+        if (progress->json)
+                observation_json(night, observation);
+        else
+                observation_line(progress, night, observation);
+}
+
+/* To the letter of the design: other programs read this line. */
+static void done_json(const struct night *night, const struct fit_result *fit)
+{
+        cJSON *json = cJSON_CreateObject();
+
+        cJSON_AddBoolToObject(json, "done", true);
+        add(json, "battery_percent_used", night_used_percent(night));
+        add(json, "hours", night_hours(night));
+        cJSON_AddNumberToObject(json, "observations", (double)night->n);
+        cJSON_AddBoolToObject(json, "validated", fit && fit->validated);
+        cJSON_AddStringToObject(json, "stopped", night->stopped ? night->stopped : "");
+        print_json(json);
+}
+
+void progress_done(struct progress *progress, const struct night *night, const struct fit_result *fit,
+                   const char *profile)
+{
+        char span[32];
+
+        if (progress->json) {
+                done_json(night, fit);
+                return;
+        }
+        printf("Ended after %zu observations, %s and %.1f %% of the battery: %s.\n", night->n,
+               span_text(night_hours(night), span, sizeof(span)), night_used_percent(night), night->stopped);
+        if (!fit)
+                return;
+        printf("The profile is in %s%s.\n", profile,
+               fit->validated ? "; mixtures that it never saw came out as it predicts"
+                              : ", but mixtures that it never saw came out differently: not validated");
+}

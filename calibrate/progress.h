@@ -1,0 +1,19 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* What a night says while it runs: lines for people, or JSON lines. */
+
+#include "night.h"
+
+struct progress;
+
+int progress_open(bool json, struct progress **ret);
+void progress_close(struct progress *progress);
+
+void progress_begin(struct progress *progress, const struct night *night);
+void progress_observation(struct progress *progress, const struct night *night,
+                          const struct observation *observation);
+/* @fit: the answer of joulecast-fit, or NULL: there is no profile. */
+void progress_done(struct progress *progress, const struct night *night, const struct fit_result *fit,
+                   const char *profile);

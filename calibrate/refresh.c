@@ -1,0 +1,71 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "refresh.h"
+
+#include <math.h>
+
+#include "units.h"
+
+#define PERIOD_MAX_S 120.0
+#define DOUBT 0.01 /* expected number of wider grids that would explain the steps by chance */
+
+void refresh_start(struct refresh *refresh)
+{
+        *refresh = (struct refresh){ .period_s = NAN };
+}
+
+void refresh_gap(struct refresh *refresh)
+{
+        refresh->started = false;
+}
+
+static bool explains(const struct refresh *refresh, double period_s)
+{
+        for (size_t i = 0; i < refresh->n; i++) {
+                double gap = refresh->gap_s[i];
+
+                if (fabs(gap - period_s * round(gap / period_s)) > refresh->resolution_s)
+                        return false;
+        }
+        return true;
+}
+
+/*
+ * From wide to narrow, so finely that the longest gap cannot jump over a grid. A grid of period P catches one gap by
+ * chance with probability 2*resolution/P; times the grids already tried, that must be next to nothing.
+ */
+static double widest(const struct refresh *refresh)
+{
+        double longest = 0, shortest = INFINITY, ratio;
+
+        for (size_t i = 0; i < refresh->n; i++) {
+                longest = fmax(longest, refresh->gap_s[i]);
+                shortest = fmin(shortest, refresh->gap_s[i]);
+        }
+        ratio = 1 - refresh->resolution_s / (2 * longest);
+        for (double period = fmin(PERIOD_MAX_S, shortest + refresh->resolution_s);
+             period > 2 * refresh->resolution_s; period *= ratio) {
+                double tried = 1 + longest / refresh->resolution_s * log(PERIOD_MAX_S / period);
+
+                if (!explains(refresh, period))
+                        continue;
+                return tried * pow(2 * refresh->resolution_s / period, (double)refresh->n) < DOUBT ? period : NAN;
+        }
+        /* No grid at all: it is refreshed more often than we look. */
+        return refresh->n == REFRESH_GAPS ? refresh->resolution_s : NAN;
+}
+
+void refresh_step(struct refresh *refresh, uint64_t now_ns, double resolution_s)
+{
+        bool started = refresh->started;
+        double gap_s = (double)(now_ns - refresh->last_ns) / (double)NS_PER_S;
+
+        refresh->last_ns = now_ns;
+        refresh->started = true;
+        refresh->resolution_s = fmax(refresh->resolution_s, resolution_s);
+        if (!started || refresh->n == REFRESH_GAPS || !isnan(refresh->period_s))
+                return;
+        refresh->gap_s[refresh->n++] = gap_s;
+        if (refresh->n >= 3)
+                refresh->period_s = widest(refresh);
+}

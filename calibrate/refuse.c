@@ -1,0 +1,126 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "refuse.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "units.h"
+
+/*
+ * Thresholds. The daemons, spikes, leakage and wander of an ordinary phone stay far below them, so that a night is not
+ * refused for what the fit can see through; the regressors are what the counters say, not what was asked.
+ */
+#define SHARE_AT_TARGET 0.98    /* of the busy time at the frequency that was asked; less is throttling */
+#define FOREIGN_CORES 0.25      /* of one core, beside our own load */
+#define OWN_LOAD_SHARE 0.9      /* of the load that was asked; less: it did not run */
+#define JUMP_REFRESHES 3        /* two steps at once within so many refreshes' worth of time are no jump */
+#define REFRESH_UNKNOWN_S 60.0
+#define REJECTED_SHARE 0.25
+#define REJECTED_MIN 4
+
+static void reject(struct observation *observation, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void reject(struct observation *observation, const char *format, ...)
+{
+        va_list arguments;
+
+        if (observation->rejected[0])
+                return; /* the first reason says it */
+        va_start(arguments, format);
+        vsnprintf(observation->rejected, sizeof(observation->rejected), format, arguments);
+        va_end(arguments);
+}
+
+int refuse_start(const struct runner *runner, enum observation_method method, const struct log *log)
+{
+        const struct look *look = &runner->look;
+
+        if (look->status == BATTERY_CHARGING || look->status == BATTERY_FULL || look->status == BATTERY_NOT_CHARGING) {
+                log_error(log, "the battery is not discharging; unplug the charger and start again");
+                return -EINVAL;
+        }
+        if (method == METHOD_GAUGE ? isnan(look->power_mw) : isnan(look->level_percent)) {
+                log_error(log, "the battery shows no %s; choose another --method",
+                          method == METHOD_GAUGE ? "power_now or current_now" :
+                          method == METHOD_TICKS ? "charge_now or energy_now" : "capacity");
+                return -EINVAL;
+        }
+        if (look->capacity_percent < REFUSE_START_PERCENT) {
+                log_error(log, "the battery is at %.0f %%, and a calibration starts at %.0f %% or more; charge it first",
+                          look->capacity_percent, REFUSE_START_PERCENT);
+                return -EINVAL;
+        }
+        return 0;
+}
+
+static uint64_t busy_at(const struct usage *usage, uint32_t policy, uint32_t khz, uint64_t *total)
+{
+        uint64_t at = 0;
+
+        *total = 0;
+        for (size_t i = 0; i < usage->n_cpu; i++) {
+                if (usage->cpu[i].policy != policy)
+                        continue;
+                *total += usage->cpu[i].busy_ns;
+                if (usage->cpu[i].khz == khz)
+                        at += usage->cpu[i].busy_ns;
+        }
+        return at;
+}
+
+static void check_cpu(const struct runner *runner, const struct mode *mode, struct observation *observation)
+{
+        double elapsed = (double)observation->elapsed_ns, asked = 0;
+
+        for (size_t i = 0; i < runner->description->n_policies; i++) {
+                const struct hardware_policy *policy = &runner->description->policies[i];
+                uint32_t khz = mode->policy_khz[i];
+                uint64_t total, at = busy_at(&observation->usage, policy->policy, khz, &total);
+
+                asked += mode->policy_cores[i] * elapsed;
+                if (!mode->policy_cores[i])
+                        continue;
+                if ((double)total < OWN_LOAD_SHARE * mode->policy_cores[i] * elapsed)
+                        reject(observation, "policy %u was busy only %.0f %% of the time asked", policy->policy,
+                               100 * (double)total / (mode->policy_cores[i] * elapsed));
+                else if (khz && (double)at < SHARE_AT_TARGET * (double)total)
+                        reject(observation, "policy %u ran at %u kHz only %.0f %% of the time", policy->policy, khz,
+                               100 * (double)at / (double)total);
+        }
+        if ((double)usage_busy_ns(&observation->usage) > asked + FOREIGN_CORES * elapsed)
+                reject(observation, "other programs kept %.2f cores busy",
+                       ((double)usage_busy_ns(&observation->usage) - asked) / elapsed);
+}
+
+void refuse_observation(const struct runner *runner, const struct mode *mode, struct observation *observation)
+{
+        if (runner->span.disturbed)
+                reject(observation, "the charger was plugged in");
+        if (runner->span.suspend_ns)
+                reject(observation, "the machine slept for %.0f s", (double)runner->span.suspend_ns / (double)NS_PER_S);
+        if (observation->usage.have & USAGE_CPU && observation->elapsed_ns)
+                check_cpu(runner, mode, observation);
+}
+
+void refuse_steps(const struct runner *runner, double jump, double biggest, double n, struct observation *observation)
+{
+        double refresh_s = isnan(runner->refresh.period_s) ? REFRESH_UNKNOWN_S : runner->refresh.period_s;
+        double seconds = (double)observation->elapsed_ns / (double)NS_PER_S;
+
+        if (isnan(jump))
+                reject(observation, "the battery's level went away");
+        else if (jump < 0)
+                reject(observation, "the level rose by %.2f %%", -jump);
+        /* A fine level may well make several steps in a refresh; a jump is what the time cannot explain. */
+        else if (biggest > 1.5 * fmax(runner->step_percent, observation->steps / n) &&
+                 seconds > JUMP_REFRESHES * refresh_s * n && !runner->fine)
+                reject(observation, "the level jumped by %.2f %% at once", biggest);
+}
+
+bool refuse_night(size_t n_rejected, size_t n)
+{
+        return n_rejected >= REJECTED_MIN && (double)n_rejected > REJECTED_SHARE * (double)n;
+}

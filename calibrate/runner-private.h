@@ -1,0 +1,13 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* What the level's and the gauge's halves of the runner share. */
+
+#include "runner.h"
+
+void span_begin(struct runner *runner);
+double span_seconds(const struct runner *runner);
+/* The span's part of an observation; moves its usage. */
+void span_fill(struct runner *runner, const struct mode *mode, enum observation_method method,
+               struct observation *observation);

@@ -1,0 +1,357 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "runner-private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "refuse.h"
+#include "units.h"
+#include "util.h"
+
+/* What full charge holds at the voltage of now. */
+static double full_mwh(const struct runner *runner)
+{
+        double charge_mwh = runner->look.charge_full_uah * runner->look.voltage_mv / 1e6;
+
+        return isnan(charge_mwh) ? runner->description->energy_full_mwh : charge_mwh;
+}
+
+int runner_open(struct hardware *hardware, const struct hardware_description *description,
+                const volatile sig_atomic_t *stop, bool fine, struct runner *ret)
+{
+        struct runner runner = {
+                .hardware = hardware,
+                .description = description,
+                .stop = stop,
+                .fine = fine,
+                .step_percent = NAN,
+                .gauge_period_s = NAN,
+                .gauge_quantum_mw = NAN,
+                .rate_before = NAN,
+                .deadline_ns = UINT64_MAX,
+        };
+        int err = interval_maker_new(&runner.maker);
+
+        if (err)
+                return err;
+        refresh_start(&runner.refresh);
+        *ret = runner;
+        err = runner_look(ret);
+        if (err) {
+                runner_close(ret);
+                return err;
+        }
+        ret->first_percent = ret->look.capacity_percent;
+        ret->drawn_percent = isnan(full_mwh(ret)) || isnan(ret->look.power_mw) ? NAN : 0;
+        return 0;
+}
+
+void runner_close(struct runner *runner)
+{
+        sample_clear(&runner->sample);
+        interval_clear(&runner->interval);
+        interval_maker_free(runner->maker);
+        usage_clear(&runner->span.usage);
+        *runner = (struct runner){ 0 };
+}
+
+static double known(uint32_t have, uint32_t bit, double value)
+{
+        return have & bit ? value : NAN;
+}
+
+/* The finest level that the battery shows, in percent. */
+static double fine_level(const struct battery *battery)
+{
+        uint32_t charge = BATTERY_CHARGE_NOW | BATTERY_CHARGE_FULL, energy = BATTERY_ENERGY_NOW | BATTERY_ENERGY_FULL;
+
+        if ((battery->have & charge) == charge && battery->charge_full_uah)
+                return 100.0 * (double)battery->charge_now_uah / (double)battery->charge_full_uah;
+        if ((battery->have & energy) == energy && battery->energy_full_uwh)
+                return 100.0 * (double)battery->energy_now_uwh / (double)battery->energy_full_uwh;
+        return NAN;
+}
+
+static void look_at(const struct runner *runner, struct look *look)
+{
+        const struct sample *sample = &runner->sample;
+        const struct battery *battery = &sample->battery;
+        uint32_t have = sample->have & SAMPLE_BATTERY ? battery->have : 0;
+
+        *look = (struct look){
+                .at_ns = sample->boottime_ns,
+                .realtime_ns = sample->realtime_ns,
+                .status = have ? battery->status : BATTERY_UNKNOWN,
+                .capacity_percent = known(have, BATTERY_CAPACITY, battery->capacity_percent),
+                .charge_full_uah = known(have, BATTERY_CHARGE_FULL, (double)battery->charge_full_uah),
+                .voltage_mv = known(have, BATTERY_VOLTAGE, (double)battery->voltage_uv / 1e3),
+                .power_mw = known(have, BATTERY_POWER, (double)battery->power_uw / 1e3),
+                .temperature_c = known(have, BATTERY_TEMPERATURE, battery->temperature_dc / 10.0),
+        };
+        look->level_percent = have && runner->fine ? fine_level(battery) : look->capacity_percent;
+}
+
+static uint32_t counted(uint32_t sample_have)
+{
+        static const struct {
+                uint32_t sample, usage;
+        } pairs[] = {
+                { SAMPLE_OPPS, USAGE_CPU }, { SAMPLE_DISK, USAGE_DISK }, { SAMPLE_WIFI, USAGE_WIFI },
+                { SAMPLE_GPU, USAGE_GPU }, { SAMPLE_SCREEN, USAGE_DISPLAY },
+        };
+        uint32_t have = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
+                if (sample_have & pairs[i].sample)
+                        have |= pairs[i].usage;
+        return have;
+}
+
+/* All rows of an interval, nobody's too, are the whole machine. */
+static int count(struct runner *runner)
+{
+        const struct interval *interval = &runner->interval;
+        struct usage *usage = &runner->span.usage;
+        uint32_t before = usage->time_ns || usage->have ? usage->have : USAGE_ALL;
+
+        for (size_t i = 0; i < interval->n_rows; i++) {
+                int err = usage_add(usage, &interval->rows[i].usage);
+
+                if (err)
+                        return err;
+        }
+        usage->have = before & counted(interval->have);
+        runner->span.suspend_ns += interval->suspend_ns;
+        return 0;
+}
+
+static void integrate(struct span *span, const struct look *before, const struct look *now)
+{
+        double seconds = (double)(now->at_ns - before->at_ns) / (double)NS_PER_S;
+
+        if (isfinite(now->voltage_mv)) {
+                span->voltage_mv_s += now->voltage_mv * seconds;
+                span->voltage_s += seconds;
+        }
+        if (isfinite(now->power_mw)) {
+                span->power_mw_s += now->power_mw * seconds;
+                span->power_s += seconds;
+        }
+        if (now->status != BATTERY_DISCHARGING && now->status != BATTERY_UNKNOWN)
+                span->disturbed = true;
+        span->looks++;
+}
+
+int runner_look(struct runner *runner)
+{
+        struct look before = runner->look;
+        int err;
+
+        sample_reset(&runner->sample);
+        err = runner->hardware->ops->read(runner->hardware, &runner->sample);
+        if (err)
+                return err;
+        look_at(runner, &runner->look);
+        err = interval_make(runner->maker, &runner->sample, &runner->interval);
+        if (err == -ENODATA)
+                return 0; /* the first */
+        if (err)
+                return err;
+        integrate(&runner->span, &before, &runner->look);
+        runner->drawn_percent += runner->look.power_mw / full_mwh(runner) * 100 *
+                                 ((double)(runner->look.at_ns - before.at_ns) / (double)NS_PER_S / 3600);
+        return count(runner);
+}
+
+double runner_used_percent(const struct runner *runner)
+{
+        double fallen = runner->first_percent - runner->look.capacity_percent;
+
+        if (!isnan(runner->drawn_percent))
+                return runner->drawn_percent;
+        return fallen > 0 ? fallen - 0.5 : 0;
+}
+
+void span_begin(struct runner *runner)
+{
+        usage_clear(&runner->span.usage);
+        runner->span = (struct span){
+                .start_ns = runner->look.at_ns,
+                .start_realtime_ns = runner->look.realtime_ns,
+        };
+}
+
+double span_seconds(const struct runner *runner)
+{
+        return (double)(runner->look.at_ns - runner->span.start_ns) / (double)NS_PER_S;
+}
+
+int runner_wait(struct runner *runner, double seconds, double poll_s)
+{
+        uint64_t now = runner->look.at_ns, end = now + (uint64_t)(seconds * (double)NS_PER_S);
+
+        while (now < end) {
+                uint64_t until = MIN(end, now + (uint64_t)(poll_s * (double)NS_PER_S));
+                int err;
+
+                if (*runner->stop)
+                        return -EINTR;
+                if (now >= runner->deadline_ns)
+                        return -ETIME;
+                err = runner->hardware->ops->wait(runner->hardware, until);
+                if (!err)
+                        err = runner_look(runner);
+                if (err)
+                        return err;
+                now = until;
+        }
+        return *runner->stop ? -EINTR : 0;
+}
+
+/* Looks at the level this often: half a second until its refresh is known, so that this can be learnt. */
+#define POLL_UNKNOWN_S 0.5
+#define POLLS_PER_REFRESH 5
+#define POLL_MIN_S 0.2
+#define POLL_MAX_S 5.0
+
+static double poll_s(const struct runner *runner)
+{
+        if (isnan(runner->refresh.period_s))
+                return POLL_UNKNOWN_S;
+        return fmin(fmax(runner->refresh.period_s / POLLS_PER_REFRESH, POLL_MIN_S), POLL_MAX_S);
+}
+
+/* Waits for the level to change; @fallen gets by how much (below 0: it rose). */
+static int wait_step(struct runner *runner, double *fallen)
+{
+        double level = runner->look.level_percent;
+
+        for (;;) {
+                double poll = poll_s(runner);
+                int err = runner_wait(runner, poll, poll);
+
+                if (err)
+                        return err;
+                if (runner->span.disturbed || isnan(runner->look.level_percent) || isnan(level))
+                        break;
+                if (runner->look.level_percent == level)
+                        continue;
+                refresh_step(&runner->refresh, runner->look.at_ns, poll);
+                break;
+        }
+        *fallen = level - runner->look.level_percent;
+        if (*fallen > 0)
+                runner->step_percent = fmin(isnan(runner->step_percent) ? INFINITY : runner->step_percent, *fallen);
+        return 0;
+}
+
+void span_fill(struct runner *runner, const struct mode *mode, enum observation_method method,
+               struct observation *observation)
+{
+        const struct span *span = &runner->span;
+
+        *observation = (struct observation){
+                .method = method,
+                .start_realtime_ns = span->start_realtime_ns,
+                .elapsed_ns = runner->look.at_ns - span->start_ns,
+                .percent = NAN,
+                .steps = NAN,
+                .charge_full_uah = runner->look.charge_full_uah,
+                .voltage_mv = span->voltage_s > 0 ? span->voltage_mv_s / span->voltage_s : NAN,
+                .power_mw = NAN,
+                .refresh_s = NAN,
+                .temperature_c = runner->look.temperature_c,
+                .usage = span->usage, /* moves */
+                .held_back = mode->held_back,
+        };
+        snprintf(observation->mode, sizeof(observation->mode), "%s", mode->name);
+        snprintf(observation->kind, sizeof(observation->kind), "%s", mode->kind);
+        runner->span.usage = (struct usage){ 0 };
+        refuse_observation(runner, mode, observation);
+}
+
+int runner_burn(struct runner *runner, const struct mode *mode, struct observation *ret)
+{
+        double fallen = 0;
+        int err = runner->hardware->ops->apply(runner->hardware, mode);
+
+        if (err)
+                return err;
+        refresh_gap(&runner->refresh);
+        span_begin(runner);
+        err = wait_step(runner, &fallen);
+        if (err)
+                return err;
+        span_fill(runner, mode, runner->fine ? METHOD_TICKS : METHOD_PERCENT, ret);
+        ret->burn = true;
+        ret->percent = runner->look.level_percent;
+        ret->refresh_s = runner->refresh.period_s;
+        runner->rate_before = NAN;
+        return 0;
+}
+
+/* A mode must last this many refreshes, else the refresh decides its length and not its power. */
+#define REFRESHES_PERCENT 10
+#define REFRESHES_TICKS 20
+
+static double shortest_s(const struct runner *runner, double min_s)
+{
+        double refreshes = runner->fine ? REFRESHES_TICKS : REFRESHES_PERCENT;
+
+        return isnan(runner->refresh.period_s) ? min_s : fmax(min_s, refreshes * runner->refresh.period_s);
+}
+
+/*
+ * A step shows half a refresh late in the mean, and what the battery gave meanwhile belongs to the mode that ran: the
+ * mode before gave it at the start, this mode gives it at the end. After an idle mode a heavy one would otherwise
+ * seem cheaper by some percent, and dearer the other way round. Where the steps are finer than what passes in a
+ * refresh, half a step is the mean instead.
+ */
+static double late_percent(const struct runner *runner, double rate)
+{
+        double refresh_s = runner->refresh.period_s;
+
+        if (isnan(refresh_s) || isnan(rate))
+                return 0;
+        return fmin(rate * refresh_s, isnan(runner->step_percent) ? INFINITY : runner->step_percent) / 2;
+}
+
+static void correct_lateness(struct runner *runner, double fallen, struct observation *observation)
+{
+        double rate = fallen / ((double)observation->elapsed_ns / (double)NS_PER_S);
+
+        observation->steps = fallen;
+        if (!isnan(runner->rate_before))
+                observation->steps += late_percent(runner, rate) - late_percent(runner, runner->rate_before);
+        runner->rate_before = rate;
+}
+
+int runner_steps(struct runner *runner, const struct mode *mode, double steps_percent, double min_s,
+                 struct observation *ret)
+{
+        double level = runner->look.level_percent, fallen = 0, jump = 0, biggest = 0, steps = 0;
+        int err = runner->hardware->ops->apply(runner->hardware, mode);
+
+        if (err)
+                return err;
+        span_begin(runner);
+        do {
+                err = wait_step(runner, &jump);
+                if (err)
+                        return err;
+                if (runner->span.disturbed || !(jump > 0))
+                        break;
+                fallen = level - runner->look.level_percent;
+                biggest = fmax(biggest, jump);
+                steps++;
+        } while (fallen < steps_percent * 0.999 || span_seconds(runner) < shortest_s(runner, min_s));
+        span_fill(runner, mode, runner->fine ? METHOD_TICKS : METHOD_PERCENT, ret);
+        /* Full steps were shown at both ends: just below the upper edge of one, down to the same of another. */
+        ret->percent = level + (isnan(runner->step_percent) ? 0 : runner->step_percent) - fallen / 2;
+        ret->refresh_s = runner->refresh.period_s;
+        correct_lateness(runner, fallen, ret);
+        refuse_steps(runner, jump, biggest, steps, ret);
+        return 0;
+}
