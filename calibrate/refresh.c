@@ -30,6 +30,20 @@ static bool explains(const struct refresh *refresh, double period_s)
         return true;
 }
 
+/* The grid that lies best in all gaps: the widest one that explains them lies at the edge of what they allow. */
+static double centred(const struct refresh *refresh, double period_s)
+{
+        double moment = 0, squares = 0;
+
+        for (size_t i = 0; i < refresh->n; i++) {
+                double periods = round(refresh->gap_s[i] / period_s);
+
+                moment += periods * refresh->gap_s[i];
+                squares += periods * periods;
+        }
+        return moment / squares;
+}
+
 /*
  * From wide to narrow, so finely that the longest gap cannot jump over a grid. A grid of period P catches one gap by
  * chance with probability 2*resolution/P; times the grids already tried, that must be next to nothing.
@@ -49,7 +63,7 @@ static double widest(const struct refresh *refresh)
 
                 if (!explains(refresh, period))
                         continue;
-                return tried * pow(2 * refresh->resolution_s / period, (double)refresh->n) < DOUBT ? period : NAN;
+                return tried * pow(2 * refresh->resolution_s / period, (double)refresh->n) < DOUBT ? centred(refresh, period) : NAN;
         }
         /* No grid at all: it is refreshed more often than we look. */
         return refresh->n == REFRESH_GAPS ? refresh->resolution_s : NAN;
