@@ -245,3 +245,17 @@ int hardware_virtual_open(const struct profile *truth, uint64_t seed, double sta
         *ret = &virtual->hardware;
         return 0;
 }
+
+int hardware_virtual_load(const char *device, uint64_t seed, double start_percent, const struct log *log,
+                          struct hardware **ret)
+{
+        _cleanup_(profile_freep) struct profile *truth = NULL;
+        int err = virtual_load(device, log, &truth);
+
+        if (err)
+                return err;
+        err = hardware_virtual_open(truth, seed, start_percent, log, ret);
+        if (err)
+                log_error(log, "%s: this virtual device cannot be opened: %s", device, strerror(-err));
+        return err;
+}

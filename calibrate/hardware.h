@@ -59,3 +59,6 @@ struct hardware { /* embedded as the first member of each implementation */
 struct profile;
 int hardware_virtual_open(const struct profile *truth, uint64_t seed, double start_percent, const struct log *log,
                           struct hardware **ret);
+/* The same by name or file, as --device says it. Errors have said their sentence. */
+int hardware_virtual_load(const char *device, uint64_t seed, double start_percent, const struct log *log,
+                          struct hardware **ret);

@@ -16,7 +16,6 @@
 #include "progress.h"
 #include "refuse.h"
 #include "util.h"
-#include "virtual/virtual.h"
 
 #define START_PERCENT 95.0 /* of a virtual device */
 
@@ -41,7 +40,6 @@ static void catch_signals(void)
 struct calibration {
         struct options options;
         struct log log;
-        struct profile *truth;     /* of a virtual device */
         char *profile, *observations, *usage;
         struct night night;
         bool battery;
@@ -72,22 +70,14 @@ static int find_files(struct calibration *calibration)
 static int open_virtual(struct calibration *calibration, double start_percent, uint64_t seed)
 {
         struct night *night = &calibration->night;
-        int err = 0;
+        int err;
 
         if (night->hardware)
                 night->hardware->ops->close(night->hardware);
         night->hardware = NULL;
-        if (!calibration->truth)
-                err = virtual_load(calibration->options.device, &calibration->log, &calibration->truth);
-        if (err)
-                return err;
-        err = hardware_virtual_open(calibration->truth, seed, start_percent, &calibration->log, &night->hardware);
-        if (!err)
-                err = night->hardware->ops->describe(night->hardware, &night->description);
-        if (err)
-                log_error(&calibration->log, "%s: this virtual device cannot be opened: %s", calibration->options.device,
-                          strerror(-err));
-        return err;
+        err = hardware_virtual_load(calibration->options.device, seed, start_percent, &calibration->log,
+                                    &night->hardware);
+        return err ? err : night->hardware->ops->describe(night->hardware, &night->description);
 }
 
 static int open_device(struct calibration *calibration)
@@ -295,7 +285,6 @@ static void clean_up(struct calibration *calibration)
         plan_clear(&night->plan);
         if (night->hardware)
                 night->hardware->ops->close(night->hardware);
-        profile_free(calibration->truth);
         free(calibration->profile);
         free(calibration->observations);
         free(calibration->usage);

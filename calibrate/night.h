@@ -8,7 +8,7 @@
  * before the next mode begins.
  */
 
-#include "fit-child.h"
+#include "estimator.h"
 #include "options.h"
 #include "plan.h"
 #include "runner.h"
