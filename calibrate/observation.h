@@ -32,9 +32,9 @@ struct observation {
         int64_t start_realtime_ns;
         uint64_t elapsed_ns;
         double percent;           /* state of charge in the middle, where the level's steps tell it exactly */
-        double steps;             /* percent and ticks: percent of charge that went by, NaN for gauge. Level steps, plus
-                                     what half a refresh (the mean lateness of a step) holds in this mode, less
-                                     what it held in the mode before */
+        double steps;             /* percent and ticks: level steps that passed, in percent of charge; NaN for gauge. A step
+                                     shows up to a refresh late, at the start by the mode before's rate, at the end by
+                                     this one's: the fit's to see to */
         double charge_full_uah;   /* NaN unknown */
         double voltage_mv;        /* mean of voltage_now; NaN: the device shows none */
         double power_mw;          /* gauge: mean of power_now; NaN otherwise */

@@ -29,7 +29,6 @@ int runner_open(struct hardware *hardware, const struct hardware_description *de
                 .step_percent = NAN,
                 .gauge_period_s = NAN,
                 .gauge_quantum_mw = NAN,
-                .rate_before = NAN,
                 .deadline_ns = UINT64_MAX,
         };
         int err = interval_maker_new(&runner.maker);
@@ -288,7 +287,6 @@ int runner_burn(struct runner *runner, const struct mode *mode, struct observati
         ret->burn = true;
         ret->percent = runner->look.level_percent;
         ret->refresh_s = runner->refresh.period_s;
-        runner->rate_before = NAN;
         return 0;
 }
 
@@ -301,31 +299,6 @@ static double shortest_s(const struct runner *runner, double min_s)
         double refreshes = runner->fine ? REFRESHES_TICKS : REFRESHES_PERCENT;
 
         return isnan(runner->refresh.period_s) ? min_s : fmax(min_s, refreshes * runner->refresh.period_s);
-}
-
-/*
- * A step shows half a refresh late in the mean, and what the battery gave meanwhile belongs to the mode that ran: the
- * mode before gave it at the start, this mode gives it at the end. After an idle mode a heavy one would otherwise
- * seem cheaper by some percent, and dearer the other way round. Where the steps are finer than what passes in a
- * refresh, half a step is the mean instead.
- */
-static double late_percent(const struct runner *runner, double rate)
-{
-        double refresh_s = runner->refresh.period_s;
-
-        if (isnan(refresh_s) || isnan(rate))
-                return 0;
-        return fmin(rate * refresh_s, isnan(runner->step_percent) ? INFINITY : runner->step_percent) / 2;
-}
-
-static void correct_lateness(struct runner *runner, double fallen, struct observation *observation)
-{
-        double rate = fallen / ((double)observation->elapsed_ns / (double)NS_PER_S);
-
-        observation->steps = fallen;
-        if (!isnan(runner->rate_before))
-                observation->steps += late_percent(runner, rate) - late_percent(runner, runner->rate_before);
-        runner->rate_before = rate;
 }
 
 int runner_steps(struct runner *runner, const struct mode *mode, double steps_percent, double min_s,
@@ -351,7 +324,7 @@ int runner_steps(struct runner *runner, const struct mode *mode, double steps_pe
         /* Full steps were shown at both ends: just below the upper edge of one, down to the same of another. */
         ret->percent = level + (isnan(runner->step_percent) ? 0 : runner->step_percent) - fallen / 2;
         ret->refresh_s = runner->refresh.period_s;
-        correct_lateness(runner, fallen, ret);
+        ret->steps = fallen;
         refuse_steps(runner, jump, biggest, steps, ret);
         return 0;
 }

@@ -49,7 +49,6 @@ struct runner {
         struct refresh refresh;     /* of the watched level */
         double gauge_period_s;      /* NaN unknown */
         double gauge_quantum_mw;    /* NaN unknown */
-        double rate_before;         /* percent per second in the mode before; NaN unknown */
         uint64_t deadline_ns;       /* boottime at which all must stop; UINT64_MAX: none */
 
         double first_percent;       /* capacity at the start */
