@@ -259,7 +259,7 @@ int simulate_main(int argc, char **argv)
         int64_t realtime_ns = realtime_now_ns();
         struct arguments arguments = { .start_percent = 90, .interval_s = 30, .seed = 1 };
         const struct option_row rows[] = {
-                { "scenario", "FILE", "what happens: which app runs when and does what",
+                { "scenario", "FILE", "which app runs when and does what; or the name of a shipped one: airport",
                   .text = &arguments.scenario },
                 { "truth", "FILE", "write what really happened, as JSON", .text = &arguments.truth },
                 { "start-percent", "PERCENT", "true charge at the start (90)", .parse = parse_start_percent,

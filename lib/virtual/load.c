@@ -16,14 +16,29 @@ static bool is_file_name(const char *name)
         return strchr(name, '/') || (length > strlen(SUFFIX) && strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0);
 }
 
-static int shipped_path(const char *name, char **ret)
+int virtual_path(const char *folder, const char *name, const struct log *log, char **ret)
 {
-        _cleanup_free_ char *folder = NULL;
-        int err = paths_data("virtual", &folder);
+        _cleanup_free_ char *data = NULL, *path = NULL;
+        int err;
 
+        if (is_file_name(name)) {
+                *ret = strdup(name);
+                return *ret ? 0 : -ENOMEM;
+        }
+        err = paths_data("virtual", &data);
         if (err < 0)
                 return err;
-        return asprintf(ret, "%s/%s" SUFFIX, folder, name) < 0 ? -ENOMEM : 0;
+        if (asprintf(&path, "%s/%s%s" SUFFIX, data, folder, name) < 0) {
+                path = NULL;
+                return -ENOMEM;
+        }
+        if (access(path, F_OK) < 0) {
+                log_error(log, "there is no %s%s (looked for %s); a file needs a / or " SUFFIX " in its name",
+                          *folder ? "scenario " : "virtual device ", name, path);
+                return -ENOENT;
+        }
+        *ret = TAKE_PTR(path);
+        return 0;
 }
 
 int virtual_load(const char *name_or_file, const struct log *log, struct profile **ret)
@@ -37,15 +52,9 @@ int virtual_load(const char *name_or_file, const struct log *log, struct profile
                 log_error(log, "virtual: needs the name of a shipped device, or a file");
                 return -EINVAL;
         }
-        err = is_file_name(name) ? (path = strdup(name)) ? 0 : -ENOMEM : shipped_path(name, &path);
-        if (err < 0)
-                return err;
-        if (!is_file_name(name) && access(path, F_OK) < 0) {
-                log_error(log, "there is no virtual device \"%s\" (looked for %s); a file needs a / or " SUFFIX
-                               " in its name", name, path);
-                return -ENOENT;
-        }
-        err = profile_load(path, log, &truth);
+        err = virtual_path("", name, log, &path);
+        if (!err)
+                err = profile_load(path, log, &truth);
         if (err < 0)
                 return err;
         if (!truth->virtual_device.present) {

@@ -13,6 +13,7 @@
 #define SEGMENTS_MAX 10000
 #define POLICIES_MAX ARRAY_SIZE(((struct virtual_work *)NULL)->policy_khz)
 #define CPUS_MAX ARRAY_SIZE(((struct virtual_work *)NULL)->utilisation)
+#define MB_PER_S_MAX 1e4
 #define LONGEST_S 31622400.0 /* a leap year; virtual time costs real time, too */
 
 /* What was said so far about the segment being read, to find doubles and what is missing. */
@@ -180,13 +181,13 @@ static int parse_segment_key(const struct ini_place *place, struct reading *read
         case KEY_LENGTH:
                 return ini_number(place, key, value, 1e-3, LONGEST_S, &reading->length_s);
         case KEY_READ:
-                return ini_number(place, key, value, 0, 1e5, &work->read_mb_per_s);
+                return ini_number(place, key, value, 0, MB_PER_S_MAX, &work->read_mb_per_s);
         case KEY_WRITE:
-                return ini_number(place, key, value, 0, 1e5, &work->write_mb_per_s);
+                return ini_number(place, key, value, 0, MB_PER_S_MAX, &work->write_mb_per_s);
         case KEY_RX:
-                return ini_number(place, key, value, 0, 1e5, &work->rx_mb_per_s);
+                return ini_number(place, key, value, 0, MB_PER_S_MAX, &work->rx_mb_per_s);
         case KEY_TX:
-                return ini_number(place, key, value, 0, 1e5, &work->tx_mb_per_s);
+                return ini_number(place, key, value, 0, MB_PER_S_MAX, &work->tx_mb_per_s);
         case KEY_WAKES: /* a burst needs a second of silence before it, for each of the apps */
                 return ini_number(place, key, value, 0, 1e3, &work->wakes_per_s);
         default:
@@ -381,11 +382,14 @@ int scenario_parse(const char *text, size_t length, const char *name, const stru
         return 0;
 }
 
-int scenario_load(const char *path, const struct profile *truth, const struct log *log, struct scenario **ret)
+int scenario_load(const char *name_or_file, const struct profile *truth, const struct log *log,
+                  struct scenario **ret)
 {
-        _cleanup_free_ char *text = NULL;
+        _cleanup_free_ char *path = NULL, *text = NULL;
         size_t length;
-        int err = ini_text_read(path, TEXT_MAX, log, &text, &length);
+        int err = virtual_path("scenarios/", name_or_file, log, &path);
 
+        if (!err)
+                err = ini_text_read(path, TEXT_MAX, log, &text, &length);
         return err < 0 ? err : scenario_parse(text, length, path, truth, log, ret);
 }

@@ -37,8 +37,9 @@ struct scenario {
 int scenario_parse(const char *text, size_t length, const char *name, const struct profile *truth,
                    const struct log *log, struct scenario **ret);
 
-/* Reads @path and parses it. 0; -ENOENT; -EINVAL; another negative errno. */
-int scenario_load(const char *path, const struct profile *truth, const struct log *log, struct scenario **ret);
+/* Reads a shipped scenario by its name, or a file, and parses it. 0; -ENOENT; -EINVAL; another negative errno. */
+int scenario_load(const char *name_or_file, const struct profile *truth, const struct log *log,
+                  struct scenario **ret);
 void scenario_free(struct scenario *scenario);
 void scenario_freep(struct scenario **scenario);
 
