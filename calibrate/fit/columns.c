@@ -161,13 +161,14 @@ static void add(struct columns *columns, enum term term, uint32_t policy, uint32
         };
 }
 
+/* The only core of a policy shares with nobody: what it costs is all its own, and a second column would be the first. */
 static void add_policies(struct columns *columns, const struct seen *seen, enum term term, size_t *first)
 {
         for (size_t i = 0; i < columns->device.n_policies; i++) {
                 const struct device_policy *policy = &columns->device.policies[i];
 
                 first[i] = SIZE_MAX;
-                if (!seen->policies[i])
+                if (!seen->policies[i] || (term == TERM_CPU_SHARED && policy->n_cpus == 1))
                         continue;
                 first[i] = columns->n;
                 for (size_t k = 0; k < policy->n_khz; k++)
@@ -252,7 +253,8 @@ void columns_row(const struct columns *columns, const struct usage *usage, doubl
                 if (at < 0 || columns->active[at] == SIZE_MAX)
                         continue;
                 spread(columns, columns->active[at], n, cpu->khz, (double)cpu->busy_ns / NS_PER_S, row);
-                spread(columns, columns->shared[at], n, cpu->khz, (double)cpu->any_ns / NS_PER_S, row);
+                if (columns->shared[at] != SIZE_MAX)
+                        spread(columns, columns->shared[at], n, cpu->khz, (double)cpu->any_ns / NS_PER_S, row);
         }
         for (size_t i = 0; i < usage->n_screen; i++)
                 if (columns->levels > 0 && usage->screen[i].brightness != BRIGHTNESS_UNKNOWN)

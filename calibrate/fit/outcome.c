@@ -169,6 +169,28 @@ static int add_policies(struct profile *profile, const struct device *device)
         return 0;
 }
 
+/* Where there was nothing to share, S is 0 and known: a missing key would mean "not measured". */
+static int add_single_cores(struct profile *profile, const struct columns *columns)
+{
+        for (size_t i = 0; i < columns->device.n_policies; i++) {
+                const struct device_policy *policy = &columns->device.policies[i];
+
+                for (size_t k = 0; columns->active[i] != SIZE_MAX && policy->n_cpus == 1 && k < policy->n_khz; k++) {
+                        struct coefficient shared = {
+                                .term = TERM_CPU_SHARED, .policy = policy->policy, .point = policy->khz[k]
+                        };
+                        int err;
+
+                        if (profile_find(profile, TERM_CPU_ACTIVE, shared.policy, shared.point, "") < 0)
+                                continue;
+                        err = profile_add(profile, &shared);
+                        if (err)
+                                return err;
+                }
+        }
+        return 0;
+}
+
 static int add_coefficients(struct outcome *outcome, const struct columns *columns, const struct regression *fit)
 {
         struct profile *profile = outcome->profile;
@@ -194,7 +216,7 @@ static int add_coefficients(struct outcome *outcome, const struct columns *colum
         for (size_t a = 0; a < n; a++)
                 for (size_t b = 0; b < n; b++)
                         profile->covariance[a * n + b] = gsl_matrix_get(fit->covariance, kept[a], kept[b]);
-        return 0;
+        return add_single_cores(profile, columns);
 }
 
 static int set_background(struct profile *profile, const struct noise *noise, double scale)

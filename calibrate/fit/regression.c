@@ -234,7 +234,8 @@ static void prior_make(struct work *work, bool first_time)
                 if (most <= 0)
                         continue;
                 prior_smooth(fit->prior, policy, first, work->options->smooth_active * most);
-                prior_smooth(fit->prior, policy, columns->shared[i], work->options->smooth_shared * most);
+                if (columns->shared[i] != SIZE_MAX)
+                        prior_smooth(fit->prior, policy, columns->shared[i], work->options->smooth_shared * most);
         }
         for (size_t j = fit->p; j < work->q; j++)
                 gsl_matrix_set(fit->prior, j, j, level * level);
