@@ -122,6 +122,8 @@ def learned(truth_path, profile_paths, progress_paths):
         ["validated on modes it had not seen", *("yes" if one["validated"] else "no" for one in done)],
     ])
     print()
+    # All cores together cost a little less than the sum of each, by this share.
+    cut = float(truth.ini.get("virtual", "sub_additivity_percent", fallback="0")) / 100
     khz = sorted(int(key.split(".")[1]) for key in truth.ini["cpu 0"] if key.startswith("active_mw."))
     middle = khz[len(khz) // 2]
     levels = sorted(int(key.split(".")[1]) for key in truth.ini["display"] if key.startswith("power_mw."))
@@ -137,6 +139,8 @@ def learned(truth_path, profile_paths, progress_paths):
         real = truth.sum(weights)[0]
         if "base.power_mw" in weights:
             real += mean_unseen_mw(truth)
+        if words.startswith("four"):
+            real -= 4 * cut * truth.coefficient(f"cpu.0.active_mw.{middle}")[0]
         rows.append([words, unit, number(real), *(show(profile.sum(weights)) for profile in profiles)])
     table(["what it learned", "", "truth", *(f"by {method}" for method in methods)], rows, left=2)
 

@@ -1,0 +1,127 @@
+#!/usr/bin/python3
+# SPDX-FileCopyrightText: joulecast authors
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Benchmarks of whole commands: what a user waits for. Prints medians beside their goals; never fails for being slow.
+
+Usage: bench.py night|fit|simulate|cost|poll BUILD-DIR SOURCE-DIR
+"""
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+what, build, source = sys.argv[1:4]
+joulecast = os.path.join(build, "predict", "joulecast")
+folder = tempfile.mkdtemp(prefix="joulecast-bench-")
+environment = {**os.environ, "XDG_STATE_HOME": folder, "XDG_CONFIG_HOME": folder}
+
+
+def call(*command):
+    ran = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if ran.returncode:
+        sys.exit(f"{' '.join(command)}: exit {ran.returncode}: {ran.stderr}")
+
+
+def seconds(command, times, before=lambda: None):
+    """Wall-clock and CPU seconds of each run, children included."""
+    wall, cpu = [], []
+    for _ in range(times):
+        before()
+        used, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        call(*command)
+        wall.append(time.monotonic() - began)
+        now = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu.append(now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime)
+    return statistics.median(wall), statistics.median(cpu)
+
+
+def report(name, value_s, goal_s):
+    print(f"{name:<58} {value_s * 1000:9.1f} ms   goal {goal_s * 1000:6.0f} ms   {'met' if value_s <= goal_s else 'MISSED'}")
+
+
+def path(name):
+    return os.path.join(folder, name)
+
+
+def clear(*names):
+    def run():
+        for name in names:
+            for ending in ("", "-wal", "-shm", "-lock", "-journal"):
+                if os.path.exists(path(name) + ending):
+                    os.remove(path(name) + ending)
+    return run
+
+
+def calibration(method):
+    return [joulecast, "calibrate", "--device", "virtual:nexus-7", "--method", method, "--yes", "--json",
+            "--profile", path("profile.ini"), "--observations", path("observations.db")]
+
+
+def night():
+    for method in ("percent", "gauge"):
+        report(f"a virtual night: calibrate and fit, {method}", seconds(calibration(method), 5,
+               clear("profile.ini", "observations.db"))[0], 2)
+
+
+def fit():
+    for method in ("percent", "gauge"):
+        clear("profile.ini", "observations.db")()
+        call(*calibration(method))
+        report(f"one fit of stored observations, {method}, as a process", seconds(
+            [joulecast, "fit", "--observations", path("observations.db"), "--profile", path("refit.ini")], 11)[0], 0.01)
+
+
+def simulate():
+    report("simulate two hours, 241 polls", seconds(
+        [joulecast, "simulate", "--device", "virtual:nexus-7", "--database", path("usage.db"), "--scenario",
+         os.path.join(source, "data", "virtual", "scenarios", "airport.ini")], 7, clear("usage.db"))[0], 0.2)
+
+
+def cost():
+    fill = os.path.join(build, "tests", "bench", "fill-store")
+    began = time.monotonic()
+    call(fill, path("usage.db"))
+    size = os.path.getsize(path("usage.db"))
+    print(f"30 days of polls of 300 processes: written and rolled up in {time.monotonic() - began:.0f} s, {size / 1e6:.1f} MB")
+    profile = os.path.join(source, "data", "profiles", "nexus-one.ini")
+    command = [joulecast, "cost", "--profile", profile, "--database", path("usage.db"), "--json"]
+    report("cost over 30 days of polls of 300 processes", seconds(command, 7)[0], 0.1)
+    report("budget from the same history, as a process", seconds(
+        [joulecast, "budget", "--app", "app-7", "--standby", "3h", "--reserve", "app-9=10m", "--battery-percent", "20",
+         "--profile", profile, "--database", path("usage.db"), "--json"], 7)[0], 0.1)
+
+
+def poll():
+    """One more poll's CPU time, from the difference of two runs, beside pidstat's for one sample."""
+    idle = [subprocess.Popen(["sleep", "1000"]) for _ in range(max(0, 500 - len([n for n in os.listdir("/proc") if n.isdigit()])))]
+    try:
+        n = len([name for name in os.listdir("/proc") if name.isdigit()])
+        daemon = os.path.join(build, "poller", "joulecastd")
+
+        def polls(count):
+            return seconds([daemon, "--interval", "0.1", "--count", str(count), "--database", path("usage.db")], 3,
+                           clear("usage.db"))[1]
+        ours = (polls(41) - polls(1)) / 40
+        print(f"one poll of {n} processes: {ours * 1000:.2f} ms of CPU")
+        if shutil.which("pidstat"):
+            def samples(count):
+                return seconds(["pidstat", "-dru", "-p", "ALL", "1", str(count)], 3)[1]
+            theirs = (samples(6) - samples(1)) / 5
+            print(f"one sample of pidstat -dru: {theirs * 1000:.2f} ms; the poll needs {ours / theirs:.2f} of it"
+                  f"   goal 1   {'met' if ours <= theirs else 'MISSED'}")
+        else:
+            print("pidstat is not installed (package sysstat): nothing to compare with")
+    finally:
+        for process in idle:
+            process.kill()
+            process.wait()
+
+
+try:
+    {"night": night, "fit": fit, "simulate": simulate, "cost": cost, "poll": poll}[what]()
+finally:
+    shutil.rmtree(folder)

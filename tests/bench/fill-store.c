@@ -1,0 +1,109 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * fill-store FILE [DAYS]: a usage.db as a poller leaves it after 30 days (or DAYS) of polls every 30 s on a machine
+ * with 300 processes of 60 apps, all of which do something in each poll; rolled up as the poller does it.
+ */
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "interval.h"
+#include "store.h"
+#include "tuning.h"
+#include "units.h"
+#include "util.h"
+
+#define N_PROCESSES 300
+#define N_APPS 60
+#define POLL_S 30
+
+static uint64_t draw(uint64_t below)
+{
+        static uint64_t state = UINT64_C(88172645463325252);
+
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        return state % below;
+}
+
+static void fill_row(struct interval_row *row, unsigned process)
+{
+        static const uint32_t khz[] = { 245000, 384000, 460800, 499200, 576000, 614400, 652800, 691200, 768000, 806400,
+                                        844800, 998400 };
+
+        usage_clear(&row->usage);
+        *row = (struct interval_row){ .pid = (pid_t)(1000 + process), .start_time = process, .uid = 1000 };
+        snprintf(row->app, sizeof(row->app), "app-%u", process % N_APPS);
+        snprintf(row->comm, sizeof(row->comm), "app-%u", process % N_APPS);
+        row->state = process == 7 && draw(2) ? STATE_FOREGROUND : STATE_BACKGROUND;
+        row->usage.have = USAGE_ALL;
+        for (unsigned i = 0; i < 3; i++)
+                usage_add_cpu(&row->usage, 0, khz[draw(ARRAY_SIZE(khz))], draw(NS_PER_S), draw(NS_PER_S));
+        row->usage.read_bytes = draw(1000000);
+        row->usage.write_bytes = draw(1000000);
+        row->usage.wifi_rx_bytes = draw(100000);
+        row->usage.wifi_wakes = draw(3);
+        if (row->state == STATE_FOREGROUND)
+                usage_add_screen(&row->usage, 178, POLL_S * NS_PER_S);
+}
+
+static void fill_nobody(struct interval_row *row)
+{
+        usage_clear(&row->usage);
+        *row = (struct interval_row){ .uid = (uid_t)-1 };
+        row->usage.have = USAGE_ALL;
+        row->usage.time_ns = row->usage.wifi_on_ns = POLL_S * NS_PER_S;
+}
+
+static int fill(struct store *store, struct interval *interval, int64_t start_ns, unsigned polls)
+{
+        static const struct store_retention retention = { 48, 60, 0 };
+
+        for (unsigned poll = 0; poll < polls; poll++) {
+                int err;
+
+                interval->start_realtime_ns = start_ns + (int64_t)(poll * POLL_S * NS_PER_S);
+                interval->end_realtime_ns = interval->start_realtime_ns + (int64_t)(POLL_S * NS_PER_S);
+                interval->n_rows = 1;
+                fill_nobody(&interval->rows[0]);
+                for (unsigned process = 0; process < N_PROCESSES; process++)
+                        fill_row(&interval->rows[interval->n_rows++], process);
+                err = store_append(store, interval);
+                if (!err)
+                        err = store_roll_up(store, interval->end_realtime_ns, &retention);
+                if (err)
+                        return err;
+        }
+        return 0;
+}
+
+int main(int argc, char **argv)
+{
+        static struct interval_row rows[N_PROCESSES + 1];
+        static struct interval_alive alive[N_APPS];
+        _cleanup_(store_closep) struct store *store = NULL;
+        struct interval interval = { .elapsed_ns = POLL_S * NS_PER_S, .rows = rows, .alive = alive, .n_alive = N_APPS };
+        uint64_t days = 30;
+        int err;
+
+        if (argc < 2 || argc > 3 || (argc == 3 && util_parse_u64(argv[2], &days) < 0))
+                return 2;
+        for (unsigned i = 0; i < N_APPS; i++) {
+                snprintf(alive[i].app, sizeof(alive[i].app), "app-%u", i);
+                alive[i].uid = 1000;
+                alive[i].active_ns = POLL_S * NS_PER_S;
+        }
+        err = store_open(argv[1], STORE_WRITE, NULL, &store);
+        if (!err)
+                err = fill(store, &interval, ((int64_t)time(NULL) - (int64_t)days * 86400) * (int64_t)NS_PER_S,
+                           (unsigned)days * 86400 / POLL_S);
+        for (unsigned i = 0; i <= N_PROCESSES; i++)
+                usage_clear(&rows[i].usage);
+        if (err)
+                fprintf(stderr, "fill-store: %s: %s\n", argv[1], strerror(-err));
+        return err ? 1 : 0;
+}
