@@ -91,7 +91,7 @@ struct process {
         pid_t pid;
         uint64_t start_time;   /* in the unit of its source (clock ticks since boot for /proc); identity only */
         uint64_t began_ns;     /* boottime at which it began; 0: unknown */
-        uint64_t ended_ns;     /* boottime at which it ended; 0: alive, or unknown. Who hears of ends shows a process once more */
+        uint64_t ended_ns;     /* boottime at which it ended, shown once more by who hears of it; 0: alive, or unknown */
         uid_t uid;
         char comm[32];         /* hostile bytes as the kernel gives them */
         char app[APP_ID_MAX];  /* the app it belongs to; printable UTF-8 */

@@ -272,8 +272,8 @@ int simulate_main(int argc, char **argv)
         const struct command command = {
                 .name = "simulate",
                 .arguments = "--device virtual:NAME --scenario FILE [--database FILE] [--truth FILE]",
-                .help = "Plays a scenario on a virtual device while the poller watches. It takes no real time; virtual\n"
-                        "time ends now. The database then answers cost, predict and budget.",
+                .help = "Plays a scenario on a virtual device while the poller watches. It takes no real time;\n"
+                        "virtual time ends now. The database then answers cost, predict and budget.",
                 .rows = rows,
                 .n_rows = ARRAY_SIZE(rows),
         };

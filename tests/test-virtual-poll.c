@@ -171,7 +171,8 @@ static void nothing_is_lost_between_polls(void)
         setup(&run);
         play(&run, OFF_GRID, 30 * NS_PER_S);
         virtual_truth_read(run.device, &truth);
-        sum = run.nobody_j + run.game_j[0] + run.game_j[1] + run.music_j[0] + run.music_j[1] + run.web_j[0] + run.web_j[1];
+        sum = run.nobody_j + run.game_j[0] + run.game_j[1] + run.music_j[0] + run.music_j[1] + run.web_j[0] +
+              run.web_j[1];
         check_near(sum / truth.total_j, 1, 1e-6);
         check_near(run.nobody_j / truth.base_j, 1, 1e-6);
         check_near(run.game_j[1] / true_j(&truth, "game", true), 1, 1e-3);

@@ -318,6 +318,51 @@ static void test_hidden_constants(void)
         check_near(gauge_mean_mw(PLAIN "gauge_period_s = 1\n", 1), 100, 1e-9);
 }
 
+/* True charge of each shown percent from 90 down to 10, on a device that drains evenly. */
+static void percent_sizes(const char *text, uint64_t seed, double sizes[80])
+{
+        struct virtual_device *device = open_device(text, VIRTUAL_CALIBRATE, seed, 100);
+        struct sample sample = { 0 };
+        struct virtual_truth truth;
+        uint32_t last = 101;
+        double before = NAN;
+
+        check_int(virtual_set_screen(device, true, 255), 0); /* 0.9 W: a percent lasts 400 s */
+        do {
+                run(device, 1);
+                look(device, &sample);
+                if (sample.battery.capacity_percent == last)
+                        continue;
+                last = sample.battery.capacity_percent;
+                virtual_truth_read(device, &truth);
+                if (last >= 9 && last <= 88)
+                        sizes[88 - last] = before - truth.percent_end;
+                before = truth.percent_end;
+        } while (last > 8);
+        sample_clear(&sample);
+        virtual_free(device);
+}
+
+/* The curve is the device's, not the night's; without the key every percent is one. */
+static void test_nonlinearity(void)
+{
+        const char *bent = PLAIN "level_step_percent = 1\nnonlinearity_percent = 3\nbackground_mw = 1\n";
+        double straight[80], one[80], two[80], most = 0, roughest = 0;
+
+        percent_sizes(PLAIN "level_step_percent = 1\n", 1, straight);
+        percent_sizes(bent, 1, one);
+        percent_sizes(bent, 2, two);
+        for (unsigned i = 0; i < 80; i++) {
+                check_near(straight[i], 1, 0.003);
+                check_near(one[i], two[i], 0.006); /* to the second in which we looked */
+                most = fmax(most, fabs(one[i] - 1));
+                if (i > 0)
+                        roughest = fmax(roughest, fabs(one[i] - one[i - 1]));
+        }
+        check(most > 0.01 && most < 0.3);
+        check(roughest < 0.2 * most + 0.006); /* slow: three cosines */
+}
+
 static double energy_after(const char *text, enum virtual_stream stream, uint64_t seed, double s)
 {
         struct virtual_device *device = open_device(text, stream, seed, 95);
@@ -574,6 +619,7 @@ int main(void)
         test_levels();
         test_gauge();
         test_hidden_constants();
+        test_nonlinearity();
         test_determinism();
         test_effects();
         test_daemons();

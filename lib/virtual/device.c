@@ -74,8 +74,6 @@ int virtual_open(const struct profile *truth, enum virtual_stream stream, uint64
         device = calloc(1, sizeof(*device));
         if (!device)
                 return -ENOMEM;
-        if (log)
-                device->log = *log;
         err = power_model_init(&device->model, truth, log);
         if (!err)
                 err = copy_voltage(device, &truth->virtual_device);

@@ -53,7 +53,6 @@ struct virtual_device {
         struct gauge gauge;
         struct thermal thermal;
         struct noise noise;
-        struct log log;
 
         uint64_t now_ns;
         uint64_t next_second_ns;
