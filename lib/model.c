@@ -15,6 +15,21 @@
 
 #define S_PER_NS 1e-9
 
+const char *term_unit(enum term term)
+{
+        switch (term) {
+        case TERM_DISK_READ:
+        case TERM_DISK_WRITE:
+        case TERM_WIFI_RX:
+        case TERM_WIFI_TX:
+                return "mJ/MB";
+        case TERM_WIFI_WAKE:
+                return "mJ";
+        default:
+                return "mW";
+        }
+}
+
 void model_vector_clear(struct model_vector *vector)
 {
         for (size_t i = 0; i < vector->n_not_measured; i++)

@@ -30,3 +30,33 @@
  * row, so that they do not count again when they reach the storage. About the dirty limit of a phone.
  */
 #define TUNING_WRITE_DEBT_BYTES (UINT64_C(256) << 20)
+
+/*
+ * Forecasts (lib/history.c, lib/forecast.c). Blocks are long against the memory of noise in byte rates (2 min) and
+ * short against a session. Polls older than two days tell little that their hours do not, and cost a hundred times
+ * as much to read.
+ */
+#define TUNING_BLOCK_S 300.0
+#define TUNING_RAW_DAYS 2
+#define TUNING_HOUR_DAYS 30
+#define TUNING_SESSION_GAP_S 600.0
+
+/*
+ * How much an app's power differs from session to session and from block to block, in parts of its mean, before
+ * anything is known of it; each is worth so many degrees of freedom beside what the history says. Found on development
+ * seeds of tests/budget (docs/budget.md).
+ */
+#define TUNING_SESSION_SD 0.05
+#define TUNING_BLOCK_SD 0.10
+#define TUNING_PRIOR_DOF 2.0
+/* Seconds of "as on average" that steady the background of a state of the device that was hardly seen yet. */
+#define TUNING_BACKGROUND_PRIOR_S 600.0
+
+/*
+ * What a shown percent says of the charge that is left, in percent of a full battery: gauges bend by a percent or two
+ * (the nonlinearity of a virtual device, integrated); and of the energy in it, in parts, where the battery shows its
+ * voltage, and where it does not.
+ */
+#define TUNING_CHARGE_SD_PERCENT 0.3
+#define TUNING_VOLTAGE_SD 0.01
+#define TUNING_NO_VOLTAGE_SD 0.03

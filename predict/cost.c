@@ -3,18 +3,22 @@
 
 /* `joulecast cost`: what a span of time cost the battery, and who had it. */
 
+#include "cost.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "answer.h"
 #include "commands.h"
 #include "options.h"
+#include "store.h"
 #include "usage-table.h"
 #include "util.h"
 
 struct arguments {
         struct options options;
-        const char *usage, *from, *to;
+        const char *usage;
+        int64_t from_ns, to_ns;
 };
 
 static int answer(const struct arguments *arguments, const struct cost *cost, const struct profile *profile)
@@ -43,13 +47,39 @@ static int cost_of_table(const struct arguments *arguments, const struct profile
         return answer(arguments, cost, profile);
 }
 
+static int cost_of_database(const struct arguments *arguments, const struct profile *profile)
+{
+        _cleanup_(store_closep) struct store *store = NULL;
+        _cleanup_(cost_freep) struct cost *cost = NULL;
+        int code, err;
+
+        code = open_usage(&arguments->options, &store);
+        if (code != CODE_OK)
+                return code;
+        err = cost_make(profile, store, arguments->from_ns, arguments->to_ns, &cost);
+        if (err == -ENODATA) {
+                log_error(&program_log, "nothing was recorded in that time; joulecastd records while it runs");
+                return CODE_NO_DATA;
+        }
+        if (err < 0) {
+                log_error(&program_log, "the recorded usage cannot be read: %s", strerror(-err));
+                return CODE_FAILED;
+        }
+        return answer(arguments, cost, profile);
+}
+
+static int take_time(void *data, const char *value)
+{
+        return parse_time(value, realtime_now_ns(), data);
+}
+
 int cost_main(int argc, char **argv)
 {
-        struct arguments arguments = { 0 };
+        struct arguments arguments = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
         const struct option_row rows[] = {
                 { "from", "T", "start: 2026-11-20T08:00 (local, or with Z or +01:00), or -24h before now",
-                  .text = &arguments.from },
-                { "to", "T", "end, likewise", .text = &arguments.to },
+                  .parse = take_time, .data = &arguments.from_ns },
+                { "to", "T", "end, likewise", .parse = take_time, .data = &arguments.to_ns },
                 { "usage", "FILE", "price a usage table (CSV) instead of the database", .text = &arguments.usage },
         };
         const struct command command = {
@@ -63,11 +93,12 @@ int cost_main(int argc, char **argv)
 
         if (!options_parse(&command, argc, argv, &arguments.options, NULL, &code))
                 return code;
+        if (arguments.from_ns >= arguments.to_ns) {
+                log_error(&program_log, "cost: --from is not before --to");
+                return CODE_USAGE;
+        }
         code = open_profile(&arguments.options, &profile);
         if (code != CODE_OK)
                 return code;
-        if (arguments.usage)
-                return cost_of_table(&arguments, profile);
-        log_error(&program_log, "cost: say --usage FILE");
-        return CODE_USAGE;
+        return arguments.usage ? cost_of_table(&arguments, profile) : cost_of_database(&arguments, profile);
 }

@@ -9,6 +9,7 @@
 #include "options.h"
 #include "paths.h"
 #include "profile.h"
+#include "store.h"
 #include "util.h"
 
 static int tell_device(const struct options *options, int err)
@@ -23,6 +24,24 @@ static int tell_device(const struct options *options, int err)
         return err == -EINVAL ? CODE_USAGE : CODE_FAILED;
 }
 
+static char *profile_path(const struct options *options)
+{
+        char *path = NULL;
+
+        if (options->profile)
+                return strdup(options->profile);
+        return paths_profile(options->device, false, &path) < 0 ? NULL : path;
+}
+
+int tell_no_profile(const struct options *options)
+{
+        _cleanup_free_ char *path = profile_path(options);
+
+        log_error(&program_log, "there is no profile%s%s; run joulecast calibrate, or joulecast profile use NAME",
+                  path ? " " : "", path ? path : "");
+        return CODE_NO_DATA;
+}
+
 int open_profile(const struct options *options, struct profile **ret)
 {
         _cleanup_free_ char *found = NULL;
@@ -35,10 +54,40 @@ int open_profile(const struct options *options, struct profile **ret)
                         return tell_device(options, err);
                 path = found;
         }
-        if (access(path, F_OK) < 0 && errno == ENOENT) {
-                log_error(&program_log, "there is no profile %s; run joulecast calibrate, or joulecast profile use NAME",
-                          path);
+        if (access(path, F_OK) < 0 && errno == ENOENT)
+                return tell_no_profile(options);
+        return profile_load(path, &program_log, ret) < 0 ? CODE_FAILED : CODE_OK;
+}
+
+int tell_no_usage(const struct options *options, int err)
+{
+        _cleanup_free_ char *found = NULL;
+        const char *path = options->database;
+
+        if (!path && paths_usage(options->device, false, &found) == 0)
+                path = found;
+        if (err == -ENOENT) {
+                log_error(&program_log, "nothing was recorded yet: there is no %s; start joulecastd",
+                          path ? path : "database");
                 return CODE_NO_DATA;
         }
-        return profile_load(path, &program_log, ret) < 0 ? CODE_FAILED : CODE_OK;
+        if (err == -EINVAL && !path)
+                return tell_device(options, err);
+        return CODE_FAILED; /* the store has told */
+}
+
+int open_usage(const struct options *options, struct store **ret)
+{
+        _cleanup_free_ char *found = NULL;
+        const char *path = options->database;
+        int err;
+
+        if (!path) {
+                err = paths_usage(options->device, false, &found);
+                if (err < 0)
+                        return tell_device(options, err);
+                path = found;
+        }
+        err = store_open(path, STORE_READ, &program_log, ret);
+        return err < 0 ? tell_no_usage(options, err) : CODE_OK;
 }

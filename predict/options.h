@@ -79,3 +79,6 @@ struct profile;
 struct store;
 int open_profile(const struct options *options, struct profile **ret);
 int open_usage(const struct options *options, struct store **ret);
+/* The sentence about a profile, or a database, that is not there; an exit code. */
+int tell_no_profile(const struct options *options);
+int tell_no_usage(const struct options *options, int err);

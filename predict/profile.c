@@ -22,21 +22,6 @@
 
 #define PROFILE_BYTES_MAX (16 << 20)
 
-static const char *unit_of(enum term term)
-{
-        switch (term) {
-        case TERM_DISK_READ:
-        case TERM_DISK_WRITE:
-        case TERM_WIFI_RX:
-        case TERM_WIFI_TX:
-                return "mJ/MB";
-        case TERM_WIFI_WAKE:
-                return "mJ";
-        default:
-                return "mW";
-        }
-}
-
 static int is_profile(const struct dirent *entry)
 {
         size_t length = strlen(entry->d_name);
@@ -158,7 +143,7 @@ static int show_json(const struct profile *profile, const char *path)
                 cJSON_AddStringToObject(item, "key", coefficient_key(c, key));
                 cJSON_AddNumberToObject(item, "value", c->value);
                 cJSON_AddNumberToObject(item, "standard_error", c->standard_error);
-                cJSON_AddStringToObject(item, "unit", unit_of(c->term));
+                cJSON_AddStringToObject(item, "unit", term_unit(c->term));
                 cJSON_AddItemToArray(list, item);
         }
         return answer_print_json(json);
@@ -181,7 +166,7 @@ static int show_table(const struct profile *profile, const char *path)
                 table_row(table, TABLE_PLAIN);
                 table_cell(table, "%s", coefficient_key(c, key));
                 table_cell(table, "%s", format_number(c->value, fmax(c->value / 100, 0.01), text));
-                table_cell(table, "%s", unit_of(c->term));
+                table_cell(table, "%s", term_unit(c->term));
                 if (isnan(t * c->standard_error))
                         table_cell(table, "?");
                 else if (c->value > 0 && t * c->standard_error <= 0.5 * c->value)

@@ -1,0 +1,97 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "charge.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "tuning.h"
+#include "units.h"
+#include "util.h"
+
+/*
+ * Open-circuit voltage of a lithium-ion cell as it is usually tabulated (LiCoO2 against graphite). Only ratios are
+ * used, so it serves packs of several cells too; what a device's own cell differs by is TUNING_VOLTAGE_SD.
+ */
+static const struct {
+        double percent, volt;
+} cell[] = {
+        { 0, 3.27 },  { 5, 3.61 },  { 10, 3.69 }, { 20, 3.73 }, { 30, 3.77 },  { 40, 3.79 },
+        { 50, 3.82 }, { 60, 3.87 }, { 70, 3.95 }, { 80, 4.02 }, { 90, 4.11 }, { 100, 4.20 },
+};
+
+static double cell_volt(double percent)
+{
+        for (size_t i = 1; i < ARRAY_SIZE(cell); i++) {
+                if (percent <= cell[i].percent)
+                        return cell[i - 1].volt + (percent - cell[i - 1].percent) / (cell[i].percent - cell[i - 1].percent) *
+                                                          (cell[i].volt - cell[i - 1].volt);
+        }
+        return cell[ARRAY_SIZE(cell) - 1].volt;
+}
+
+/* Integral of the voltage from empty, in V times percent. */
+static double cell_integral(double percent)
+{
+        double sum = 0;
+
+        for (size_t i = 1; i < ARRAY_SIZE(cell) && cell[i - 1].percent < percent; i++) {
+                double end = fmin(cell[i].percent, percent);
+
+                sum += (cell[i - 1].volt + cell_volt(end)) / 2 * (end - cell[i - 1].percent);
+        }
+        return sum;
+}
+
+static double shown_percent(const struct battery *battery, double *step)
+{
+        *step = 0;
+        if (battery->have & BATTERY_CHARGE_NOW && battery->have & BATTERY_CHARGE_FULL && battery->charge_full_uah > 0)
+                return fmin(100.0 * (double)battery->charge_now_uah / (double)battery->charge_full_uah, 100);
+        if (battery->have & BATTERY_ENERGY_NOW && battery->have & BATTERY_ENERGY_FULL && battery->energy_full_uwh > 0)
+                return fmin(100.0 * (double)battery->energy_now_uwh / (double)battery->energy_full_uwh, 100);
+        *step = 1;
+        return battery->have & BATTERY_CAPACITY ? (double)battery->capacity_percent : NAN;
+}
+
+/* A floored percentage is anywhere in its step, but not above full. */
+static void spread_step(struct charge *charge, double step)
+{
+        step = fmin(step, 100 - charge->percent);
+        charge->percent += step / 2;
+        charge->percent_sd = hypot(step / sqrt(12), TUNING_CHARGE_SD_PERCENT);
+}
+
+int charge_of(const struct profile *profile, const struct forecast_battery *battery, double percent,
+              struct charge *ret)
+{
+        struct charge charge = { .percent_j = J_PER_PERCENT(profile->energy_full_mwh) };
+        const struct battery *shown = &battery->battery;
+        double step = 0, seen = battery->known ? shown_percent(shown, &step) : NAN;
+        bool known = battery->known;
+
+        charge.percent = isnan(percent) ? seen : percent;
+        if (isnan(charge.percent))
+                return -ENODEV;
+        spread_step(&charge, isnan(percent) ? step : 0);
+        charge.energy_sd = known && shown->have & BATTERY_ENERGY_FULL ? TUNING_VOLTAGE_SD : TUNING_NO_VOLTAGE_SD;
+        if (known && shown->have & BATTERY_CHARGE_FULL && shown->have & BATTERY_VOLTAGE && shown->charge_full_uah > 0) {
+                /* The voltage was seen at the battery's percentage; what the user says may be another. */
+                double ratio = isnan(seen) ? 1 : cell_volt(charge.percent) / cell_volt(seen);
+
+                charge.percent_j = 0.01 * (double)shown->charge_full_uah * (double)shown->voltage_uv * ratio *
+                                   UJ_PER_UAH_UV / UJ_PER_J;
+                charge.energy_sd = TUNING_VOLTAGE_SD;
+                charge.falls = true;
+        }
+        *ret = charge;
+        return 0;
+}
+
+double charge_energy_j(const struct charge *charge, double keep_percent)
+{
+        if (!charge->falls)
+                return charge->percent_j * (charge->percent - keep_percent);
+        return charge->percent_j * (cell_integral(charge->percent) - cell_integral(keep_percent)) /
+               cell_volt(charge->percent);
+}

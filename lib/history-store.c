@@ -1,0 +1,53 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A history from usage.db: fine where it is recent, coarse where it is old. */
+
+#include <errno.h>
+
+#include "history.h"
+#include "tuning.h"
+#include "units.h"
+#include "util.h"
+
+#define DAY_NS (INT64_C(86400) * (int64_t)NS_PER_S)
+
+static int add_row(void *data, const struct store_row *row)
+{
+        return history_add(data, row);
+}
+
+int history_read(const struct profile *profile, struct store *store, struct history **ret)
+{
+        _cleanup_(history_freep) struct history *history = NULL;
+        struct store_query query = { .grain = STORE_DAY, .from_ns = INT64_MIN, .uid = -1 };
+        struct store_battery battery = { 0 };
+        int err;
+
+        err = store_battery(store, INT64_MIN, INT64_MAX, &battery);
+        if (err < 0)
+                return err;
+        err = history_new(profile, &history);
+        if (err < 0)
+                return err;
+        query.to_ns = battery.last_ns - TUNING_HOUR_DAYS * DAY_NS;
+        err = store_rows(store, &query, add_row, history);
+        if (err < 0)
+                return err;
+        query = (struct store_query){ .grain = STORE_HOUR, .from_ns = query.to_ns, .uid = -1,
+                                      .to_ns = battery.last_ns - TUNING_RAW_DAYS * DAY_NS };
+        err = store_rows(store, &query, add_row, history);
+        if (err < 0)
+                return err;
+        query = (struct store_query){ .grain = STORE_RAW, .from_ns = query.to_ns, .to_ns = INT64_MAX, .uid = -1 };
+        err = store_rows(store, &query, add_row, history);
+        if (err < 0)
+                return err;
+        err = history_finish(history);
+        if (err < 0)
+                return err;
+        if (!(history->awake_s > 0))
+                return -ENODATA;
+        *ret = TAKE_PTR(history);
+        return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Behind include/joulecast.h: what its opaque types are. */
+
+#include "forecast.h"
+#include "joulecast.h"
+#include "log.h"
+#include "profile.h"
+#include "store.h"
+
+struct joulecast_context {
+        struct log log;
+        joulecast_log_handler handler;
+        void *data;
+        char *device;
+        char *machine;
+        uint64_t last_id; /* of the profiles made */
+};
+
+struct joulecast_profile {
+        struct joulecast_context *context;
+        struct profile *profile;
+        uint64_t id;
+        char (*keys)[PROFILE_KEY_MAX];
+};
+
+struct joulecast_usage {
+        struct joulecast_context *context;
+        struct store *store;
+        bool live;                      /* the battery of the machine is this database's */
+        struct forecast_battery battery;
+        bool battery_read;
+        struct history *history;        /* by the profile of history_id, made when first asked */
+        uint64_t history_id;
+};
+
+/* The history of @usage by @profile, and the battery; kept for the next question. 0; -ENODATA; -errno. */
+int usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile, const struct history **ret);
+const struct forecast_battery *usage_battery(struct joulecast_usage *usage);
+/* What --battery-percent, a live battery and the last stored one come down to for people. */
+int usage_percent(const struct forecast_battery *battery, double *ret);
+
+static inline struct joulecast_value value_out(struct cost_value value)
+{
+        return (struct joulecast_value){ value.value, value.low, value.high };
+}

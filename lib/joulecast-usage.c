@@ -1,0 +1,167 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The public API: usage. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "joulecast-private.h"
+#include "paths.h"
+#include "units.h"
+#include "util.h"
+
+JOULECAST_EXPORT void joulecast_usage_free(struct joulecast_usage *usage)
+{
+        if (!usage)
+                return;
+        history_free(usage->history);
+        store_close(usage->store);
+        free(usage);
+}
+
+static void joulecast_usage_freep(struct joulecast_usage **usage)
+{
+        joulecast_usage_free(*usage);
+}
+
+JOULECAST_EXPORT int joulecast_usage_open(struct joulecast_context *context, const char *path,
+                                          struct joulecast_usage **ret)
+{
+        _cleanup_(joulecast_usage_freep) struct joulecast_usage *usage = calloc(1, sizeof(*usage));
+        _cleanup_free_ char *found = NULL;
+        int err = 0;
+
+        if (!usage)
+                return -ENOMEM;
+        usage->context = context;
+        usage->live = context->machine || (!path && !context->device);
+        if (!path) {
+                err = paths_usage(context->device, false, &found);
+                path = found;
+        }
+        if (err == 0)
+                err = store_open(path, STORE_READ, &context->log, &usage->store);
+        if (err < 0)
+                return err;
+        *ret = TAKE_PTR(usage);
+        return 0;
+}
+
+JOULECAST_EXPORT int joulecast_usage_span(struct joulecast_usage *usage, int64_t *from_ns, int64_t *to_ns)
+{
+        struct store_battery battery;
+        int err = store_battery(usage->store, INT64_MIN, INT64_MAX, &battery);
+
+        if (err < 0)
+                return err;
+        if (from_ns)
+                *from_ns = battery.first_ns;
+        if (to_ns)
+                *to_ns = battery.last_ns;
+        return 0;
+}
+
+/* The cost of a usage by a profile that knows nothing is its times. */
+JOULECAST_EXPORT int joulecast_usage_apps(struct joulecast_usage *usage, joulecast_app_visitor visitor, void *data)
+{
+        _cleanup_(profile_freep) struct profile *blank = NULL;
+        _cleanup_(cost_freep) struct cost *cost = NULL;
+        int err;
+
+        err = profile_new("", 1, &blank);
+        if (err == 0)
+                err = cost_make(blank, usage->store, INT64_MIN, INT64_MAX, &cost);
+        for (size_t i = 0; err == 0 && i < cost->n_apps; i++) {
+                const struct cost_app *app = &cost->apps[i];
+
+                err = visitor(data, app->app, app->name, (enum joulecast_state)app->state, app->active_s);
+        }
+        return err;
+}
+
+static bool read_live(const char *machine, struct battery *ret)
+{
+        return false;
+}
+
+const struct forecast_battery *usage_battery(struct joulecast_usage *usage)
+{
+        struct forecast_battery *battery = &usage->battery;
+        struct store_battery stored = { 0 };
+
+        if (usage->live) {
+                battery->live = read_live(usage->context->machine, &battery->battery);
+                battery->known = battery->live;
+        }
+        if (!battery->live && !usage->battery_read) {
+                usage->battery_read = true;
+                battery->known = store_battery(usage->store, INT64_MIN, INT64_MAX, &stored) == 0 && stored.last.have;
+                battery->battery = stored.last;
+        }
+        return battery;
+}
+
+int usage_percent(const struct forecast_battery *battery, double *ret)
+{
+        const struct battery *shown = &battery->battery;
+
+        if (!battery->known)
+                return -ENODEV;
+        if (shown->have & BATTERY_CAPACITY)
+                *ret = shown->capacity_percent;
+        else if (shown->have & BATTERY_CHARGE_NOW && shown->have & BATTERY_CHARGE_FULL && shown->charge_full_uah > 0)
+                *ret = fmin(100.0 * (double)shown->charge_now_uah / (double)shown->charge_full_uah, 100);
+        else if (shown->have & BATTERY_ENERGY_NOW && shown->have & BATTERY_ENERGY_FULL && shown->energy_full_uwh > 0)
+                *ret = fmin(100.0 * (double)shown->energy_now_uwh / (double)shown->energy_full_uwh, 100);
+        else
+                return -ENODEV;
+        return 0;
+}
+
+JOULECAST_EXPORT int joulecast_usage_battery(struct joulecast_usage *usage, double *percent, int *plugged)
+{
+        const struct forecast_battery *battery = usage_battery(usage);
+        int err = usage_percent(battery, percent);
+
+        if (err == 0 && plugged)
+                *plugged = battery->battery.status == BATTERY_UNKNOWN ? -1 :
+                           battery->battery.status != BATTERY_DISCHARGING;
+        return err;
+}
+
+int usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile, const struct history **ret)
+{
+        struct history *history = NULL;
+        int err;
+
+        if (!usage->history || usage->history_id != profile->id) {
+                err = history_read(profile->profile, usage->store, &history);
+                if (err < 0)
+                        return err;
+                history_free(usage->history);
+                usage->history = history;
+                usage->history_id = profile->id;
+        }
+        *ret = usage->history;
+        return 0;
+}
+
+JOULECAST_EXPORT int joulecast_app_of_pid(pid_t pid, char *buf, size_t size)
+{
+        char path[64], comm[64];
+        ssize_t length;
+
+        if (size < JOULECAST_APP_MAX || pid < 0)
+                return -EINVAL;
+        snprintf(path, sizeof(path), "/proc/%d/comm", (int)(pid == 0 ? getpid() : pid));
+        length = util_read_at(AT_FDCWD, path, comm, sizeof(comm));
+        if (length < 0)
+                return length == -ENOENT ? -ESRCH : (int)length;
+        comm[strcspn(comm, "\n")] = '\0';
+        util_printable(comm, buf, size);
+        return 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * How much power something draws from now on, by what it drew: a mean, how far
+ * a future span may be from it, and how well the mean itself is known.
+ */
+
+#include "history.h"
+
+/*
+ * The power over a future span of T seconds has the variance session^2 + noise_j2_per_s / T around the mean; the mean
+ * is known to mean_sd_w, with so many degrees of freedom.
+ */
+struct rate {
+        struct model_vector vector; /* a second of it: weights for the model */
+        double power_w;
+        double session_sd_w;        /* one session against another */
+        double noise_j2_per_s;      /* within a session, white beyond a block */
+        double mean_sd_w;
+        double degrees_of_freedom;
+        double seconds;             /* of history behind it */
+        size_t n_sessions;
+};
+
+/* An app's own, in a state it was seen in. -ENODATA: never in that state. */
+int rate_of_app(const struct history *history, size_t app, enum app_state state, struct rate *ret);
+
+/*
+ * What other apps draw in the background, while each of @apps has the screen, while another app has it, and while none
+ * has. Blocks hold a mixture, so the three kinds are told apart by least squares, held together by a prior of their
+ * common mean. @ret has n_apps + 2 entries, in that order.
+ */
+int rate_of_background(const struct history *history, const size_t *apps, size_t n_apps, struct rate *ret);
+
+/* Base while awake and while suspended: time and WiFi association, which do not vary. */
+int rate_of_base(const struct history *history, struct rate *awake);
+void rate_clear(struct rate *rate);
+
+/* Standard deviation of the energy over a span of @seconds, of what is not the model's own error; J. */
+double rate_sd_j(const struct rate *rate, double seconds);

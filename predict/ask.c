@@ -1,0 +1,97 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ask.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "answer.h"
+#include "paths.h"
+#include "util.h"
+
+static void tell(void *data, enum joulecast_level level, const char *sentence)
+{
+        log_write(&program_log, level == JOULECAST_ERROR ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING, "%s", sentence);
+}
+
+static int set_context(const struct options *options, struct joulecast_context *context)
+{
+        int err = joulecast_context_set_device(context, options->device);
+
+        joulecast_context_set_log(context, tell, NULL);
+        if (err == -EINVAL) {
+                char device[128];
+
+                log_error(&program_log, "--device %s: a device is virtual:NAME or virtual:FILE",
+                          util_printable(options->device, device, sizeof(device)));
+                return CODE_USAGE;
+        }
+        if (err == 0)
+                err = joulecast_context_set_machine(context, options->machine);
+        return err < 0 ? CODE_FAILED : CODE_OK;
+}
+
+int ask_open(const struct options *options, struct ask *ret)
+{
+        struct ask ask = { 0 };
+        int code = CODE_OK, err;
+
+        if (joulecast_context_new(&ask.context) < 0)
+                return CODE_FAILED;
+        code = set_context(options, ask.context);
+        if (code == CODE_OK) {
+                err = joulecast_profile_load(ask.context, options->profile, &ask.profile);
+                if (err == -ENOENT)
+                        code = tell_no_profile(options);
+                else if (err < 0)
+                        code = CODE_FAILED;
+        }
+        if (code == CODE_OK) {
+                err = joulecast_usage_open(ask.context, options->database, &ask.usage);
+                code = err < 0 ? tell_no_usage(options, err) : CODE_OK;
+        }
+        if (code != CODE_OK) {
+                ask_close(&ask);
+                return code;
+        }
+        *ret = ask;
+        return CODE_OK;
+}
+
+void ask_close(struct ask *ask)
+{
+        joulecast_usage_free(ask->usage);
+        joulecast_profile_free(ask->profile);
+        joulecast_context_free(ask->context);
+        *ask = (struct ask){ 0 };
+}
+
+int ask_failed(int err)
+{
+        if (err == -ENODEV) {
+                log_error(&program_log, "nothing says how full the battery is; say --battery-percent N");
+                return CODE_NO_DATA;
+        }
+        if (err != -ENODATA)
+                log_error(&program_log, "there is no answer: %s", strerror(-err));
+        return err == -ENODATA ? CODE_NO_DATA : CODE_FAILED;
+}
+
+struct cJSON *ask_value(struct joulecast_value value)
+{
+        return answer_value(&(struct cost_value){ value.value, value.low, value.high });
+}
+
+char *ask_minutes(double minutes, char *buf)
+{
+        double whole = floor(minutes);
+
+        if (isnan(minutes))
+                snprintf(buf, 32, "without end");
+        else if (minutes < 120)
+                snprintf(buf, 32, "%.0f minute%s", whole, whole == 1 ? "" : "s");
+        else
+                snprintf(buf, 32, "%.0f h %.0f min", floor(whole / 60), fmod(whole, 60));
+        return buf;
+}

@@ -1,0 +1,187 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* `joulecast budget`: how long an app can run and leave enough for what is needed later. */
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "answer.h"
+#include "ask.h"
+#include "commands.h"
+#include "table.h"
+#include "util.h"
+
+#define RESERVES_MAX 16
+
+/* What the command line asks; a reserve is "APP=TIME". */
+struct question {
+        const char *app;
+        char *reserve_app[RESERVES_MAX];
+        double reserve_minutes[RESERVES_MAX];
+        size_t n_reserves;
+        double standby_minutes;
+        double keep_percent;
+        double battery_percent;
+};
+
+static void question_clear(struct question *question)
+{
+        for (size_t i = 0; i < question->n_reserves; i++)
+                free(question->reserve_app[i]);
+}
+
+static int take_reserve(void *data, const char *value)
+{
+        struct question *question = data;
+        const char *equals = strrchr(value, '=');
+        size_t n = question->n_reserves;
+
+        if (!equals || equals == value || n == RESERVES_MAX ||
+            parse_minutes(equals + 1, &question->reserve_minutes[n]) < 0)
+                return -EINVAL;
+        question->reserve_app[n] = strndup(value, (size_t)(equals - value));
+        if (!question->reserve_app[n])
+                return -ENOMEM;
+        question->n_reserves++;
+        return 0;
+}
+
+static int take_minutes(void *data, const char *value)
+{
+        return parse_minutes(value, data);
+}
+
+static int take_percent(void *data, const char *value)
+{
+        return parse_percent(value, data);
+}
+
+static int print_json(const struct joulecast_budget *budget)
+{
+        struct cJSON *json = cJSON_CreateObject();
+
+        cJSON_AddItemToObject(json, "app", answer_text(joulecast_budget_app(budget)));
+        cJSON_AddNumberToObject(json, "level", 0.9);
+        cJSON_AddItemToObject(json, "minutes", ask_value(joulecast_budget_minutes(budget)));
+        cJSON_AddNumberToObject(json, "reserved_percent", joulecast_budget_reserved_percent(budget));
+        cJSON_AddNumberToObject(json, "battery_percent", joulecast_budget_battery_percent(budget));
+        cJSON_AddItemToObject(json, "basis", answer_text(joulecast_budget_basis(budget)));
+        return answer_print_json(json);
+}
+
+static void print_headline(const struct joulecast_budget *budget)
+{
+        struct joulecast_value minutes = joulecast_budget_minutes(budget);
+        const char *bold = use_color() ? "\033[1m" : "", *plain = use_color() ? "\033[0m" : "";
+        char app[JOULECAST_APP_MAX], sure[32], likely[32];
+
+        util_printable(joulecast_budget_app(budget), app, sizeof(app));
+        ask_minutes(isnan(minutes.low) ? minutes.value : minutes.low, sure);
+        ask_minutes(minutes.value, likely);
+        if (isnan(minutes.low))
+                printf("%s can run for %s%s%s; how sure that is, this profile does not know.\n", app, bold, likely, plain);
+        else if (minutes.value < 1)
+                printf("%sNothing is left for %s%s: what is to come later takes it all.\n", bold, app, plain);
+        else if (minutes.low < 1)
+                printf("%s may run for %s%s%s, but not for sure.\n", app, bold, likely, plain);
+        else
+                printf("%s can run for %s%s for sure%s (95 of 100 times), %s likely.\n", app, bold, sure, plain, likely);
+}
+
+static int print_answer(const struct joulecast_budget *budget, const struct question *question)
+{
+        double battery = joulecast_budget_battery_percent(budget);
+        char span[32], name[JOULECAST_APP_MAX];
+
+        print_headline(budget);
+        printf("\nOf %.0f %% in the battery, %.1f %% are set aside", battery, joulecast_budget_reserved_percent(budget));
+        for (size_t i = 0; i < question->n_reserves; i++)
+                printf("%s %s of %s", i ? "," : ":", ask_minutes(question->reserve_minutes[i], span),
+                       util_printable(question->reserve_app[i], name, sizeof(name)));
+        if (question->standby_minutes > 0)
+                printf("%s %s of standby", question->n_reserves ? "," : ":", ask_minutes(question->standby_minutes, span));
+        if (question->keep_percent > 0)
+                printf("%s %.0f %% to keep", question->n_reserves || question->standby_minutes > 0 ? "," : ":",
+                       question->keep_percent);
+        printf(".\n");
+        print_note("From %s.", joulecast_budget_basis(budget));
+        return CODE_OK;
+}
+
+static int make_plan(const struct question *question, struct joulecast_plan **ret)
+{
+        struct joulecast_plan *plan = NULL;
+        int err = joulecast_plan_new(question->app, &plan);
+
+        for (size_t i = 0; i < question->n_reserves && err == 0; i++)
+                err = joulecast_plan_reserve(plan, question->reserve_app[i], question->reserve_minutes[i]);
+        if (err == 0)
+                err = joulecast_plan_standby(plan, question->standby_minutes);
+        if (err == 0)
+                err = joulecast_plan_keep(plan, question->keep_percent);
+        if (err == 0 && !isnan(question->battery_percent))
+                err = joulecast_plan_battery(plan, question->battery_percent);
+        if (err < 0)
+                joulecast_plan_free(plan);
+        else
+                *ret = plan;
+        return err;
+}
+
+static int answer(const struct options *options, const struct question *question)
+{
+        _cleanup_(ask_close) struct ask ask = { 0 };
+        struct joulecast_plan *plan = NULL;
+        struct joulecast_budget *budget = NULL;
+        int code, err;
+
+        code = ask_open(options, &ask);
+        if (code != CODE_OK)
+                return code;
+        err = make_plan(question, &plan);
+        if (err == 0)
+                err = joulecast_budget_new(ask.profile, ask.usage, plan, &budget);
+        if (err < 0)
+                code = ask_failed(err);
+        else
+                code = options->json ? print_json(budget) : print_answer(budget, question);
+        joulecast_budget_free(budget);
+        joulecast_plan_free(plan);
+        return code;
+}
+
+int budget_main(int argc, char **argv)
+{
+        _cleanup_(question_clear) struct question question = { .battery_percent = NAN };
+        const struct option_row rows[] = {
+                { "app", "A", "the app that is to run: its id or its name", .text = &question.app },
+                { "reserve", "B=10m", "leave so much of another app; may be said again", .parse = take_reserve,
+                  .data = &question },
+                { "standby", "3h", "leave so much time with the screen off", .parse = take_minutes,
+                  .data = &question.standby_minutes },
+                { "keep", "PERCENT", "leave so much charge at the end", .parse = take_percent,
+                  .data = &question.keep_percent },
+                { "battery-percent", "N", "answer as if the battery had this charge", .parse = take_percent,
+                  .data = &question.battery_percent },
+        };
+        const struct command command = {
+                .name = "budget", .arguments = "--app A [--reserve B=10m]... [--standby 3h] [--keep PERCENT] [--json]",
+                .help = "How long an app can run and leave enough for what is needed later. \"For sure\" holds in 95\n"
+                        "of 100 cases. The whole device's drain counts: base, the app, and the usual background.",
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+        };
+        struct options options = { 0 };
+        int code;
+
+        if (!options_parse(&command, argc, argv, &options, NULL, &code))
+                return code;
+        if (!question.app) {
+                log_error(&program_log, "budget: say --app A");
+                return CODE_USAGE;
+        }
+        return answer(&options, &question);
+}

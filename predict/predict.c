@@ -1,0 +1,96 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* `joulecast predict`: what so many minutes of an app will cost. */
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "answer.h"
+#include "ask.h"
+#include "commands.h"
+#include "table.h"
+#include "util.h"
+
+static int print_json(const struct joulecast_forecast *forecast, double minutes)
+{
+        struct cJSON *json = cJSON_CreateObject();
+
+        cJSON_AddItemToObject(json, "app", answer_text(joulecast_forecast_app(forecast)));
+        cJSON_AddNumberToObject(json, "minutes", minutes);
+        cJSON_AddNumberToObject(json, "level", 0.9);
+        cJSON_AddItemToObject(json, "percent", ask_value(joulecast_forecast_percent(forecast)));
+        cJSON_AddItemToObject(json, "energy_j", ask_value(joulecast_forecast_energy_j(forecast)));
+        cJSON_AddItemToObject(json, "device_percent", ask_value(joulecast_forecast_device_percent(forecast)));
+        cJSON_AddItemToObject(json, "basis", answer_text(joulecast_forecast_basis(forecast)));
+        return answer_print_json(json);
+}
+
+static void add_line(struct table *table, const char *what, struct joulecast_value value, const char *unit)
+{
+        struct cost_value plain = { value.value, value.low, value.high };
+        char text[64];
+
+        table_row(table, TABLE_PLAIN);
+        table_cell(table, "%s", what);
+        table_cell(table, "%s", format_value(&plain, unit, text));
+}
+
+static int print_table(const struct joulecast_forecast *forecast, double minutes)
+{
+        _cleanup_(table_freep) struct table *table = table_new("lr");
+        char span[32];
+
+        table_row(table, TABLE_HEAD);
+        table_cell(table, "%s of %s", ask_minutes(minutes, span), joulecast_forecast_app(forecast));
+        table_cell(table, "90 of 100 times within");
+        add_line(table, "its own", joulecast_forecast_percent(forecast), "%");
+        add_line(table, "", joulecast_forecast_energy_j(forecast), "J");
+        add_line(table, "the whole device meanwhile", joulecast_forecast_device_percent(forecast), "%");
+        table_print(table);
+        putchar('\n');
+        print_note("From %s.", joulecast_forecast_basis(forecast));
+        return CODE_OK;
+}
+
+static int take_minutes(void *data, const char *value)
+{
+        return parse_minutes(value, data);
+}
+
+int predict_main(int argc, char **argv)
+{
+        const char *app = NULL;
+        double minutes = NAN;
+        const struct option_row rows[] = {
+                { "app", "A", "its id or its name", .text = &app },
+                { "minutes", "N", "for how long; 90s, 20m and 1h30m do too", .parse = take_minutes, .data = &minutes },
+        };
+        const struct command command = {
+                .name = "predict", .arguments = "--app A --minutes N [--json]",
+                .help = "What an app will cost, by what it did before; 90 % intervals.",
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+        };
+        struct options options = { 0 };
+        struct joulecast_forecast *forecast = NULL;
+        _cleanup_(ask_close) struct ask ask = { 0 };
+        int code, err;
+
+        if (!options_parse(&command, argc, argv, &options, NULL, &code))
+                return code;
+        if (!app || isnan(minutes)) {
+                log_error(&program_log, "predict: say --app A and --minutes N");
+                return CODE_USAGE;
+        }
+        code = ask_open(&options, &ask);
+        if (code != CODE_OK)
+                return code;
+        err = joulecast_forecast_new(ask.profile, ask.usage, app, minutes, &forecast);
+        if (err < 0)
+                return ask_failed(err);
+        code = options.json ? print_json(forecast, minutes) : print_table(forecast, minutes);
+        joulecast_forecast_free(forecast);
+        return code;
+}
