@@ -1,0 +1,72 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The founding question: at the gate, three hours of flight ahead and a call of ten minutes after it. How long can
+ * I play?
+ *
+ *   how-long-can-i-run PROFILE DATABASE APP CALLER
+ */
+
+#include <joulecast.h>
+#include <stdio.h>
+#include <string.h>
+
+static void say(void *data, enum joulecast_level level, const char *sentence)
+{
+        (void)data;
+        (void)level;
+        fprintf(stderr, "%s\n", sentence);
+}
+
+static int answer(struct joulecast_context *context, char **argv)
+{
+        struct joulecast_profile *profile = NULL;
+        struct joulecast_usage *usage = NULL;
+        struct joulecast_plan *plan = NULL;
+        struct joulecast_budget *budget = NULL;
+        int err;
+
+        err = joulecast_profile_load(context, argv[1], &profile);
+        if (err == 0)
+                err = joulecast_usage_open(context, argv[2], &usage);
+        if (err == 0)
+                err = joulecast_plan_new(argv[3], &plan);
+        if (err == 0)
+                err = joulecast_plan_standby(plan, 180);
+        if (err == 0)
+                err = joulecast_plan_reserve(plan, argv[4], 10);
+        if (err == 0)
+                err = joulecast_budget_new(profile, usage, plan, &budget);
+        if (err == 0) {
+                struct joulecast_value minutes = joulecast_budget_minutes(budget);
+
+                printf("%s can run for %.0f minutes for sure, %.0f likely; %.1f %% are set aside for later.\n",
+                       joulecast_budget_app(budget), minutes.low, minutes.value,
+                       joulecast_budget_reserved_percent(budget));
+        }
+        joulecast_budget_free(budget);
+        joulecast_plan_free(plan);
+        joulecast_usage_free(usage);
+        joulecast_profile_free(profile);
+        return err;
+}
+
+int main(int argc, char **argv)
+{
+        struct joulecast_context *context;
+        int err;
+
+        if (argc != 5) {
+                fprintf(stderr, "Usage: how-long-can-i-run PROFILE DATABASE APP CALLER\n");
+                return 2;
+        }
+        if (joulecast_context_new(&context) < 0)
+                return 1;
+        joulecast_context_set_log(context, say, NULL);
+        err = answer(context, argv);
+        if (err < 0)
+                fprintf(stderr, "no answer: %s\n", strerror(-err));
+        joulecast_context_free(context);
+        return err < 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * What everything cost, and that it adds up: apps, base and unexplained are the battery.
+ *
+ *   list-costs PROFILE DATABASE
+ */
+
+#include <joulecast.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void print_costs(const struct joulecast_cost *cost)
+{
+        struct joulecast_cost_app app;
+        double sum = joulecast_cost_base_j(cost) + joulecast_cost_unexplained_j(cost);
+        const char *missing;
+        size_t i;
+
+        for (i = 0; joulecast_cost_app(cost, i, &app) == 0; i++) {
+                printf("%-24s %-10s %8.1f J\n", app.name,
+                       app.state == JOULECAST_FOREGROUND ? "foreground" : "background", app.energy_j.value);
+                sum += app.energy_j.value;
+        }
+        printf("%-24s %-10s %8.1f J\n", "base", "", joulecast_cost_base_j(cost));
+        if (!isnan(sum)) {
+                printf("%-24s %-10s %8.1f J\n", "unexplained", "", joulecast_cost_unexplained_j(cost));
+                printf("%-24s %-10s %8.1f J (the sum is %.1f J)\n", "battery", "", joulecast_cost_measured_j(cost), sum);
+        }
+        for (i = 0; (missing = joulecast_cost_not_measured(cost, i)) != NULL; i++)
+                printf("not measured: %s\n", missing);
+}
+
+int main(int argc, char **argv)
+{
+        struct joulecast_context *context;
+        struct joulecast_profile *profile = NULL;
+        struct joulecast_usage *usage = NULL;
+        struct joulecast_cost *cost = NULL;
+        int err;
+
+        if (argc != 3) {
+                fprintf(stderr, "Usage: list-costs PROFILE DATABASE\n");
+                return 2;
+        }
+        if (joulecast_context_new(&context) < 0)
+                return 1;
+        err = joulecast_profile_load(context, argv[1], &profile);
+        if (err == 0)
+                err = joulecast_usage_open(context, argv[2], &usage);
+        if (err == 0)
+                err = joulecast_cost_new(profile, usage, JOULECAST_BEGIN, JOULECAST_END, &cost);
+        if (err == 0)
+                print_costs(cost);
+        else
+                fprintf(stderr, "no answer: %s\n", strerror(-err));
+        joulecast_cost_free(cost);
+        joulecast_usage_free(usage);
+        joulecast_profile_free(profile);
+        joulecast_context_free(context);
+        return err < 0;
+}
