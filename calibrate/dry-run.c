@@ -4,7 +4,7 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "frequency.h"
@@ -51,43 +51,60 @@ static void list_touched(const struct dry_run *dry_run, struct touched *touched)
         touch(touched, "%s (written)", dry_run->profile);
 }
 
+struct phrase {
+        char *text;
+        size_t size, length;
+};
+
+static void say(struct phrase *phrase, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(struct phrase *phrase, const char *format, ...)
+{
+        va_list arguments;
+        int n;
+
+        if (phrase->length > 0 && phrase->length + 2 < phrase->size)
+                phrase->length += (size_t)snprintf(phrase->text + phrase->length, phrase->size - phrase->length, ", ");
+        va_start(arguments, format);
+        n = vsnprintf(phrase->text + phrase->length, phrase->size - phrase->length, format, arguments);
+        va_end(arguments);
+        phrase->length = MIN(phrase->length + (size_t)MAX(n, 0), phrase->size - 1);
+}
+
+static void say_rate(struct phrase *phrase, const char *verb, double mb_per_s)
+{
+        if (mb_per_s > 0)
+                say(phrase, "%s %g MB/s", verb, mb_per_s);
+}
+
 static void describe_load(const struct dry_run *dry_run, const struct mode *mode, char *buf, size_t size)
 {
         const struct hardware_description *description = dry_run->description;
-        FILE *to = fmemopen(buf, size, "w");
+        struct phrase phrase = { .text = buf, .size = size };
 
-        if (!to)
-                return;
         for (size_t i = 0; i < description->n_policies; i++) {
-                uint32_t khz = mode->policy_khz[i];
+                uint32_t khz = mode->policy_khz[i], cores = mode->policy_cores[i];
 
-                if (!mode->policy_cores[i])
-                        continue;
-                fprintf(to, "%u core%s", mode->policy_cores[i], mode->policy_cores[i] > 1 ? "s" : "");
-                if (khz)
-                        fprintf(to, " at %u MHz", (khz + 500) / 1000);
-                fputs("  ", to);
+                if (cores && khz)
+                        say(&phrase, "%u core%s at %u MHz", cores, cores > 1 ? "s" : "", (khz + 500) / 1000);
+                else if (cores)
+                        say(&phrase, "%u core%s", cores, cores > 1 ? "s" : "");
         }
         if (mode->screen_on)
-                fprintf(to, "screen at %u  ", mode->brightness);
+                say(&phrase, "screen at %u", mode->brightness);
         if (mode->wifi_on)
-                fputs("WiFi  ", to);
-        if (mode->read_mb_per_s > 0)
-                fprintf(to, "read %g MB/s  ", mode->read_mb_per_s);
-        if (mode->write_mb_per_s > 0)
-                fprintf(to, "write %g MB/s  ", mode->write_mb_per_s);
+                say(&phrase, "WiFi on");
+        say_rate(&phrase, "read", mode->read_mb_per_s);
+        say_rate(&phrase, "write", mode->write_mb_per_s);
         if (mode->operations)
-                fprintf(to, "(%u x %u bytes)  ", mode->operations, mode->operation_bytes);
-        if (mode->rx_mb_per_s > 0)
-                fprintf(to, "receive %g MB/s  ", mode->rx_mb_per_s);
-        if (mode->tx_mb_per_s > 0)
-                fprintf(to, "send %g MB/s  ", mode->tx_mb_per_s);
+                say(&phrase, "%u x %u bytes a pass", mode->operations, mode->operation_bytes);
+        say_rate(&phrase, "receive", mode->rx_mb_per_s);
+        say_rate(&phrase, "send", mode->tx_mb_per_s);
         if (mode->wakes_per_s > 0)
-                fprintf(to, "%g bursts/s  ", mode->wakes_per_s);
+                say(&phrase, "%g bursts/s", mode->wakes_per_s);
         if (mode->gpu > 0)
-                fprintf(to, "GPU %.0f %%  ", 100 * mode->gpu);
-        fclose(to);
-        buf[size - 1] = '\0';
+                say(&phrase, "GPU at %.0f %%", 100 * mode->gpu);
+        if (phrase.length == 0)
+                say(&phrase, "nothing");
 }
 
 static const char *when(const struct dry_run *dry_run, const struct planned_mode *mode)

@@ -98,8 +98,8 @@ static double guess_mw(const struct hardware_description *description, const str
 
         for (size_t i = 0; i < description->n_policies; i++) {
                 const struct hardware_policy *policy = &description->policies[i];
-                double top = policy->n_khz ? policy->khz[policy->n_khz - 1] : 1;
-                double at = mode->policy_khz[i] / top;
+                double top = policy->n_khz ? policy->khz[policy->n_khz - 1] : 0;
+                double at = top > 0 ? mode->policy_khz[i] / top : 1;
 
                 if (mode->policy_cores[i])
                         mw += 60 + 60 * at + mode->policy_cores[i] * (100 + 320 * at);
