@@ -20,7 +20,7 @@
 
 static double percent_j(const struct hardware_description *description)
 {
-        return J_PER_PERCENT(isnan(description->energy_full_mwh) ? BATTERY_UNKNOWN_MWH : description->energy_full_mwh);
+        return J_PER_PERCENT(isnan(description->rough_mwh) ? BATTERY_UNKNOWN_MWH : description->rough_mwh);
 }
 
 static bool in_block(const struct planned_mode *mode)

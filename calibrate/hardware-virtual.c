@@ -191,6 +191,9 @@ static void describe_battery(const struct battery *battery, struct hardware_desc
         description->fine_level = battery->have & (BATTERY_CHARGE_NOW | BATTERY_ENERGY_NOW);
         description->energy_full_mwh =
                 battery->have & BATTERY_ENERGY_FULL ? (double)battery->energy_full_uwh / 1e3 : NAN;
+        description->rough_mwh = description->energy_full_mwh;
+        if (battery->have & BATTERY_CHARGE_FULL && battery->have & BATTERY_VOLTAGE)
+                description->rough_mwh = (double)battery->charge_full_uah * (double)battery->voltage_uv / 1e9;
 }
 
 /* Whether there is such a component at all, as a real device shows by having a node for it; never what it costs. */

@@ -62,7 +62,7 @@ static bool see_battery(int fd, const char *name, void *data)
         description->fine_level = reads(fd, name, "energy_now", text, sizeof(text)) ||
                                   reads(fd, name, "charge_now", text, sizeof(text));
         if (reads(fd, name, "energy_full", text, sizeof(text)) && util_parse_u64(text, &number) == 0)
-                description->energy_full_mwh = (double)number / 1e3;
+                description->energy_full_mwh = description->rough_mwh = (double)number / 1e3;
         return true;
 }
 
@@ -123,7 +123,7 @@ static void describe_cpus(struct hardware_description *description)
 
 void machine_describe(int root_fd, struct hardware_description *description, bool *battery)
 {
-        *description = (struct hardware_description){ .energy_full_mwh = NAN };
+        *description = (struct hardware_description){ .energy_full_mwh = NAN, .rough_mwh = NAN };
         snprintf(description->device, sizeof(description->device), "this machine");
         *battery = any(root_fd, "sys/class/power_supply", see_battery, description);
         any(root_fd, "sys/class/backlight", see_backlight, description);

@@ -41,7 +41,7 @@ static double expected_s(const struct night *night, size_t mode)
 
         if (!isnan(night->seconds[mode]))
                 return night->seconds[mode];
-        joules = J_PER_PERCENT(isnan(night->description.energy_full_mwh) ? 15000 : night->description.energy_full_mwh);
+        joules = J_PER_PERCENT(isnan(night->description.rough_mwh) ? 15000 : night->description.rough_mwh);
         if (night->method == METHOD_TICKS)
                 return TICKS_MIN_S;
         return joules / night->plan.modes[mode].guess_w / 2; /* a guess must not end a night: half of it */

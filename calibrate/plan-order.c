@@ -113,7 +113,7 @@ static double guess_mw(const struct hardware_description *description, const str
 
 void plan_guess(const struct hardware_description *description, struct plan *plan)
 {
-        double scale = isnan(description->energy_full_mwh) ? 1 : description->energy_full_mwh / 15000;
+        double scale = isnan(description->rough_mwh) ? 1 : description->rough_mwh / 15000;
 
         for (size_t i = 0; i < plan->n; i++)
                 plan->modes[i].guess_w = guess_mw(description, &plan->modes[i].mode) * scale / 1000;

@@ -20,15 +20,28 @@ static const double display_levels[] = { 0.0196, 0.2157, 0.4118, 0.698, 1 };
 #define DISPLAY_MIDDLE 2
 #define DISPLAY_USUAL 3
 
-/*
- * Loads of the components that have no frequency, heavy enough to stand out of the daemons' noise in one step, light
- * enough for the slowest flash and the busiest radio. Wake-ups: one burst needs a second of silence before it.
- */
-#define READ_MB_PER_S 20
-#define WRITE_MB_PER_S 10
+/* Of a phone with a battery of 15 Wh; see plan_rates(). */
+#define PHONE_MWH 15000
+#define READ_MB_PER_S 40
+#define WRITE_MB_PER_S 15
 #define RX_MB_PER_S 1.5
 #define TX_MB_PER_S 1.2
-#define WAKES_PER_S 0.8
+#define RATES_SCALE_MAX 4
+
+#define WAKES_PER_S 0.8 /* a burst needs a second of silence before it */
+
+struct plan_rates plan_rates(const struct hardware_description *description)
+{
+        double size = isnan(description->rough_mwh) ? 1 : description->rough_mwh / PHONE_MWH;
+        double scale = fmin(fmax(size, 1), RATES_SCALE_MAX);
+
+        return (struct plan_rates){
+                .read_mb_per_s = round(READ_MB_PER_S * scale),
+                .write_mb_per_s = round(WRITE_MB_PER_S * scale),
+                .rx_mb_per_s = round(10 * RX_MB_PER_S * scale) / 10,
+                .tx_mb_per_s = round(10 * TX_MB_PER_S * scale) / 10,
+        };
+}
 
 void plan_clear(struct plan *plan)
 {
@@ -149,8 +162,8 @@ static int add_disk(struct plan *plan, const struct hardware_description *descri
 
         if (description->n_disks == 0)
                 return 0;
-        read.read_mb_per_s = READ_MB_PER_S;
-        write.write_mb_per_s = WRITE_MB_PER_S;
+        read.read_mb_per_s = plan_rates(description).read_mb_per_s;
+        write.write_mb_per_s = plan_rates(description).write_mb_per_s;
         err = plan_add(plan, ROLE_BLOCK, &read);
         return err ? err : plan_add(plan, ROLE_BLOCK, &write);
 }
@@ -163,8 +176,8 @@ static int add_wifi(struct plan *plan, const struct hardware_description *descri
 
         if (!description->wifi)
                 return 0;
-        modes[1].rx_mb_per_s = RX_MB_PER_S;
-        modes[2].tx_mb_per_s = TX_MB_PER_S;
+        modes[1].rx_mb_per_s = plan_rates(description).rx_mb_per_s;
+        modes[2].tx_mb_per_s = plan_rates(description).tx_mb_per_s;
         modes[3].wakes_per_s = WAKES_PER_S;
         for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
                 modes[i].wifi_on = true;
@@ -215,32 +228,71 @@ static void mix_cpu(const struct hardware_description *description, struct mode 
         mode->policy_cores[policy] = MIN(cores, MAX(p->n_cpus, 1));
 }
 
-/* Mixtures that tell a small coefficient from the base in one step, because the heavy part shortens the step. */
+/* A mixture as a row of a table. Levels: -1 none. */
+struct mixture {
+        const char *name;
+        int level;           /* of the brightness */
+        double at;           /* of the frequencies, 0..1 */
+        uint32_t cores;
+        bool wifi;
+        double rx, tx, read; /* of the rates of their own modes, 0..1 */
+        double wakes_per_s;
+};
+
+/*
+ * Candidates: a small coefficient beside a heavy load that shortens the step, and what people's apps are like: to know
+ * such a sum directly is worth more than to know each part.
+ */
+static const struct mixture mixtures[] = {
+        { .name = "mixed.display-wifi", .level = 1, .wifi = true },
+        { .name = "mixed.cpu-wifi", .level = -1, .at = 0, .cores = 1, .wifi = true },
+        { .name = "mixed.display-wake", .level = 1, .wifi = true, .wakes_per_s = WAKES_PER_S },
+        { .name = "mixed.display-disk", .level = DISPLAY_MIDDLE, .read = 1 },
+        { .name = "mixed.reading", .level = DISPLAY_USUAL, .at = 0, .cores = 1, .wifi = true },
+        { .name = "mixed.browsing", .level = DISPLAY_USUAL, .at = 0.5, .cores = 1, .wifi = true, .rx = 0.2, .tx = 0.1 },
+        { .name = "mixed.playing", .level = DISPLAY_USUAL, .at = 1, .cores = 2, .wifi = true },
+        { .name = "mixed.streaming", .level = DISPLAY_MIDDLE, .at = 0.3, .cores = 1, .wifi = true, .rx = 1 },
+};
+
+static bool can(const struct hardware_description *description, const struct mixture *mixture)
+{
+        return (mixture->level < 0 || description->max_brightness) && (!mixture->cores || description->n_policies) &&
+               (!mixture->wifi || description->wifi) && (!(mixture->read > 0) || description->n_disks);
+}
+
+static int add_mixture(struct plan *plan, const struct hardware_description *description,
+                       const struct mixture *mixture, size_t policy)
+{
+        struct plan_rates rates = plan_rates(description);
+        struct mode mode = { .kind = "mixed", .read_mb_per_s = mixture->read * rates.read_mb_per_s };
+
+        snprintf(mode.name, sizeof(mode.name), "%s", mixture->name);
+        if (policy > 0)
+                snprintf(mode.name, sizeof(mode.name), "%s.%u", mixture->name, description->policies[policy].policy);
+        if (mixture->level >= 0)
+                mix_display(description, &mode, (size_t)mixture->level);
+        if (mixture->cores)
+                mix_cpu(description, &mode, policy, mixture->at, mixture->cores);
+        if (mixture->wifi)
+                mix_wifi(description, &mode, mixture->rx * rates.rx_mb_per_s, mixture->tx * rates.tx_mb_per_s,
+                         mixture->wakes_per_s);
+        return plan_add(plan, ROLE_CANDIDATE, &mode);
+}
+
+/* Those with load, on each policy. */
 static int add_mixtures(struct plan *plan, const struct hardware_description *description)
 {
-        struct mode display_wifi = named("mixed.display-wifi", "mixed");
-        struct mode cpu_wifi = named("mixed.cpu-wifi", "mixed");
-        struct mode display_wake = named("mixed.display-wake", "mixed");
-        struct mode display_disk = named("mixed.display-disk", "mixed");
-        int err = 0;
+        for (size_t i = 0; i < ARRAY_SIZE(mixtures); i++) {
+                size_t n = mixtures[i].cores ? description->n_policies : 1;
 
-        mix_display(description, &display_wifi, 1);
-        mix_wifi(description, &display_wifi, 0, 0, 0);
-        mix_cpu(description, &cpu_wifi, 0, 0, 1);
-        mix_wifi(description, &cpu_wifi, 0, 0, 0);
-        mix_display(description, &display_wake, 1);
-        mix_wifi(description, &display_wake, 0, 0, WAKES_PER_S);
-        mix_display(description, &display_disk, DISPLAY_MIDDLE);
-        display_disk.read_mb_per_s = READ_MB_PER_S;
-        if (description->wifi && description->max_brightness)
-                err = plan_add(plan, ROLE_CANDIDATE, &display_wifi);
-        if (!err && description->wifi && description->n_policies)
-                err = plan_add(plan, ROLE_CANDIDATE, &cpu_wifi);
-        if (!err && description->wifi && description->max_brightness)
-                err = plan_add(plan, ROLE_CANDIDATE, &display_wake);
-        if (!err && description->n_disks && description->max_brightness)
-                err = plan_add(plan, ROLE_CANDIDATE, &display_disk);
-        return err;
+                for (size_t k = 0; can(description, &mixtures[i]) && k < n; k++) {
+                        int err = add_mixture(plan, description, &mixtures[i], k);
+
+                        if (err)
+                                return err;
+                }
+        }
+        return 0;
 }
 
 /* Two mixtures as people make them: a game on the screen, and a download beside a background task. */

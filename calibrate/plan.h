@@ -42,6 +42,16 @@ void plan_clear(struct plan *plan);
 int plan_add(struct plan *plan, enum plan_role role, const struct mode *mode);
 const struct planned_mode *plan_find(const struct plan *plan, const char *name);
 
+/*
+ * Loads of the components that have no frequency: heavy enough to stand out of the noise in one step, light enough for
+ * a phone's flash and radio; a device with a larger battery draws more, and gets more of them. What the counters then
+ * say is what counts.
+ */
+struct plan_rates {
+        double read_mb_per_s, write_mb_per_s, rx_mb_per_s, tx_mb_per_s;
+};
+struct plan_rates plan_rates(const struct hardware_description *description);
+
 /* What some seconds of a mode ask for, as usage. The regressors of a fit are what the counters then say. */
 int plan_usage(const struct hardware_description *description, const struct mode *mode, struct usage *ret);
 
