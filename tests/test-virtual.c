@@ -161,6 +161,29 @@ static void test_leakage(void)
         virtual_free(device);
 }
 
+/* Warming up after a step of load, against the same law in steps of a hundredth of a second. */
+static void test_warming(void)
+{
+        struct virtual_device *device = open_device(PLAIN "leakage_percent_per_c = 1\nthermal_c_per_w = 10\n"
+                                                    "thermal_tau_s = 100\n", VIRTUAL_SIMULATE, 1, 90);
+        struct virtual_work work = { .app = "spin", .utilisation = { 1, 1, 1, 1 }, .gpu = 1 };
+        struct virtual_truth truth;
+        double celsius = 25 + 10 * virtual_truth_power_w(device), energy_j = 0;
+
+        for (unsigned i = 0; i < 15000; i++) {
+                double power_w = 0.94 * (1 + 0.01 * (celsius - 33)) + 0.9;
+
+                energy_j += power_w * 0.01;
+                celsius += (25 + 10 * power_w - celsius) * 0.01 / 100;
+        }
+        check_int(virtual_set_work(device, &work, 1), 0);
+        run(device, 150);
+        virtual_truth_read(device, &truth);
+        check_near(truth.total_j / energy_j, 1, 3e-4);
+        check_near(truth.base_j + truth.apps[0].energy_j, truth.total_j, 1e-9);
+        virtual_free(device);
+}
+
 /* Joules are volts times coulombs, step by step; and V = OCV - I*R holds at every look. */
 static void test_battery(void)
 {
@@ -444,6 +467,43 @@ static void test_daemons(void)
         virtual_free(device);
 }
 
+/* Byte rates: sd 10 %, and after 120 s only 1/e of a deviation is left. Energy follows the bytes that were counted. */
+static void test_rates(void)
+{
+        struct virtual_device *device = open_device(PLAIN "rate_variation_percent = 10\n", VIRTUAL_SIMULATE, 5, 100);
+        struct virtual_work work = { .app = "copy", .read_mb_per_s = 1, .write_mb_per_s = 1 };
+        struct sample sample = { 0 };
+        struct virtual_truth truth;
+        enum { N = 60000 };
+        double *rate = calloc(N, sizeof(*rate)), sum = 0, squares = 0, products = 0, crossed = 0;
+        uint64_t read_bytes = 0, write_bytes = 0;
+
+        check_int(virtual_set_work(device, &work, 1), 0);
+        for (unsigned i = 0; rate && i < N; i++) {
+                double written;
+
+                run(device, 1);
+                look(device, &sample);
+                rate[i] = (double)(sample.read_bytes - read_bytes) / 1e6 - 1;
+                written = (double)(sample.write_bytes - write_bytes) / 1e6 - 1;
+                read_bytes = sample.read_bytes;
+                write_bytes = sample.write_bytes;
+                sum += rate[i];
+                squares += rate[i] * rate[i];
+                products += i >= 120 ? rate[i] * rate[i - 120] : 0;
+                crossed += rate[i] * written;
+        }
+        check_near(sum / N, 0, 0.02);
+        check_near(sqrt(squares / N), 0.1, 0.015);
+        check_near(products / squares, exp(-1), 0.12);
+        check_near(crossed / squares, 0, 0.2); /* each kind wanders by itself */
+        virtual_truth_read(device, &truth);
+        check_near(truth.apps[0].energy_j, (double)read_bytes * 6e-9 + (double)write_bytes * 25e-9, 1e-5);
+        free(rate);
+        sample_clear(&sample);
+        virtual_free(device);
+}
+
 /* Counters are what the work said, to the nanosecond, the byte and the burst. */
 static void test_counters(void)
 {
@@ -614,6 +674,7 @@ int main(void)
         test_formula();
         test_sub_additivity();
         test_leakage();
+        test_warming();
         test_battery();
         test_empty();
         test_levels();
@@ -623,6 +684,7 @@ int main(void)
         test_determinism();
         test_effects();
         test_daemons();
+        test_rates();
         test_counters();
         test_overlap();
         test_screen_events();
