@@ -4,7 +4,7 @@
 """The tables of ./quickstart: joulecast's JSON answers beside what really happened on a virtual device.
 
 Usage: tour.py learned TRUTH.ini PROFILE.ini... -- PROGRESS.json...
-       tour.py cost TRUTH.json COST.json...
+       tour.py cost TRUTH.json METHOD=COST.json...
        tour.py play SCENARIO.ini APP MINUTES                    (prints the scenario of a future)
        tour.py airport SCENARIO.ini APP MINUTES CALLER          (play, three hours of standby, a call of ten minutes)
        tour.py predicted PREDICT.json TRUTH.json
@@ -51,7 +51,7 @@ def table(head, rows, left=1):
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     for row in rows:
         cells = [cell.ljust(width) if i < left else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))]
-        print("   " + "   ".join(cells).rstrip())
+        print("   ".join(cells).rstrip())
 
 
 # ---- what calibration learned ----------------------------------------------------------------------------------------
@@ -155,8 +155,9 @@ def interval(estimate):
     return number(estimate["value"]), f"{number(estimate['low'])} .. {number(estimate['high'])}", True
 
 
-def cost(truth_path, cost_paths):
-    truth, costs = load(truth_path), [load(path) for path in cost_paths]
+def cost(truth_path, labelled_paths):
+    truth, labels = load(truth_path), [path.split("=")[0] for path in labelled_paths]
+    costs = [load(path.split("=")[1]) for path in labelled_paths]
     names = sorted(truth["apps"], key=truth["apps"].get, reverse=True)
     rows = []
     for name in [*names, "base, nobody's", "all together"]:
@@ -180,8 +181,8 @@ def cost(truth_path, cost_paths):
             row += [value, span, mark]
         rows.append(row)
     head = ["energy in J", "really"]
-    for one in costs:
-        head += [f"by {one.get('method', '')}".strip() if one.get("method") else "priced", "95 % interval", ""]
+    for label in labels:
+        head += [f"by {label}", "95 % interval", ""]
     table(head, rows)
 
 
@@ -250,10 +251,11 @@ def predicted(answer_path, truth_path):
 def budgeted(answer_path, truth_path):
     answer, truth = load(answer_path), load(truth_path)
     end = truth["percent_end"]
-    print(f"   joulecast said {answer['minutes']['low']:.0f} minutes for sure, {answer['minutes']['value']:.0f} likely. "
-          f"Played for {answer['minutes']['low']:.0f}, stood by for three hours,")
-    print(f"   called for ten minutes: {end:.1f} % are left." if end > 0.05 else
-          "   and the battery was empty before the call ended. (That is the 1 case in 20.)")
+    sure, likely = (math.floor(answer["minutes"][key]) for key in ("low", "value"))
+    print(f"Then it was played for the {sure} minutes that are sure ({likely} are likely), three hours passed, and the call "
+          "was made:")
+    print(f"{end:.1f} % of the battery are left." if end > 0.05 else
+          "the battery was empty before it ended. That is the one case in twenty.")
 
 
 def get(path, *keys):
