@@ -63,9 +63,11 @@ static double widest(const struct refresh *refresh)
 
                 if (!explains(refresh, period))
                         continue;
-                return tried * pow(2 * refresh->resolution_s / period, (double)refresh->n) < DOUBT ? centred(refresh, period) : NAN;
+                if (tried * pow(2 * refresh->resolution_s / period, (double)refresh->n) < DOUBT)
+                        return centred(refresh, period);
+                break;
         }
-        /* No grid at all: it is refreshed more often than we look. */
+        /* No grid that is beyond doubt: it is refreshed about as often as we look. */
         return refresh->n == REFRESH_GAPS ? refresh->resolution_s : NAN;
 }
 

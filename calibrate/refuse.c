@@ -115,7 +115,7 @@ void refuse_steps(const struct runner *runner, double jump, double biggest, doub
         else if (jump < 0)
                 reject(observation, "the level rose by %.2f %%", -jump);
         /* A fine level may well make several steps in a refresh; a jump is what the time cannot explain. */
-        else if (biggest > 1.5 * fmax(runner->step_percent, observation->steps / n) &&
+        else if (biggest > 1.5 * runner->step_percent &&
                  seconds > JUMP_REFRESHES * refresh_s * n && !runner->fine)
                 reject(observation, "the level jumped by %.2f %% at once", biggest);
 }

@@ -209,8 +209,9 @@ int runner_wait(struct runner *runner, double seconds, double poll_s)
         return *runner->stop ? -EINTR : 0;
 }
 
-/* Looks at the level this often: half a second until its refresh is known, so that this can be learnt. */
+/* Looks at the level this often until its refresh is known, so that this can be learnt. Fine levels are fresher. */
 #define POLL_UNKNOWN_S 0.5
+#define POLL_UNKNOWN_FINE_S 0.2
 #define POLLS_PER_REFRESH 5
 #define POLL_MIN_S 0.2
 #define POLL_MAX_S 5.0
@@ -218,7 +219,7 @@ int runner_wait(struct runner *runner, double seconds, double poll_s)
 static double poll_s(const struct runner *runner)
 {
         if (isnan(runner->refresh.period_s))
-                return POLL_UNKNOWN_S;
+                return runner->fine ? POLL_UNKNOWN_FINE_S : POLL_UNKNOWN_S;
         return fmin(fmax(runner->refresh.period_s / POLLS_PER_REFRESH, POLL_MIN_S), POLL_MAX_S);
 }
 

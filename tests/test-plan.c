@@ -1,0 +1,241 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "night.h"
+#include "plan.h"
+#include "refresh.h"
+#include "units.h"
+#include "util.h"
+
+static void phone(struct hardware_description *description, size_t n_policies, size_t n_khz)
+{
+        *description = (struct hardware_description){ .device = "phone", .max_brightness = 255, .n_disks = 1, .wifi = true,
+                                                      .voltage = true, .energy_full_mwh = NAN, .rough_mwh = 15000 };
+        description->n_policies = n_policies;
+        for (size_t i = 0; i < n_policies; i++) {
+                description->policies[i] = (struct hardware_policy){ .policy = (uint32_t)(4 * i), .n_cpus = 4, .n_khz = n_khz };
+                for (size_t k = 0; k < n_khz; k++)
+                        description->policies[i].khz[k] = (uint32_t)(300000 + 100000 * k);
+        }
+}
+
+static size_t count(const struct plan *plan, enum plan_role role, const char *kind)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < plan->n; i++)
+                n += plan->modes[i].role == role && (!kind || !strcmp(plan->modes[i].mode.kind, kind));
+        return n;
+}
+
+/* One and all cores at three frequencies at least in the block, and every frequency somewhere. */
+static void check_policy(const struct plan *plan, const struct hardware_policy *policy)
+{
+        size_t one = 0, all = 0;
+
+        for (size_t k = 0; k < policy->n_khz; k++) {
+                static const char *const ends[] = { "one", "all" };
+
+                for (size_t e = 0; e < 2; e++) {
+                        const struct planned_mode *mode;
+                        char name[MODE_NAME_MAX];
+
+                        snprintf(name, sizeof(name), "cpu.%u.%u.%s", policy->policy, policy->khz[k], ends[e]);
+                        mode = plan_find(plan, name);
+                        check(mode != NULL);
+                        if (mode && mode->role == ROLE_BLOCK)
+                                *(e ? &all : &one) += 1;
+                }
+        }
+        check(one >= 3 && all >= 3);
+}
+
+static void has_everything(void)
+{
+        for (size_t policies = 1; policies <= 3; policies++) {
+                struct hardware_description description;
+                struct plan plan = { 0 };
+
+                phone(&description, policies, 12);
+                check_int(plan_make(&description, &plan), 0);
+                for (size_t i = 0; i < policies; i++)
+                        check_policy(&plan, &description.policies[i]);
+                check_int(count(&plan, ROLE_BLOCK, "idle"), 1);
+                check_int(count(&plan, ROLE_BLOCK, "display"), 5);
+                check_int(count(&plan, ROLE_BLOCK, "disk"), 2);
+                check_int(count(&plan, ROLE_BLOCK, "wifi"), 4);
+                check_int(count(&plan, ROLE_BLOCK, "gpu"), 0);
+                check_int(count(&plan, ROLE_HELD_BACK, "mixed"), 2);
+                check_int(count(&plan, ROLE_BURN, NULL), 1);
+                check_text(plan.modes[plan.burn].mode.name, "burn");
+                check(plan_find(&plan, "display.178") && plan_find(&plan, "display.5") && plan_find(&plan, "display.255"));
+                /* What has no frequency runs with the CPU idle. */
+                for (size_t i = 0; i < plan.n; i++) {
+                        const struct mode *mode = &plan.modes[i].mode;
+
+                        check(plan.modes[i].guess_w > 0);
+                        check(mode->held_back == (plan.modes[i].role == ROLE_HELD_BACK));
+                        if (!strcmp(mode->kind, "display") || !strcmp(mode->kind, "disk") || !strcmp(mode->kind, "wifi"))
+                                check(!mode->policy_cores[0] && !mode->policy_cores[1] && !mode->policy_cores[2]);
+                }
+                plan_clear(&plan);
+        }
+}
+
+/* Small and odd devices get a plan without doubles. */
+static void small_devices(void)
+{
+        struct hardware_description description;
+        struct plan plan = { 0 };
+
+        phone(&description, 1, 1);
+        description.policies[0].n_cpus = 1;
+        description.max_brightness = 3;
+        check_int(plan_make(&description, &plan), 0);
+        check_int(count(&plan, ROLE_BLOCK, "cpu"), 1);
+        check_int(count(&plan, ROLE_EXTRA, NULL), 0);
+        check_int(count(&plan, ROLE_BLOCK, "display"), 3); /* 1, 2 and 3 */
+        plan_clear(&plan);
+
+        description = (struct hardware_description){ .energy_full_mwh = NAN, .rough_mwh = NAN };
+        check_int(plan_make(&description, &plan), 0);
+        check_int(count(&plan, ROLE_BLOCK, NULL), 1); /* idle is always there */
+        plan_clear(&plan);
+        check_int(plan_make_sapp(&description, &plan), -ENODATA);
+}
+
+/* No mode follows itself, the same seed gives the same order, and three passes visit every frequency. */
+static void orders(void)
+{
+        struct hardware_description description;
+        struct plan plan = { 0 };
+        size_t order[256], again[256], last = SIZE_MAX;
+        bool visited[64] = { false };
+        size_t held_back = 0;
+
+        phone(&description, 1, 12);
+        check_int(plan_make(&description, &plan), 0);
+        for (uint32_t pass = 0; pass < 3; pass++) {
+                size_t n = plan_order(&plan, 7, pass, last, true, order);
+
+                check_int(plan_order(&plan, 7, pass, last, true, again), n);
+                check(!memcmp(order, again, n * sizeof(order[0])));
+                for (size_t i = 0; i < n; i++) {
+                        const struct mode *mode = &plan.modes[order[i]].mode;
+
+                        check(order[i] != last);
+                        last = order[i];
+                        held_back += mode->held_back;
+                        for (size_t k = 0; k < 12; k++)
+                                visited[k] |= !strcmp(mode->kind, "cpu") &&
+                                              mode->policy_khz[0] == description.policies[0].khz[k];
+                }
+        }
+        for (size_t k = 0; k < 12; k++)
+                check(visited[k]);
+        check_int(held_back, 2);
+        plan_order(&plan, 7, 0, SIZE_MAX, false, order);
+        plan_order(&plan, 8, 0, SIZE_MAX, false, again);
+        check(memcmp(order, again, 20 * sizeof(order[0])) != 0);
+        plan_clear(&plan);
+}
+
+static void sapp(void)
+{
+        struct hardware_description description;
+        struct plan plan = { 0 };
+        size_t order[256], n;
+
+        phone(&description, 1, 12);
+        check_int(plan_make_sapp(&description, &plan), 0);
+        n = plan_order_sapp(&plan, 1, order);
+        check_int(n, 3 * (1 + 12 + 2 + 1));
+        check_text(plan.modes[order[0]].mode.name, "sapp.display");
+        check_int(plan.modes[order[0]].mode.brightness, 179);
+        check_text(plan.modes[order[n - 1]].mode.name, "sapp.wifi.rx");
+        check_int(plan_find(&plan, "sapp.disk.read")->mode.operation_bytes, 32000);
+        check_int(plan_find(&plan, "sapp.disk.write")->mode.operations, 1200);
+        for (size_t i = 0; i < n; i++) {
+                const struct mode *mode = &plan.modes[order[i]].mode;
+
+                check_int(order[i], order[i - i % 3]);
+                check_int(mode->policy_cores[0], 4);
+                if (strcmp(mode->kind, "cpu"))
+                        check_int(mode->policy_khz[0], 900000); /* the median of 300 to 1400 MHz */
+                check(!mode->wifi_on || !strcmp(mode->kind, "wifi"));
+        }
+        plan_clear(&plan);
+}
+
+/* Steps of a level on a grid of 10 s, seen half a second late at most. */
+static void refresh_is_learnt(void)
+{
+        static const double periods[] = { 2.5, 7.3, 10, 30, 60 };
+
+        for (size_t i = 0; i < ARRAY_SIZE(periods); i++) {
+                struct refresh refresh;
+                double t = 3;
+
+                refresh_start(&refresh);
+                srand(5);
+                for (int k = 0; k < 30; k++) {
+                        t += periods[i] * (20 + rand() % 150);
+                        refresh_step(&refresh, (uint64_t)(1e9 * 0.5 * ceil(t / 0.5)), 0.5);
+                }
+                check_near(refresh.period_s, periods[i], 0.02 * periods[i]);
+        }
+}
+
+/* No grid: nothing wide may be made up. */
+static void refresh_is_not_invented(void)
+{
+        struct refresh refresh;
+        double t = 0;
+
+        refresh_start(&refresh);
+        srand(9);
+        for (int k = 0; k < 40; k++) {
+                t += 200 + 1500 * (rand() / (double)RAND_MAX);
+                refresh_step(&refresh, (uint64_t)(1e9 * t), 0.5);
+                check(isnan(refresh.period_s) || refresh.period_s < 1.5);
+        }
+}
+
+static void estimates(void)
+{
+        struct options options = { .stop_percent = 3, .passes = 4, .battery_limit_percent = INFINITY,
+                                   .time_limit_h = INFINITY };
+        struct hardware_description description;
+        struct night_estimate estimate, finer;
+        struct plan plan = { 0 };
+
+        phone(&description, 1, 12);
+        check_int(plan_make(&description, &plan), 0);
+        estimate = night_estimate(&description, &plan, METHOD_PERCENT, &options);
+        check(estimate.percent > 15 && estimate.percent < 35 && estimate.hours > 4 && estimate.hours < 12);
+        options.stop_percent = 2;
+        finer = night_estimate(&description, &plan, METHOD_PERCENT, &options);
+        check(finer.percent > estimate.percent && finer.hours > estimate.hours);
+        estimate = night_estimate(&description, &plan, METHOD_GAUGE, &options);
+        check(estimate.percent > 1 && estimate.percent < 4 && estimate.hours > 0.3 && estimate.hours < 0.6);
+        options.battery_limit_percent = 10;
+        estimate = night_estimate(&description, &plan, METHOD_PERCENT, &options);
+        check(estimate.percent <= 10);
+        plan_clear(&plan);
+}
+
+int main(void)
+{
+        has_everything();
+        small_devices();
+        orders();
+        sapp();
+        refresh_is_learnt();
+        refresh_is_not_invented();
+        estimates();
+        return check_result();
+}

@@ -1,0 +1,281 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The runner on virtual devices without any noise: what it observes is what the device gives. */
+
+#include <errno.h>
+
+#include "check.h"
+#include "plan.h"
+#include "profile.h"
+#include "refuse.h"
+#include "runner.h"
+#include "util.h"
+
+static const char device_text[] =
+        "[profile]\nversion = 1\ndevice = quiet\nmethod = virtual\n"
+        "[battery]\nenergy_full_mwh = 15000\n"
+        "[base]\npower_mw = 150\n"
+        "[cpu 0]\ncpus = 0-3\n"
+        "active_mw.384000 = 160\nactive_mw.1000000 = 300\nshared_mw.384000 = 40\nshared_mw.1000000 = 80\n"
+        "[display]\nmax_brightness = 255\npower_mw.5 = 360\npower_mw.255 = 850\n"
+        "[disk]\nread_mj_per_mb = 6\nwrite_mj_per_mb = 25\n"
+        "[wifi]\non_mw = 30\nrx_mj_per_mb = 350\ntx_mj_per_mb = 550\nwake_mj = 120\n"
+        "[virtual]\nseed = 7\nvoltage_mv.0 = 3500\nvoltage_mv.100 = 3500\n";
+
+static const volatile sig_atomic_t no_signal;
+static volatile sig_atomic_t a_signal = 1;
+
+static void open_quiet(const char *more, double start_percent, struct hardware **hardware,
+                       struct hardware_description *description)
+{
+        _cleanup_(profile_freep) struct profile *truth = NULL;
+        char text[2048];
+        int n = snprintf(text, sizeof(text), "%s%s", device_text, more);
+
+        check_int(profile_parse(text, (size_t)n, "quiet", NULL, &truth), 0);
+        check_int(hardware_virtual_open(truth, 1, start_percent, NULL, hardware), 0);
+        check_int((*hardware)->ops->describe(*hardware, description), 0);
+}
+
+/* mW of a mode on the device above. */
+static double true_mw(const struct mode *mode)
+{
+        bool fast = mode->policy_khz[0] == 1000000;
+        double mw = 150;
+
+        if (mode->policy_cores[0])
+                mw += (fast ? 80 : 40) + mode->policy_cores[0] * (fast ? 300.0 : 160.0);
+        if (mode->screen_on)
+                mw += 360 + (850.0 - 360) * (mode->brightness - 5) / 250;
+        return mw + mode->read_mb_per_s * 6 + mode->write_mb_per_s * 25 + mode->wifi_on * 30 +
+               mode->rx_mb_per_s * 350 + mode->tx_mb_per_s * 550 + mode->wakes_per_s * 120;
+}
+
+static void describes(void)
+{
+        struct hardware_description description;
+        struct hardware *hardware = NULL;
+
+        open_quiet("level_step_percent = 1\n", 90, &hardware, &description);
+        check_text(description.device, "quiet");
+        check_int(description.n_policies, 1);
+        check_int(description.policies[0].n_khz, 2);
+        check_int(description.policies[0].n_cpus, 4);
+        check_text(description.policies[0].cpus, "0-3");
+        check(description.wifi && description.voltage && !description.gpu && !description.current_sensor);
+        check_int(description.n_disks, 1);
+        check_int(description.max_brightness, 255);
+        check_near(description.rough_mwh, 15000, 1);
+        hardware->ops->close(hardware);
+}
+
+/* Every mode of the plan by percent: the energy of one step over its time is the mode's power. */
+static void percent(void)
+{
+        struct hardware_description description;
+        struct hardware *hardware = NULL;
+        struct observation observation;
+        struct runner runner;
+        struct plan plan;
+
+        open_quiet("level_step_percent = 1\nlevel_refresh_s = 0\n", 90, &hardware, &description);
+        check_int(plan_make(&description, &plan), 0);
+        check_int(runner_open(hardware, &description, &no_signal, false, &runner), 0);
+        check_int(refuse_start(&runner, METHOD_PERCENT, NULL), 0);
+        check_int(runner_burn(&runner, &plan.modes[plan.burn].mode, &observation), 0);
+        check(observation.burn && isnan(observation.steps));
+        observation_clear(&observation);
+        for (size_t i = 0; i < plan.n; i++) {
+                const struct mode *mode = &plan.modes[i].mode;
+                double joules, mw;
+
+                check_int(runner_steps(&runner, mode, 1, 0, &observation), 0);
+                joules = observation.charge_full_uah * 1e-6 * 3600 * observation.steps / 100 *
+                         observation.voltage_mv / 1e3;
+                mw = 1e3 * joules / ((double)observation.elapsed_ns / 1e9);
+                check_near(mw, true_mw(mode), 0.005 * true_mw(mode)); /* half a second of 100 s and more */
+                check_text(observation.mode, mode->name);
+                check_text(observation.rejected, "");
+                check_near(observation.steps, 1, 1e-9);
+                check_int(observation.held_back, mode->held_back);
+                check_near((double)usage_busy_ns(&observation.usage),
+                           mode->policy_cores[0] * (double)observation.elapsed_ns, 1e6);
+                check_near((double)usage_screen_ns(&observation.usage),
+                           mode->screen_on ? (double)observation.elapsed_ns : 0, 1e6);
+                check_near((double)observation.usage.read_bytes,
+                           mode->read_mb_per_s * (double)observation.elapsed_ns / 1e3, 1e6);
+                check_near((double)observation.usage.time_ns, (double)observation.elapsed_ns, 1e3);
+                observation_clear(&observation);
+        }
+        check_near(runner_used_percent(&runner), (double)plan.n + 0.5, 1.01);
+        plan_clear(&plan);
+        runner_close(&runner);
+        hardware->ops->close(hardware);
+}
+
+static void gauge(void)
+{
+        struct hardware_description description;
+        struct hardware *hardware = NULL;
+        struct observation observation;
+        struct runner runner;
+        struct plan plan;
+
+        open_quiet("gauge_period_s = 3.5\ngauge_noise_percent = 0.3\ngauge_quantum_mw = 1\n", 90, &hardware, &description);
+        check(description.current_sensor);
+        check_int(plan_make(&description, &plan), 0);
+        check_int(runner_open(hardware, &description, &no_signal, false, &runner), 0);
+        check_int(runner_learn_gauge(&runner, &plan.modes[plan.burn].mode), 0);
+        check_near(runner.gauge_period_s, 3.5, 0.1);
+        check_near(runner.gauge_quantum_mw, 1, 4);
+        for (size_t i = 0; i < plan.n; i++) {
+                const struct mode *mode = &plan.modes[i].mode;
+
+                check_int(runner_dwell(&runner, mode, runner_dwell_s(runner.gauge_period_s), &observation), 0);
+                check_near(observation.power_mw, true_mw(mode), 0.006 * true_mw(mode) + 1);
+                check(observation.gauge_updates >= 3);
+                check_text(observation.rejected, "");
+                observation_clear(&observation);
+        }
+        plan_clear(&plan);
+        runner_close(&runner);
+        hardware->ops->close(hardware);
+}
+
+static void dwells_follow_the_gauge(void)
+{
+        check_near(runner_dwell_s(3.5), 20, 1);
+        check_near(runner_dwell_s(10), 32, 2);
+        check_near(runner_dwell_s(30), 72, 2);
+}
+
+static void ticks(void)
+{
+        struct hardware_description description;
+        struct hardware *hardware = NULL;
+        struct observation observation;
+        struct runner runner;
+        struct plan plan;
+
+        open_quiet("level_step_percent = 0.1\nlevel_refresh_s = 1\n", 90, &hardware, &description);
+        check(description.fine_level);
+        check_int(plan_make(&description, &plan), 0);
+        check_int(runner_open(hardware, &description, &no_signal, true, &runner), 0);
+        check_int(runner_burn(&runner, &plan.modes[plan.burn].mode, &observation), 0);
+        check_near(runner.step_percent, 0.1, 1e-3);
+        observation_clear(&observation);
+        for (size_t i = 0; i < plan.n; i++) {
+                const struct mode *mode = &plan.modes[i].mode;
+                double mw;
+
+                check_int(runner_steps(&runner, mode, 0.2, 60, &observation), 0);
+                mw = 1e3 * 15000 * 3.6 * observation.steps / 100 / ((double)observation.elapsed_ns / 1e9);
+                check(observation.elapsed_ns >= UINT64_C(60000000000));
+                check(observation.steps >= 0.199);
+                check_near(mw, true_mw(mode), 0.03 * true_mw(mode)); /* a second of lateness in a minute */
+                check_int(observation.method, METHOD_TICKS);
+                observation_clear(&observation);
+        }
+        check_near(runner.refresh.period_s, 1, 0.3);
+        plan_clear(&plan);
+        runner_close(&runner);
+        hardware->ops->close(hardware);
+}
+
+static void stops_when_asked(void)
+{
+        struct hardware_description description;
+        struct hardware *hardware = NULL;
+        struct observation observation;
+        struct runner runner;
+        struct plan plan;
+
+        open_quiet("level_step_percent = 1\n", 90.5, &hardware, &description);
+        check_int(plan_make(&description, &plan), 0);
+        check_int(runner_open(hardware, &description, &a_signal, false, &runner), 0);
+        check_int(runner_burn(&runner, &plan.modes[plan.burn].mode, &observation), -EINTR);
+        runner.stop = &no_signal;
+        runner.deadline_ns = runner.look.at_ns + 5000000000;
+        check_int(runner_steps(&runner, &plan.modes[0].mode, 1, 0, &observation), -ETIME);
+        plan_clear(&plan);
+        runner_close(&runner);
+        hardware->ops->close(hardware);
+}
+
+static void refuses(void)
+{
+        struct hardware_policy policy = { .n_cpus = 4, .khz = { 384000, 1000000 }, .n_khz = 2 };
+        struct hardware_description description = { .n_policies = 1, .policies = { policy } };
+        struct runner runner = { .description = &description, .step_percent = 1 };
+        struct mode mode = { .name = "m", .policy_khz = { 1000000 }, .policy_cores = { 1 } };
+        struct observation good = { .elapsed_ns = 100000000000 }, observation;
+
+        refresh_start(&runner.refresh);
+        good.usage.have = USAGE_CPU;
+        check_int(usage_add_cpu(&good.usage, 0, 1000000, 99000000000, 99000000000), 0);
+
+        observation = good;
+        refuse_observation(&runner, &mode, &observation);
+        check_text(observation.rejected, "");
+
+        mode.policy_khz[0] = 384000; /* it ran at another frequency than asked */
+        refuse_observation(&runner, &mode, &observation);
+        check_text(observation.rejected, "policy 0 ran at 384000 kHz only 0 % of the time");
+
+        mode.policy_khz[0] = 1000000;
+        mode.policy_cores[0] = 4;
+        observation = good;
+        refuse_observation(&runner, &mode, &observation);
+        check_text(observation.rejected, "policy 0 was busy only 25 % of the time asked");
+
+        mode.policy_cores[0] = 0;
+        observation = good;
+        refuse_observation(&runner, &mode, &observation);
+        check_text(observation.rejected, "other programs kept 0.99 cores busy");
+
+        mode.policy_cores[0] = 1;
+        runner.span.disturbed = true;
+        observation = good;
+        refuse_observation(&runner, &mode, &observation);
+        check_text(observation.rejected, "the charger was plugged in");
+
+        runner.span.disturbed = false;
+        runner.span.suspend_ns = 3000000000;
+        observation = good;
+        refuse_observation(&runner, &mode, &observation);
+        check_text(observation.rejected, "the machine slept for 3 s");
+
+        observation = good;
+        refuse_steps(&runner, -1, 0, 1, &observation);
+        check_text(observation.rejected, "the level rose by 1.00 %");
+        observation = good;
+        observation.steps = 3;
+        observation.elapsed_ns = 600000000000;
+        refuse_steps(&runner, 3, 3, 1, &observation);
+        check_text(observation.rejected, "the level jumped by 3.00 % at once");
+
+        runner.look = (struct look){ .status = BATTERY_CHARGING, .level_percent = 90, .capacity_percent = 90 };
+        check_int(refuse_start(&runner, METHOD_PERCENT, NULL), -EINVAL);
+        runner.look.status = BATTERY_DISCHARGING;
+        check_int(refuse_start(&runner, METHOD_PERCENT, NULL), 0);
+        runner.look.power_mw = NAN;
+        check_int(refuse_start(&runner, METHOD_GAUGE, NULL), -EINVAL);
+        runner.look.capacity_percent = 24;
+        check_int(refuse_start(&runner, METHOD_PERCENT, NULL), -EINVAL);
+
+        check(!refuse_night(3, 3) && refuse_night(4, 10) && !refuse_night(5, 50));
+        usage_clear(&good.usage);
+}
+
+int main(void)
+{
+        describes();
+        percent();
+        gauge();
+        dwells_follow_the_gauge();
+        ticks();
+        stops_when_asked();
+        refuses();
+        return check_result();
+}
