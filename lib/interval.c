@@ -556,14 +556,18 @@ static int add_alive(struct making *making, const char *app, uid_t uid, enum app
         return 0;
 }
 
-/* An app lives as long as the process of it that lived longest. */
+/* An app lives as long as the process of it that lived longest; one that begins just now has not lived yet. */
 static int note_alive(struct making *making, const struct process *process)
 {
-        struct interval_alive *alive = find_alive(making, process->app, process->uid);
+        uint64_t life_ns = alive_ns(making, process);
+        struct interval_alive *alive;
 
+        if (life_ns == 0 && !screen_split_find(&making->maker->screen, process->app))
+                return 0;
+        alive = find_alive(making, process->app, process->uid);
         if (!alive)
-                return add_alive(making, process->app, process->uid, STATE_BACKGROUND, alive_ns(making, process));
-        alive->active_ns = MAX(alive->active_ns, alive_ns(making, process));
+                return add_alive(making, process->app, process->uid, STATE_BACKGROUND, life_ns);
+        alive->active_ns = MAX(alive->active_ns, life_ns);
         return 0;
 }
 

@@ -489,6 +489,7 @@ static void a_short_life_is_not_stretched(void)
         process(sample, 7, 1, "player", 6 * S)->began_ns = f.boottime_ns - 25 * S;
         sample->processes[0].ended_ns = f.boottime_ns - 15 * S;
         process(sample, 8, 1, "music", 2 * S)->began_ns = f.boottime_ns - 20 * S;
+        process(sample, 9, 1, "newborn", 0)->began_ns = f.boottime_ns;
         screen(sample, "", false, 0);
         event(sample, f.boottime_ns - 25 * S, "player", true, 100);
         event(sample, f.boottime_ns - 15 * S, "", false, 100);
@@ -498,6 +499,7 @@ static void a_short_life_is_not_stretched(void)
         check_int(active(&f, "player", STATE_FOREGROUND), 10 * S);
         check_int(active(&f, "player", STATE_BACKGROUND), 0);
         check_int(active(&f, "music", STATE_BACKGROUND), 20 * S);
+        check_int(f.interval.n_alive, 2); /* who begins at the end of an interval has not lived in it */
         teardown(&f);
 }
 
