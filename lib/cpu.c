@@ -1,0 +1,272 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Operating points with the time spent there, and the busy time of each CPU.
+ * Ticks of both are USER_HZ (10 ms).
+ */
+
+#include "cpu.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "machine.h"
+#include "units.h"
+#include "usage.h"
+#include "util.h"
+
+#define CPU_FOLDER "sys/devices/system/cpu"
+#define TICK_NS (NS_PER_S / 100)
+#define STAT_MAX (256 << 10) /* a line for each CPU, and one with a number for each interrupt */
+
+static ssize_t read_attribute(int root_fd, const struct cpu_policy *policy, const char *name, char *text, size_t size)
+{
+        char path[128];
+
+        snprintf(path, sizeof(path), "%s/%s", policy->path, name);
+        return util_read_at(root_fd, path, text, size);
+}
+
+static void read_points(int root_fd, struct cpu_policy *policy)
+{
+        struct cpu_time_in_state points[CPU_POINTS_MAX];
+        char text[4096];
+
+        if (read_attribute(root_fd, policy, "stats/time_in_state", text, sizeof(text)) > 0) {
+                policy->n_khz = cpu_parse_time_in_state(text, points, CPU_POINTS_MAX);
+                for (size_t i = 0; i < policy->n_khz; i++)
+                        policy->khz[i] = points[i].khz;
+        } else if (read_attribute(root_fd, policy, "scaling_available_frequencies", text, sizeof(text)) > 0) {
+                policy->n_khz = cpu_parse_khz(text, policy->khz, CPU_POINTS_MAX);
+        }
+}
+
+static void read_governors(int root_fd, struct cpu_policy *policy)
+{
+        char text[512], *state = NULL;
+
+        if (read_attribute(root_fd, policy, "scaling_available_governors", text, sizeof(text)) <= 0)
+                return;
+        for (char *word = strtok_r(text, " \n", &state); word && policy->n_governors < CPU_GOVERNORS_MAX;
+             word = strtok_r(NULL, " \n", &state))
+                util_printable(word, policy->governors[policy->n_governors++], sizeof(policy->governors[0]));
+}
+
+/* Reads @path as a policy. False: it is none, or (older kernels: each CPU links to it) one that is listed already. */
+static bool read_policy(int root_fd, const char *path, const struct cpu_policy *list, size_t n,
+                        struct cpu_policy *policy)
+{
+        char text[512];
+
+        *policy = (struct cpu_policy){ 0 };
+        snprintf(policy->path, sizeof(policy->path), "%s", path);
+        if (read_attribute(root_fd, policy, "related_cpus", text, sizeof(text)) <= 0 &&
+            read_attribute(root_fd, policy, "affected_cpus", text, sizeof(text)) <= 0)
+                return false;
+        policy->n_cpus = cpu_parse_list(text, policy->cpus, ARRAY_SIZE(policy->cpus));
+        if (policy->n_cpus == 0)
+                return false;
+        policy->policy = policy->cpus[0];
+        for (size_t i = 0; i < n; i++)
+                if (list[i].policy == policy->policy)
+                        return false;
+        read_points(root_fd, policy);
+        read_governors(root_fd, policy);
+        return true;
+}
+
+/* Looks into each folder PREFIX<number>SUFFIX of @folder. */
+static int list_folders(int root_fd, const char *folder, const char *prefix, const char *suffix,
+                        struct cpu_policy **list, size_t *capacity, size_t *n)
+{
+        int fd = openat(root_fd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+        DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+        struct dirent *entry;
+
+        if (!dir) {
+                closep(&fd);
+                return 0;
+        }
+        while (!err && (entry = readdir(dir))) {
+                const char *digits = entry->d_name + strlen(prefix);
+                char path[64];
+
+                if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 || !*digits || strspn(digits, "0123456789") != strlen(digits) ||
+                    snprintf(path, sizeof(path), "%s/%s%s", folder, entry->d_name, suffix) >= (int)sizeof(path))
+                        continue;
+                err = util_grow(list, capacity, *n + 1, sizeof(**list));
+                if (!err && read_policy(root_fd, path, *list, *n, &(*list)[*n]))
+                        (*n)++;
+        }
+        closedir(dir);
+        return err;
+}
+
+static int compare_policies(const void *a, const void *b)
+{
+        const struct cpu_policy *one = a, *other = b;
+
+        return one->policy < other->policy ? -1 : one->policy > other->policy;
+}
+
+int cpu_list(int root_fd, struct cpu_policy **ret, size_t *ret_n)
+{
+        struct cpu_policy *list = NULL;
+        size_t capacity = 0, n = 0;
+        int err = list_folders(root_fd, CPU_FOLDER "/cpufreq", "policy", "", &list, &capacity, &n);
+
+        if (!err && n == 0)
+                err = list_folders(root_fd, CPU_FOLDER, "cpu", "/cpufreq", &list, &capacity, &n);
+        if (err) {
+                free(list);
+                return err;
+        }
+        if (n > 1)
+                qsort(list, n, sizeof(*list), compare_policies);
+        *ret = list;
+        *ret_n = n;
+        return 0;
+}
+
+struct cpu_source {
+        struct source source;
+        int root_fd;
+        struct cpu_policy *policies;
+        size_t n_policies;
+        size_t n_online; /* CPUs when the policies were listed */
+        char *stat;
+};
+
+static uint32_t policy_of(const struct cpu_source *self, uint32_t cpu)
+{
+        for (size_t i = 0; i < self->n_policies; i++)
+                for (size_t j = 0; j < self->policies[i].n_cpus; j++)
+                        if (self->policies[i].cpus[j] == cpu)
+                                return self->policies[i].policy;
+        return 0;
+}
+
+static int read_cores(struct cpu_source *self, struct sample *sample)
+{
+        ssize_t n = util_read_at(self->root_fd, "proc/stat", self->stat, STAT_MAX);
+        char *state = NULL;
+
+        if (n <= 0)
+                return 0;
+        for (char *line = strtok_r(self->stat, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
+                uint64_t ticks;
+                uint32_t cpu;
+                struct core *core;
+
+                if (!cpu_parse_stat_line(line, &cpu, &ticks)) {
+                        if (sample->n_cores > 0)
+                                break; /* CPUs come first, together */
+                        continue;
+                }
+                if (sample->n_cores > 0 && sample->cores[sample->n_cores - 1].cpu >= cpu)
+                        continue;
+                core = sample_add_core(sample);
+                if (!core)
+                        return -ENOMEM;
+                *core = (struct core){ .cpu = cpu, .policy = policy_of(self, cpu), .busy_ns = ticks * TICK_NS };
+        }
+        if (sample->n_cores > 0)
+                sample->have |= SAMPLE_CORES;
+        return 0;
+}
+
+static int add_opp(struct sample *sample, uint32_t policy, uint32_t khz, uint64_t time_ns)
+{
+        struct opp *opp = sample_add_opp(sample);
+
+        if (!opp)
+                return -ENOMEM;
+        *opp = (struct opp){ .policy = policy, .khz = khz, .time_ns = time_ns };
+        return 0;
+}
+
+/* A driver without time_in_state (intel_pstate, amd-pstate) tells nothing between two polls: frequency unknown. */
+static int read_policy_times(struct cpu_source *self, const struct cpu_policy *policy, struct sample *sample)
+{
+        struct cpu_time_in_state points[CPU_POINTS_MAX];
+        char text[4096];
+        size_t n = 0;
+        int err = 0;
+
+        if (read_attribute(self->root_fd, policy, "stats/time_in_state", text, sizeof(text)) > 0)
+                n = cpu_parse_time_in_state(text, points, CPU_POINTS_MAX);
+        for (size_t i = 0; !err && i < n; i++)
+                err = add_opp(sample, policy->policy, points[i].khz, points[i].ticks * TICK_NS);
+        if (n == 0)
+                err = add_opp(sample, policy->policy, KHZ_UNKNOWN, sample->monotonic_ns);
+        return err;
+}
+
+static int list_again(struct cpu_source *self)
+{
+        struct cpu_policy *policies;
+        size_t n;
+        int err = cpu_list(self->root_fd, &policies, &n);
+
+        if (err)
+                return err;
+        free(self->policies);
+        self->policies = policies;
+        self->n_policies = n;
+        return 0;
+}
+
+static int cpu_read(struct source *source, struct sample *sample)
+{
+        struct cpu_source *self = (struct cpu_source *)source;
+        int err = read_cores(self, sample);
+
+        if (!err && sample->n_cores != self->n_online) { /* CPUs came or went, and policies with them */
+                self->n_online = sample->n_cores;
+                err = list_again(self);
+                for (size_t i = 0; !err && i < sample->n_cores; i++)
+                        sample->cores[i].policy = policy_of(self, sample->cores[i].cpu);
+        }
+        for (size_t i = 0; !err && i < self->n_policies; i++)
+                err = read_policy_times(self, &self->policies[i], sample);
+        if (!err && self->n_policies == 0)
+                err = add_opp(sample, 0, KHZ_UNKNOWN, sample->monotonic_ns);
+        if (!err)
+                sample->have |= SAMPLE_OPPS;
+        return err;
+}
+
+static void cpu_close(struct source *source)
+{
+        struct cpu_source *self = (struct cpu_source *)source;
+
+        closep(&self->root_fd);
+        free(self->policies);
+        free(self->stat);
+        free(self);
+}
+
+static const struct source_ops cpu_ops = { "cpu", cpu_read, cpu_close };
+
+int cpu_open(int root_fd, struct source **ret)
+{
+        struct cpu_source *self = calloc(1, sizeof(*self));
+
+        if (!self)
+                return -ENOMEM;
+        self->source.ops = &cpu_ops;
+        self->root_fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        self->stat = malloc(STAT_MAX);
+        if (self->root_fd < 0 || !self->stat) {
+                int err = self->stat ? -errno : -ENOMEM;
+
+                cpu_close(&self->source);
+                return err;
+        }
+        *ret = &self->source;
+        return 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * CPUs as cpufreq shows them: policies (CPUs that share a clock) and their operating points, under
+ * sys/devices/system/cpu/cpufreq/policyN or, on older kernels, cpuN/cpufreq.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CPU_POINTS_MAX 64
+#define CPU_GOVERNORS_MAX 12
+
+struct cpu_policy {
+        uint32_t policy;
+        char path[64];                          /* of its cpufreq folder, relative to the root */
+        uint32_t cpus[64];                      /* of all its CPUs, also those that are offline; ascending */
+        size_t n_cpus;
+        uint32_t khz[CPU_POINTS_MAX];           /* ascending; empty where the driver has no list (intel_pstate) */
+        size_t n_khz;
+        char governors[CPU_GOVERNORS_MAX][20];
+        size_t n_governors;
+};
+
+/* Ascending; free() it. 0, also where there is no cpufreq; a negative errno. */
+int cpu_list(int root_fd, struct cpu_policy **ret, size_t *ret_n);
+
+/* Text to struct, each for its file of the kernel's. */
+struct cpu_time_in_state {
+        uint32_t khz;
+        uint64_t ticks; /* of 10 ms (USER_HZ) */
+};
+
+/* stats/time_in_state: "KHZ TICKS" lines. Ascending by kHz; lines that make no sense are left out. Returns how many. */
+size_t cpu_parse_time_in_state(const char *text, struct cpu_time_in_state *ret, size_t most);
+
+/* scaling_available_frequencies: "KHZ KHZ ...", in either order. Ascending; returns how many. */
+size_t cpu_parse_khz(const char *text, uint32_t *ret, size_t most);
+
+/* "0 1 2 3", "0-3,5": ascending, each once. Returns how many. */
+size_t cpu_parse_list(const char *text, uint32_t *ret, size_t most);
+
+/* One line of /proc/stat: "cpuN user nice system idle iowait irq softirq steal ...". Not the first, which is the sum. */
+bool cpu_parse_stat_line(const char *line, uint32_t *cpu, uint64_t *busy_ticks);

@@ -1,0 +1,18 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct disk_line {
+        char name[64];
+        uint64_t read_bytes;
+        uint64_t write_bytes;
+};
+
+/* One line of /proc/diskstats. */
+bool disk_parse_line(const char *line, struct disk_line *ret);
+
+/* A whole device that keeps what is written to it: no partition, nothing that stands on another device or on memory. */
+bool disk_is_storage(int root_fd, const char *name);

@@ -1,0 +1,94 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "machine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "util.h"
+
+const struct collector collectors[] = {
+        { "proc", "plain /proc: opens stat and io of every process at each poll", process_open },
+        { NULL },
+};
+
+/* What is not there is no error: its bit in a sample is never set. */
+static int add_if_there(struct sources *sources, int err, struct source *source)
+{
+        if (err == -ENODEV)
+                return 0;
+        return err ? err : sources_add(sources, source);
+}
+
+static int add_collector(int root_fd, const struct machine_options *options, struct sources *sources)
+{
+        int err = -ENODEV;
+
+        for (const struct collector *collector = collectors; collector->name; collector++) {
+                struct source *source = NULL;
+
+                if (options->collector && strcmp(options->collector, collector->name) != 0)
+                        continue;
+                err = collector->open(root_fd, &source);
+                if (!err)
+                        return sources_add(sources, source);
+        }
+        if (err == -ENODEV && options->collector)
+                log_error(options->log, "there is no collector \"%s\" here; `joulecast doctor` lists them",
+                          options->collector);
+        return options->collector ? -EINVAL : 0;
+}
+
+static int add_foreground(const struct machine_options *options, struct sources *sources)
+{
+        struct source *source = NULL;
+        int err;
+
+        if (!options->foreground || strcmp(options->foreground, "none") == 0)
+                return 0;
+        err = foreground_open(options->foreground, options->log, &source);
+        return err ? err : sources_add(sources, source);
+}
+
+/* Clocks and operating points come before processes, the display before who has it. */
+static int add_all(int root_fd, const struct machine_options *options, struct sources *sources)
+{
+        struct source *source = NULL;
+        int err = add_if_there(sources, clock_open(root_fd, &source), source);
+
+        if (!err)
+                err = add_if_there(sources, battery_open(root_fd, options->log, &source), source);
+        if (!err)
+                err = add_if_there(sources, cpu_open(root_fd, &source), source);
+        if (!err)
+                err = add_if_there(sources, disk_open(root_fd, &source), source);
+        if (!err)
+                err = add_if_there(sources, net_open(root_fd, &source), source);
+        if (!err)
+                err = add_if_there(sources, display_open(root_fd, &source), source);
+        if (!err)
+                err = add_foreground(options, sources);
+        return err ? err : add_collector(root_fd, options, sources);
+}
+
+int machine_open(const struct machine_options *options, struct sources *ret)
+{
+        const char *root = options->root ? options->root : "/";
+        _cleanup_close_ int root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        struct sources sources = { 0 };
+        int err;
+
+        if (root_fd < 0) {
+                err = -errno;
+                log_error(options->log, "cannot open the machine tree %s: %s", root, strerror(-err));
+                return err;
+        }
+        err = add_all(root_fd, options, &sources);
+        if (err) {
+                sources_close(&sources);
+                return err;
+        }
+        *ret = sources;
+        return 0;
+}

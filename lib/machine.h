@@ -1,0 +1,47 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * All sources of a real machine, or of a machine tree: a folder with `sys` and
+ * `proc` as some device shows them. The same parsers read both.
+ */
+
+#include "log.h"
+#include "source.h"
+
+/* A way to collect processes, as --collector and doctor name it. */
+struct collector {
+        const char *name;
+        const char *what; /* a sentence for people */
+        int (*open)(int root_fd, struct source **ret); /* -ENODEV: not on this machine */
+};
+
+/* From the cheapest to the plainest; ends with a NULL name. */
+extern const struct collector collectors[];
+
+struct machine_options {
+        const char *root;       /* NULL: this machine */
+        const char *collector;  /* NULL: the first that works */
+        const char *foreground; /* "none", "file:PATH" or "command:COMMAND"; NULL: none */
+        const struct log *log;
+};
+
+/**
+ * machine_open() - open what this machine has to watch
+ * @ret: gets the sources, in the order they are to be read. A thing that is missing is no error
+ *
+ * Return: 0; -ENOENT without @root; -EINVAL for an unknown collector or foreground source; another negative
+ * errno. Tells the log one sentence.
+ */
+int machine_open(const struct machine_options *options, struct sources *ret);
+
+/* Constructors, one a file. @root_fd is only used during the call; -ENODEV: this machine has none. */
+int clock_open(int root_fd, struct source **ret);
+int battery_open(int root_fd, const struct log *log, struct source **ret);
+int cpu_open(int root_fd, struct source **ret);
+int disk_open(int root_fd, struct source **ret);
+int net_open(int root_fd, struct source **ret);
+int display_open(int root_fd, struct source **ret);
+int process_open(int root_fd, struct source **ret);
+int foreground_open(const char *what, const struct log *log, struct source **ret);

@@ -1,0 +1,24 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct net_line {
+        char name[32];
+        uint64_t rx_bytes;
+        uint64_t tx_bytes;
+};
+
+enum net_kind {
+        NET_VIRTUAL, /* loopback, bridges, tunnels: their bytes pass through another interface too, or none */
+        NET_WIFI,
+        NET_OTHER,   /* wired, cellular */
+};
+
+/* One line of /proc/net/dev; not its two heads. */
+bool net_parse_line(const char *line, struct net_line *ret);
+
+enum net_kind net_kind_of(int root_fd, const char *name);
+bool net_is_up(int root_fd, const char *name); /* of a WiFi interface: associated */

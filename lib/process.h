@@ -1,0 +1,38 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Texts of /proc/PID. proc(5); Documentation/filesystems/proc.rst. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct process_stat {
+        char comm[32];       /* bytes as they come: it may hold ") R 1 (" */
+        bool kernel_thread;
+        uint64_t cpu_ticks;  /* user and system, with exited threads; of 10 ms (USER_HZ) */
+        uint64_t start_time; /* ticks since boot */
+};
+
+/* @length bytes; need not end in NUL. False: not what the kernel writes. */
+bool process_parse_stat(const char *text, size_t length, struct process_stat *ret);
+
+struct process_io {
+        uint64_t read_bytes;  /* fetched from storage */
+        uint64_t write_bytes; /* sent to storage, minus cancelled_write_bytes (deleted before they got there) */
+};
+
+bool process_parse_io(const char *text, struct process_io *ret);
+
+/**
+ * app_of_process() - which app a process belongs to
+ * @proc_fd: of the folder /proc
+ * @pid:     as text
+ * @stat:    of the process
+ * @app:     gets the app's id, printable
+ *
+ * For now the program's name: what it was called as where that is its own doing (argv[0] agrees with comm), a
+ * script's own name, else the file that runs. Apps that consist of several programs are another matter.
+ */
+void app_of_process(int proc_fd, const char *pid, const struct process_stat *stat, char *app, size_t size);
