@@ -14,11 +14,11 @@ const struct collector collectors[] = {
 };
 
 /* What is not there is no error: its bit in a sample is never set. */
-static int add_if_there(struct sources *sources, int err, struct source *source)
+static int add_if_there(struct sources *sources, int err, struct source *const *source)
 {
         if (err == -ENODEV)
                 return 0;
-        return err ? err : sources_add(sources, source);
+        return err ? err : sources_add(sources, *source);
 }
 
 static int add_collector(int root_fd, const struct machine_options *options, struct sources *sources)
@@ -55,18 +55,18 @@ static int add_foreground(const struct machine_options *options, struct sources 
 static int add_all(int root_fd, const struct machine_options *options, struct sources *sources)
 {
         struct source *source = NULL;
-        int err = add_if_there(sources, clock_open(root_fd, &source), source);
+        int err = add_if_there(sources, clock_open(root_fd, &source), &source);
 
         if (!err)
-                err = add_if_there(sources, battery_open(root_fd, options->log, &source), source);
+                err = add_if_there(sources, battery_open(root_fd, options->log, &source), &source);
         if (!err)
-                err = add_if_there(sources, cpu_open(root_fd, &source), source);
+                err = add_if_there(sources, cpu_open(root_fd, &source), &source);
         if (!err)
-                err = add_if_there(sources, disk_open(root_fd, &source), source);
+                err = add_if_there(sources, disk_open(root_fd, &source), &source);
         if (!err)
-                err = add_if_there(sources, net_open(root_fd, &source), source);
+                err = add_if_there(sources, net_open(root_fd, &source), &source);
         if (!err)
-                err = add_if_there(sources, display_open(root_fd, &source), source);
+                err = add_if_there(sources, display_open(root_fd, &source), &source);
         if (!err)
                 err = add_foreground(options, sources);
         return err ? err : add_collector(root_fd, options, sources);

@@ -11,6 +11,7 @@
 #include "util.h"
 
 #define SYSTEM_PROFILE "/etc/joulecast/profile.ini"
+#define SYSTEM_CONFIG "/etc/joulecast/joulecast.conf"
 #define SYSTEM_USAGE "/var/lib/joulecast/usage.db"
 #define SYSTEM_OBSERVATIONS "/var/lib/joulecast-calibrate/observations.db"
 
@@ -124,6 +125,11 @@ int paths_usage(const char *device, bool write, char **ret)
 int paths_observations(const char *device, char **ret)
 {
         return find_path(device, true, "XDG_STATE_HOME", "/.local/state", "observations.db", SYSTEM_OBSERVATIONS, ret);
+}
+
+int paths_config(char **ret)
+{
+        return find_path(NULL, false, "XDG_CONFIG_HOME", "/.config", "joulecast.conf", SYSTEM_CONFIG, ret);
 }
 
 char *paths_build_root(void)

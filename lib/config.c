@@ -1,0 +1,156 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "ini-text.h"
+#include "util.h"
+
+#define CONFIG_MAX (64 << 10)
+
+struct key {
+        const char *section;
+        const char *name;
+        const char *unit;     /* NULL: a word */
+        const char *standard; /* default */
+        double min, max;      /* of a number */
+        const char *sentence;
+        size_t number;        /* where it goes: one of the two */
+        size_t word;
+};
+
+#define NUMBER(field) .number = offsetof(struct config, field)
+#define WORD(field) .word = offsetof(struct config, field)
+
+static const struct key keys[] = {
+        { "poller", "interval_s", "s", "30", 0.1, 86400, "Time between two polls.", NUMBER(interval_s) },
+        { "poller", "collector", NULL, "auto", 0, 0,
+          "How to read processes; `joulecast doctor` lists what this machine has.", WORD(collector) },
+        { "poller", "foreground", NULL, "none", 0, 0,
+          "Who says which app has the screen: none, file:/PATH (the app's id in a file) or command:COMMAND"
+          " (prints the app's id, a line at each change).", WORD(foreground) },
+        { "store", "raw_hours", "h", "48", 1, 8760, "How long every single poll is kept.", NUMBER(raw_hours) },
+        { "store", "hour_days", "d", "14", 1, 3650, "How long sums of an hour are kept.", NUMBER(hour_days) },
+        { "store", "day_days", "d", "0", 0, 36500, "How long sums of a day are kept; 0: for ever.", NUMBER(day_days) },
+};
+
+static double *number_of(const struct key *key, struct config *config)
+{
+        return (double *)(void *)((char *)config + key->number);
+}
+
+static char **word_of(const struct key *key, struct config *config)
+{
+        return (char **)(void *)((char *)config + key->word);
+}
+
+void config_clear(struct config *config)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+                if (!keys[i].unit)
+                        free(*word_of(&keys[i], config));
+        *config = (struct config){ 0 };
+}
+
+static int set_word(const struct key *key, const char *value, struct config *config)
+{
+        char *copy = strdup(value);
+
+        if (!copy)
+                return -ENOMEM;
+        free(*word_of(key, config));
+        *word_of(key, config) = copy;
+        return 0;
+}
+
+static int set_key(void *data, const struct ini_place *place, const char *section, const char *name, const char *value)
+{
+        struct config *config = data;
+        const struct key *key = NULL;
+
+        for (size_t i = 0; i < ARRAY_SIZE(keys) && !key; i++)
+                if (strcmp(keys[i].section, section) == 0 && strcmp(keys[i].name, name) == 0)
+                        key = &keys[i];
+        if (!key)
+                return ini_error(place, "there is no key \"%s\" in [%s]", name, section);
+        if (key->unit)
+                return ini_number(place, name, value, key->min, key->max, number_of(key, config));
+        if (!*value)
+                return ini_error(place, "%s has no value", name);
+        return set_word(key, value, config);
+}
+
+static int set_defaults(struct config *config)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+                int err = keys[i].unit ? util_parse_double(keys[i].standard, number_of(&keys[i], config))
+                                       : set_word(&keys[i], keys[i].standard, config);
+
+                if (err)
+                        return err;
+        }
+        return 0;
+}
+
+int config_load(const char *path, const struct log *log, struct config *ret)
+{
+        _cleanup_(config_clear) struct config config = { 0 };
+        _cleanup_free_ char *text = NULL;
+        size_t length;
+        int err = set_defaults(&config);
+
+        if (!err && path && access(path, F_OK) == 0) {
+                err = ini_text_read(path, CONFIG_MAX, log, &text, &length);
+                if (!err)
+                        err = ini_text_parse(text, length, path, log, set_key, &config);
+        }
+        if (err)
+                return err;
+        *ret = config;
+        config = (struct config){ 0 };
+        return 0;
+}
+
+struct store_retention config_retention(const struct config *config)
+{
+        return (struct store_retention){
+                .raw_hours = (uint32_t)config->raw_hours,
+                .hour_days = (uint32_t)config->hour_days,
+                .day_days = (uint32_t)config->day_days,
+        };
+}
+
+static bool starts_section(size_t i)
+{
+        return i == 0 || strcmp(keys[i].section, keys[i - 1].section) != 0;
+}
+
+void config_print_help(FILE *file)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+                if (starts_section(i))
+                        fprintf(file, "  [%s]\n", keys[i].section);
+                fprintf(file, "  %s = %s\n      %s", keys[i].name, keys[i].standard, keys[i].sentence);
+                if (keys[i].unit)
+                        fprintf(file, " %g to %g %s.", keys[i].min, keys[i].max, keys[i].unit);
+                fputc('\n', file);
+        }
+}
+
+void config_print_manual(FILE *file)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+                if (starts_section(i))
+                        fprintf(file, "*[%s]*\n\n", keys[i].section);
+                fputc('*', file);
+                for (const char *at = keys[i].name; *at; at++)
+                        fprintf(file, *at == '_' ? "\\%c" : "%c", *at);
+                fprintf(file, "* = %s\n\t%s", keys[i].standard, keys[i].sentence);
+                if (keys[i].unit)
+                        fprintf(file, " %g to %g %s.", keys[i].min, keys[i].max, keys[i].unit);
+                fputs("\n\n", file);
+        }
+}

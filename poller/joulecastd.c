@@ -1,0 +1,228 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * joulecastd: every so often it looks at what all processes have used, and
+ * stores the differences of those that did something.
+ */
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "machine.h"
+#include "paths.h"
+#include "poller.h"
+#include "units.h"
+#include "util.h"
+
+enum { CODE_OK = 0, CODE_FAILED = 1, CODE_USAGE = 2 };
+
+static const struct log program_log = { log_to_stderr, (void *)"joulecastd" };
+
+struct options {
+        double interval_s; /* 0: not said */
+        uint64_t count;
+        const char *collector;
+        const char *database;
+        const char *machine;
+        const char *config;
+};
+
+static const char help[] =
+        "joulecastd records what each app of this machine uses, for `joulecast cost`,\n"
+        "`predict` and `budget`. As root it sees all processes, else your own.\n"
+        "\n"
+        "Usage: joulecastd [--interval S] [--count N] [--collector NAME] [--database FILE]\n"
+        "                  [--config FILE] [--machine DIR]\n"
+        "\n"
+        "  --interval S      seconds between two polls, 0.1 and up; decimals are fine\n"
+        "  --count N         poll N times in the foreground, say what was seen, and exit\n"
+        "  --collector NAME  how to read processes:\n";
+
+static void print_help(void)
+{
+        fputs(help, stdout);
+        for (const struct collector *collector = collectors; collector->name; collector++)
+                printf("                      %-6s %s\n", collector->name, collector->what);
+        fputs("  --database FILE   where to store; one process at a time writes to it\n"
+              "  --config FILE     joulecast.conf (see below)\n"
+              "  --machine DIR     read DIR/sys and DIR/proc instead of this machine's\n"
+              "  --help, --version\n"
+              "\n"
+              "joulecast.conf, with its defaults:\n", stdout);
+        config_print_help(stdout);
+}
+
+/* Tells what is wrong with the command line; always -EINVAL. */
+#define usage_error(...) (log_error(&program_log, __VA_ARGS__), -EINVAL)
+
+static int parse_option(int option, const char *value, struct options *options)
+{
+        switch (option) {
+        case 'i':
+                if (util_parse_double(value, &options->interval_s) < 0 || options->interval_s < 0.1 ||
+                    options->interval_s > 86400)
+                        return usage_error("--interval %s is not between 0.1 and 86400 seconds", value);
+                return 0;
+        case 'n':
+                if (util_parse_u64(value, &options->count) < 0 || options->count == 0)
+                        return usage_error("--count %s is not a number of polls, 1 and up", value);
+                return 0;
+        case 'c':
+                options->collector = value;
+                return 0;
+        case 'd':
+                options->database = value;
+                return 0;
+        case 'm':
+                options->machine = value;
+                return 0;
+        case 'f':
+                options->config = value;
+                return 0;
+        default:
+                return usage_error("wrong usage; `joulecastd --help` lists the options");
+        }
+}
+
+/* 0; 1: there is nothing more to do; -EINVAL. */
+static int parse_options(int argc, char **argv, struct options *options)
+{
+        static const struct option known[] = {
+                { "interval", required_argument, NULL, 'i' }, { "count", required_argument, NULL, 'n' },
+                { "collector", required_argument, NULL, 'c' }, { "database", required_argument, NULL, 'd' },
+                { "machine", required_argument, NULL, 'm' },  { "config", required_argument, NULL, 'f' },
+                { "help", no_argument, NULL, 'h' },           { "version", no_argument, NULL, 'v' },
+                { "config-manual", no_argument, NULL, 'M' },  { 0 },
+        };
+        int option, err = 0;
+
+        opterr = 0;
+        while (!err && (option = getopt_long(argc, argv, ":", known, NULL)) >= 0) {
+                switch (option) {
+                case 'h':
+                        print_help();
+                        return 1;
+                case 'v':
+                        puts("joulecastd " JOULECAST_VERSION);
+                        return 1;
+                case 'M':
+                        config_print_manual(stdout);
+                        return 1;
+                case ':':
+                        return usage_error("%s needs a value", argv[optind - 1]);
+                case '?':
+                        return usage_error("there is no option %s; `joulecastd --help` lists them", argv[optind - 1]);
+                default:
+                        err = parse_option(option, optarg, options);
+                }
+        }
+        if (!err && optind < argc)
+                return usage_error("\"%s\" is not an option; `joulecastd --help` lists them", argv[optind]);
+        return err;
+}
+
+static int load_config(const struct options *options, struct config *config)
+{
+        _cleanup_free_ char *path = NULL;
+        int err;
+
+        if (options->config && access(options->config, R_OK) < 0) {
+                err = -errno;
+                log_error(&program_log, "cannot read %s: %s", options->config, strerror(-err));
+                return err;
+        }
+        if (!options->config && paths_config(&path) < 0)
+                path = NULL;
+        return config_load(options->config ? options->config : path, &program_log, config);
+}
+
+static int open_database(const struct options *options, struct poller *poller, char **path)
+{
+        int err = options->database ? (*path = strdup(options->database)) ? 0 : -ENOMEM : paths_usage(NULL, true, path);
+
+        if (err) {
+                log_error(&program_log, "there is no home for a database; name one with --database");
+                return err;
+        }
+        umask(0077); /* who used what is nobody else's business */
+        return store_open(*path, STORE_WRITE, &program_log, &poller->store);
+}
+
+static int open_machine(const struct options *options, const struct config *config, struct poller *poller)
+{
+        const char *collector = options->collector ? options->collector : config->collector;
+        const struct machine_options machine = {
+                .root = options->machine,
+                .collector = strcmp(collector, "auto") == 0 ? NULL : collector,
+                .foreground = config->foreground,
+                .log = &program_log,
+        };
+
+        return machine_open(&machine, &poller->sources);
+}
+
+static void say_what_is_watched(const struct options *options, double interval_s, const char *path)
+{
+        char line[16];
+
+        snprintf(line, sizeof(line), "%g", interval_s);
+        if (options->machine)
+                log_info(&program_log, "watching the machine tree %s every %s s, into %s", options->machine, line, path);
+        else if (geteuid() == 0)
+                log_info(&program_log, "watching all processes every %s s, into %s", line, path);
+        else
+                log_info(&program_log, "watching your own processes every %s s, into %s; as root it would be all", line,
+                         path);
+}
+
+static void print_summary(const struct poller *poller, const char *path)
+{
+        printf("%llu polls, %.1f s recorded, %zu processes at the last one; in %s\n", (unsigned long long)poller->polls,
+               (double)poller->elapsed_ns / 1e9, poller->n_processes, path);
+}
+
+static int run(const struct options *options, const struct config *config)
+{
+        _cleanup_(poller_close) struct poller poller = { .retention = config_retention(config), .log = &program_log };
+        double interval_s = options->interval_s > 0 ? options->interval_s : config->interval_s;
+        _cleanup_free_ char *path = NULL;
+        int err = open_machine(options, config, &poller);
+
+        if (err)
+                return err;
+        err = open_database(options, &poller, &path);
+        if (!err)
+                err = interval_maker_new(&poller.maker);
+        if (err)
+                return err;
+        say_what_is_watched(options, interval_s, path);
+        err = poller_run(&poller, interval_s, options->count);
+        if (!err && options->count > 0)
+                print_summary(&poller, path);
+        return err ? err : poller.failed;
+}
+
+int main(int argc, char **argv)
+{
+        _cleanup_(config_clear) struct config config = { 0 };
+        struct options options = { 0 };
+        int err = parse_options(argc, argv, &options);
+
+        if (err)
+                return err > 0 ? CODE_OK : CODE_USAGE;
+        err = load_config(&options, &config);
+        if (err)
+                return CODE_FAILED;
+        signal(SIGPIPE, SIG_IGN);
+        err = run(&options, &config);
+        if (err == -ENOMEM)
+                log_error(&program_log, "out of memory");
+        if (err == -EINVAL && options.collector)
+                return CODE_USAGE; /* there is no such collector */
+        return err ? CODE_FAILED : CODE_OK;
+}

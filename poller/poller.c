@@ -1,0 +1,176 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "poller.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+
+#include "foreground.h"
+#include "notify.h"
+#include "units.h"
+#include "util.h"
+
+void poller_close(struct poller *poller)
+{
+        interval_maker_free(poller->maker);
+        sample_clear(&poller->sample);
+        interval_clear(&poller->interval);
+        sources_close(&poller->sources);
+        store_close(poller->store);
+        *poller = (struct poller){ 0 };
+}
+
+static void tell_failure(struct poller *poller, int err)
+{
+        if (err && err != poller->failed)
+                log_warning(poller->log, "this interval is not stored (%s); the next one will be tried", strerror(-err));
+        poller->failed = err;
+}
+
+int poller_poll(struct poller *poller)
+{
+        int err = sources_read(&poller->sources, &poller->sample);
+
+        if (err)
+                return err;
+        poller->polls++;
+        poller->n_processes = poller->sample.n_processes;
+        err = interval_make(poller->maker, &poller->sample, &poller->interval);
+        if (err)
+                return err == -ENODATA ? 0 : err;
+        err = store_append(poller->store, &poller->interval);
+        if (!err) {
+                poller->intervals++;
+                poller->elapsed_ns += poller->interval.elapsed_ns;
+                err = store_roll_up(poller->store, poller->interval.end_realtime_ns, &poller->retention);
+        }
+        tell_failure(poller, err);
+        return err == -ENOMEM ? err : 0;
+}
+
+static uint64_t boottime_ns(void)
+{
+        struct timespec now = { 0 };
+
+        clock_gettime(CLOCK_BOOTTIME, &now);
+        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static struct timespec timespec_of(uint64_t ns)
+{
+        return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S) };
+}
+
+/* What the loop waits for. */
+struct waiting {
+        int signal_fd;
+        int timer_fd;
+        struct source *foreground; /* or NULL */
+        uint64_t slack_ns;
+};
+
+static void waiting_close(struct waiting *waiting)
+{
+        closep(&waiting->signal_fd);
+        closep(&waiting->timer_fd);
+}
+
+/*
+ * Two timers for one wakeup. ppoll() takes the thread's slack, so that it falls together with other wakeups, but
+ * its clock stands still in suspend; the timerfd at the end of the slack has CLOCK_BOOTTIME, and fires after a resume.
+ */
+static int waiting_open(struct waiting *waiting, const struct poller *poller, double interval_s)
+{
+        sigset_t signals;
+
+        waiting->slack_ns = (uint64_t)(MIN(1.0, interval_s / 10) * 1e9);
+        sigemptyset(&signals);
+        sigaddset(&signals, SIGTERM);
+        sigaddset(&signals, SIGINT);
+        sigaddset(&signals, SIGHUP);
+        if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
+                return -errno;
+        waiting->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+        waiting->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+        if (waiting->signal_fd < 0 || waiting->timer_fd < 0)
+                return -errno;
+        prctl(PR_SET_TIMERSLACK, (unsigned long)waiting->slack_ns, 0, 0, 0);
+        for (size_t i = 0; i < poller->sources.n; i++)
+                if (is_foreground(poller->sources.list[i]))
+                        waiting->foreground = poller->sources.list[i];
+        return 0;
+}
+
+static int arm(const struct waiting *waiting, uint64_t deadline_ns)
+{
+        const struct itimerspec timer = { .it_value = timespec_of(deadline_ns + waiting->slack_ns) };
+
+        return timerfd_settime(waiting->timer_fd, TFD_TIMER_ABSTIME, &timer, NULL) < 0 ? -errno : 0;
+}
+
+/* Sleeps until @deadline_ns. 0; -EINTR: a signal asks us to end. */
+static int wait_until(const struct waiting *waiting, uint64_t deadline_ns)
+{
+        int err = arm(waiting, deadline_ns);
+
+        while (!err) {
+                uint64_t now_ns = boottime_ns();
+                struct timespec left = timespec_of(deadline_ns - MIN(now_ns, deadline_ns));
+                struct pollfd fds[] = {
+                        { .fd = waiting->signal_fd, .events = POLLIN },
+                        { .fd = waiting->timer_fd, .events = POLLIN },
+                        { .fd = waiting->foreground ? foreground_fd(waiting->foreground) : -1, .events = POLLIN },
+                };
+
+                if (now_ns >= deadline_ns)
+                        return 0;
+                if (ppoll(fds, ARRAY_SIZE(fds), &left, NULL) < 0 && errno != EINTR)
+                        return -errno;
+                if (fds[0].revents)
+                        return -EINTR;
+                if (fds[2].revents)
+                        foreground_hear(waiting->foreground, boottime_ns());
+        }
+        return err;
+}
+
+/* A suspended machine does not catch up on what it slept through. */
+static uint64_t next_deadline(uint64_t deadline_ns, uint64_t interval_ns)
+{
+        uint64_t now_ns = boottime_ns();
+
+        deadline_ns += interval_ns;
+        if (deadline_ns <= now_ns)
+                deadline_ns += ((now_ns - deadline_ns) / interval_ns + 1) * interval_ns;
+        return deadline_ns;
+}
+
+int poller_run(struct poller *poller, double interval_s, uint64_t count)
+{
+        _cleanup_(waiting_close) struct waiting waiting = { .signal_fd = -1, .timer_fd = -1 };
+        uint64_t interval_ns = (uint64_t)llround(interval_s * 1e9), deadline_ns = boottime_ns();
+        int err = waiting_open(&waiting, poller, interval_s);
+
+        if (!err)
+                err = poller_poll(poller);
+        notify_manager("READY=1");
+        while (!err && (count == 0 || poller->polls < count)) {
+                deadline_ns = next_deadline(deadline_ns, interval_ns);
+                err = wait_until(&waiting, deadline_ns);
+                if (err && err != -EINTR)
+                        return err;
+                if (err == -EINTR) {
+                        notify_manager("STOPPING=1");
+                        return poller_poll(poller);
+                }
+                err = poller_poll(poller);
+        }
+        return err;
+}

@@ -1,0 +1,40 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The service's work: look, subtract, store; then sleep. */
+
+#include "config.h"
+#include "interval.h"
+#include "log.h"
+#include "source.h"
+#include "store.h"
+
+struct poller {
+        struct sources sources;
+        struct store *store;
+        struct interval_maker *maker;
+        struct sample sample;
+        struct interval interval;
+        struct store_retention retention;
+        const struct log *log;
+
+        /* so far */
+        uint64_t polls;
+        uint64_t intervals;
+        uint64_t elapsed_ns;
+        size_t n_processes; /* of the last poll */
+        int failed;         /* the last error of the store, or 0; told when it changes */
+};
+
+void poller_close(struct poller *poller);
+
+/* One poll in one transaction. 0, also if it could not be stored (then poller->failed says so); -ENOMEM. */
+int poller_poll(struct poller *poller);
+
+/**
+ * poller_run() - poll until a signal or until enough
+ * @interval_s: between polls; the wakeup may be late by min(1 s, a tenth of it), to fall together with others'
+ * @count:      polls; 0: no end. SIGTERM and SIGINT end with a last poll
+ */
+int poller_run(struct poller *poller, double interval_s, uint64_t count);
