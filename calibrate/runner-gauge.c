@@ -10,7 +10,8 @@
 
 #define LEARN_POLL_S 0.25   /* faster gauges than this are read as often as we look */
 #define LEARN_CHANGES 6
-#define LEARN_MAX_S 300.0   /* a gauge that does not change for so long under full load is stuck */
+#define LEARN_STEADY_S 90.0  /* a gauge without noise shows a steady load as one number: then the load has to change */
+#define LEARN_MAX_S 300.0   /* a gauge that does not change for so long, whatever the load, is stuck */
 #define SETTLE_S 2.0        /* governors, panels and radios have done what they were told by then */
 
 /* A reading that did not change between two updates makes one gap of two; the shortest gaps are single ones. */
@@ -27,18 +28,42 @@ static double period_of(double *gap_s, size_t n)
         return sum / updates;
 }
 
+/* Changes of power_now while learning. */
+struct learning {
+        double gap_s[LEARN_CHANGES];
+        size_t n, changes;
+        double quantum_mw;
+        uint64_t changed_ns;
+};
+
+static void note_change(struct learning *learning, const struct look *look, double before_mw)
+{
+        learning->quantum_mw = fmin(learning->quantum_mw, fabs(look->power_mw - before_mw));
+        if (learning->changes++ > 0)
+                learning->gap_s[learning->n++] = (double)(look->at_ns - learning->changed_ns) / (double)NS_PER_S;
+        learning->changed_ns = look->at_ns;
+}
+
+/*
+ * Under a steady load at first: the smallest change of a noisy gauge is its quantum. If it shows nothing new, the load
+ * goes on and off, once after each change.
+ */
 int runner_learn_gauge(struct runner *runner, const struct mode *mode)
 {
-        double gap_s[LEARN_CHANGES], quantum = INFINITY, waited_s = 0;
-        size_t n = 0, changes = 0;
-        uint64_t changed_ns = 0;
+        static const struct mode idle = { .name = "idle" };
+        const struct mode *const modes[] = { mode, &idle };
+        struct learning learning = { .quantum_mw = INFINITY };
+        double waited_s = 0;
+        size_t switches = 0;
+        bool steady = true;
         int err = runner->hardware->ops->apply(runner->hardware, mode);
 
         if (err)
                 return err;
         span_begin(runner);
-        while (n < LEARN_CHANGES) {
-                double before = runner->look.power_mw;
+        while (learning.n < LEARN_CHANGES) {
+                double before_mw = runner->look.power_mw;
+                bool changed;
 
                 err = runner_wait(runner, LEARN_POLL_S, LEARN_POLL_S);
                 if (err)
@@ -46,16 +71,22 @@ int runner_learn_gauge(struct runner *runner, const struct mode *mode)
                 waited_s += LEARN_POLL_S;
                 if (waited_s > LEARN_MAX_S)
                         return -ETIMEDOUT;
-                if (runner->look.power_mw == before || isnan(before) || isnan(runner->look.power_mw))
+                changed = runner->look.power_mw != before_mw && !isnan(before_mw) && !isnan(runner->look.power_mw);
+                if (changed) {
+                        note_change(&learning, &runner->look, before_mw);
+                        waited_s = 0;
+                }
+                if (steady ? waited_s < LEARN_STEADY_S : !changed)
                         continue;
-                quantum = fmin(quantum, fabs(runner->look.power_mw - before));
-                if (changes++ > 0)
-                        gap_s[n++] = (double)(runner->look.at_ns - changed_ns) / (double)NS_PER_S;
-                changed_ns = runner->look.at_ns;
-                waited_s = 0;
+                if (steady)
+                        learning = (struct learning){ .quantum_mw = learning.quantum_mw };
+                steady = false;
+                err = runner->hardware->ops->apply(runner->hardware, modes[++switches % 2]);
+                if (err)
+                        return err;
         }
-        runner->gauge_period_s = period_of(gap_s, n);
-        runner->gauge_quantum_mw = quantum;
+        runner->gauge_period_s = period_of(learning.gap_s, learning.n);
+        runner->gauge_quantum_mw = learning.quantum_mw;
         return 0;
 }
 

@@ -143,6 +143,24 @@ static void gauge(void)
         hardware->ops->close(hardware);
 }
 
+/* A gauge without noise, and a device without daemons: a steady load shows one number for ever. */
+static void gauge_without_noise(void)
+{
+        struct hardware_description description;
+        struct hardware *hardware = NULL;
+        struct runner runner;
+        struct plan plan;
+
+        open_quiet("gauge_period_s = 3.5\n", 90, &hardware, &description);
+        check_int(plan_make(&description, &plan), 0);
+        check_int(runner_open(hardware, &description, &no_signal, false, &runner), 0);
+        check_int(runner_learn_gauge(&runner, &plan.modes[plan.burn].mode), 0);
+        check_near(runner.gauge_period_s, 3.5, 0.1);
+        plan_clear(&plan);
+        runner_close(&runner);
+        hardware->ops->close(hardware);
+}
+
 static void dwells_follow_the_gauge(void)
 {
         check_near(runner_dwell_s(3.5), 20, 1);
@@ -273,6 +291,7 @@ int main(void)
         describes();
         percent();
         gauge();
+        gauge_without_noise();
         dwells_follow_the_gauge();
         ticks();
         stops_when_asked();
