@@ -239,8 +239,6 @@ int hardware_virtual_open(const struct profile *truth, uint64_t seed, double sta
                 err = virtual_source_open(virtual->device, &virtual->source);
         if (!err)
                 err = learn_description(virtual, truth);
-        if (!err)
-                virtual_set_realtime(virtual->device, (int64_t)time(NULL) * (int64_t)NS_PER_S);
         if (err) {
                 close_virtual(&virtual->hardware);
                 return err;
@@ -249,10 +247,11 @@ int hardware_virtual_open(const struct profile *truth, uint64_t seed, double sta
         return 0;
 }
 
-int hardware_virtual_load(const char *device, uint64_t seed, double start_percent, const struct log *log,
-                          struct hardware **ret)
+int hardware_virtual_load(const char *device, uint64_t seed, double start_percent, int64_t not_before_ns,
+                          const struct log *log, struct hardware **ret)
 {
         _cleanup_(profile_freep) struct profile *truth = NULL;
+        int64_t now = (int64_t)time(NULL) * (int64_t)NS_PER_S;
         int err = virtual_load(device, log, &truth);
 
         if (err)
@@ -260,5 +259,7 @@ int hardware_virtual_load(const char *device, uint64_t seed, double start_percen
         err = hardware_virtual_open(truth, seed, start_percent, log, ret);
         if (err)
                 log_error(log, "%s: this virtual device cannot be opened: %s", device, strerror(-err));
+        else
+                virtual_set_realtime(virtual_of(*ret)->device, MAX(not_before_ns, now));
         return err;
 }

@@ -60,6 +60,9 @@ struct hardware { /* embedded as the first member of each implementation */
 struct profile;
 int hardware_virtual_open(const struct profile *truth, uint64_t seed, double start_percent, const struct log *log,
                           struct hardware **ret);
-/* The same by name or file, as --device says it. Errors have said their sentence. */
-int hardware_virtual_load(const char *device, uint64_t seed, double start_percent, const struct log *log,
-                          struct hardware **ret);
+/*
+ * The same by name or file, as --device says it. Its clock starts now, but not before @not_before_ns, where a resumed
+ * night ended (virtual time runs ahead). Errors have said their sentence.
+ */
+int hardware_virtual_load(const char *device, uint64_t seed, double start_percent, int64_t not_before_ns,
+                          const struct log *log, struct hardware **ret);

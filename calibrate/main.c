@@ -15,6 +15,7 @@
 #include "paths.h"
 #include "progress.h"
 #include "refuse.h"
+#include "units.h"
 #include "util.h"
 
 #define START_PERCENT 95.0 /* of a virtual device */
@@ -67,7 +68,7 @@ static int find_files(struct calibration *calibration)
         return err;
 }
 
-static int open_virtual(struct calibration *calibration, double start_percent, uint64_t seed)
+static int open_virtual(struct calibration *calibration, double start_percent, uint64_t seed, int64_t not_before_ns)
 {
         struct night *night = &calibration->night;
         int err;
@@ -75,8 +76,8 @@ static int open_virtual(struct calibration *calibration, double start_percent, u
         if (night->hardware)
                 night->hardware->ops->close(night->hardware);
         night->hardware = NULL;
-        err = hardware_virtual_load(calibration->options.device, seed, start_percent, &calibration->log,
-                                    &night->hardware);
+        err = hardware_virtual_load(calibration->options.device, seed, start_percent, not_before_ns,
+                                    &calibration->log, &night->hardware);
         return err ? err : night->hardware->ops->describe(night->hardware, &night->description);
 }
 
@@ -87,7 +88,7 @@ static int open_device(struct calibration *calibration)
 
         calibration->battery = true;
         if (calibration->options.device)
-                return open_virtual(calibration, start, calibration->options.seed);
+                return open_virtual(calibration, start, calibration->options.seed, 0);
         root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (root_fd < 0)
                 return -errno;
@@ -155,12 +156,13 @@ static int ask(const struct calibration *calibration, const struct dry_run *dry_
 static int go_on(struct calibration *calibration)
 {
         const struct night *night = &calibration->night;
-        double left_at = night_left_at(night);
+        double start = calibration->options.start_percent, left_at = night_left_at(night);
 
-        if (!calibration->options.device || isnan(left_at) || !isnan(calibration->options.start_percent))
+        if (!calibration->options.device || isnan(left_at))
                 return 0;
-        return open_virtual(calibration, fmin(fmax(left_at, 0), 100),
-                            calibration->options.seed + UINT64_C(0x9e3779b97f4a7c15) * night->n_before);
+        return open_virtual(calibration, isnan(start) ? fmin(fmax(left_at, 0), 100) : start,
+                            calibration->options.seed + UINT64_C(0x9e3779b97f4a7c15) * night->n_before,
+                            night_ended_ns(night) + (int64_t)NS_PER_S);
 }
 
 static int open_night(struct calibration *calibration)

@@ -153,6 +153,13 @@ double night_left_at(const struct night *night)
         return last->percent - (isnan(last->steps) ? 0 : last->steps / 2) - 0.01; /* just below the edge of a step */
 }
 
+int64_t night_ended_ns(const struct night *night)
+{
+        const struct observation *last = night->n_before ? &night->before[night->n_before - 1] : NULL;
+
+        return last ? last->start_realtime_ns + (int64_t)last->elapsed_ns : 0;
+}
+
 int night_begin(struct night *night)
 {
         cJSON *json = description_to_json(&night->description);

@@ -56,6 +56,7 @@ void night_close(struct night *night);
 
 /* Charge at which a resumed night ended, for a virtual device that goes on there; NaN: it is new. */
 double night_left_at(const struct night *night);
+int64_t night_ended_ns(const struct night *night); /* realtime of its last observation's end */
 
 /* 0: ended by itself or by a limit (`stopped`); -EINTR: asked to stop; another negative errno after a sentence. */
 int night_run(struct night *night);

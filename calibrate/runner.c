@@ -42,7 +42,7 @@ int runner_open(struct hardware *hardware, const struct hardware_description *de
                 runner_close(ret);
                 return err;
         }
-        ret->first_percent = ret->look.capacity_percent;
+        ret->first = ret->look;
         ret->drawn_percent = isnan(full_mwh(ret)) || isnan(ret->look.power_mw) ? NAN : 0;
         return 0;
 }
@@ -166,7 +166,7 @@ int runner_look(struct runner *runner)
 
 double runner_used_percent(const struct runner *runner)
 {
-        double fallen = runner->first_percent - runner->look.capacity_percent;
+        double fallen = runner->first.capacity_percent - runner->look.capacity_percent;
 
         if (!isnan(runner->drawn_percent))
                 return runner->drawn_percent;
@@ -178,7 +178,7 @@ void span_begin(struct runner *runner)
         usage_clear(&runner->span.usage);
         runner->span = (struct span){
                 .start_ns = runner->look.at_ns,
-                .start_realtime_ns = runner->look.realtime_ns,
+                .start_realtime_ns = runner->first.realtime_ns + (int64_t)(runner->look.at_ns - runner->first.at_ns),
         };
 }
 

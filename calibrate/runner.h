@@ -51,7 +51,7 @@ struct runner {
         double gauge_quantum_mw;    /* NaN unknown */
         uint64_t deadline_ns;       /* boottime at which all must stop; UINT64_MAX: none */
 
-        double first_percent;       /* capacity at the start */
+        struct look first;          /* at the start; a stepped clock does not tear the night apart */
         double drawn_percent;       /* by the current sensor, since the start; NaN: it has none */
 
         struct sample sample;
