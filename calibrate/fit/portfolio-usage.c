@@ -54,7 +54,8 @@ static size_t pick_point(struct random *random, size_t n)
 {
         double u = uniform(random, 0, 1), place;
 
-        if (u < 0.15)
+        /* No frequencies (no cpufreq): the list's first place holds KHZ_UNKNOWN. */
+        if (n == 0 || u < 0.15)
                 return 0;
         if (u < 0.33)
                 return n - 1;
