@@ -100,12 +100,13 @@ double runner_dwell_s(double gauge_period_s)
 }
 
 /*
- * The first update after settling still holds some of the mode before, so one whole period passes before the mean
- * begins. The mean is over time, not over changes: an update that repeats the value before counts too.
+ * A gauge shows the mean of the period before its last update. The first update after settling still holds some of the
+ * mode before, and is shown for a whole period: so two periods pass before the mean begins. The mean is over time, not
+ * over changes: an update that repeats the value before counts too.
  */
 int runner_dwell(struct runner *runner, const struct mode *mode, double dwell_s, struct observation *ret)
 {
-        double period_s = runner->gauge_period_s, skip_s = SETTLE_S + period_s, poll_s = period_s / 4;
+        double period_s = runner->gauge_period_s, skip_s = SETTLE_S + 2 * period_s, poll_s = period_s / 4;
         double mean_s = fmax(dwell_s - skip_s, 3 * period_s);
         int err = runner->hardware->ops->apply(runner->hardware, mode);
 
