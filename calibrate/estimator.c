@@ -7,12 +7,19 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "util.h"
+
+/* A fit takes milliseconds; on a phone that is being burnt, seconds. One that takes longer hangs. */
+#define ANSWER_MS 60000
+#define END_PAUSES 400           /* of 5 ms */
+#define ANSWER_MAX (4 << 20)     /* bytes */
 
 struct fit_child {
         pid_t pid;
@@ -86,14 +93,37 @@ static int spawn(char *const arguments[], pid_t *pid, int *to_fd, int *from_fd)
         return -EAGAIN;
 }
 
+/* Its pipes are closed, so it ends by itself; if not, it is ended. Exit status, or a negative errno. */
 static int wait_for(pid_t pid)
 {
+        const struct timespec pause = { .tv_nsec = 5000000 };
         int status = 0;
 
-        while (waitpid(pid, &status, 0) < 0)
-                if (errno != EINTR)
+        for (unsigned i = 0; i < END_PAUSES; i++) {
+                pid_t ended = waitpid(pid, &status, WNOHANG);
+
+                if (ended == pid)
+                        return WIFEXITED(status) ? WEXITSTATUS(status) : -EPIPE;
+                if (ended < 0 && errno != EINTR)
                         return -errno;
-        return WIFEXITED(status) ? WEXITSTATUS(status) : -EPIPE;
+                nanosleep(&pause, NULL);
+        }
+        kill(pid, SIGKILL);
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+                ;
+        return -ETIMEDOUT;
+}
+
+/* Something to read within @timeout_ms? */
+static int wait_readable(int fd, int timeout_ms)
+{
+        struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+        int n;
+
+        do
+                n = poll(&poll_fd, 1, timeout_ms);
+        while (n < 0 && errno == EINTR);
+        return n > 0 ? 0 : n == 0 ? -ETIMEDOUT : -errno;
 }
 
 /* One line there, one line back. */
@@ -107,6 +137,7 @@ static int exchange(struct fit_child *child, cJSON *request, cJSON **ret)
         if (!text)
                 return -ENOMEM;
         if (fprintf(child->to, "%s\n", text) < 0 || fflush(child->to) < 0 ||
+            wait_readable(fileno(child->from), ANSWER_MS) < 0 ||
             getline(&child->line, &child->capacity, child->from) < 0)
                 return -EPIPE;
         answer = cJSON_Parse(child->line);
@@ -272,23 +303,40 @@ int fit_child_observe(struct fit_child *child, const struct observation *observa
 
 static int read_all(int fd, char **ret)
 {
-        _cleanup_fclose_ FILE *file = fdopen(fd, "r");
-        size_t size = 0;
-        char *text = NULL;
+        _cleanup_free_ char *text = NULL;
+        size_t length = 0, capacity = 0;
 
-        if (!file) {
-                close(fd);
-                return -ENOMEM;
+        while (length < ANSWER_MAX) {
+                ssize_t n;
+
+                if (util_grow(&text, &capacity, length + 4096, 1) < 0)
+                        return -ENOMEM;
+                n = wait_readable(fd, ANSWER_MS) < 0 ? -1 : read(fd, text + length, 4095);
+                if (n < 0)
+                        return -ENODATA;
+                length += (size_t)n;
+                text[length] = '\0';
+                if (n > 0)
+                        continue;
+                *ret = TAKE_PTR(text);
+                return 0;
         }
-        if (getdelim(&text, &size, '\0', file) < 0) {
-                free(text);
-                return -ENODATA;
-        }
-        *ret = text;
-        return 0;
+        return -E2BIG;
 }
 
-int fit_child_run(const struct fit_request *request, const struct log *log, struct fit_result *ret)
+/* It says where it put the profile; without that there is none. */
+static int read_result(const char *text, struct fit_result *ret)
+{
+        cJSON *json = cJSON_Parse(text);
+        bool written = cJSON_IsString(cJSON_GetObjectItemCaseSensitive(json, "profile"));
+
+        if (written)
+                ret->validated = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "validated"));
+        cJSON_Delete(json);
+        return written ? 0 : -ENODATA;
+}
+
+int fit_child_run(const struct fit_request *request, struct fit_result *ret)
 {
         _cleanup_free_ char *text = NULL;
         char run[24];
@@ -299,7 +347,6 @@ int fit_child_run(const struct fit_request *request, const struct log *log, stru
         };
         int to_fd, from_fd, status, err;
         pid_t pid;
-        cJSON *json;
 
         snprintf(run, sizeof(run), "%lld", (long long)request->run);
         err = spawn(arguments, &pid, &to_fd, &from_fd);
@@ -307,18 +354,11 @@ int fit_child_run(const struct fit_request *request, const struct log *log, stru
                 return err;
         close(to_fd);
         err = read_all(from_fd, &text);
+        close(from_fd);
         status = wait_for(pid);
         if (status == 127)
                 return -ENOENT;
         if (err || status != 0)
                 return -ENODATA;
-        json = cJSON_Parse(text);
-        if (!json) {
-                log_warning(log, "joulecast-fit wrote the profile, but its answer is no JSON");
-                return -EPROTO;
-        }
-        ret->validated = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "validated"));
-        cJSON_Delete(json);
-        ret->text = TAKE_PTR(text);
-        return 0;
+        return read_result(text, ret);
 }

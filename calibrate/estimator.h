@@ -42,11 +42,10 @@ struct fit_request {
 };
 
 struct fit_result {
-        bool validated;
-        char *text;                /* the answer as JSON; free() */
+        bool validated;            /* rows that were held back came out as predicted */
 };
 
 /* -ENOENT: there is no joulecast-fit; -ENODATA: it could not fit (and has said why). */
-int fit_child_run(const struct fit_request *request, const struct log *log, struct fit_result *ret);
+int fit_child_run(const struct fit_request *request, struct fit_result *ret);
 
 struct cJSON *description_to_json(const struct hardware_description *description);

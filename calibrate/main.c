@@ -209,7 +209,7 @@ static int fit(struct calibration *calibration, struct fit_result *result)
                 log_error(&calibration->log, "%s: its folder cannot be made: %s", calibration->profile, strerror(-err));
                 return err;
         }
-        err = fit_child_run(&request, &calibration->log, result);
+        err = fit_child_run(&request, result);
         if (err == -ENOENT)
                 log_error(&calibration->log, "joulecast-fit is not there, so there is no profile yet; the observations are "
                           "kept in %s", calibration->observations);
@@ -228,6 +228,8 @@ static int run(struct calibration *calibration)
         progress_begin(night->progress, night);
         err = night_run(night);
         if (err == -EINTR) {
+                night->stopped = "interrupted";
+                progress_interrupted(night->progress, night);
                 log_error(&calibration->log, "stopped after %zu observations, which are kept; go on with the same command "
                           "and --resume", night->n);
                 return err;
@@ -239,7 +241,6 @@ static int run(struct calibration *calibration)
         }
         err = fit(calibration, &result);
         progress_done(night->progress, night, err ? NULL : &result, calibration->profile);
-        free(result.text);
         return err;
 }
 

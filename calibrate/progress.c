@@ -162,11 +162,11 @@ void progress_observation(struct progress *progress, const struct night *night,
 }
 
 /* To the letter of the design: other programs read this line. */
-static void done_json(const struct night *night, const struct fit_result *fit)
+static void done_json(const struct night *night, const struct fit_result *fit, bool done)
 {
         cJSON *json = cJSON_CreateObject();
 
-        cJSON_AddBoolToObject(json, "done", true);
+        cJSON_AddBoolToObject(json, "done", done);
         add(json, "battery_percent_used", night_used_percent(night));
         add(json, "hours", night_hours(night));
         cJSON_AddNumberToObject(json, "observations", (double)night->n);
@@ -175,13 +175,19 @@ static void done_json(const struct night *night, const struct fit_result *fit)
         print_json(json);
 }
 
+void progress_interrupted(struct progress *progress, const struct night *night)
+{
+        if (progress->json)
+                done_json(night, NULL, false);
+}
+
 void progress_done(struct progress *progress, const struct night *night, const struct fit_result *fit,
                    const char *profile)
 {
         char span[32];
 
         if (progress->json) {
-                done_json(night, fit);
+                done_json(night, fit, true);
                 return;
         }
         printf("Ended after %zu observations, %s and %.1f %% of the battery: %s.\n", night->n,

@@ -14,6 +14,8 @@ void progress_close(struct progress *progress);
 void progress_begin(struct progress *progress, const struct night *night);
 void progress_observation(struct progress *progress, const struct night *night,
                           const struct observation *observation);
+/* It was asked to stop: what there is, and no profile. */
+void progress_interrupted(struct progress *progress, const struct night *night);
 /* @fit: the answer of joulecast-fit, or NULL: there is no profile. */
 void progress_done(struct progress *progress, const struct night *night, const struct fit_result *fit,
                    const char *profile);
