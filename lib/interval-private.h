@@ -30,6 +30,14 @@ static inline uint64_t growth(uint64_t before, uint64_t now, uint64_t most)
 #define MOST_BYTES (UINT64_C(1) << 56)
 #define MOST_CPUS 4096
 
+/* Bytes that a process's totals grew by because it reaped children whose own they were. */
+struct reaped {
+        uint64_t read_bytes;
+        uint64_t write_bytes;
+};
+
+void reaped_find(const struct sample *before, const struct sample *now, struct reaped *reaped);
+
 /* Who had the screen, and for how long. */
 struct screen_share {
         char app[APP_ID_MAX];   /* "": nobody, or nobody knows who */

@@ -106,6 +106,7 @@ struct making {
         struct sample *now;
         struct interval *interval;
         struct usage **carried; /* of each process of `now` */
+        struct reaped *reaped;  /* likewise */
         uint64_t awake_ns;
         uint32_t idle_have;     /* USAGE_* that no process can have used, since the machine used none */
 };
@@ -154,15 +155,16 @@ static uint64_t most_cpu_ns(const struct making *making)
 }
 
 /* Amounts that are not CPU time. A new process that was only hidden has no "before" that we know of. */
-static void subtract_amounts(const struct process *before, struct process *now, struct usage *usage)
+static void subtract_amounts(const struct process *before, struct process *now, const struct reaped *reaped,
+                             struct usage *usage)
 {
         static const struct process born;
         const struct process *old = before ? before : &born;
         uint32_t have = now->have & (before ? before->have : now->have);
 
         if (have & PROCESS_DISK) {
-                usage->read_bytes = growth(old->read_bytes, now->read_bytes, MOST_BYTES);
-                usage->write_bytes = growth(old->write_bytes, now->write_bytes, MOST_BYTES);
+                usage->read_bytes = growth(old->read_bytes, now->read_bytes, MOST_BYTES) - reaped->read_bytes;
+                usage->write_bytes = growth(old->write_bytes, now->write_bytes, MOST_BYTES) - reaped->write_bytes;
                 now->write_bytes = MAX(now->write_bytes, old->write_bytes);
         }
         if (have & PROCESS_WIFI) {
@@ -265,7 +267,7 @@ static int subtract_process(struct making *making, const struct process *before,
         if (!before && was_hidden(now, most_ns))
                 return 0;
         usage.have = usage_have_of(before, now) | screen_have | making->idle_have;
-        subtract_amounts(before, now, &usage);
+        subtract_amounts(before, now, &making->reaped[index], &usage);
         if (usage.have & USAGE_CPU)
                 err = cpu_split_process(&making->maker->cpu, before, now, most_ns, &usage);
         if (!err && !usage_is_zero(&usage))
@@ -297,6 +299,7 @@ static int subtract_processes(struct making *making)
         size_t old = 0;
         int err = 0;
 
+        reaped_find(before, now, making->reaped);
         for (size_t i = 0; !err && i < now->n_processes; i++) {
                 const struct process *process = &now->processes[i], *match = NULL;
 
@@ -714,9 +717,9 @@ int interval_make(struct interval_maker *maker, struct sample *sample, struct in
                 return -ENODATA;
         }
         making.carried = calloc(sample->n_processes + 1, sizeof(*making.carried));
-        if (!making.carried)
-                return -ENOMEM;
-        err = make(&making);
+        making.reaped = calloc(sample->n_processes + 1, sizeof(*making.reaped));
+        err = making.carried && making.reaped ? make(&making) : -ENOMEM;
+        free(making.reaped);
         if (err) {
                 free_carried(making.carried, sample->n_processes);
                 interval_reset(ret);

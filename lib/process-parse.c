@@ -9,7 +9,7 @@
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h; field 9 of stat is the task's flags */
 
 /* Fields of stat, as proc(5) counts them. */
-enum { FIELD_STATE = 3, FIELD_FLAGS = 9, FIELD_UTIME = 14, FIELD_STIME = 15, FIELD_START_TIME = 22 };
+enum { FIELD_STATE = 3, FIELD_PARENT = 4, FIELD_FLAGS = 9, FIELD_UTIME = 14, FIELD_STIME = 15, FIELD_START_TIME = 22 };
 
 /* A field that is negative (priority, nice) or too large is no number we need. */
 static uint64_t next_number(const char **at, const char *end, bool *good)
@@ -48,6 +48,7 @@ bool process_parse_stat(const char *text, size_t length, struct process_stat *re
         if (field[FIELD_UTIME] > UINT64_MAX >> 26 || field[FIELD_STIME] > UINT64_MAX >> 26)
                 return false; /* so that the sum fits as ns */
         stat.kernel_thread = field[FIELD_FLAGS] & PF_KTHREAD;
+        stat.parent = field[FIELD_PARENT] <= INT32_MAX ? (pid_t)field[FIELD_PARENT] : 0;
         stat.cpu_ticks = field[FIELD_UTIME] + field[FIELD_STIME];
         stat.start_time = field[FIELD_START_TIME];
         *ret = stat;

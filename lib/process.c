@@ -204,6 +204,7 @@ static int read_process(struct process_source *self, pid_t pid, size_t *at, stru
         known->pid = pid;
         process->pid = pid;
         process->start_time = stat.start_time;
+        process->parent = stat.parent;
         process->began_ns = MIN(stat.start_time, UINT64_MAX / TICK_NS) * TICK_NS;
         process->uid = known->uid;
         memcpy(process->comm, stat.comm, sizeof(process->comm));

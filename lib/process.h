@@ -7,10 +7,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct process_stat {
         char comm[32];       /* bytes as they come: it may hold ") R 1 (" */
         bool kernel_thread;
+        pid_t parent;
         uint64_t cpu_ticks;  /* user and system, with exited threads; of 10 ms (USER_HZ) */
         uint64_t start_time; /* ticks since boot */
 };

@@ -92,6 +92,7 @@ struct process {
         uint64_t start_time;   /* in the unit of its source (clock ticks since boot for /proc); identity only */
         uint64_t began_ns;     /* boottime at which it began; 0: unknown */
         uint64_t ended_ns;     /* boottime at which it ended, shown once more by who hears of it; 0: alive, or unknown */
+        pid_t parent;          /* who reaps it, and inherits its bytes (interval-reaped.c); 0: unknown, or nobody does */
         uid_t uid;
         char comm[32];         /* hostile bytes as the kernel gives them */
         char app[APP_ID_MAX];  /* the app it belongs to; printable UTF-8 */

@@ -216,6 +216,52 @@ static void cancelled_writes_do_not_count_twice(void)
         teardown(&f);
 }
 
+static void born_by(struct sample *sample, pid_t pid, pid_t parent, const char *app, uint64_t write_bytes)
+{
+        struct process *child = process(sample, pid, (uint64_t)pid, app, 0);
+
+        child->parent = parent;
+        child->write_bytes = write_bytes;
+}
+
+/* The kernel adds a reaped child's bytes to its parent's total: they are not the parent's a second time. */
+static void reaped_children_do_not_count_twice(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        born_by(after(&f, 30), 10, 1, "shell", 1000);
+        born_by(&f.sample, 20, 10, "make", 500);
+        born_by(&f.sample, 30, 20, "cc", 70000);
+        poll(&f);
+        born_by(after(&f, 30), 10, 1, "shell", 1000 + 5 + 500 + 70000 + 300); /* 5 its own, 300 of make's end */
+        check_int(poll(&f), 0);
+        check_int(row(&f, "shell", STATE_BACKGROUND)->usage.write_bytes, 305);
+
+        /* A child that is not waited for leaves nothing, and takes nothing from its parent's own. */
+        born_by(after(&f, 30), 10, 1, "shell", 71805);
+        born_by(&f.sample, 40, 10, "orphan", 9000);
+        poll(&f);
+        born_by(after(&f, 30), 10, 1, "shell", 71805 + 44);
+        check_int(poll(&f), 0);
+        check_int(row(&f, "shell", STATE_BACKGROUND)->usage.write_bytes, 44);
+
+        /* A source that shows the end says all of it. */
+        born_by(after(&f, 30), 10, 1, "shell", 71849);
+        born_by(&f.sample, 50, 10, "brief", 10);
+        poll(&f);
+        born_by(after(&f, 30), 10, 1, "shell", 71849 + 77 + 1);
+        born_by(&f.sample, 50, 10, "brief", 77);
+        f.sample.processes[1].ended_ns = f.sample.boottime_ns - S;
+        check_int(poll(&f), 0);
+        check_int(row(&f, "shell", STATE_BACKGROUND)->usage.write_bytes, 1);
+        check_int(row(&f, "brief", STATE_BACKGROUND)->usage.write_bytes, 67);
+        born_by(after(&f, 30), 10, 1, "shell", 71927 + 2);
+        check_int(poll(&f), 0);
+        check_int(row(&f, "shell", STATE_BACKGROUND)->usage.write_bytes, 2);
+        teardown(&f);
+}
+
 static void machine_total_backward_is_a_gap(void)
 {
         struct fixture f;
@@ -642,6 +688,7 @@ int main(void)
         new_process_counts_from_its_birth_but_a_hidden_one_does_not();
         backward_is_a_gap();
         cancelled_writes_do_not_count_twice();
+        reaped_children_do_not_count_twice();
         machine_total_backward_is_a_gap();
         reboot_starts_anew();
         clock_step_tears_no_hole();
