@@ -11,10 +11,9 @@
 
 /*
  * Open-circuit voltage of a lithium-ion cell against its charge, for devices that show no voltage: V = 3.62 + 0.0052
- * per percent. Only its shape counts where the full energy is known. Source: the simulation study behind the design.
+ * per percent. Source: the simulation study behind the design.
  */
 #define GENERIC_VOLTAGE_V(percent) (3.62 + 0.0052 * (percent))
-#define GENERIC_MEAN_V 3.88
 
 /* Refresh of a level that nobody measured, s: 10 s is what phones' fuel gauges show. */
 #define REFRESH_DEFAULT_S 10.0
@@ -26,6 +25,8 @@ static enum voltage_basis basis_of(const struct observation *observation, const 
 {
         if (isfinite(observation->voltage_mv) && isfinite(observation->charge_full_uah))
                 return VOLTAGE_MEASURED;
+        if (!isfinite(observation->charge_full_uah) && device->energy_full_mwh > 0)
+                return VOLTAGE_MEASURED; /* by the gauge itself, which counts energy */
         return VOLTAGE_GENERIC;
 }
 
@@ -39,8 +40,8 @@ static double step_joules(const struct observation *observation, const struct de
 
                 return observation->charge_full_uah * 1e-6 * 3600 * share * volts;
         }
-        /* Energy alone is known: spread over the charge as the generic line says, whatever the number of cells. */
-        return device->energy_full_mwh * J_PER_MWH * share * generic_v / GENERIC_MEAN_V;
+        /* A gauge that counts energy: the kernel makes its percent from energy_now and energy_full. */
+        return device->energy_full_mwh * J_PER_MWH * share;
 }
 
 static double mean_power_mw(const struct observation *observation, const struct device *device)
