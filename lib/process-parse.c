@@ -11,7 +11,7 @@
 /* Fields of stat, as proc(5) counts them. */
 enum { FIELD_STATE = 3, FIELD_PARENT = 4, FIELD_FLAGS = 9, FIELD_UTIME = 14, FIELD_STIME = 15, FIELD_START_TIME = 22 };
 
-/* A field that is negative (priority, nice) or too large is no number we need. */
+/* A field that is negative (priority, nice), too large or cut off is no number we need. */
 static uint64_t next_number(const char **at, const char *end, bool *good)
 {
         const char *text = *at;
@@ -22,6 +22,7 @@ static uint64_t next_number(const char **at, const char *end, bool *good)
                 if (*text < '0' || *text > '9' || __builtin_mul_overflow(value, 10, &value) ||
                     __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
                         *good = false;
+        *good = *good && text < end;
         *at = text < end ? text + 1 : text;
         return value;
 }

@@ -15,7 +15,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
+
+#include <linux/magic.h>
 
 #include "machine.h"
 #include "units.h"
@@ -35,6 +38,7 @@ struct known { /* of the poll before, ascending by pid */
 struct process_source {
         struct source source;
         int proc_fd;
+        bool own_only; /* others' disk bytes may not be read: half of what they do would look like all */
         pid_t *pids;
         size_t n_pids, pids_capacity;
         struct known *known, *next;
@@ -178,6 +182,13 @@ static ssize_t read_all(int fd, char *text, size_t size)
         return n;
 }
 
+static bool is_anothers(const struct process_source *self, const char *pid)
+{
+        struct stat owner;
+
+        return self->own_only && (fstatat(self->proc_fd, pid, &owner, 0) < 0 || owner.st_uid != geteuid());
+}
+
 /* One process, which may be gone by the time we look: then there is nothing to say about it. */
 static int read_process(struct process_source *self, pid_t pid, size_t *at, struct sample *sample)
 {
@@ -189,6 +200,8 @@ static int read_process(struct process_source *self, pid_t pid, size_t *at, stru
         ssize_t n;
 
         snprintf(name, sizeof(name), "%d", (int)pid);
+        if (is_anothers(self, name))
+                return 0;
         snprintf(path, sizeof(path), "%s/stat", name);
         fd = openat(self->proc_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         if (fd < 0)
@@ -250,6 +263,14 @@ static void process_close(struct source *source)
 
 static const struct source_ops process_ops = { "proc", process_read, process_close };
 
+/* And not the copy in a machine tree. */
+static bool is_procfs(int fd)
+{
+        struct statfs info;
+
+        return fstatfs(fd, &info) == 0 && info.f_type == PROC_SUPER_MAGIC;
+}
+
 int process_open(int root_fd, struct source **ret)
 {
         int proc_fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -264,6 +285,7 @@ int process_open(int root_fd, struct source **ret)
         }
         self->source.ops = &process_ops;
         self->proc_fd = proc_fd;
+        self->own_only = geteuid() != 0 && is_procfs(proc_fd);
         *ret = &self->source;
         return 0;
 }

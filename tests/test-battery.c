@@ -1,0 +1,154 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Batteries that lie, each in its own way; and, where they are, what real devices have shown. */
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "battery.h"
+#include "check.h"
+#include "util.h"
+
+#define P "POWER_SUPPLY_"
+
+struct battery_case {
+        const char *what;
+        const char *uevent;
+        bool ours;
+        uint32_t have;
+        enum battery_status status;
+        uint64_t power_uw;
+        uint32_t percent;
+        size_t quirks;
+};
+
+#define CHARGE (BATTERY_CHARGE_NOW | BATTERY_CHARGE_FULL)
+#define ENERGY (BATTERY_ENERGY_NOW | BATTERY_ENERGY_FULL)
+#define FULL_CHARGE P "CHARGE_NOW=1500000\n" P "CHARGE_FULL=3000000\n"
+
+static const struct battery_case cases[] = {
+        { "power from current and voltage, sign of the driver's own",
+          P "STATUS=Discharging\n" P "VOLTAGE_NOW=4000000\n" P "CURRENT_NOW=-250000\n" FULL_CHARGE P "CAPACITY=50\n", true,
+          BATTERY_VOLTAGE | CHARGE | BATTERY_CAPACITY | BATTERY_POWER, BATTERY_DISCHARGING, 1000000, 50, 0 },
+        { "power_now first",
+          P "STATUS=Charging\n" P "POWER_NOW=27656000\n" P "ENERGY_FULL=52260000\n" P "ENERGY_NOW=26660000\n", true,
+          ENERGY | BATTERY_CAPACITY | BATTERY_POWER, BATTERY_CHARGING, 27656000, 51, 0 },
+        { "zero gauge while discharging", P "STATUS=Discharging\n" P "POWER_NOW=0\n" P "CAPACITY=40\n", true, BATTERY_CAPACITY,
+          BATTERY_DISCHARGING, 0, 40, 1 },
+        { "zero gauge while full is true", P "STATUS=Full\n" P "POWER_NOW=0\n" P "CAPACITY=100\n", true,
+          BATTERY_CAPACITY | BATTERY_POWER, BATTERY_FULL, 0, 100, 0 },
+        { "current in mA", P "STATUS=Discharging\n" P "VOLTAGE_NOW=4000000\n" P "CURRENT_NOW=350\n" P "CAPACITY=7\n", true,
+          BATTERY_VOLTAGE | BATTERY_CAPACITY, BATTERY_DISCHARGING, 0, 7, 1 },
+        { "power in mW", P "STATUS=Discharging\n" P "POWER_NOW=4200\n" P "CAPACITY=7\n", true, BATTERY_CAPACITY,
+          BATTERY_DISCHARGING, 0, 7, 1 },
+        { "power beyond all devices", P "STATUS=Discharging\n" P "POWER_NOW=8123000000000\n" P "CAPACITY=7\n", true,
+          BATTERY_CAPACITY, BATTERY_DISCHARGING, 0, 7, 1 },
+        { "smallest of all numbers", P "STATUS=Discharging\n" P "POWER_NOW=-9223372036854775808\n" P "CAPACITY=7\n", true,
+          BATTERY_CAPACITY, BATTERY_DISCHARGING, 0, 7, 1 },
+        { "text for a number", P "STATUS=Discharging\n" P "POWER_NOW=n/a\n" P "CAPACITY=7\n", true, BATTERY_CAPACITY,
+          BATTERY_DISCHARGING, 0, 7, 1 },
+        { "voltage in mV", P "STATUS=Discharging\n" P "VOLTAGE_NOW=3942\n" P "CURRENT_NOW=350000\n" P "CAPACITY=7\n", true,
+          BATTERY_CAPACITY, BATTERY_DISCHARGING, 0, 7, 1 },
+        { "capacity over 100", P "STATUS=Discharging\n" P "CAPACITY=255\n" FULL_CHARGE, true, CHARGE | BATTERY_CAPACITY,
+          BATTERY_DISCHARGING, 0, 50, 1 },
+        { "capacity missing", P "TYPE=Battery\n" P "STATUS=Discharging\n" FULL_CHARGE, true, CHARGE | BATTERY_CAPACITY,
+          BATTERY_DISCHARGING, 0, 50, 0 },
+        { "full above its design",
+          P "STATUS=Discharging\n" P "ENERGY_FULL_DESIGN=20000000\n" P "ENERGY_FULL=60000000\n" P "ENERGY_NOW=30000000\n", true,
+          ENERGY | BATTERY_CAPACITY, BATTERY_DISCHARGING, 0, 50, 1 },
+        { "a charge of twelve bytes in the wrong order",
+          P "STATUS=Charging\n" P "CHARGE_NOW=56848000\n" P "CHARGE_FULL_DESIGN=4600000\n" P "CAPACITY=87\n", true,
+          BATTERY_CAPACITY, BATTERY_CHARGING, 0, 87, 1 },
+        { "no words for its status", P "STATUS=Draining\n" P "CAPACITY=7\n", true, BATTERY_CAPACITY, BATTERY_UNKNOWN, 0, 7, 1 },
+        { "status missing", P "CAPACITY=7\n", true, BATTERY_CAPACITY, BATTERY_UNKNOWN, 0, 7, 1 },
+        { "a mouse", P "TYPE=Battery\n" P "SCOPE=Device\n" P "CAPACITY=7\n", false, 0, 0, 0, 0, 0 },
+        { "a charger", P "TYPE=Mains\n" P "ONLINE=1\n", false, 0, 0, 0, 0, 0 },
+        { "an empty bay", P "TYPE=Battery\n" P "PRESENT=0\n" P "CAPACITY=7\n", false, 0, 0, 0, 0, 0 },
+        { "nothing", "", false, 0, 0, 0, 0, 0 },
+        { "garbage", "\xff\xfe=\n====\nPOWER_SUPPLY_\nPOWER_SUPPLY_CAPACITY", false, 0, 0, 0, 0, 0 },
+};
+
+static void parse_each(void)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                const struct battery_case *c = &cases[i];
+                struct battery_unit unit;
+                int failures = check_failures;
+
+                check_int(battery_parse(c->uevent, &unit), c->ours);
+                if (c->ours) {
+                        check_int(unit.battery.have, c->have);
+                        check_int(unit.battery.status, c->status);
+                        check_int(unit.n_quirks, c->quirks);
+                        check_int(c->have & BATTERY_POWER ? unit.battery.power_uw : 0, c->power_uw);
+                        check_int(unit.battery.capacity_percent, c->percent);
+                }
+                if (check_failures > failures)
+                        fprintf(stderr, "in: %s\n", c->what);
+        }
+}
+
+static void two_are_one(void)
+{
+        struct battery_unit units[2];
+        struct battery sum;
+
+        check(battery_parse(P "STATUS=Unknown\n" P "ENERGY_NOW=0\n" P "ENERGY_FULL=30000000\n", &units[0]));
+        check(battery_parse(P "STATUS=Discharging\n" P "ENERGY_NOW=10000000\n" P "ENERGY_FULL=20000000\n" P "POWER_NOW=5000000\n",
+                            &units[1]));
+        battery_sum(units, 2, &sum);
+        check_int(sum.status, BATTERY_DISCHARGING);
+        check_int(sum.energy_now_uwh, 10000000);
+        check_int(sum.capacity_percent, 20);
+        check_int(sum.power_uw, 5000000);
+        check(sum.have & BATTERY_POWER); /* the one that rests gives none, and says none */
+        units[0].battery.have &= ~(uint32_t)BATTERY_ENERGY_NOW;
+        battery_sum(units, 2, &sum);
+        check(!(sum.have & BATTERY_ENERGY_NOW));
+        battery_sum(units, 0, &sum);
+        check_int(sum.have, 0);
+}
+
+/* uevents of real devices: what is believed is in range, and each is a battery or an empty bay. */
+static void real_devices(const char *folder)
+{
+        DIR *dir = opendir(folder);
+        struct dirent *entry;
+        size_t n = 0;
+
+        if (!dir) {
+                fprintf(stderr, "no recorded devices in %s: skipped\n", folder);
+                return;
+        }
+        while ((entry = readdir(dir))) {
+                char path[512], text[4096];
+                struct battery_unit unit;
+                const char *end = strrchr(entry->d_name, '.');
+
+                if (!end || strcmp(end, ".uevent") != 0)
+                        continue;
+                snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+                check(util_read_at(-100, path, text, sizeof(text)) > 0);
+                if (!battery_parse(text, &unit)) {
+                        check(strstr(text, P "PRESENT=0") != NULL);
+                        continue;
+                }
+                n++;
+                check(unit.battery.have & BATTERY_CAPACITY);
+                check(!(unit.battery.have & BATTERY_POWER) || unit.battery.power_uw < 100000000);
+                check(!(unit.energy_have & BATTERY_ENERGY_NOW) || unit.energy_now_uwh < 100000000);
+        }
+        closedir(dir);
+        check(n >= 5);
+}
+
+int main(int argc, char **argv)
+{
+        parse_each();
+        two_are_one();
+        if (argc > 1)
+                real_devices(argv[1]);
+        return check_result();
+}

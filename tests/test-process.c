@@ -1,0 +1,153 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Texts of /proc, and a machine with ten thousand processes of which some are half gone. */
+
+#include <fcntl.h>
+
+#include "check.h"
+#include "cpu.h"
+#include "disk.h"
+#include "machine.h"
+#include "net.h"
+#include "process.h"
+#include "tree.h"
+#include "util.h"
+
+#define REST " 1 1 1 0 -1 4194560 9 9 9 9 "
+#define TAIL " 0 0 20 0 1 0 777 1000 2"
+
+static void stat_texts(void)
+{
+        static const struct {
+                const char *text;
+                bool good;
+                const char *comm;
+                uint64_t cpu_ticks;
+        } cases[] = {
+                { "7 (sh) S" REST "11 22" TAIL, true, "sh", 33 },
+                { "7 (a) R 1 (b) S" REST "11 22" TAIL, true, "a) R 1 (b", 33 },
+                { "7 () Z" REST "0 0" TAIL, true, "", 0 },
+                { "7 (a b\nc) S" REST "1 1" TAIL "\n", true, "a b\nc", 2 },
+                { "7 (sh) S" REST "99999999999999999999999 1" TAIL, false, "", 0 },
+                { "7 (sh) S" REST "18446744073709551615 1" TAIL, false, "", 0 },
+                { "7 (sh) S" REST "-1 1" TAIL, false, "", 0 },
+                { "7 (sh) S 1 1 1", false, "", 0 },
+                { "7 (sh", false, "", 0 },
+                { "7 )(", false, "", 0 },
+                { ")", false, "", 0 },
+                { "", false, "", 0 },
+        };
+        struct process_stat stat;
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                check_int(process_parse_stat(cases[i].text, strlen(cases[i].text), &stat), cases[i].good);
+                if (!cases[i].good)
+                        continue;
+                check_text(stat.comm, cases[i].comm);
+                check_int(stat.cpu_ticks, cases[i].cpu_ticks);
+                check_int(stat.start_time, 777);
+                check(!stat.kernel_thread);
+        }
+        for (size_t n = 0; n < strlen(cases[0].text); n++) /* cut off anywhere: no read beyond, and no nonsense */
+                check(!process_parse_stat(cases[0].text, n, &stat) || stat.start_time == 777);
+}
+
+static void io_texts(void)
+{
+        struct process_io io = { 0 };
+
+        check(process_parse_io("rchar: 1\nread_bytes: 10\nwrite_bytes: 20\ncancelled_write_bytes: 5\n", &io));
+        check_int(io.read_bytes, 10);
+        check_int(io.write_bytes, 15);
+        check(process_parse_io("read_bytes: 10\nwrite_bytes: 20\n", &io));
+        check_int(io.write_bytes, 20);
+        check(!process_parse_io("cancelled_write_bytes: 5\n", &io));
+        check(!process_parse_io("read_bytes: \nwrite_bytes: 3\n", &io));
+        check(!process_parse_io("", &io));
+}
+
+static void cpu_texts(void)
+{
+        struct cpu_time_in_state points[4];
+        uint32_t list[8], cpu;
+        uint64_t ticks;
+
+        check_int(cpu_parse_time_in_state("1000 5\n500 7\n1000 2\nx\n600\n", points, 4), 2);
+        check_int(points[0].khz, 500);
+        check_int(points[1].ticks, 7);
+        check_int(cpu_parse_time_in_state("1 1\n2 2\n3 3\n4 4\n5 5\n", points, 4), 4);
+        check_int(cpu_parse_list("0-3,5\n", list, 8), 5);
+        check_int(list[4], 5);
+        check_int(cpu_parse_list("0 1 2\n", list, 8), 3);
+        check_int(cpu_parse_list("0-99999999\n", list, 8), 0);
+        check_int(cpu_parse_list("0-100", list, 8), 8);
+        check_int(cpu_parse_khz("300 200 100 \n", list, 8), 3);
+        check_int(list[0], 100);
+        check(cpu_parse_stat_line("cpu3 1 2 4 1000 1000 8 16 32 64 128", &cpu, &ticks));
+        check_int(cpu, 3);
+        check_int(ticks, 31);
+        check(!cpu_parse_stat_line("cpu  1 2 3 4", &cpu, &ticks));
+        check(!cpu_parse_stat_line("cpu1 99999999999999999999 1 1 1 1 1 1", &cpu, &ticks));
+        check(!cpu_parse_stat_line("cpufreq", &cpu, &ticks));
+}
+
+static void disk_and_net_texts(void)
+{
+        struct disk_line disk;
+        struct net_line net;
+
+        check(disk_parse_line(" 259 0 nvme0n1 1 2 3 4 5 6 7 8 9", &disk));
+        check_int(disk.read_bytes, 3 * 512);
+        check_int(disk.write_bytes, 7 * 512);
+        check(!disk_parse_line("259 0 ../x 1 2 3 4 5 6 7", &disk));
+        check(!disk_parse_line("259 0 nvme0n1 1 2", &disk));
+        check(net_parse_line(" wlan0:  12 1 0 0 0 0 0 0 34 1 0", &net));
+        check_text(net.name, "wlan0");
+        check_int(net.tx_bytes, 34);
+        check(!net_parse_line(" face |bytes", &net));
+        check(!net_parse_line("../..: 1 1 1 1 1 1 1 1 1", &net));
+        check(!net_parse_line(" wlan0: 12 1", &net));
+}
+
+#define N_PROCESSES 10000
+
+static void many_processes(void)
+{
+        char dir[64] = "/tmp/joulecast-many-XXXXXX", path[64], text[128];
+        const struct machine_options options = { .root = dir };
+        struct sources sources = { 0 };
+        struct sample sample = { 0 };
+        int found = 0;
+
+        check(mkdtemp(dir) != NULL);
+        for (int i = N_PROCESSES; i > 0; i--) { /* not in their order */
+                int n = snprintf(text, sizeof(text), "%d (p%d) S" REST "%d 0" TAIL, i, i, i);
+
+                snprintf(path, sizeof(path), "proc/%d/%s", i, i % 100 ? "stat" : "io"); /* every 100th is half gone */
+                tree_write(dir, path, text, (size_t)n);
+        }
+        check_int(machine_open(&options, &sources), 0);
+        for (int look = 0; look < 2; look++) {
+                check_int(sources_read(&sources, &sample), 0);
+                check_int(sample.n_processes, N_PROCESSES - N_PROCESSES / 100);
+                for (size_t i = 1; i < sample.n_processes; i++)
+                        found += sample.processes[i].pid > sample.processes[i - 1].pid;
+        }
+        check_int(found, 2 * (int)(sample.n_processes - 1));
+        check_text(sample.processes[sample.n_processes - 1].app, "p9999");
+        sources_close(&sources);
+        sample_clear(&sample);
+        tree_remove(dir);
+}
+
+int main(int argc, char **argv)
+{
+        stat_texts();
+        io_texts();
+        cpu_texts();
+        disk_and_net_texts();
+        if (argc > 1)
+                many_processes();
+        return check_result();
+}
