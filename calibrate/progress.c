@@ -194,7 +194,7 @@ void progress_done(struct progress *progress, const struct night *night, const s
                span_text(night_hours(night), span, sizeof(span)), night_used_percent(night), night->stopped);
         if (!fit)
                 return;
-        printf("The profile is in %s%s.\n", profile,
-               fit->validated ? "; mixtures that it never saw came out as it predicts"
-                              : ", but mixtures that it never saw came out differently: not validated");
+        printf("The profile is in %s\n%s.\n", profile,
+               fit->validated ? "Validated: mixtures that it never saw came out as it predicts"
+                              : "Not validated: there were no mixtures to check it by, or they came out differently");
 }
