@@ -287,6 +287,31 @@ static void intervals_hold(void)
         check_near((double)inside / (double)all, 0.955, 0.025);
 }
 
+/* What is known of the refresh gets better during a night; one delay that two rows share has one size all the same. */
+static void refresh_may_change(void)
+{
+        struct observation list[2 * ARRAY_SIZE(loads)];
+        struct observation_run run = run_of("percent");
+        struct outcome outcome;
+        char error[128] = "";
+        int64_t start = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
+                observe(&loads[i % ARRAY_SIZE(loads)], i, &list[i]);
+                list[i].method = METHOD_PERCENT;
+                list[i].steps = power(&loads[i % ARRAY_SIZE(loads)]) * 20 / 1000 / (3.9e6 * 1e-6 * 36 * 3.8);
+                list[i].voltage_mv = 3800;
+                list[i].charge_full_uah = 3.9e6;
+                list[i].refresh_s = i == 0 ? NAN : i % 2 ? 1 : 100;
+                list[i].start_realtime_ns = start;
+                start += (int64_t)list[i].elapsed_ns;
+        }
+        check_int(refit_regression(&run, list, ARRAY_SIZE(list), &outcome, error, sizeof(error)), 0);
+        check(value_of(&outcome, "base.power_mw") > 0);
+        outcome_clear(&outcome);
+        clear_all(list, ARRAY_SIZE(list));
+}
+
 /* Rows from steps of the level: joules by charge and voltage, the step's delay known, a burnt one first. */
 static void percent_rows_come_back(void)
 {
@@ -507,6 +532,7 @@ int main(void)
         algebra_is_exact();
         exact_rows_come_back();
         deficient_design_is_flagged();
+        refresh_may_change();
         percent_rows_come_back();
         outlier_loses_weight();
         held_back_rows_judge();

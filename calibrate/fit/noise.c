@@ -92,7 +92,8 @@ void noise_covariance(const struct noise *noise, const struct rows *rows, const 
 
                         shared = daemons * mean_covariance(row->seconds, other->seconds, gap, noise->background_tau_s);
                         if (touches && row->charge && index[b] + 1 == index[a])
-                                shared -= UNIFORM_VARIANCE * square(row->refresh_s * before) /
+                                shared -= UNIFORM_VARIANCE *
+                                          square(fmin(row->refresh_s, other->refresh_s) * before) /
                                           (row->seconds * other->seconds);
                         gsl_matrix_set(covariance, a, b, shared);
                         gsl_matrix_set(covariance, b, a, shared);

@@ -56,8 +56,17 @@ static bool usable(const struct row *row)
         return isfinite(row->power_mw) && row->power_mw > 0;
 }
 
+/* A gauge has one refresh: observations made before it was known take what was found later. */
+static double refresh_of_all(const struct observation *observations, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (observations[i].method != METHOD_GAUGE && isfinite(observations[i].refresh_s))
+                        return observations[i].refresh_s;
+        return REFRESH_DEFAULT_S;
+}
+
 static void row_make(const struct columns *columns, const struct observation *observation, int64_t epoch_ns,
-                     struct row *row)
+                     double refresh_s, struct row *row)
 {
         double per_second = NS_PER_S / (double)observation->elapsed_ns;
 
@@ -69,7 +78,7 @@ static void row_make(const struct columns *columns, const struct observation *ob
         row->power_mw = mean_power_mw(observation, &columns->device);
         row->updates = observation->gauge_updates > 0 ? observation->gauge_updates : 1;
         if (row->charge)
-                row->refresh_s = isfinite(observation->refresh_s) ? observation->refresh_s : REFRESH_DEFAULT_S;
+                row->refresh_s = isfinite(observation->refresh_s) ? observation->refresh_s : refresh_s;
         columns_row(columns, &observation->usage, row->x);
         for (size_t j = 0; j < columns->n; j++)
                 row->x[j] *= per_second;
@@ -82,6 +91,7 @@ int rows_make(const struct columns *columns, const struct observation *observati
               enum voltage_basis *basis, char *error, size_t error_size)
 {
         struct rows rows = { .p = columns->n };
+        double refresh_s = refresh_of_all(observations, n);
         size_t charge = 0;
 
         *basis = VOLTAGE_MEASURED;
@@ -98,7 +108,7 @@ int rows_make(const struct columns *columns, const struct observation *observati
                 if (observations[i].elapsed_ns == 0)
                         continue;
                 row->x = rows.x + rows.n * columns->n;
-                row_make(columns, &observations[i], observations[0].start_realtime_ns, row);
+                row_make(columns, &observations[i], observations[0].start_realtime_ns, refresh_s, row);
                 row->follows = before && fabs(before->start_s + before->seconds - row->start_s) < TOUCH_S;
                 rows.n++;
                 if (!row->charge || observations[i].burn || observations[i].rejected[0])
