@@ -110,6 +110,7 @@ struct sum {
         struct model_vector vector;
         double variance_j2;
         double seconds; /* awake, for the daemons */
+        double energy_j, squares; /* of power times time, and of power squared times time: the mean load of a joule */
 };
 
 static void sum_clear(struct sum *sum)
@@ -125,6 +126,12 @@ static int sum_add(struct sum *sum, const struct rate *rate, double seconds)
         return model_vector_add_scaled(&sum->vector, &rate->vector, seconds);
 }
 
+static void sum_load(struct sum *sum, double power_w, double seconds)
+{
+        sum->energy_j += power_w * seconds;
+        sum->squares += power_w * power_w * seconds;
+}
+
 static int sum_actor(struct sum *sum, const struct future *future, size_t i, double seconds)
 {
         int err = sum_add(sum, &future->actors[i].own, seconds);
@@ -133,6 +140,8 @@ static int sum_actor(struct sum *sum, const struct future *future, size_t i, dou
                 err = sum_add(sum, &future->actors[i].background, seconds);
         if (err == 0)
                 err = sum_add(sum, &future->base, seconds);
+        sum_load(sum, future->actors[i].own.power_w + future->actors[i].background.power_w + future->base.power_w,
+                 seconds);
         sum->seconds += seconds;
         return err;
 }
@@ -147,6 +156,7 @@ static int sum_standby(struct sum *sum, const struct future *future, double seco
                 err = sum_add(sum, &future->base, awake_s);
         if (err == 0 && suspend >= 0)
                 sum->vector.weight[suspend] += suspend_s;
+        sum_load(sum, future->standby.power_w + future->base.power_w, awake_s);
         sum->seconds += awake_s;
         return err;
 }
@@ -247,6 +257,7 @@ struct balance {
         struct charge charge;
         double available_j;
         double available_sd_j;
+        double read_w;         /* the load under which the battery was read */
 };
 
 static int balance_sum(const struct balance *balance, double minutes, struct sum *sum)
@@ -260,6 +271,20 @@ static int balance_sum(const struct balance *balance, double minutes, struct sum
         return err;
 }
 
+/*
+ * Part of the energy that the future's load costs by pulling the voltage down further than it was when the battery
+ * was read: its charge then gives less.
+ */
+static double balance_sag(const struct balance *balance, const struct sum *sum)
+{
+        double full_wh = balance->future->history->profile->energy_full_mwh * 1e-3;
+        double load_w = sum->energy_j > 0 ? sum->squares / sum->energy_j : 0;
+
+        if (!balance->charge.falls)
+                return 0;
+        return fmax(TUNING_SAG_PER_C * (load_w - balance->read_w) / full_wh, 0);
+}
+
 /* What is left, less @z standard deviations; J. NaN: no interval, or no memory. */
 static double balance_left_j(const struct balance *balance, double minutes, double z)
 {
@@ -269,7 +294,7 @@ static double balance_left_j(const struct balance *balance, double minutes, doub
 
         if (balance_sum(balance, minutes, &sum) < 0)
                 return NAN;
-        left_j = balance->available_j - model_energy_mj(profile, &sum.vector) * 1e-3;
+        left_j = balance->available_j * (1 - balance_sag(balance, &sum)) - model_energy_mj(profile, &sum.vector) * 1e-3;
         return z == 0 ? left_j : left_j - z * hypot(balance->available_sd_j, sum_sd_j(&sum, profile));
 }
 
@@ -354,6 +379,9 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
         balance.available_j = charge_energy_j(&balance.charge, plan->keep_percent);
         balance.available_sd_j = hypot(balance.charge.percent_sd * balance.charge.percent_j,
                                        balance.charge.energy_sd * fmax(balance.available_j, 0));
+        balance.read_w = battery->known && battery->battery.have & BATTERY_POWER ?
+                                 (double)battery->battery.power_uw / UJ_PER_J :
+                                 future.standby.power_w + future.base.power_w;
         reserved_j = model_energy_mj(history->profile, &reserved.vector) * 1e-3;
         budget.minutes.value = balance_minutes(&balance, 0);
         budget.minutes.low = balance_minutes(&balance, z);

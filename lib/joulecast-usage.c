@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "battery.h"
 #include "joulecast-private.h"
 #include "paths.h"
 #include "units.h"
@@ -85,7 +86,14 @@ JOULECAST_EXPORT int joulecast_usage_apps(struct joulecast_usage *usage, jouleca
 
 static bool read_live(const char *machine, struct battery *ret)
 {
-        return false;
+        _cleanup_close_ int root_fd = open(machine ? machine : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_free_ struct battery_unit *units = NULL;
+        size_t n = 0;
+
+        if (root_fd < 0 || battery_list(root_fd, &units, &n) < 0 || n == 0)
+                return false;
+        battery_sum(units, n, ret);
+        return ret->have & (BATTERY_CAPACITY | BATTERY_CHARGE_NOW | BATTERY_ENERGY_NOW);
 }
 
 const struct forecast_battery *usage_battery(struct joulecast_usage *usage)

@@ -42,13 +42,14 @@
 #define TUNING_SESSION_GAP_S 600.0
 
 /*
- * How much an app's power differs from session to session and from block to block, in parts of its mean, before
- * anything is known of it; each is worth so many degrees of freedom beside what the history says. Found on development
- * seeds of tests/budget (docs/budget.md).
+ * How much an app's power differs from block to block, in parts of its mean, before anything is known of it. Sessions
+ * are taken to differ as much as the blocks within them do until they have shown otherwise, but at least by the
+ * second. Each is worth so many degrees of freedom beside what the history says. Found on development seeds of
+ * tests/budget (docs/budget.md).
  */
-#define TUNING_SESSION_SD 0.05
-#define TUNING_BLOCK_SD 0.10
-#define TUNING_PRIOR_DOF 2.0
+#define TUNING_BLOCK_SD 0.05
+#define TUNING_SESSION_SD 0.015
+#define TUNING_PRIOR_DOF 1.0
 /* Seconds of "as on average" that steady the background of a state of the device that was hardly seen yet. */
 #define TUNING_BACKGROUND_PRIOR_S 600.0
 
@@ -58,5 +59,11 @@
  * voltage, and where it does not.
  */
 #define TUNING_CHARGE_SD_PERCENT 0.3
-#define TUNING_VOLTAGE_SD 0.01
+#define TUNING_VOLTAGE_SD 0.015
 #define TUNING_NO_VOLTAGE_SD 0.03
+
+/*
+ * How far a pack's voltage falls under load, in parts, at a drain that would empty it in an hour: 0.13 ohm at 3 Ah and
+ * 3.8 V. A phone in use is at a tenth of that.
+ */
+#define TUNING_SAG_PER_C 0.10
