@@ -1,0 +1,233 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* How doctor's findings look. */
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "answer.h"
+#include "doctor.h"
+#include "table.h"
+#include "util.h"
+
+static const char *const status_words[] = { /* the kernel's */
+        [BATTERY_UNKNOWN] = "Unknown",
+        [BATTERY_DISCHARGING] = "Discharging",
+        [BATTERY_CHARGING] = "Charging",
+        [BATTERY_NOT_CHARGING] = "Not charging",
+        [BATTERY_FULL] = "Full",
+};
+
+static double percent_of(const struct battery_unit *unit)
+{
+        const struct battery *battery = &unit->battery;
+
+        if (battery->have & BATTERY_CAPACITY)
+                return battery->capacity_percent;
+        if (battery->have & BATTERY_CHARGE_NOW && battery->have & BATTERY_CHARGE_FULL && battery->charge_full_uah > 0)
+                return 100.0 * (double)battery->charge_now_uah / (double)battery->charge_full_uah;
+        if (battery->have & BATTERY_ENERGY_NOW && battery->have & BATTERY_ENERGY_FULL && battery->energy_full_uwh > 0)
+                return 100.0 * (double)battery->energy_now_uwh / (double)battery->energy_full_uwh;
+        return NAN;
+}
+
+static double if_known(bool known, uint64_t value)
+{
+        return known ? (double)value : NAN;
+}
+
+static struct cJSON *battery_json(const struct battery_unit *unit)
+{
+        struct cJSON *json = cJSON_CreateObject(), *quirks;
+
+        cJSON_AddItemToObject(json, "name", answer_text(unit->name));
+        cJSON_AddStringToObject(json, "status", status_words[unit->battery.status]);
+        cJSON_AddNumberToObject(json, "percent", percent_of(unit));
+        cJSON_AddNumberToObject(json, "energy_now_uwh",
+                                if_known(unit->energy_have & BATTERY_ENERGY_NOW, unit->energy_now_uwh));
+        cJSON_AddNumberToObject(json, "energy_full_uwh",
+                                if_known(unit->energy_have & BATTERY_ENERGY_FULL, unit->energy_full_uwh));
+        cJSON_AddNumberToObject(json, "power_uw",
+                                if_known(unit->battery.have & BATTERY_POWER, unit->battery.power_uw));
+        quirks = cJSON_AddArrayToObject(json, "quirks");
+        for (size_t i = 0; i < unit->n_quirks; i++)
+                cJSON_AddItemToArray(quirks, answer_text(unit->quirks[i]));
+        return json;
+}
+
+/* "0-3,5": as the kernel and profiles write it. */
+static void format_cpus(const struct cpu_policy *policy, char *buf, size_t size)
+{
+        size_t length = 0;
+
+        buf[0] = '\0';
+        for (size_t i = 0; i < policy->n_cpus && length < size; i++) {
+                size_t last = i;
+
+                while (last + 1 < policy->n_cpus && policy->cpus[last + 1] == policy->cpus[last] + 1)
+                        last++;
+                length += (size_t)snprintf(buf + length, size - length, last > i ? "%s%u-%u" : "%s%u", i ? "," : "",
+                                           policy->cpus[i], policy->cpus[last]);
+                i = last;
+        }
+}
+
+static struct cJSON *policy_json(const struct cpu_policy *policy)
+{
+        struct cJSON *json = cJSON_CreateObject(), *list;
+        char cpus[256];
+
+        format_cpus(policy, cpus, sizeof(cpus));
+        cJSON_AddNumberToObject(json, "policy", policy->policy);
+        cJSON_AddStringToObject(json, "cpus", cpus);
+        list = cJSON_AddArrayToObject(json, "khz");
+        for (size_t i = 0; i < policy->n_khz; i++)
+                cJSON_AddItemToArray(list, cJSON_CreateNumber(policy->khz[i]));
+        list = cJSON_AddArrayToObject(json, "governors");
+        for (size_t i = 0; i < policy->n_governors; i++)
+                cJSON_AddItemToArray(list, answer_text(policy->governors[i]));
+        return json;
+}
+
+static struct cJSON *display_json(const struct findings *findings)
+{
+        const struct display_state *display = &findings->display;
+        struct cJSON *json;
+
+        if (!findings->has_display)
+                return cJSON_CreateNull();
+        json = cJSON_CreateObject();
+        cJSON_AddItemToObject(json, "backlight", answer_text(display->backlight[0] ? display->backlight : NULL));
+        cJSON_AddNumberToObject(json, "max_brightness", if_known(display->max_brightness > 0, display->max_brightness));
+        if (display->screen_known)
+                cJSON_AddBoolToObject(json, "on", display->screen_on);
+        else
+                cJSON_AddNullToObject(json, "on");
+        return json;
+}
+
+int doctor_json(const struct findings *findings)
+{
+        struct cJSON *json = cJSON_CreateObject(), *list, *item;
+
+        list = cJSON_AddArrayToObject(json, "batteries");
+        for (size_t i = 0; i < findings->n_batteries; i++)
+                cJSON_AddItemToArray(list, battery_json(&findings->batteries[i]));
+        list = cJSON_AddArrayToObject(json, "policies");
+        for (size_t i = 0; i < findings->n_policies; i++)
+                cJSON_AddItemToArray(list, policy_json(&findings->policies[i]));
+        list = cJSON_AddArrayToObject(json, "collectors");
+        for (size_t i = 0; i < findings->n_collectors; i++)
+                cJSON_AddItemToArray(list, cJSON_CreateString(findings->collectors[i]->name));
+        list = cJSON_AddArrayToObject(json, "missing");
+        for (size_t i = 0; i < findings->n_missing; i++) {
+                item = cJSON_CreateObject();
+                cJSON_AddStringToObject(item, "what", findings->missing[i].what);
+                cJSON_AddItemToObject(item, "why", answer_text(findings->missing[i].why));
+                cJSON_AddItemToArray(list, item);
+        }
+        cJSON_AddItemToObject(json, "display", display_json(findings));
+        cJSON_AddBoolToObject(json, "disk", findings->has_disk);
+        cJSON_AddBoolToObject(json, "network", findings->has_net);
+        cJSON_AddItemToObject(json, "profile", answer_text(findings->profile[0] ? findings->profile : NULL));
+        cJSON_AddItemToObject(json, "database", answer_text(findings->database[0] ? findings->database : NULL));
+        return answer_print_json(json);
+}
+
+static void print_batteries(const struct findings *findings)
+{
+        _cleanup_(table_freep) struct table *table = table_new("llrrr");
+        static const char *const heads[] = { "Battery", "Status", "Charge", "Full", "Power" };
+
+        table_row(table, TABLE_HEAD);
+        for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+                table_cell(table, "%s", heads[i]);
+        for (size_t i = 0; i < findings->n_batteries; i++) {
+                const struct battery_unit *unit = &findings->batteries[i];
+                double percent = percent_of(unit);
+
+                table_row(table, TABLE_PLAIN);
+                table_cell(table, "%s", unit->name);
+                table_cell(table, "%s", status_words[unit->battery.status]);
+                table_cell(table, isnan(percent) ? "?" : "%.0f %%", percent);
+                if (unit->energy_have & BATTERY_ENERGY_FULL)
+                        table_cell(table, "%.1f Wh", (double)unit->energy_full_uwh * 1e-6);
+                else
+                        table_cell(table, "?");
+                if (unit->battery.have & BATTERY_POWER)
+                        table_cell(table, "%.2f W", (double)unit->battery.power_uw * 1e-6);
+                else
+                        table_cell(table, "?");
+        }
+        table_print(table);
+        for (size_t i = 0; i < findings->n_batteries; i++) {
+                for (size_t q = 0; q < findings->batteries[i].n_quirks; q++)
+                        print_note("%s: %s", findings->batteries[i].name, findings->batteries[i].quirks[q]);
+        }
+        putchar('\n');
+}
+
+static void print_policies(const struct findings *findings)
+{
+        _cleanup_(table_freep) struct table *table = table_new("rlrrl");
+        static const char *const heads[] = { "Policy", "CPUs", "Points", "MHz", "Governors" };
+
+        table_row(table, TABLE_HEAD);
+        for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+                table_cell(table, "%s", heads[i]);
+        for (size_t i = 0; i < findings->n_policies; i++) {
+                const struct cpu_policy *policy = &findings->policies[i];
+                char text[256], *at = text;
+
+                table_row(table, TABLE_PLAIN);
+                table_cell(table, "%u", policy->policy);
+                format_cpus(policy, text, sizeof(text));
+                table_cell(table, "%s", text);
+                table_cell(table, "%zu", policy->n_khz);
+                if (policy->n_khz > 0)
+                        table_cell(table, "%.0f .. %.0f", policy->khz[0] / 1e3, policy->khz[policy->n_khz - 1] / 1e3);
+                else
+                        table_cell(table, "?");
+                text[0] = '\0';
+                for (size_t g = 0; g < policy->n_governors; g++)
+                        at += snprintf(at, sizeof(text) - (size_t)(at - text), "%s%.19s", g ? " " : "",
+                                       policy->governors[g]);
+                table_cell(table, "%s", text);
+        }
+        table_print(table);
+        putchar('\n');
+}
+
+int doctor_table(const struct findings *findings)
+{
+        _cleanup_(table_freep) struct table *table = table_new("ll");
+
+        if (findings->n_batteries > 0)
+                print_batteries(findings);
+        if (findings->n_policies > 0)
+                print_policies(findings);
+        table_row(table, TABLE_HEAD);
+        table_cell(table, "Collector");
+        table_cell(table, " ");
+        for (size_t i = 0; i < findings->n_collectors; i++) {
+                table_row(table, TABLE_PLAIN);
+                table_cell(table, "%s", findings->collectors[i]->name);
+                table_cell(table, "%s", findings->collectors[i]->what);
+        }
+        if (findings->n_missing > 0) {
+                table_row(table, TABLE_PLAIN);
+                table_row(table, TABLE_HEAD);
+                table_cell(table, "Missing");
+                table_cell(table, "Why");
+        }
+        for (size_t i = 0; i < findings->n_missing; i++) {
+                table_row(table, TABLE_PLAIN);
+                table_cell(table, "%s", findings->missing[i].what);
+                table_cell(table, "%s", findings->missing[i].why);
+        }
+        table_print(table);
+        return CODE_OK;
+}

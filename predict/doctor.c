@@ -1,0 +1,187 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* `joulecast doctor`: what this machine offers, and why a thing is missing. */
+
+#include "doctor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "machine.h"
+#include "paths.h"
+#include "util.h"
+
+void findings_clear(struct findings *findings)
+{
+        free(findings->batteries);
+        free(findings->policies);
+        *findings = (struct findings){ 0 };
+}
+
+void findings_miss(struct findings *findings, const char *what, const char *format, ...)
+{
+        struct missing *missing;
+        va_list arguments;
+
+        if (findings->n_missing == ARRAY_SIZE(findings->missing))
+                return;
+        missing = &findings->missing[findings->n_missing++];
+        missing->what = what;
+        va_start(arguments, format);
+        vsnprintf(missing->why, sizeof(missing->why), format, arguments);
+        va_end(arguments);
+}
+
+static void look_at_batteries(int root_fd, struct findings *findings)
+{
+        int err = battery_list(root_fd, &findings->batteries, &findings->n_batteries);
+
+        if (err < 0)
+                findings_miss(findings, "battery", "sys/class/power_supply cannot be read: %s", strerror(-err));
+        else if (findings->n_batteries == 0)
+                findings_miss(findings, "battery", "sys/class/power_supply shows no battery of this machine");
+        findings_check_batteries(findings);
+}
+
+void findings_check_batteries(struct findings *findings)
+{
+        for (size_t i = 0; i < findings->n_batteries; i++) {
+                const struct battery *battery = &findings->batteries[i].battery;
+
+                if (!(battery->have & BATTERY_POWER))
+                        findings_miss(findings, "current sensor",
+                                      "%s shows neither power_now nor current_now with voltage_now: no calibration by gauge",
+                                      findings->batteries[i].name);
+                if (!(battery->have & (BATTERY_CAPACITY | BATTERY_CHARGE_NOW | BATTERY_ENERGY_NOW)))
+                        findings_miss(findings, "charge", "%s shows no capacity, charge_now or energy_now",
+                                      findings->batteries[i].name);
+                if (!(battery->have & BATTERY_VOLTAGE))
+                        findings_miss(findings, "voltage",
+                                      "%s shows no voltage_now: a percent is taken to hold the same energy everywhere",
+                                      findings->batteries[i].name);
+        }
+}
+
+static void look_at_cpus(int root_fd, struct findings *findings)
+{
+        int err = cpu_list(root_fd, &findings->policies, &findings->n_policies);
+
+        if (err < 0)
+                findings_miss(findings, "cpufreq", "sys/devices/system/cpu cannot be read: %s", strerror(-err));
+        else if (findings->n_policies == 0)
+                findings_miss(findings, "cpufreq", "the kernel shows no frequency policies (a virtual machine, or no "
+                              "driver): CPU cost has the range over all operating points");
+        for (size_t i = 0; i < findings->n_policies; i++) {
+                const struct cpu_policy *policy = &findings->policies[i];
+                char path[96];
+
+                if (policy->n_khz == 0)
+                        findings_miss(findings, "frequency list", "the driver of policy %u has none", policy->policy);
+                snprintf(path, sizeof(path), "%s/stats/time_in_state", policy->path);
+                if (faccessat(root_fd, path, R_OK, 0) < 0)
+                        findings_miss(findings, "time in state", "policy %u: %s: %s", policy->policy, path,
+                                      strerror(errno));
+        }
+}
+
+/* A source that opens is one that has something to say. */
+static bool opens(int root_fd, int (*open_source)(int root_fd, struct source **ret))
+{
+        struct source *source = NULL;
+
+        if (open_source(root_fd, &source) < 0 || !source)
+                return false;
+        source->ops->close(source);
+        return true;
+}
+
+static void look_at_rest(int root_fd, struct findings *findings)
+{
+        int err = display_look(root_fd, &findings->display);
+
+        findings->has_display = err == 0;
+        if (err < 0)
+                findings_miss(findings, "display", "there is neither a backlight nor a connected screen in sys/class");
+        else if (!findings->display.max_brightness)
+                findings_miss(findings, "brightness", "sys/class/backlight is empty: the screen's cost has the range over "
+                              "all levels");
+        findings->has_disk = opens(root_fd, disk_open);
+        if (!findings->has_disk)
+                findings_miss(findings, "disk", "proc/diskstats shows no storage");
+        findings->has_net = opens(root_fd, net_open);
+        if (!findings->has_net)
+                findings_miss(findings, "network", "proc/net/dev shows no interface");
+        for (const struct collector *collector = collectors; collector->name; collector++) {
+                if (findings->n_collectors == ARRAY_SIZE(findings->collectors))
+                        break;
+                if (opens(root_fd, collector->open))
+                        findings->collectors[findings->n_collectors++] = collector;
+                else
+                        findings_miss(findings, collector->name, "this collector does not work here (%s)",
+                                      collector->what);
+        }
+        findings_miss(findings, "network bytes by app",
+                      "no collector counts them yet: the bytes of WiFi interfaces are base");
+        findings_miss(findings, "GPU by app", "no collector counts it yet");
+}
+
+/* What answers need beside the hardware. */
+static void look_at_files(const struct options *options, struct findings *findings)
+{
+        _cleanup_free_ char *profile = NULL, *usage = NULL;
+
+        if (!options->profile && paths_profile(options->device, false, &profile) < 0)
+                profile = NULL;
+        if (!options->database && paths_usage(options->device, false, &usage) < 0)
+                usage = NULL;
+        snprintf(findings->profile, sizeof(findings->profile), "%s",
+                 options->profile ? options->profile : profile ? profile : "");
+        snprintf(findings->database, sizeof(findings->database), "%s",
+                 options->database ? options->database : usage ? usage : "");
+        if (access(findings->profile, R_OK) < 0)
+                findings_miss(findings, "profile", "%.150s: %s; run joulecast calibrate", findings->profile, strerror(errno));
+        if (access(findings->database, R_OK) < 0)
+                findings_miss(findings, "usage", "%.150s: %s; start joulecastd", findings->database, strerror(errno));
+}
+
+static int look_at_machine(const struct options *options, struct findings *findings)
+{
+        const char *root = options->machine ? options->machine : "/";
+        _cleanup_close_ int root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        if (root_fd < 0) {
+                log_error(&program_log, "--machine %s: %s", root, strerror(errno));
+                return CODE_FAILED;
+        }
+        look_at_batteries(root_fd, findings);
+        look_at_cpus(root_fd, findings);
+        look_at_rest(root_fd, findings);
+        if (!options->machine && geteuid() != 0)
+                findings_miss(findings, "other users' disk bytes", "/proc/PID/io of others is for root alone");
+        look_at_files(options, findings);
+        return CODE_OK;
+}
+
+int doctor_main(int argc, char **argv)
+{
+        static const struct command command = {
+                .name = "doctor", .arguments = "[--machine DIR] [--json]",
+                .help = "What this machine offers: batteries with their gauges' quirks, CPU frequencies, the screen,\n"
+                        "storage, network, ways to collect; and why a thing is missing.",
+        };
+        _cleanup_(findings_clear) struct findings findings = { 0 };
+        struct options options = { 0 };
+        int code;
+
+        if (!options_parse(&command, argc, argv, &options, NULL, &code))
+                return code;
+        code = options.device ? look_at_virtual(&options, &findings) : look_at_machine(&options, &findings);
+        if (code != CODE_OK)
+                return code;
+        return options.json ? doctor_json(&findings) : doctor_table(&findings);
+}
