@@ -79,9 +79,10 @@ void refresh_step(struct refresh *refresh, uint64_t now_ns, double resolution_s)
         refresh->last_ns = now_ns;
         refresh->started = true;
         refresh->resolution_s = fmax(refresh->resolution_s, resolution_s);
-        if (!started || refresh->n == REFRESH_GAPS || !isnan(refresh->period_s))
+        if (!started || refresh->n == REFRESH_GAPS)
                 return;
         refresh->gap_s[refresh->n++] = gap_s;
+        /* Three gaps may all be even by chance; later ones correct what they made believe. */
         if (refresh->n >= 3)
                 refresh->period_s = widest(refresh);
 }

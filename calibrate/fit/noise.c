@@ -4,21 +4,6 @@
 
 #include <math.h>
 
-#include "tuning.h"
-
-/*
- * From the simulation study behind the design, and tuned on virtual devices (docs/accuracy.md): 0.4 % of a step are left
- * of a fuel gauge's error when its smooth part has columns of its own; 1 % of a reading is what current sensors specify.
- */
-const struct noise noise_default = {
-        .background_sd_mw = TUNING_BACKGROUND_SD_MW,
-        .background_tau_s = TUNING_BACKGROUND_TAU_S,
-        .level_error = 0.004,
-        .gauge_error = 0.01,
-        .gauge_quantum_mw = 4,
-        .model_error = 0.004,
-};
-
 /* Variance of the mean of an exponentially correlated process over @seconds, of 1. */
 static double mean_variance(double seconds, double tau_s)
 {

@@ -23,8 +23,6 @@ struct noise {
         double model_error;          /* what the model does not know of a mode (temperature, ...), of 1 */
 };
 
-extern const struct noise noise_default;
-
 /*
  * Covariance in mW^2 of the fitted rows @index[0..n-1]. @power: the rows' power as far as it is known, by row (not by
  * index), mW. @extra: a variance of its own for each fitted row (an outlier's), or NULL.

@@ -29,13 +29,17 @@ static const struct {
         double scale_percent;
         double discrepancy_percent;
 } errors[] = {
-        { true, VOLTAGE_MEASURED, 0.7, 0.7 },
+        { true, VOLTAGE_MEASURED, 0.5, 0.7 },
         { true, VOLTAGE_GENERIC, 2.5, 0.7 },
         { true, VOLTAGE_NONE, 5, 0.7 },
-        { false, VOLTAGE_MEASURED, 1.2, 0.7 },
+        { false, VOLTAGE_MEASURED, 0.5, 0.7 },
 };
 
-/* Standard deviation of a power gauge's offset, mW: what data sheets of fuel gauges allow. Part of the base. */
+/*
+ * Standard deviations of a power gauge's gain and of its offset: what data sheets of fuel gauges allow. The gain is
+ * common to all coefficients, the offset is part of the base.
+ */
+#define GAUGE_GAIN 0.01
 #define GAUGE_OFFSET_MW 3.0
 
 int outcome_warn(struct outcome *outcome, const char *format, ...)
@@ -299,16 +303,25 @@ static int check_rising(struct outcome *outcome, const struct columns *columns, 
         return 0;
 }
 
+static void add_gauge(const struct regression *fit, size_t base)
+{
+        gsl_matrix_view c = gsl_matrix_submatrix(fit->covariance, 0, 0, fit->p, fit->p);
+        gsl_vector_const_view b = gsl_vector_const_subvector(fit->value, 0, fit->p);
+
+        gsl_blas_dger(GAUGE_GAIN * GAUGE_GAIN, &b.vector, &b.vector, &c.matrix);
+        *gsl_matrix_ptr(fit->covariance, base, base) += GAUGE_OFFSET_MW * GAUGE_OFFSET_MW;
+}
+
 int outcome_regression(const struct columns *columns, const struct rows *rows, const struct regression *fit,
                        enum voltage_basis basis, const struct noise *noise, struct outcome *ret)
 {
         struct outcome outcome = { .estimator = "regression", .n_rows = fit->n, .noise_scale = sqrt(fit->scale) };
         _cleanup_matrix_ gsl_matrix *null = NULL;
-        size_t base = columns->term[TERM_BASE], n_null = 0;
+        size_t n_null = 0;
         int err;
 
-        if (fit->z == 0) /* the offset is the base's */
-                *gsl_matrix_ptr(fit->covariance, base, base) += GAUGE_OFFSET_MW * GAUGE_OFFSET_MW;
+        if (fit->z == 0)
+                add_gauge(fit, columns->term[TERM_BASE]);
         for (size_t i = 0; i < rows->n; i++)
                 outcome.n_rejected += rows->list[i].observation->rejected[0] != '\0';
         err = find_null(columns, rows, fit, &null, &n_null);

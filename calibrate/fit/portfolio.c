@@ -61,15 +61,42 @@ static double energy(const gsl_vector *v, const struct regression *fit)
         return sum;
 }
 
-/* v'Cv */
-static int variance(const gsl_vector *v, const struct regression *fit, double *ret)
+/*
+ * Covariance of the coefficients as if the level's curve were known: what it does to all coefficients alike, more rows
+ * hardly improve. That part is in the profile's errors, not in when to stop.
+ */
+static int given_level(const struct regression *fit, gsl_matrix **ret)
 {
-        gsl_matrix_const_view c = gsl_matrix_const_submatrix(fit->covariance, 0, 0, fit->p, fit->p);
-        _cleanup_vector_ gsl_vector *cv = gsl_vector_alloc(fit->p);
+        size_t p = fit->p, z = fit->z;
+        gsl_matrix_const_view cbb = gsl_matrix_const_submatrix(fit->covariance, 0, 0, p, p);
+        _cleanup_matrix_ gsl_matrix *c = gsl_matrix_alloc(p, p);
+
+        if (!c)
+                return -ENOMEM;
+        gsl_matrix_memcpy(c, &cbb.matrix);
+        if (z > 0) {
+                gsl_matrix_const_view cba = gsl_matrix_const_submatrix(fit->covariance, 0, p, p, z);
+                gsl_matrix_const_view caa = gsl_matrix_const_submatrix(fit->covariance, p, p, z, z);
+                _cleanup_matrix_ gsl_matrix *inverse = gsl_matrix_alloc(z, z), *product = gsl_matrix_alloc(p, z);
+                int err = inverse && product ? algebra_invert(&caa.matrix, inverse) : -ENOMEM;
+
+                if (err)
+                        return err;
+                gsl_blas_dgemm(CblasNoTrans, CblasNoTrans, 1, &cba.matrix, inverse, 0, product);
+                gsl_blas_dgemm(CblasNoTrans, CblasTrans, -1, product, &cba.matrix, 1, c);
+        }
+        *ret = TAKE_PTR(c);
+        return 0;
+}
+
+/* v'Cv */
+static int variance(const gsl_vector *v, const gsl_matrix *c, double *ret)
+{
+        _cleanup_vector_ gsl_vector *cv = gsl_vector_alloc(v->size);
 
         if (!cv)
                 return -ENOMEM;
-        gsl_blas_dgemv(CblasNoTrans, 1, &c.matrix, v, 0, cv);
+        gsl_blas_dgemv(CblasNoTrans, 1, c, v, 0, cv);
         gsl_blas_ddot(v, cv, ret);
         return 0;
 }
@@ -77,15 +104,16 @@ static int variance(const gsl_vector *v, const struct regression *fit, double *r
 double portfolio_half_width(const struct portfolio *portfolio, const struct regression *fit)
 {
         size_t n = portfolio->totals->size1;
-        _cleanup_free_ double *relative = calloc(n, sizeof(*relative));
+        _cleanup_free_ double *relative = calloc(n + 1, sizeof(*relative));
+        _cleanup_matrix_ gsl_matrix *c = NULL;
 
-        if (!relative || n == 0)
+        if (!relative || n == 0 || given_level(fit, &c) < 0 || !c)
                 return NAN;
         for (size_t i = 0; i < n; i++) {
                 gsl_vector_const_view v = gsl_matrix_const_row(portfolio->totals, i);
                 double e = energy(&v.vector, fit), s2;
 
-                if (variance(&v.vector, fit, &s2) < 0 || !(e > 0) || !(s2 >= 0))
+                if (variance(&v.vector, c, &s2) < 0 || !(e > 0) || !(s2 >= 0))
                         return NAN;
                 relative[i] = sqrt(s2) / e;
         }

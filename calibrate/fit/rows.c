@@ -56,15 +56,6 @@ static bool usable(const struct row *row)
         return isfinite(row->power_mw) && row->power_mw > 0;
 }
 
-/* A gauge has one refresh: observations made before it was known take what was found later. */
-static double refresh_of_all(const struct observation *observations, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                if (observations[i].method != METHOD_GAUGE && isfinite(observations[i].refresh_s))
-                        return observations[i].refresh_s;
-        return REFRESH_DEFAULT_S;
-}
-
 static void row_make(const struct columns *columns, const struct observation *observation, int64_t epoch_ns,
                      double refresh_s, struct row *row)
 {
@@ -76,9 +67,8 @@ static void row_make(const struct columns *columns, const struct observation *ob
         row->charge = observation->method != METHOD_GAUGE;
         row->level = isfinite(observation->percent) ? observation->percent / 100 : 0.5;
         row->power_mw = mean_power_mw(observation, &columns->device);
+        row->refresh_s = row->charge ? refresh_s : 0;
         row->updates = observation->gauge_updates > 0 ? observation->gauge_updates : 1;
-        if (row->charge)
-                row->refresh_s = isfinite(observation->refresh_s) ? observation->refresh_s : refresh_s;
         columns_row(columns, &observation->usage, row->x);
         for (size_t j = 0; j < columns->n; j++)
                 row->x[j] *= per_second;
@@ -87,11 +77,25 @@ static void row_make(const struct columns *columns, const struct observation *ob
         row->fitted = usable(row) && !observation->burn && !observation->held_back && !observation->rejected[0];
 }
 
+/*
+ * A night learns how often its level is refreshed as it goes on, from multiples: what it takes for the period can only
+ * become shorter. So the shortest holds for all rows.
+ */
+static double level_refresh_s(const struct observation *observations, size_t n)
+{
+        double shortest = INFINITY;
+
+        for (size_t i = 0; i < n; i++)
+                if (observations[i].method != METHOD_GAUGE && observations[i].refresh_s > 0)
+                        shortest = fmin(shortest, observations[i].refresh_s);
+        return isfinite(shortest) ? shortest : REFRESH_DEFAULT_S;
+}
+
 int rows_make(const struct columns *columns, const struct observation *observations, size_t n, struct rows *ret,
               enum voltage_basis *basis, char *error, size_t error_size)
 {
         struct rows rows = { .p = columns->n };
-        double refresh_s = refresh_of_all(observations, n);
+        double refresh_s = level_refresh_s(observations, n);
         size_t charge = 0;
 
         *basis = VOLTAGE_MEASURED;
