@@ -12,16 +12,28 @@
 #include "units.h"
 #include "util.h"
 
-static bool was_measured(const struct night *night, size_t mode, uint32_t pass)
+/* How often an earlier session measured a mode in a pass. */
+static size_t times_before(const struct night *night, size_t mode, uint32_t pass)
 {
+        size_t n = 0;
+
         for (size_t i = 0; i < night->n_before; i++) {
                 const struct observation *observation = &night->before[i];
 
-                if (observation->pass == pass && !observation->rejected[0] &&
-                    !strcmp(observation->mode, night->plan.modes[mode].mode.name))
-                        return true;
+                n += observation->pass == pass && !observation->rejected[0] &&
+                     !strcmp(observation->mode, night->plan.modes[mode].mode.name);
         }
-        return false;
+        return n;
+}
+
+/* Has an earlier session done this place of the pass? */
+static bool was_measured(const struct night *night, size_t at)
+{
+        size_t mode = night->order[at], places = 1;
+
+        for (size_t i = 0; i < at; i++)
+                places += night->order[i] == mode;
+        return times_before(night, mode, night->pass) >= places;
 }
 
 static int measure(struct night *night, size_t mode, double dwell_s)
@@ -48,7 +60,7 @@ static int run_pass(struct night *night, uint32_t pass)
                 size_t mode = night->order[night->at];
                 int err;
 
-                if (was_measured(night, mode, pass))
+                if (was_measured(night, night->at))
                         continue;
                 if (night_limit(night, night->biggest_percent, dwell_s))
                         return 0;

@@ -203,7 +203,7 @@ int night_open(struct night *night)
         night->judgement = (struct fit_judgement){ .half_width_percent = NAN, .expected_hours = NAN,
                                                    .expected_percent = NAN };
         night->start_ns = night->runner.look.at_ns;
-        night->order = calloc(3 * night->plan.n + 1, sizeof(*night->order));
+        night->order = calloc(3 * night->plan.n + 3, sizeof(*night->order));
         night->seconds = calloc(night->plan.n + 1, sizeof(*night->seconds));
         night->times = calloc(night->plan.n + 1, sizeof(*night->times));
         if (!night->order || !night->seconds || !night->times)

@@ -34,12 +34,35 @@ static bool comes(const struct planned_mode *mode, uint32_t pass, bool extras, s
         return false;
 }
 
+/*
+ * A pass of the gauge comes back to idle every eight dwells or so: the base is in every row, and what the daemons do
+ * meanwhile shows there best. It costs next to no battery.
+ */
+#define IDLES_IN_PASS 3
+#define IDLE 0 /* the first of every plan */
+
+static size_t spread_idle(size_t *order, size_t n)
+{
+        size_t all = n + IDLES_IN_PASS;
+
+        for (size_t to = all, from = n, idles = IDLES_IN_PASS; to-- > 0;) {
+                if (idles > 0 && to == (2 * idles - 1) * all / (2 * IDLES_IN_PASS)) {
+                        order[to] = IDLE;
+                        idles--;
+                } else {
+                        order[to] = order[--from];
+                }
+        }
+        return all;
+}
+
 size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t last, bool extras, size_t *ret)
 {
+        bool repeat_idle = extras && plan->n > 3 * IDLES_IN_PASS;
         struct random random;
         size_t n = 0, n_extra = 0;
 
-        for (size_t i = 0; i < plan->n; i++)
+        for (size_t i = repeat_idle ? 1 : 0; i < plan->n; i++)
                 if (comes(&plan->modes[i], pass, extras, &n_extra))
                         ret[n++] = i;
         random_start(&random, seed, pass);
@@ -48,7 +71,7 @@ size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t 
                 ret[0] = ret[n / 2];
                 ret[n / 2] = last;
         }
-        return n;
+        return repeat_idle ? spread_idle(ret, n) : n;
 }
 
 /* Ten seconds of a mode, so that rates below one a second stay whole numbers. */

@@ -115,7 +115,7 @@ static void orders(void)
         struct plan plan = { 0 };
         size_t order[256], again[256], last = SIZE_MAX;
         bool visited[64] = { false };
-        size_t held_back = 0;
+        size_t held_back = 0, idles = 0;
 
         phone(&description, 1, 12);
         check_int(plan_make(&description, &plan), 0);
@@ -130,6 +130,7 @@ static void orders(void)
                         check(order[i] != last);
                         last = order[i];
                         held_back += mode->held_back;
+                        idles += !strcmp(mode->name, "idle");
                         for (size_t k = 0; k < 12; k++)
                                 visited[k] |= !strcmp(mode->kind, "cpu") &&
                                               mode->policy_khz[0] == description.policies[0].khz[k];
@@ -138,6 +139,7 @@ static void orders(void)
         for (size_t k = 0; k < 12; k++)
                 check(visited[k]);
         check_int(held_back, 2);
+        check_int(idles, 9); /* every eight dwells or so */
         plan_order(&plan, 7, 0, SIZE_MAX, false, order);
         plan_order(&plan, 8, 0, SIZE_MAX, false, again);
         check(memcmp(order, again, 20 * sizeof(order[0])) != 0);
