@@ -7,11 +7,15 @@
  *
  *   flags                           bits 0-4: `have`; bit 5+i: amount i of amounts[] follows; then CPU, screen
  *   amounts                         those that are not 0, in the order of amounts[]
- *   n, n x (opp, busy_ns, any_ns)   CPU; opp is the id in table opp
+ *   CPU, in full or by the shape of an earlier one (see below)
  *   n, n x (brightness + 1, on_ns)  screen; 0: brightness unknown
  *
- * Column interval.usage is such usages in a row, each after its
- * (app * 2 + state, process or 0); the first one is nobody's.
+ * CPU in full is n * 2, n x (opp, busy_ns, any_ns); opp is the id in table opp. By shape it is 1, the sum of busy_ns,
+ * and then, for each opp of the last CPU that stood in full, by how much busy_ns differs from that one's scaled to this
+ * sum (see scale_next()), and any_ns from busy_ns by that one's ratio; as zigzag numbers (0 -1 1 -2 ...), with a run of zeros as 0 and its length. Where the kernel
+ * counts no time by frequency, all processes of an interval have the shape of the machine, and little is left to write.
+ *
+ * Column interval.usage is such usages in a row, each after its (app * 2 + state, process or 0).
  * Column interval.active is (app * 2 + state, active_ns) in a row: apps that were not alive in the background all of
  * the interval. Those that were are in table alive, each id as the difference to the one before.
  */
@@ -75,9 +79,9 @@ int get_number(struct reader *reader, uint64_t *ret)
         return -EBADMSG;
 }
 
-static int put_cpu(struct store *store, struct bytes *bytes, const struct usage *usage)
+static int put_cpu_in_full(struct store *store, struct bytes *bytes, const struct usage *usage)
 {
-        int err = put_number(bytes, usage->n_cpu);
+        int err = put_number(bytes, usage->n_cpu * 2);
 
         for (size_t i = 0; !err && i < usage->n_cpu; i++) {
                 int64_t opp;
@@ -93,6 +97,145 @@ static int put_cpu(struct store *store, struct bytes *bytes, const struct usage 
         return err;
 }
 
+/* @a / @b times 2^62, and no more than fits: what is scaled by it is a guess, the same for writer and reader. */
+static uint64_t ratio(uint64_t a, uint64_t b)
+{
+        __extension__ typedef unsigned __int128 wide;
+        wide scale = b ? ((wide)a << 62) / b : 0;
+
+        return scale > UINT64_MAX ? UINT64_MAX : (uint64_t)scale;
+}
+
+static uint64_t scale(uint64_t value, uint64_t ratio_62)
+{
+        __extension__ typedef unsigned __int128 wide;
+
+        return (uint64_t)((wide)value * ratio_62 >> 62);
+}
+
+static int take_shape(struct shape *shape, const struct usage *usage)
+{
+        int err = util_grow(&shape->points, &shape->capacity, usage->n_cpu, sizeof(*shape->points));
+
+        if (err)
+                return err;
+        shape->n = usage->n_cpu;
+        shape->sum_ns = usage_busy_ns(usage);
+        for (size_t i = 0; i < shape->n; i++) {
+                const struct cpu_time *cpu = &usage->cpu[i];
+
+                shape->points[i] = (struct shape_point){ *cpu, ratio(MIN(cpu->any_ns, cpu->busy_ns), cpu->busy_ns) };
+        }
+        return 0;
+}
+
+/* What busy_ns would be, point by point, had a usage of this sum the shape's proportions. */
+struct scaling {
+        uint64_t ratio_62;
+        uint64_t running_ns, given_ns;
+};
+
+static uint64_t scale_next(struct scaling *scaling, const struct shape_point *point)
+{
+        uint64_t until, part;
+
+        scaling->running_ns += point->cpu.busy_ns;
+        until = scale(scaling->running_ns, scaling->ratio_62);
+        part = until - scaling->given_ns;
+        scaling->given_ns = until;
+        return part;
+}
+
+/* Zigzag: small differences of either sign are small numbers. */
+static uint64_t zigzag(uint64_t value, uint64_t expected)
+{
+        uint64_t difference = value - expected;
+
+        return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
+}
+
+static uint64_t unzigzag(uint64_t number, uint64_t expected)
+{
+        return expected + (number >> 1 ^ (number & 1 ? UINT64_MAX : 0));
+}
+
+/* Runs of zeros are counted. @zeros is what is pending; a @number of 0 only counts. */
+static int put_difference(struct bytes *bytes, uint64_t number, uint64_t *zeros)
+{
+        int err = 0;
+
+        if (number == 0) {
+                (*zeros)++;
+                return 0;
+        }
+        if (*zeros > 0) {
+                err = put_number(bytes, 0);
+                if (!err)
+                        err = put_number(bytes, *zeros);
+                *zeros = 0;
+        }
+        return err ? err : put_number(bytes, number);
+}
+
+static int put_cpu_by_shape(struct bytes *bytes, const struct usage *usage, const struct shape *shape)
+{
+        uint64_t sum_ns = usage_busy_ns(usage), zeros = 0;
+        struct scaling scaling = { .ratio_62 = ratio(sum_ns, shape->sum_ns) };
+        size_t own = 0;
+        int err = put_number(bytes, 1);
+
+        if (!err)
+                err = put_number(bytes, sum_ns);
+        for (size_t i = 0; !err && i < shape->n; i++) {
+                const struct shape_point *point = &shape->points[i];
+                uint64_t busy_ns = 0, any_ns = 0;
+
+                if (own < usage->n_cpu && usage->cpu[own].policy == point->cpu.policy &&
+                    usage->cpu[own].khz == point->cpu.khz) {
+                        busy_ns = usage->cpu[own].busy_ns;
+                        any_ns = usage->cpu[own++].any_ns;
+                }
+                err = put_difference(bytes, zigzag(busy_ns, scale_next(&scaling, point)), &zeros);
+                if (!err)
+                        err = put_difference(bytes, zigzag(any_ns, scale(busy_ns, point->any_scale)), &zeros);
+        }
+        if (!err && zeros > 0) {
+                err = put_number(bytes, 0);
+                if (!err)
+                        err = put_number(bytes, zeros);
+        }
+        return err;
+}
+
+/* Every point of @usage is one of @shape's; both ascend. */
+static bool fits_shape(const struct usage *usage, const struct shape *shape)
+{
+        size_t own = 0;
+
+        if (shape->n < 2 || shape->sum_ns == 0)
+                return false;
+        for (size_t i = 0; i < shape->n && own < usage->n_cpu; i++)
+                own += usage->cpu[own].policy == shape->points[i].cpu.policy &&
+                       usage->cpu[own].khz == shape->points[i].cpu.khz;
+        return own == usage->n_cpu;
+}
+
+/* By shape where that is short: in full an entry has a dozen bytes, and seldom less than four. */
+static int put_cpu(struct store *store, struct bytes *bytes, const struct usage *usage, bool shaped)
+{
+        size_t start = bytes->n;
+        int err;
+
+        if (shaped && fits_shape(usage, &store->shape)) {
+                err = put_cpu_by_shape(bytes, usage, &store->shape);
+                if (err || bytes->n - start < 6 * usage->n_cpu + 8)
+                        return err;
+                bytes->n = start;
+        }
+        err = put_cpu_in_full(store, bytes, usage);
+        return err || !shaped ? err : take_shape(&store->shape, usage);
+}
+
 static int put_screen(struct bytes *bytes, const struct usage *usage)
 {
         int err = put_number(bytes, usage->n_screen);
@@ -105,7 +248,7 @@ static int put_screen(struct bytes *bytes, const struct usage *usage)
         return err;
 }
 
-int put_usage(struct store *store, struct bytes *bytes, const struct usage *usage)
+int put_usage(struct store *store, struct bytes *bytes, const struct usage *usage, bool shaped)
 {
         struct usage copy = *usage;
         uint32_t flags = usage->have & USAGE_ALL;
@@ -119,7 +262,7 @@ int put_usage(struct store *store, struct bytes *bytes, const struct usage *usag
                 if (*amount_of(&copy, i))
                         err = put_number(bytes, *amount_of(&copy, i));
         if (!err && usage->n_cpu)
-                err = put_cpu(store, bytes, usage);
+                err = put_cpu(store, bytes, usage, shaped);
         if (!err && usage->n_screen)
                 err = put_screen(bytes, usage);
         return err;
@@ -139,13 +282,12 @@ static int get_count(struct reader *reader, size_t size, size_t *ret)
         return 0;
 }
 
-static int get_cpu(const struct store *store, struct reader *reader, struct usage *usage)
+static int get_cpu_in_full(const struct store *store, struct reader *reader, uint64_t n, struct usage *usage)
 {
-        size_t n;
-        int err = get_count(reader, 3, &n);
+        int err = 0;
 
-        if (err)
-                return err;
+        if (n > (size_t)(reader->end - reader->at) / 3)
+                return -EBADMSG;
         usage->cpu = calloc(n + 1, sizeof(*usage->cpu));
         if (!usage->cpu)
                 return -ENOMEM;
@@ -171,6 +313,63 @@ static int get_cpu(const struct store *store, struct reader *reader, struct usag
         return err;
 }
 
+static int get_difference(struct reader *reader, uint64_t *zeros, uint64_t *ret)
+{
+        int err;
+
+        *ret = 0;
+        if (*zeros == 0) {
+                err = get_number(reader, ret);
+                if (err || *ret)
+                        return err;
+                err = get_number(reader, zeros);
+                if (err || *zeros == 0)
+                        return -EBADMSG;
+        }
+        (*zeros)--;
+        return 0;
+}
+
+static int get_cpu_by_shape(struct reader *reader, const struct shape *shape, struct usage *usage)
+{
+        uint64_t zeros = 0, number, sum_ns = 0;
+        struct scaling scaling = { 0 };
+        int err = shape->sum_ns ? get_number(reader, &sum_ns) : -EBADMSG;
+
+        if (err)
+                return err;
+        usage->cpu = calloc(shape->n, sizeof(*usage->cpu));
+        if (!usage->cpu)
+                return -ENOMEM;
+        scaling.ratio_62 = ratio(sum_ns, shape->sum_ns);
+        for (size_t i = 0; !err && i < shape->n; i++) {
+                const struct shape_point *point = &shape->points[i];
+                struct cpu_time *cpu = &usage->cpu[usage->n_cpu];
+
+                *cpu = point->cpu;
+                err = get_difference(reader, &zeros, &number);
+                cpu->busy_ns = unzigzag(number, scale_next(&scaling, point));
+                if (!err)
+                        err = get_difference(reader, &zeros, &number);
+                cpu->any_ns = unzigzag(number, scale(cpu->busy_ns, point->any_scale));
+                usage->n_cpu += cpu->busy_ns || cpu->any_ns;
+        }
+        return err || zeros ? -EBADMSG : 0;
+}
+
+static int get_cpu(struct store *store, struct reader *reader, struct usage *usage, bool shaped)
+{
+        uint64_t head = 0;
+        int err = get_number(reader, &head);
+
+        if (!err && head == 1 && shaped)
+                return get_cpu_by_shape(reader, &store->shape, usage);
+        if (err || head & 1)
+                return -EBADMSG;
+        err = get_cpu_in_full(store, reader, head / 2, usage);
+        return err || !shaped ? err : take_shape(&store->shape, usage);
+}
+
 static int get_screen(struct reader *reader, struct usage *usage)
 {
         size_t n;
@@ -190,7 +389,7 @@ static int get_screen(struct reader *reader, struct usage *usage)
         return err;
 }
 
-int get_usage(const struct store *store, struct reader *reader, struct usage *ret)
+int get_usage(struct store *store, struct reader *reader, struct usage *ret, bool shaped)
 {
         struct usage usage = { 0 };
         uint64_t flags = 0;
@@ -203,7 +402,7 @@ int get_usage(const struct store *store, struct reader *reader, struct usage *re
                 if (flags & 1u << (FIRST_AMOUNT + i))
                         err = get_number(reader, amount_of(&usage, i));
         if (!err && (flags & HAS_CPU))
-                err = get_cpu(store, reader, &usage);
+                err = get_cpu(store, reader, &usage, shaped);
         if (!err && (flags & HAS_SCREEN))
                 err = get_screen(reader, &usage);
         if (err) {

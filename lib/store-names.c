@@ -9,8 +9,8 @@
 #include "store-private.h"
 #include "util.h"
 
-/* A process that is still there gets a new row after so many intervals, so that old rows can go with the intervals. */
-#define PROCESS_ROW_INTERVALS 2880
+/* A process that is still there gets a new row after a day, so that old rows can go with the intervals. */
+#define PROCESS_ROW_NS DAY_NS
 
 void names_clear(struct store *store)
 {
@@ -161,8 +161,11 @@ int names_app(struct store *store, const char *app, uid_t uid, int64_t *ret)
 
         util_printable(app, printable, sizeof(printable));
         for (size_t i = 0; i < store->n_apps; i++) {
-                if (store->apps[i].uid == uid && strcmp(store->apps[i].app, printable) == 0) {
-                        *ret = store->apps[i].id;
+                size_t at = (store->next_app + i) % store->n_apps; /* they come in much the same order each time */
+
+                if (store->apps[at].uid == uid && strcmp(store->apps[at].app, printable) == 0) {
+                        *ret = store->apps[at].id;
+                        store->next_app = at + 1;
                         return 0;
                 }
         }
@@ -186,8 +189,11 @@ int names_opp(struct store *store, uint32_t policy, uint32_t khz, int64_t *ret)
         int err;
 
         for (size_t i = 0; i < store->n_opps; i++) {
-                if (store->opps[i].policy == policy && store->opps[i].khz == khz) {
-                        *ret = store->opps[i].id;
+                size_t at = (store->next_opp + i) % store->n_opps; /* they are asked for in their order */
+
+                if (store->opps[at].policy == policy && store->opps[at].khz == khz) {
+                        *ret = store->opps[at].id;
+                        store->next_opp = at + 1;
                         return 0;
                 }
         }
@@ -230,7 +236,7 @@ static int make_seen_room(struct store *store)
         return 0;
 }
 
-int names_process(struct store *store, const struct interval_row *row, int64_t app, int64_t interval, int64_t *ret)
+int names_process(struct store *store, const struct interval_row *row, int64_t app, int64_t end_ns, int64_t *ret)
 {
         struct seen_process *seen;
         sqlite3_stmt *add;
@@ -240,7 +246,7 @@ int names_process(struct store *store, const struct interval_row *row, int64_t a
         if (err)
                 return err;
         seen = seen_slot(store, row->pid, row->start_time, app);
-        if (seen->id && interval - seen->interval < PROCESS_ROW_INTERVALS) {
+        if (seen->id && end_ns >= seen->seen_ns && end_ns - seen->seen_ns < PROCESS_ROW_NS) {
                 *ret = seen->id;
                 return 0;
         }
@@ -251,20 +257,20 @@ int names_process(struct store *store, const struct interval_row *row, int64_t a
         sqlite3_bind_int64(add, 2, (int64_t)row->start_time);
         sqlite3_bind_text(add, 3, util_printable(row->comm, comm, sizeof(comm)), -1, SQLITE_STATIC);
         sqlite3_bind_int64(add, 4, app);
-        sqlite3_bind_int64(add, 5, interval);
+        sqlite3_bind_int64(add, 5, end_ns);
         if (!seen->id)
                 store->n_seen++;
         err = insert(store, add, ret);
-        *seen = (struct seen_process){ row->pid, row->start_time, app, *ret, interval };
+        *seen = (struct seen_process){ row->pid, row->start_time, app, *ret, end_ns };
         return err;
 }
 
-int names_drop_processes(struct store *store)
+int names_drop_processes(struct store *store, int64_t raw_gone_ns)
 {
         sqlite3_stmt *drop = store_statement(store, SQL_DROP_PROCESSES);
 
         if (!drop)
                 return -EBADMSG;
-        sqlite3_bind_int64(drop, 1, PROCESS_ROW_INTERVALS);
+        sqlite3_bind_int64(drop, 1, MAX(raw_gone_ns, INT64_MIN + PROCESS_ROW_NS) - PROCESS_ROW_NS);
         return store_step(store, drop);
 }

@@ -24,34 +24,39 @@ enum statement {
         SQL_ADD_OPP,
         SQL_ADD_PROCESS,
         SQL_ADD_ALIVE,
-        SQL_LAST_INTERVAL,
+        SQL_HAS_INTERVAL,
         SQL_ADD_INTERVAL,
         SQL_RAW_PIECES,
         SQL_PERIOD_PIECES,
-        SQL_INTERVAL,
+        SQL_INTERVALS,
         SQL_PERIOD,
+        SQL_FIND_PERIOD,
         SQL_PERIOD_USAGE,
+        SQL_DUE_HOURS,
+        SQL_ADD_PERIOD,
+        SQL_ADD_PERIOD_USAGE,
+        SQL_DROP_PERIOD,
+        SQL_DROP_PERIOD_USAGE,
         SQL_LAST_BATTERY,
         SQL_MARKS,
         SQL_SET_MARKS,
-        SQL_DUE_INTERVALS,
-        SQL_FOLD_INTERVAL,
-        SQL_DUE_HOURS,
-        SQL_FOLD_HOUR,
-        SQL_ADD_PERIOD,
-        SQL_ADD_PERIOD_USAGE,
         SQL_DROP_INTERVALS,
         SQL_DROP_ALIVE,
         SQL_DROP_PROCESSES,
-        SQL_DROP_PERIOD_USAGE,
-        SQL_DROP_PERIODS,
+        SQL_OLD_PERIODS,
         SQL_COUNT
 };
 
-/* How far details are gone: every interval that ended by raw_ns, every hour that ended by hour_ns. Multiples of an hour, a day. */
+/*
+ * How far the roll-up has come, and what is gone. Every interval that ended by hour_done_ns is in the period of its
+ * hour, every hour that ended by day_done_ns in the period of its day; intervals that ended by raw_gone_ns and hours
+ * that ended by hour_gone_ns are not kept any more. Multiples of an hour, a day.
+ */
 struct marks {
-        int64_t raw_ns;
-        int64_t hour_ns; /* <= raw_ns */
+        int64_t hour_done_ns;
+        int64_t day_done_ns;  /* <= hour_done_ns */
+        int64_t raw_gone_ns;  /* <= hour_done_ns */
+        int64_t hour_gone_ns; /* <= raw_gone_ns, day_done_ns */
 };
 
 struct app_name { /* ascending by id */
@@ -90,12 +95,25 @@ struct totals {
         size_t slots_capacity;
 };
 
+/* The last CPU times of a blob that stood there in full: the next ones have much the same proportions. */
+struct shape_point {
+        struct cpu_time cpu;
+        uint64_t any_scale; /* any_ns / busy_ns, at most 1, times 2^62 */
+};
+
+struct shape {
+        struct shape_point *points;
+        size_t n; /* 0: none yet */
+        size_t capacity;
+        uint64_t sum_ns;
+};
+
 struct seen_process { /* rows of `process` that this writer knows */
         pid_t pid;
         uint64_t start_time;
         int64_t app;
         int64_t id;
-        int64_t interval; /* that it was written with */
+        int64_t seen_ns; /* end of the interval that it was written with */
 };
 
 struct store {
@@ -107,9 +125,9 @@ struct store {
         sqlite3_stmt *statements[SQL_COUNT];
 
         struct app_name *apps;
-        size_t n_apps, apps_capacity;
+        size_t n_apps, apps_capacity, next_app;
         struct opp_name *opps;
-        size_t n_opps, opps_capacity;
+        size_t n_opps, opps_capacity, next_opp;
         struct seen_process *seen; /* open addressing; capacity a power of two */
         size_t n_seen, seen_capacity;
 
@@ -118,7 +136,8 @@ struct store {
         int64_t alive_id;      /* ... and its row; 0: none */
         struct bytes active;
         struct totals totals;
-        int64_t next_interval; /* id of the next row */
+        struct shape shape;
+        struct marks marks;    /* a writer's; as in the database */
         int64_t checked_ns;    /* store_roll_up() had nothing left to do at this time */
 };
 
@@ -136,32 +155,43 @@ int names_load(struct store *store);
 void names_clear(struct store *store);
 int names_app(struct store *store, const char *app, uid_t uid, int64_t *ret); /* adds it where it is new */
 int names_opp(struct store *store, uint32_t policy, uint32_t khz, int64_t *ret);
-int names_process(struct store *store, const struct interval_row *row, int64_t app, int64_t interval, int64_t *ret);
+int names_process(struct store *store, const struct interval_row *row, int64_t app, int64_t end_ns, int64_t *ret);
 const struct opp_name *names_find_opp(const struct store *store, uint64_t id);
 const struct app_name *names_find_app(const struct store *store, uint64_t id);
 void names_forget_processes(struct store *store);
-int names_drop_processes(struct store *store); /* rows that no interval can refer to any more */
+int names_drop_processes(struct store *store, int64_t raw_gone_ns); /* rows that no interval refers to any more */
 
 /* store-blob.c: numbers as LEB128 varints. Readers return -EBADMSG for anything that no writer wrote. */
 int put_number(struct bytes *bytes, uint64_t number);
-int put_usage(struct store *store, struct bytes *bytes, const struct usage *usage);
+/* @shaped: it stands in one blob with others, and may be written as what differs from one before (store->shape). */
+int put_usage(struct store *store, struct bytes *bytes, const struct usage *usage, bool shaped);
 struct reader {
         const unsigned char *at;
         const unsigned char *end;
 };
 int get_number(struct reader *reader, uint64_t *ret);
-int get_usage(const struct store *store, struct reader *reader, struct usage *ret);
+int get_usage(struct store *store, struct reader *reader, struct usage *ret, bool shaped);
 
 /* store-totals.c */
 void totals_reset(struct totals *totals);
 void totals_clear(struct totals *totals);
 struct total *totals_of(struct store *store, struct totals *totals, uint64_t app_id, enum app_state state, int *err);
-/* Adds what the row of SQL_INTERVAL or SQL_DUE_INTERVALS at which @statement stands says. */
-int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt *statement);
+int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt *row); /* of SQL_INTERVALS */
 int totals_add_period(struct store *store, struct totals *totals, int64_t period);
 
-/* store-marks, in store-rollup.c */
+/* An interval's or a period's own numbers. */
+struct times {
+        int64_t start_ns, end_ns;
+        int64_t sums[5]; /* elapsed_ns, known_ns, percent_known_ns, discharge_uj, discharge_npercent: as the columns */
+};
+
+struct times times_of_interval(sqlite3_stmt *row); /* of SQL_INTERVALS */
+int times_of_period(struct store *store, int64_t period, struct times *ret);
+
+/* store-rollup.c */
 int marks_read(struct store *store, struct marks *ret);
+/* An interval that comes after its hour was rolled up (the clock was put back) is added to what is there. */
+int roll_up_late(struct store *store, int64_t end_ns);
 
 /* Start of the hour or day that a moment at its end belongs to: spans are open at their start and closed at their end. */
 static inline int64_t bucket_of(int64_t end_ns, int64_t length_ns)

@@ -16,7 +16,7 @@
 
 struct piece {
         enum store_grain grain;
-        int64_t id;
+        int64_t id; /* of a period; of an interval its end */
         int64_t start_ns;
 };
 
@@ -48,24 +48,27 @@ static bool holds_middle(const struct store_query *query, int64_t bucket_ns, int
 /* Whether a period speaks for what it holds, so that nothing finer of it is read. */
 static bool day_covers(const struct plan *plan, int64_t day_ns)
 {
-        return day_ns + DAY_NS <= plan->marks.hour_ns || plan->query->grain == STORE_DAY ||
+        if (day_ns + DAY_NS > plan->marks.day_done_ns)
+                return false;
+        return day_ns + DAY_NS <= plan->marks.hour_gone_ns || plan->query->grain == STORE_DAY ||
                (plan->query->grain == STORE_BEST && holds(plan->query, day_ns, DAY_NS));
 }
 
 static bool hour_covers(const struct plan *plan, int64_t hour_ns)
 {
-        return hour_ns + HOUR_NS <= plan->marks.raw_ns || plan->query->grain == STORE_HOUR ||
+        if (hour_ns + HOUR_NS > plan->marks.hour_done_ns)
+                return false;
+        return hour_ns + HOUR_NS <= plan->marks.raw_gone_ns || plan->query->grain == STORE_HOUR ||
                plan->query->grain == STORE_DAY ||
                (plan->query->grain == STORE_BEST && holds(plan->query, hour_ns, HOUR_NS));
 }
 
-static bool takes_period(const struct plan *plan, enum store_grain grain, int64_t bucket_ns, bool folded)
+static bool takes_period(const struct plan *plan, enum store_grain grain, int64_t bucket_ns)
 {
         if (grain == STORE_DAY)
                 return day_covers(plan, bucket_ns) && holds_middle(plan->query, bucket_ns, DAY_NS);
-        if (folded && day_covers(plan, bucket_of(bucket_ns + HOUR_NS, DAY_NS)))
-                return false;
-        return hour_covers(plan, bucket_ns) && holds_middle(plan->query, bucket_ns, HOUR_NS);
+        return !day_covers(plan, bucket_of(bucket_ns + HOUR_NS, DAY_NS)) && hour_covers(plan, bucket_ns) &&
+               holds_middle(plan->query, bucket_ns, HOUR_NS);
 }
 
 static int add_piece(struct plan *plan, enum store_grain grain, int64_t id, int64_t start_ns)
@@ -80,7 +83,7 @@ static int plan_periods(struct store *store, struct plan *plan, enum store_grain
 {
         sqlite3_stmt *periods = store_statement(store, SQL_PERIOD_PIECES);
         int64_t from_ns = plan->query->from_ns;
-        int more, err = 0;
+        int more = 0, err = 0;
 
         if (!periods)
                 return -EBADMSG;
@@ -88,11 +91,11 @@ static int plan_periods(struct store *store, struct plan *plan, enum store_grain
         sqlite3_bind_int64(periods, 2, from_ns < INT64_MIN + length_ns ? INT64_MIN : from_ns - length_ns);
         sqlite3_bind_int64(periods, 3, plan->query->to_ns);
         while (!err && (more = store_step(store, periods)) == 1) {
-                int64_t bucket_ns = sqlite3_column_int64(periods, 3);
+                int64_t bucket_ns = sqlite3_column_int64(periods, 1);
 
-                if (bucket_ns > INT64_MAX - 2 * DAY_NS || bucket_ns < INT64_MIN + 2 * DAY_NS)
+                if (bucket_ns > INT64_MAX / 2 || bucket_ns < -INT64_MAX / 2)
                         err = -EBADMSG;
-                else if (takes_period(plan, grain, bucket_ns, sqlite3_column_int64(periods, 1) != 0))
+                else if (takes_period(plan, grain, bucket_ns))
                         err = add_piece(plan, grain, sqlite3_column_int64(periods, 0),
                                         sqlite3_column_int64(periods, 2));
         }
@@ -100,27 +103,43 @@ static int plan_periods(struct store *store, struct plan *plan, enum store_grain
         return err ? err : more;
 }
 
-static int plan_intervals(struct store *store, struct plan *plan)
+/* Intervals of one stretch, unless their hour speaks for them. */
+static int plan_stretch(struct store *store, struct plan *plan, int64_t from_ns, int64_t to_ns)
 {
         sqlite3_stmt *intervals = store_statement(store, SQL_RAW_PIECES);
-        int more, err = 0;
+        int more = 0, err = 0;
 
         if (!intervals)
                 return -EBADMSG;
-        sqlite3_bind_int64(intervals, 1, plan->query->from_ns);
-        sqlite3_bind_int64(intervals, 2, plan->query->to_ns);
+        sqlite3_bind_int64(intervals, 1, from_ns);
+        sqlite3_bind_int64(intervals, 2, to_ns);
         while (!err && (more = store_step(store, intervals)) == 1) {
-                bool folded = sqlite3_column_int64(intervals, 1) != 0;
-                int64_t end_ns = sqlite3_column_int64(intervals, 3);
+                int64_t end_ns = sqlite3_column_int64(intervals, 0);
 
-                if (end_ns < INT64_MIN + 2 * DAY_NS)
+                if (end_ns > INT64_MAX / 2 || end_ns < -INT64_MAX / 2)
                         err = -EBADMSG;
-                else if (!folded || !hour_covers(plan, bucket_of(end_ns, HOUR_NS)))
-                        err = add_piece(plan, STORE_RAW, sqlite3_column_int64(intervals, 0),
-                                        sqlite3_column_int64(intervals, 2));
+                else if (!hour_covers(plan, bucket_of(end_ns, HOUR_NS)))
+                        err = add_piece(plan, STORE_RAW, end_ns, sqlite3_column_int64(intervals, 1));
         }
         sqlite3_reset(intervals);
         return err ? err : more;
+}
+
+/* All intervals of the span; or, where hours speak for most of them, those of the hours at its two edges. */
+static int plan_intervals(struct store *store, struct plan *plan)
+{
+        const int64_t most = INT64_MAX / 2;
+        int64_t from_ns = MAX(plan->query->from_ns, -most), to_ns = MIN(plan->query->to_ns, most);
+        int64_t left_ns = MIN(to_ns, floor_to(from_ns, HOUR_NS) + HOUR_NS);
+        int64_t right_ns = MAX(left_ns, MIN(floor_to(to_ns, HOUR_NS), plan->marks.hour_done_ns));
+        int err;
+
+        if (from_ns >= to_ns)
+                return 0;
+        if (plan->query->grain == STORE_RAW)
+                return plan_stretch(store, plan, from_ns, to_ns);
+        err = plan_stretch(store, plan, from_ns, left_ns);
+        return err ? err : plan_stretch(store, plan, right_ns, to_ns);
 }
 
 static int by_start(const void *a, const void *b)
@@ -168,16 +187,17 @@ struct emission {
         void *data;
 };
 
-static int emit(struct store *store, const struct emission *emission, int64_t start_ns, int64_t end_ns, int *stop)
+static int emit(struct store *store, const struct emission *emission, const struct times *times)
 {
         const struct store_query *query = emission->query;
+        int stop = 0;
 
-        for (size_t i = 0; i < store->totals.n; i++) {
+        for (size_t i = 0; !stop && i < store->totals.n; i++) {
                 struct total *total = &store->totals.list[i];
                 const struct app_name *app = &store->apps[total->app];
                 struct store_row row = {
-                        .start_ns = start_ns,
-                        .end_ns = end_ns,
+                        .start_ns = times->start_ns,
+                        .end_ns = times->end_ns,
                         .app = app->app,
                         .name = app->name ? app->name : app->app,
                         .uid = app->uid,
@@ -190,33 +210,35 @@ static int emit(struct store *store, const struct emission *emission, int64_t st
                     (query->uid >= 0 && query->uid != (int64_t)app->uid))
                         continue;
                 complete(total);
-                *stop = emission->row(emission->data, &row);
-                if (*stop)
-                        return 0;
+                stop = emission->row(emission->data, &row);
         }
-        return 0;
+        return stop;
 }
 
-/* Two steps: the one row of the piece itself, and, of a period, its usages. */
-static int read_piece(struct store *store, const struct piece *piece, int64_t *start_ns, int64_t *end_ns)
+/* Its times, and, if asked for, its usages into store->totals. */
+static int read_piece(struct store *store, const struct piece *piece, bool usages, struct times *times)
 {
-        bool raw = piece->grain == STORE_RAW;
-        sqlite3_stmt *row = store_statement(store, raw ? SQL_INTERVAL : SQL_PERIOD);
+        sqlite3_stmt *row;
         int more, err = 0;
 
+        totals_reset(&store->totals);
+        if (piece->grain != STORE_RAW) {
+                err = times_of_period(store, piece->id, times);
+                return err || !usages ? err : totals_add_period(store, &store->totals, piece->id);
+        }
+        row = store_statement(store, SQL_INTERVALS);
         if (!row)
                 return -EBADMSG;
-        sqlite3_bind_int64(row, 1, piece->id);
+        sqlite3_bind_int64(row, 1, piece->id - 1);
+        sqlite3_bind_int64(row, 2, piece->id);
         more = store_step(store, row);
         if (more != 1)
                 return more < 0 ? more : -EBADMSG;
-        *start_ns = sqlite3_column_int64(row, raw ? 4 : 0);
-        *end_ns = sqlite3_column_int64(row, raw ? 5 : 1);
-        totals_reset(&store->totals);
-        if (raw)
+        *times = times_of_interval(row);
+        if (usages)
                 err = totals_add_interval(store, &store->totals, row);
         sqlite3_reset(row);
-        return raw ? err : totals_add_period(store, &store->totals, piece->id);
+        return err;
 }
 
 int store_rows(struct store *store, const struct store_query *query,
@@ -232,48 +254,29 @@ int store_rows(struct store *store, const struct store_query *query,
         if (!err)
                 err = make_plan(store, query, &plan);
         for (size_t i = 0; !err && !stop && i < plan.n; i++) {
-                int64_t start_ns, end_ns;
+                struct times times;
 
-                err = read_piece(store, &plan.pieces[i], &start_ns, &end_ns);
+                err = read_piece(store, &plan.pieces[i], true, &times);
                 if (!err)
-                        err = emit(store, &emission, start_ns, end_ns, &stop);
+                        stop = emit(store, &emission, &times);
         }
         totals_reset(&store->totals);
         err = store_finish(store, damaged(store, err));
         return err ? err : stop;
 }
 
-static int add_times(struct store *store, const struct piece *piece, struct store_battery *battery, double *percent)
+static int add_battery(const struct times *times, struct store_battery *battery, double *npercent)
 {
-        bool raw = piece->grain == STORE_RAW;
-        sqlite3_stmt *row = store_statement(store, raw ? SQL_INTERVAL : SQL_PERIOD);
-        int64_t elapsed_ns, known_ns, percent_known_ns, discharge_uj;
-        int more;
-
-        if (!row)
-                return -EBADMSG;
-        sqlite3_bind_int64(row, 1, piece->id);
-        more = store_step(store, row);
-        if (more != 1)
-                return more < 0 ? more : -EBADMSG;
-        elapsed_ns = sqlite3_column_int64(row, raw ? 6 : 2);
-        known_ns = sqlite3_column_int64(row, 3);
-        percent_known_ns = sqlite3_column_int64(row, 4);
-        if (raw) {
-                known_ns = sqlite3_column_type(row, 7) != SQLITE_NULL ? elapsed_ns : 0;
-                percent_known_ns = sqlite3_column_type(row, 8) != SQLITE_NULL ? elapsed_ns : 0;
-        }
-        discharge_uj = sqlite3_column_int64(row, raw ? 7 : 5);
-        *percent += (double)sqlite3_column_int64(row, raw ? 8 : 6);
-        battery->first_ns = MIN(battery->first_ns, sqlite3_column_int64(row, raw ? 4 : 0));
-        battery->last_ns = MAX(battery->last_ns, sqlite3_column_int64(row, raw ? 5 : 1));
-        sqlite3_reset(row);
-        if (elapsed_ns < 0 || known_ns < 0 || percent_known_ns < 0 || discharge_uj < 0)
-                return -EBADMSG;
-        battery->elapsed_ns += (uint64_t)elapsed_ns;
-        battery->known_ns += (uint64_t)known_ns;
-        battery->percent_known_ns += (uint64_t)percent_known_ns;
-        battery->discharge_uj += (uint64_t)discharge_uj;
+        for (size_t i = 0; i < ARRAY_SIZE(times->sums); i++)
+                if (times->sums[i] < 0)
+                        return -EBADMSG;
+        battery->first_ns = MIN(battery->first_ns, times->start_ns);
+        battery->last_ns = MAX(battery->last_ns, times->end_ns);
+        battery->elapsed_ns += (uint64_t)times->sums[0];
+        battery->known_ns += (uint64_t)times->sums[1];
+        battery->percent_known_ns += (uint64_t)times->sums[2];
+        battery->discharge_uj += (uint64_t)times->sums[3];
+        *npercent += (double)times->sums[4];
         return 0;
 }
 
@@ -337,8 +340,13 @@ int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct st
         if (err)
                 return err;
         err = make_plan(store, &query, &plan);
-        for (size_t i = 0; !err && i < plan.n; i++)
-                err = add_times(store, &plan.pieces[i], &battery, &npercent);
+        for (size_t i = 0; !err && i < plan.n; i++) {
+                struct times times;
+
+                err = read_piece(store, &plan.pieces[i], false, &times);
+                if (!err)
+                        err = add_battery(&times, &battery, &npercent);
+        }
         if (!err)
                 err = read_last_battery(store, from_ns, to_ns, &battery.last);
         err = store_finish(store, damaged(store, err));

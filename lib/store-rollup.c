@@ -4,10 +4,9 @@
 /*
  * Closed hours become periods of an hour, closed days periods of a day: one
  * transaction, integers only, so totals are conserved exactly and a crash
- * leaves all or nothing. What was folded is marked, not deleted: details stay
- * until their own retention ends, and an interval that comes late for its hour
- * (the clock was put back) makes a second period of the same hour. Readers add
- * them up.
+ * leaves all or nothing. What was rolled up stays until its own retention ends.
+ * How far it has come is one row of marks; an interval that comes late for its
+ * hour (the clock was put back) is added to the periods at once.
  */
 
 #include <errno.h>
@@ -18,38 +17,70 @@
 
 int marks_read(struct store *store, struct marks *ret)
 {
-        sqlite3_stmt *marks = store_statement(store, SQL_MARKS);
-        int more = marks ? store_step(store, marks) : -EBADMSG;
+        sqlite3_stmt *row = store_statement(store, SQL_MARKS);
+        int more = row ? store_step(store, row) : -EBADMSG;
+        struct marks marks;
 
-        if (more < 0)
-                return more;
-        *ret = (struct marks){ INT64_MIN, INT64_MIN };
-        if (more) {
-                ret->raw_ns = sqlite3_column_int64(marks, 0);
-                ret->hour_ns = MIN(sqlite3_column_int64(marks, 1), ret->raw_ns);
-        }
-        sqlite3_reset(marks);
+        if (more != 1)
+                return more < 0 ? more : -EBADMSG;
+        marks.hour_done_ns = sqlite3_column_int64(row, 0);
+        marks.day_done_ns = MIN(sqlite3_column_int64(row, 1), marks.hour_done_ns);
+        marks.raw_gone_ns = MIN(sqlite3_column_int64(row, 2), marks.hour_done_ns);
+        marks.hour_gone_ns = MIN(sqlite3_column_int64(row, 3), MIN(marks.raw_gone_ns, marks.day_done_ns));
+        sqlite3_reset(row);
+        *ret = marks;
         return 0;
 }
 
-/* A period that is being summed up. */
-struct period {
-        bool open;
-        int64_t bucket_ns;
-        int64_t start_ns, end_ns;
-        int64_t sums[5]; /* elapsed_ns, known_ns, percent_known_ns, discharge_uj, discharge_npercent: as the columns */
-};
+static int marks_write(struct store *store, const struct marks *marks)
+{
+        sqlite3_stmt *set = store_statement(store, SQL_SET_MARKS);
 
-static int write_usages(struct store *store, int64_t period)
+        if (!set)
+                return -EBADMSG;
+        sqlite3_bind_int64(set, 1, marks->hour_done_ns);
+        sqlite3_bind_int64(set, 2, marks->day_done_ns);
+        sqlite3_bind_int64(set, 3, marks->raw_gone_ns);
+        sqlite3_bind_int64(set, 4, marks->hour_gone_ns);
+        return store_step(store, set);
+}
+
+static int drop_period(struct store *store, int64_t period)
+{
+        static const enum statement drops[] = { SQL_DROP_PERIOD_USAGE, SQL_DROP_PERIOD };
+        int err = 0;
+
+        for (size_t i = 0; !err && i < ARRAY_SIZE(drops); i++) {
+                sqlite3_stmt *drop = store_statement(store, drops[i]);
+
+                if (!drop)
+                        return -EBADMSG;
+                sqlite3_bind_int64(drop, 1, period);
+                err = store_step(store, drop);
+        }
+        return err;
+}
+
+static int add_times(struct times *to, const struct times *from)
+{
+        to->start_ns = MIN(to->start_ns, from->start_ns);
+        to->end_ns = MAX(to->end_ns, from->end_ns);
+        for (size_t i = 0; i < ARRAY_SIZE(to->sums); i++)
+                if (__builtin_add_overflow(to->sums[i], from->sums[i], &to->sums[i]))
+                        return -EBADMSG;
+        return 0;
+}
+
+static int write_usages(struct store *store, const struct totals *totals, int64_t period)
 {
         sqlite3_stmt *add = store_statement(store, SQL_ADD_PERIOD_USAGE);
         int err = add ? 0 : -EBADMSG;
 
-        for (size_t i = 0; !err && i < store->totals.n; i++) {
-                const struct total *total = &store->totals.list[i];
+        for (size_t i = 0; !err && i < totals->n; i++) {
+                const struct total *total = &totals->list[i];
 
                 store->bytes.n = 0;
-                err = put_usage(store, &store->bytes, &total->usage);
+                err = put_usage(store, &store->bytes, &total->usage, false);
                 if (err)
                         break;
                 sqlite3_bind_int64(add, 1, period);
@@ -62,146 +93,178 @@ static int write_usages(struct store *store, int64_t period)
         return err;
 }
 
-static int close_period(struct store *store, struct period *period, enum store_grain grain)
+static int write_period(struct store *store, enum store_grain grain, int64_t bucket_ns, const struct times *times,
+                        const struct totals *totals)
 {
         sqlite3_stmt *add = store_statement(store, SQL_ADD_PERIOD);
         int err;
 
-        if (!period->open)
-                return 0;
         if (!add)
                 return -EBADMSG;
         sqlite3_bind_int64(add, 1, grain);
-        sqlite3_bind_int64(add, 2, period->bucket_ns);
-        sqlite3_bind_int64(add, 3, period->start_ns);
-        sqlite3_bind_int64(add, 4, period->end_ns);
-        for (size_t i = 0; i < ARRAY_SIZE(period->sums); i++)
-                sqlite3_bind_int64(add, 5 + (int)i, period->sums[i]);
+        sqlite3_bind_int64(add, 2, bucket_ns);
+        sqlite3_bind_int64(add, 3, times->start_ns);
+        sqlite3_bind_int64(add, 4, times->end_ns);
+        for (size_t i = 0; i < ARRAY_SIZE(times->sums); i++)
+                sqlite3_bind_int64(add, 5 + (int)i, times->sums[i]);
         err = store_step(store, add);
+        return err ? err : write_usages(store, totals, sqlite3_last_insert_rowid(store->db));
+}
+
+/* Adds a sum to its bucket: to the period that is there, if there is one. Empties @totals. */
+static int add_to_period(struct store *store, enum store_grain grain, int64_t bucket_ns, struct times *times,
+                         struct totals *totals)
+{
+        sqlite3_stmt *find = store_statement(store, SQL_FIND_PERIOD);
+        struct times old;
+        int64_t id;
+        int err;
+
+        if (!find)
+                return -EBADMSG;
+        sqlite3_bind_int64(find, 1, grain);
+        sqlite3_bind_int64(find, 2, bucket_ns);
+        err = store_step(store, find);
+        if (err == 1) {
+                id = sqlite3_column_int64(find, 0);
+                sqlite3_reset(find);
+                err = times_of_period(store, id, &old);
+                if (!err)
+                        err = add_times(times, &old);
+                if (!err)
+                        err = totals_add_period(store, totals, id);
+                if (!err)
+                        err = drop_period(store, id);
+        }
         if (!err)
-                err = write_usages(store, sqlite3_last_insert_rowid(store->db));
-        totals_reset(&store->totals);
-        *period = (struct period){ 0 };
+                err = write_period(store, grain, bucket_ns, times, totals);
+        totals_reset(totals);
         return err;
 }
 
-/* Adds a part to the period of its bucket; a part of the next bucket closes the one before. */
-static int add_part(struct store *store, struct period *period, enum store_grain grain, const struct period *part)
-{
-        int err = 0;
+/* A sum that is being made of rows in the order of time. */
+struct folding {
+        bool open;
+        enum store_grain grain;
+        int64_t bucket_ns;
+        struct times times;
+};
 
-        if (period->open && period->bucket_ns != part->bucket_ns)
-                err = close_period(store, period, grain);
-        if (err)
-                return err;
-        if (!period->open) {
-                *period = *part;
-                period->open = true;
+static int close_bucket(struct store *store, struct folding *folding)
+{
+        if (!folding->open)
                 return 0;
-        }
-        period->start_ns = MIN(period->start_ns, part->start_ns);
-        period->end_ns = MAX(period->end_ns, part->end_ns);
-        for (size_t i = 0; i < ARRAY_SIZE(period->sums); i++)
-                if (__builtin_add_overflow(period->sums[i], part->sums[i], &period->sums[i]))
-                        return -EBADMSG;
-        return 0;
+        folding->open = false;
+        return add_to_period(store, folding->grain, folding->bucket_ns, &folding->times, &store->totals);
 }
 
-static int fold_intervals(struct store *store, int64_t until_ns, bool *any)
+static int next_part(struct store *store, struct folding *folding, int64_t bucket_ns, const struct times *part)
 {
-        sqlite3_stmt *due = store_statement(store, SQL_DUE_INTERVALS), *mark;
-        struct period hour = { 0 };
-        int more, err = 0;
+        int err;
+
+        if (folding->open && folding->bucket_ns == bucket_ns)
+                return add_times(&folding->times, part);
+        err = close_bucket(store, folding);
+        folding->open = true;
+        folding->bucket_ns = bucket_ns;
+        folding->times = *part;
+        return err;
+}
+
+static int fold_intervals(struct store *store, int64_t from_ns, int64_t to_ns)
+{
+        sqlite3_stmt *due = store_statement(store, SQL_INTERVALS);
+        struct folding hour = { .grain = STORE_HOUR };
+        int more = 0, err = 0;
 
         if (!due)
                 return -EBADMSG;
-        sqlite3_bind_int64(due, 1, until_ns);
-        while ((more = store_step(store, due)) == 1) {
-                int64_t elapsed_ns = sqlite3_column_int64(due, 6);
-                struct period part = {
-                        .start_ns = sqlite3_column_int64(due, 4),
-                        .end_ns = sqlite3_column_int64(due, 5),
-                        .sums = { elapsed_ns,
-                                  sqlite3_column_type(due, 7) != SQLITE_NULL ? elapsed_ns : 0,
-                                  sqlite3_column_type(due, 8) != SQLITE_NULL ? elapsed_ns : 0,
-                                  sqlite3_column_int64(due, 7), sqlite3_column_int64(due, 8) },
-                };
+        sqlite3_bind_int64(due, 1, from_ns);
+        sqlite3_bind_int64(due, 2, to_ns);
+        while (!err && (more = store_step(store, due)) == 1) {
+                const struct times part = times_of_interval(due);
 
-                part.bucket_ns = bucket_of(part.end_ns, HOUR_NS);
-                err = add_part(store, &hour, STORE_HOUR, &part);
+                err = next_part(store, &hour, bucket_of(part.end_ns, HOUR_NS), &part);
                 if (!err)
                         err = totals_add_interval(store, &store->totals, due);
-                if (err)
-                        break;
-                *any = true;
         }
         sqlite3_reset(due);
         if (!err)
                 err = more;
-        if (!err)
-                err = close_period(store, &hour, STORE_HOUR);
-        totals_reset(&store->totals);
-        mark = store_statement(store, SQL_FOLD_INTERVAL);
-        if (err || !mark)
-                return err ? err : -EBADMSG;
-        sqlite3_bind_int64(mark, 1, until_ns);
-        return store_step(store, mark);
+        return err ? err : close_bucket(store, &hour);
 }
 
-static int fold_hours(struct store *store, int64_t until_ns, bool *any)
+static int fold_hours(struct store *store, int64_t from_ns, int64_t to_ns)
 {
-        sqlite3_stmt *due = store_statement(store, SQL_DUE_HOURS), *mark;
-        struct period day = { 0 };
-        int more, err = 0;
+        sqlite3_stmt *due = store_statement(store, SQL_DUE_HOURS);
+        struct folding day = { .grain = STORE_DAY };
+        int more = 0, err = 0;
 
         if (!due)
                 return -EBADMSG;
-        sqlite3_bind_int64(due, 1, until_ns);
-        while ((more = store_step(store, due)) == 1) {
-                struct period part = {
-                        .bucket_ns = bucket_of(sqlite3_column_int64(due, 1) + HOUR_NS, DAY_NS),
-                        .start_ns = sqlite3_column_int64(due, 2),
-                        .end_ns = sqlite3_column_int64(due, 3),
-                };
+        sqlite3_bind_int64(due, 1, from_ns);
+        sqlite3_bind_int64(due, 2, to_ns);
+        while (!err && (more = store_step(store, due)) == 1) {
+                int64_t id = sqlite3_column_int64(due, 0), bucket_ns = sqlite3_column_int64(due, 1);
+                struct times part;
 
-                for (size_t i = 0; i < ARRAY_SIZE(part.sums); i++)
-                        part.sums[i] = sqlite3_column_int64(due, 4 + (int)i);
-                err = add_part(store, &day, STORE_DAY, &part);
+                err = times_of_period(store, id, &part);
                 if (!err)
-                        err = totals_add_period(store, &store->totals, sqlite3_column_int64(due, 0));
-                if (err)
-                        break;
-                *any = true;
+                        err = next_part(store, &day, bucket_of(bucket_ns + HOUR_NS, DAY_NS), &part);
+                if (!err)
+                        err = totals_add_period(store, &store->totals, id);
         }
         sqlite3_reset(due);
         if (!err)
                 err = more;
-        if (!err)
-                err = close_period(store, &day, STORE_DAY);
-        totals_reset(&store->totals);
-        mark = store_statement(store, SQL_FOLD_HOUR);
-        if (err || !mark)
-                return err ? err : -EBADMSG;
-        sqlite3_bind_int64(mark, 1, until_ns);
-        return store_step(store, mark);
+        return err ? err : close_bucket(store, &day);
 }
 
-static int drop_periods(struct store *store, enum store_grain grain, int64_t length_ns, int64_t until_ns)
+int roll_up_late(struct store *store, int64_t end_ns)
 {
-        static const enum statement drops[] = { SQL_DROP_PERIOD_USAGE, SQL_DROP_PERIODS };
-        int err = 0;
+        int64_t hour_ns = bucket_of(end_ns, HOUR_NS);
+        struct totals alone = { 0 };
+        sqlite3_stmt *row = store_statement(store, SQL_INTERVALS);
+        struct times times, again;
+        int err;
 
-        for (size_t i = 0; !err && i < ARRAY_SIZE(drops); i++) {
-                sqlite3_stmt *drop = store_statement(store, drops[i]);
-
-                if (!drop)
-                        return -EBADMSG;
-                sqlite3_bind_int64(drop, 1, grain);
-                sqlite3_bind_int64(drop, 2, length_ns);
-                sqlite3_bind_int64(drop, 3, until_ns);
-                err = store_step(store, drop);
-        }
+        if (!row)
+                return -EBADMSG;
+        sqlite3_bind_int64(row, 1, end_ns - 1);
+        sqlite3_bind_int64(row, 2, end_ns);
+        if (store_step(store, row) != 1)
+                return -EBADMSG;
+        again = times = times_of_interval(row);
+        err = totals_add_interval(store, &store->totals, row);
+        if (!err && hour_ns + HOUR_NS <= store->marks.day_done_ns)
+                err = totals_add_interval(store, &alone, row);
+        sqlite3_reset(row);
+        if (!err)
+                err = add_to_period(store, STORE_HOUR, hour_ns, &times, &store->totals);
+        if (!err && hour_ns + HOUR_NS <= store->marks.day_done_ns)
+                err = add_to_period(store, STORE_DAY, bucket_of(end_ns, DAY_NS), &again, &alone);
+        totals_reset(&store->totals);
+        totals_clear(&alone);
         return err;
+}
+
+static int drop_periods(struct store *store, enum store_grain grain, int64_t until_ns)
+{
+        sqlite3_stmt *old = store_statement(store, SQL_OLD_PERIODS);
+        int more = 0, err = 0;
+
+        if (!old)
+                return -EBADMSG;
+        sqlite3_bind_int64(old, 1, grain);
+        sqlite3_bind_int64(old, 2, until_ns);
+        while (!err && (more = store_step(store, old)) == 1) {
+                int64_t id = sqlite3_column_int64(old, 0);
+
+                sqlite3_reset(old); /* start over: the list changes under it */
+                err = drop_period(store, id);
+        }
+        sqlite3_reset(old);
+        return err ? err : more;
 }
 
 static int drop_intervals(struct store *store, int64_t until_ns)
@@ -213,70 +276,69 @@ static int drop_intervals(struct store *store, int64_t until_ns)
                 return -EBADMSG;
         sqlite3_bind_int64(drop, 1, until_ns);
         err = store_step(store, drop);
-        if (!err)
-                err = store_run(store, SQL_DROP_ALIVE);
-        if (!err)
-                err = names_drop_processes(store);
-        return err;
+        if (err || sqlite3_changes(store->db) == 0)
+                return err;
+        err = store_run(store, SQL_DROP_ALIVE);
+        return err ? err : names_drop_processes(store, until_ns);
 }
 
-static int write_marks(struct store *store, const struct marks *marks)
+/* Where each retention ends. Hours never go before their details, nor either before what sums them up is done. */
+static int drop_old(struct store *store, int64_t now_ns, const struct store_retention *retention, struct marks *marks)
 {
-        sqlite3_stmt *set = store_statement(store, SQL_SET_MARKS);
-
-        if (!set)
-                return -EBADMSG;
-        sqlite3_bind_int64(set, 1, marks->raw_ns);
-        sqlite3_bind_int64(set, 2, marks->hour_ns);
-        return store_step(store, set);
-}
-
-/* Where each retention ends. Hours never go before their details do, nor details before the hours know of them. */
-static int drop_old(struct store *store, int64_t now_ns, const struct store_retention *retention)
-{
-        struct marks marks;
         int64_t raw_ns = floor_to(now_ns - (int64_t)retention->raw_hours * HOUR_NS, HOUR_NS);
         int64_t hour_ns = floor_to(now_ns - (int64_t)retention->hour_days * DAY_NS, DAY_NS);
-        int err = marks_read(store, &marks);
+        int err;
 
-        if (err)
-                return err;
-        marks.raw_ns = MAX(marks.raw_ns, raw_ns);
-        marks.hour_ns = MAX(marks.hour_ns, MIN(hour_ns, bucket_of(marks.raw_ns + 1, DAY_NS)));
-        err = write_marks(store, &marks);
+        marks->raw_gone_ns = MAX(marks->raw_gone_ns, MIN(raw_ns, marks->hour_done_ns));
+        hour_ns = MIN(hour_ns, MIN(floor_to(MAX(marks->raw_gone_ns, -INT64_MAX / 2), DAY_NS), marks->day_done_ns));
+        marks->hour_gone_ns = MAX(marks->hour_gone_ns, hour_ns);
+        err = drop_intervals(store, marks->raw_gone_ns);
         if (!err)
-                err = drop_intervals(store, marks.raw_ns);
-        if (!err)
-                err = drop_periods(store, STORE_HOUR, HOUR_NS, marks.hour_ns);
+                err = drop_periods(store, STORE_HOUR, marks->hour_gone_ns);
         if (!err && retention->day_days > 0)
-                err = drop_periods(store, STORE_DAY, DAY_NS,
-                                   floor_to(now_ns - (int64_t)retention->day_days * DAY_NS, DAY_NS));
+                err = drop_periods(store, STORE_DAY,
+                                   MIN(floor_to(now_ns - (int64_t)retention->day_days * DAY_NS, DAY_NS), marks->hour_gone_ns));
         return err;
+}
+
+static int roll_up(struct store *store, int64_t now_ns, const struct store_retention *retention, struct marks *marks)
+{
+        int64_t hour_ns = floor_to(now_ns, HOUR_NS), day_ns = floor_to(now_ns, DAY_NS);
+        int err = 0;
+
+        if (hour_ns > marks->hour_done_ns) {
+                err = fold_intervals(store, marks->hour_done_ns, hour_ns);
+                marks->hour_done_ns = hour_ns;
+        }
+        if (!err && day_ns > marks->day_done_ns) {
+                err = fold_hours(store, marks->day_done_ns, day_ns);
+                marks->day_done_ns = day_ns;
+        }
+        if (!err)
+                err = drop_old(store, now_ns, retention, marks);
+        return err ? err : marks_write(store, marks);
 }
 
 int store_roll_up(struct store *store, int64_t now_ns, const struct store_retention *retention)
 {
-        int64_t hour_ns = floor_to(now_ns, HOUR_NS);
-        bool any = false;
+        struct marks marks = store->marks;
         int err;
 
         if (store->mode != STORE_WRITE)
                 return -EROFS;
-        if (store->checked_ns == hour_ns)
+        if (now_ns >= INT64_MAX / 2 || now_ns <= -INT64_MAX / 2)
+                return -ERANGE;
+        if (store->checked_ns == floor_to(now_ns, HOUR_NS))
                 return 0;
         err = store_run(store, SQL_BEGIN_WRITE);
         if (err)
                 return err;
-        err = fold_intervals(store, hour_ns, &any);
-        if (!err)
-                err = fold_hours(store, floor_to(now_ns, DAY_NS), &any);
-        if (!err)
-                err = drop_old(store, now_ns, retention);
-        err = store_finish(store, err);
+        err = roll_up(store, now_ns, retention, &marks);
         totals_reset(&store->totals);
-        if (!err)
-                store->checked_ns = hour_ns;
-        else
-                names_load(store);
-        return err;
+        err = store_finish(store, err);
+        if (err)
+                return err;
+        store->marks = marks;
+        store->checked_ns = floor_to(now_ns, HOUR_NS);
+        return 0;
 }

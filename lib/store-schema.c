@@ -14,8 +14,8 @@
 
 /*
  * Times are realtime ns; a span of time is open at its start and closed at its end. Detail goes from `interval` into
- * periods of an hour (grain 1) and those into periods of a day (grain 2); `folded` says that a row has gone on.
- * Bytes are described in store-blob.c.
+ * periods of an hour (grain 1) and those into periods of a day (grain 2), one for each bucket; `mark` says how far
+ * that has come, and what is gone. Bytes are described in store-blob.c.
  */
 static const char schema[] =
         "CREATE TABLE app (id INTEGER PRIMARY KEY, app TEXT NOT NULL, uid INTEGER NOT NULL, name TEXT,"
@@ -23,25 +23,24 @@ static const char schema[] =
         "CREATE TABLE opp (id INTEGER PRIMARY KEY, policy INTEGER NOT NULL, khz INTEGER NOT NULL,"
         " UNIQUE (policy, khz));"
         "CREATE TABLE process (id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, start_time INTEGER NOT NULL,"
-        " comm TEXT NOT NULL, app INTEGER NOT NULL REFERENCES app, interval INTEGER NOT NULL);"
+        " comm TEXT NOT NULL, app INTEGER NOT NULL REFERENCES app, seen_ns INTEGER NOT NULL);"
         "CREATE TABLE alive (id INTEGER PRIMARY KEY, apps BLOB NOT NULL);"
-        "CREATE TABLE interval (id INTEGER PRIMARY KEY, folded INTEGER NOT NULL DEFAULT 0,"
-        " start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
+        "CREATE TABLE interval (end_ns INTEGER PRIMARY KEY, start_ns INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
         " suspend_ns INTEGER NOT NULL, discharge_uj INTEGER, discharge_npercent INTEGER,"
         " battery_status INTEGER, capacity_percent INTEGER, charge_now_uah INTEGER, charge_full_uah INTEGER,"
         " energy_now_uwh INTEGER, energy_full_uwh INTEGER, voltage_uv INTEGER, power_uw INTEGER,"
         " temperature_dc INTEGER, alive INTEGER REFERENCES alive, active BLOB, usage BLOB NOT NULL);"
-        "CREATE INDEX interval_by_end ON interval (folded, end_ns);"
         "CREATE TABLE period (id INTEGER PRIMARY KEY, grain INTEGER NOT NULL, bucket_ns INTEGER NOT NULL,"
-        " folded INTEGER NOT NULL DEFAULT 0, start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,"
-        " elapsed_ns INTEGER NOT NULL, known_ns INTEGER NOT NULL, percent_known_ns INTEGER NOT NULL,"
-        " discharge_uj INTEGER NOT NULL, discharge_npercent INTEGER NOT NULL);"
-        "CREATE INDEX period_by_bucket ON period (grain, bucket_ns);"
+        " start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
+        " known_ns INTEGER NOT NULL, percent_known_ns INTEGER NOT NULL, discharge_uj INTEGER NOT NULL,"
+        " discharge_npercent INTEGER NOT NULL, UNIQUE (grain, bucket_ns));"
         "CREATE TABLE usage (period INTEGER NOT NULL REFERENCES period, app INTEGER NOT NULL REFERENCES app,"
         " state INTEGER NOT NULL, active_ns INTEGER NOT NULL, usage BLOB NOT NULL,"
         " PRIMARY KEY (period, app, state)) WITHOUT ROWID;"
-        "CREATE TABLE mark (raw_ns INTEGER NOT NULL, hour_ns INTEGER NOT NULL);"
-        "INSERT INTO mark VALUES (-9223372036854775808, -9223372036854775808);";
+        "CREATE TABLE mark (hour_done_ns INTEGER NOT NULL, day_done_ns INTEGER NOT NULL,"
+        " raw_gone_ns INTEGER NOT NULL, hour_gone_ns INTEGER NOT NULL);"
+        "INSERT INTO mark VALUES (-9223372036854775808, -9223372036854775808, -9223372036854775808,"
+        " -9223372036854775808);";
 
 #define TABLES "('app','opp','process','alive','interval','period','usage','mark')"
 #define N_TABLES 8
@@ -55,55 +54,43 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_ADD_APP] = "INSERT INTO app (app, uid) VALUES (?1, ?2)",
         [SQL_OPPS] = "SELECT id, policy, khz FROM opp ORDER BY id",
         [SQL_ADD_OPP] = "INSERT INTO opp (policy, khz) VALUES (?1, ?2)",
-        [SQL_ADD_PROCESS] = "INSERT INTO process (pid, start_time, comm, app, interval) VALUES (?1, ?2, ?3, ?4, ?5)",
+        [SQL_ADD_PROCESS] = "INSERT INTO process (pid, start_time, comm, app, seen_ns) VALUES (?1, ?2, ?3, ?4, ?5)",
         [SQL_ADD_ALIVE] = "INSERT INTO alive (apps) VALUES (?1)",
-        [SQL_LAST_INTERVAL] = "SELECT max(id) FROM interval",
+        [SQL_HAS_INTERVAL] = "SELECT 1 FROM interval WHERE end_ns = ?1",
         [SQL_ADD_INTERVAL] =
-                "INSERT INTO interval (id, start_ns, end_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent,"
+                "INSERT INTO interval (end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent,"
                 " battery_status, capacity_percent, charge_now_uah, charge_full_uah, energy_now_uwh, energy_full_uwh,"
                 " voltage_uv, power_uw, temperature_dc, alive, active, usage)"
-                " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)",
-        [SQL_RAW_PIECES] =
-                "SELECT id, folded, start_ns, end_ns FROM interval WHERE folded = 0 AND end_ns > ?1 AND end_ns <= ?2"
-                " UNION ALL"
-                " SELECT id, folded, start_ns, end_ns FROM interval WHERE folded = 1 AND end_ns > ?1 AND end_ns <= ?2",
-        [SQL_PERIOD_PIECES] = "SELECT id, folded, start_ns, bucket_ns FROM period"
-                              " WHERE grain = ?1 AND bucket_ns > ?2 AND bucket_ns < ?3 ORDER BY bucket_ns, id",
-        /* The first four columns are those of store-totals.c. */
-        [SQL_INTERVAL] = "SELECT elapsed_ns - suspend_ns, usage, active, apps, start_ns, end_ns, elapsed_ns,"
-                         " discharge_uj, discharge_npercent"
-                         " FROM interval LEFT JOIN alive ON alive.id = interval.alive WHERE interval.id = ?1",
-        [SQL_PERIOD] = "SELECT start_ns, end_ns, elapsed_ns, known_ns, percent_known_ns, discharge_uj, discharge_npercent"
-                       " FROM period WHERE id = ?1",
+                " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18)",
+        [SQL_RAW_PIECES] = "SELECT end_ns, start_ns FROM interval WHERE end_ns > ?1 AND end_ns <= ?2",
+        [SQL_PERIOD_PIECES] = "SELECT id, bucket_ns, start_ns FROM period"
+                              " WHERE grain = ?1 AND bucket_ns > ?2 AND bucket_ns < ?3",
+        [SQL_INTERVALS] = "SELECT end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent, usage,"
+                          " active, apps FROM interval LEFT JOIN alive ON alive.id = interval.alive"
+                          " WHERE end_ns > ?1 AND end_ns <= ?2 ORDER BY end_ns",
+        [SQL_PERIOD] = "SELECT start_ns, end_ns, elapsed_ns, known_ns, percent_known_ns, discharge_uj,"
+                       " discharge_npercent FROM period WHERE id = ?1",
+        [SQL_FIND_PERIOD] = "SELECT id FROM period WHERE grain = ?1 AND bucket_ns = ?2",
         [SQL_PERIOD_USAGE] = "SELECT app, state, active_ns, usage FROM usage WHERE period = ?1",
-        [SQL_LAST_BATTERY] =
-                "SELECT end_ns, battery_status, capacity_percent, charge_now_uah, charge_full_uah, energy_now_uwh,"
-                " energy_full_uwh, voltage_uv, power_uw, temperature_dc FROM interval"
-                " WHERE end_ns > ?1 AND end_ns <= ?2 AND battery_status IS NOT NULL ORDER BY id DESC LIMIT 1",
-        [SQL_MARKS] = "SELECT raw_ns, hour_ns FROM mark",
-        [SQL_SET_MARKS] = "UPDATE mark SET raw_ns = ?1, hour_ns = ?2",
-        [SQL_DUE_INTERVALS] =
-                "SELECT elapsed_ns - suspend_ns, usage, active, apps, start_ns, end_ns, elapsed_ns,"
-                " discharge_uj, discharge_npercent, interval.id"
-                " FROM interval LEFT JOIN alive ON alive.id = interval.alive"
-                " WHERE folded = 0 AND end_ns <= ?1 ORDER BY end_ns",
-        [SQL_FOLD_INTERVAL] = "UPDATE interval SET folded = 1 WHERE folded = 0 AND end_ns <= ?1",
-        [SQL_DUE_HOURS] = "SELECT id, bucket_ns, start_ns, end_ns, elapsed_ns, known_ns, percent_known_ns,"
-                          " discharge_uj, discharge_npercent"
-                          " FROM period WHERE grain = 1 AND folded = 0 AND bucket_ns < ?1 ORDER BY bucket_ns, id",
-        [SQL_FOLD_HOUR] = "UPDATE period SET folded = 1 WHERE grain = 1 AND folded = 0 AND bucket_ns < ?1",
+        [SQL_DUE_HOURS] = "SELECT id, bucket_ns FROM period WHERE grain = 1 AND bucket_ns >= ?1 AND bucket_ns < ?2"
+                          " ORDER BY bucket_ns",
         [SQL_ADD_PERIOD] = "INSERT INTO period (grain, bucket_ns, start_ns, end_ns, elapsed_ns, known_ns,"
                            " percent_known_ns, discharge_uj, discharge_npercent) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)",
         [SQL_ADD_PERIOD_USAGE] = "INSERT INTO usage (period, app, state, active_ns, usage) VALUES (?1,?2,?3,?4,?5)",
+        [SQL_DROP_PERIOD] = "DELETE FROM period WHERE id = ?1",
+        [SQL_DROP_PERIOD_USAGE] = "DELETE FROM usage WHERE period = ?1",
+        [SQL_LAST_BATTERY] =
+                "SELECT end_ns, battery_status, capacity_percent, charge_now_uah, charge_full_uah, energy_now_uwh,"
+                " energy_full_uwh, voltage_uv, power_uw, temperature_dc FROM interval"
+                " WHERE end_ns > ?1 AND end_ns <= ?2 AND battery_status IS NOT NULL ORDER BY end_ns DESC LIMIT 1",
+        [SQL_MARKS] = "SELECT hour_done_ns, day_done_ns, raw_gone_ns, hour_gone_ns FROM mark",
+        [SQL_SET_MARKS] = "UPDATE mark SET hour_done_ns = ?1, day_done_ns = ?2, raw_gone_ns = ?3, hour_gone_ns = ?4",
         /* The newest interval stays: it knows the battery. */
-        [SQL_DROP_INTERVALS] = "DELETE FROM interval WHERE folded = 1 AND end_ns <= ?1"
-                               " AND id <> (SELECT max(id) FROM interval)",
+        [SQL_DROP_INTERVALS] = "DELETE FROM interval WHERE end_ns <= ?1"
+                               " AND end_ns <> (SELECT max(end_ns) FROM interval)",
         [SQL_DROP_ALIVE] = "DELETE FROM alive WHERE id < (SELECT min(alive) FROM interval)",
-        [SQL_DROP_PROCESSES] = "DELETE FROM process WHERE interval < (SELECT min(id) FROM interval) - ?1",
-        [SQL_DROP_PERIOD_USAGE] = "DELETE FROM usage WHERE period IN (SELECT id FROM period WHERE grain = ?1"
-                                  " AND bucket_ns + ?2 <= ?3 AND (folded = 1 OR grain = 2))",
-        [SQL_DROP_PERIODS] = "DELETE FROM period WHERE grain = ?1 AND bucket_ns + ?2 <= ?3"
-                             " AND (folded = 1 OR grain = 2)",
+        [SQL_DROP_PROCESSES] = "DELETE FROM process WHERE seen_ns < ?1",
+        [SQL_OLD_PERIODS] = "SELECT id FROM period WHERE grain = ?1 AND bucket_ns < ?2",
 };
 
 static int errno_of_code(int code)

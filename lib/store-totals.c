@@ -9,8 +9,8 @@
 #include "store-private.h"
 #include "util.h"
 
-/* Columns of SQL_INTERVAL and SQL_DUE_INTERVALS that this file reads. */
-enum { COLUMN_AWAKE = 0, COLUMN_USAGE = 1, COLUMN_ACTIVE = 2, COLUMN_ALIVE = 3 };
+/* Columns of SQL_INTERVALS. */
+enum { END, START, ELAPSED, SUSPEND, DISCHARGE_UJ, DISCHARGE_NPERCENT, USAGE, ACTIVE, ALIVE };
 
 void totals_reset(struct totals *totals)
 {
@@ -76,6 +76,7 @@ static int add_usages(struct store *store, struct totals *totals, struct reader 
 {
         int err = 0;
 
+        store->shape.n = 0;
         while (!err && reader.at < reader.end) {
                 uint64_t app, process;
                 enum app_state state;
@@ -86,7 +87,7 @@ static int add_usages(struct store *store, struct totals *totals, struct reader 
                 if (!err)
                         err = get_number(&reader, &process);
                 if (!err)
-                        err = get_usage(store, &reader, &usage);
+                        err = get_usage(store, &reader, &usage, true);
                 if (err)
                         return err;
                 total = totals_of(store, totals, app, state, &err);
@@ -139,18 +140,51 @@ static int add_others(struct store *store, struct totals *totals, struct reader 
         return err;
 }
 
-int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt *statement)
+int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt *row)
 {
-        int64_t awake_ns = sqlite3_column_int64(statement, COLUMN_AWAKE);
+        int64_t awake_ns = sqlite3_column_int64(row, ELAPSED) - sqlite3_column_int64(row, SUSPEND);
         int err = awake_ns < 0 ? -EBADMSG : 0;
 
         if (!err)
-                err = add_usages(store, totals, blob_of(statement, COLUMN_USAGE));
+                err = add_usages(store, totals, blob_of(row, USAGE));
         if (!err)
-                err = add_others(store, totals, blob_of(statement, COLUMN_ACTIVE));
+                err = add_others(store, totals, blob_of(row, ACTIVE));
         if (!err)
-                err = add_alive(store, totals, blob_of(statement, COLUMN_ALIVE), (uint64_t)awake_ns);
+                err = add_alive(store, totals, blob_of(row, ALIVE), (uint64_t)awake_ns);
         return err;
+}
+
+struct times times_of_interval(sqlite3_stmt *row)
+{
+        int64_t elapsed_ns = sqlite3_column_int64(row, ELAPSED);
+
+        return (struct times){
+                .start_ns = sqlite3_column_int64(row, START),
+                .end_ns = sqlite3_column_int64(row, END),
+                .sums = { elapsed_ns,
+                          sqlite3_column_type(row, DISCHARGE_UJ) != SQLITE_NULL ? elapsed_ns : 0,
+                          sqlite3_column_type(row, DISCHARGE_NPERCENT) != SQLITE_NULL ? elapsed_ns : 0,
+                          sqlite3_column_int64(row, DISCHARGE_UJ), sqlite3_column_int64(row, DISCHARGE_NPERCENT) },
+        };
+}
+
+int times_of_period(struct store *store, int64_t period, struct times *ret)
+{
+        sqlite3_stmt *row = store_statement(store, SQL_PERIOD);
+        int more;
+
+        if (!row)
+                return -EBADMSG;
+        sqlite3_bind_int64(row, 1, period);
+        more = store_step(store, row);
+        if (more != 1)
+                return more < 0 ? more : -EBADMSG;
+        ret->start_ns = sqlite3_column_int64(row, 0);
+        ret->end_ns = sqlite3_column_int64(row, 1);
+        for (size_t i = 0; i < ARRAY_SIZE(ret->sums); i++)
+                ret->sums[i] = sqlite3_column_int64(row, 2 + (int)i);
+        sqlite3_reset(row);
+        return 0;
 }
 
 /* Columns of SQL_PERIOD_USAGE: app, state, active_ns, usage. */
@@ -170,7 +204,7 @@ int totals_add_period(struct store *store, struct totals *totals, int64_t period
                 struct usage usage;
                 struct total *total;
 
-                err = active_ns < 0 ? -EBADMSG : get_usage(store, &reader, &usage);
+                err = active_ns < 0 ? -EBADMSG : get_usage(store, &reader, &usage, false);
                 if (err)
                         break;
                 total = totals_of(store, totals, app, state, &err);

@@ -97,6 +97,7 @@ void store_close(struct store *store)
         free(store->apps);
         free(store->opps);
         free(store->seen);
+        free(store->shape.points);
         free(store->path);
         free(store);
 }
@@ -183,18 +184,6 @@ static int connect_writer(struct store *store)
         return code == SQLITE_OK ? 0 : errno_from_sqlite(store, code);
 }
 
-static int read_next_interval(struct store *store)
-{
-        sqlite3_stmt *last = store_statement(store, SQL_LAST_INTERVAL);
-        int more = last ? store_step(store, last) : -EBADMSG;
-
-        if (more < 0)
-                return more;
-        store->next_interval = more ? sqlite3_column_int64(last, 0) + 1 : 1;
-        sqlite3_reset(last);
-        return store->next_interval > 0 ? 0 : -EBADMSG;
-}
-
 int store_open(const char *path, enum store_mode mode, const struct log *log, struct store **ret)
 {
         _cleanup_(store_closep) struct store *store = calloc(1, sizeof(*store));
@@ -214,7 +203,7 @@ int store_open(const char *path, enum store_mode mode, const struct log *log, st
         if (!err && mode == STORE_WRITE)
                 err = names_load(store);
         if (!err && mode == STORE_WRITE)
-                err = read_next_interval(store);
+                err = marks_read(store, &store->marks);
         if (err)
                 return err;
         *ret = TAKE_PTR(store);
@@ -251,25 +240,41 @@ static void bind_battery(sqlite3_stmt *add, int column, const struct interval *i
                         sqlite3_bind_int64(add, column + 1 + (int)i, columns[i].value);
 }
 
-static int put_rows(struct store *store, const struct interval *interval)
+static int put_row(struct store *store, const struct interval_row *row, int64_t end_ns)
 {
+        int64_t app, process = 0;
+        int err = names_app(store, row->app, row->uid, &app);
+
+        if (!err && row->pid != 0)
+                err = names_process(store, row, app, end_ns, &process);
+        if (!err)
+                err = put_number(&store->bytes, (uint64_t)app * 2 + row->state);
+        if (!err)
+                err = put_number(&store->bytes, (uint64_t)process);
+        return err ? err : put_usage(store, &store->bytes, &row->usage, true);
+}
+
+/* The busiest first: its proportions are the least rounded, and the others are written as what differs from it. */
+static int put_rows(struct store *store, const struct interval *interval, int64_t end_ns)
+{
+        size_t busiest = 0;
+        uint64_t most_ns = 0;
         int err = 0;
 
-        store->bytes.n = 0;
-        for (size_t i = 0; !err && i < interval->n_rows; i++) {
-                const struct interval_row *row = &interval->rows[i];
-                int64_t app, process = 0;
+        store->bytes.n = store->shape.n = 0;
+        for (size_t i = 0; i < interval->n_rows; i++) {
+                uint64_t busy_ns = usage_busy_ns(&interval->rows[i].usage);
 
-                err = names_app(store, row->app, row->uid, &app);
-                if (!err && row->pid != 0)
-                        err = names_process(store, row, app, store->next_interval, &process);
-                if (!err)
-                        err = put_number(&store->bytes, (uint64_t)app * 2 + row->state);
-                if (!err)
-                        err = put_number(&store->bytes, (uint64_t)process);
-                if (!err)
-                        err = put_usage(store, &store->bytes, &row->usage);
+                if (busy_ns > most_ns) {
+                        most_ns = busy_ns;
+                        busiest = i;
+                }
         }
+        if (interval->n_rows > 0)
+                err = put_row(store, &interval->rows[busiest], end_ns);
+        for (size_t i = 0; !err && i < interval->n_rows; i++)
+                if (i != busiest)
+                        err = put_row(store, &interval->rows[i], end_ns);
         return err;
 }
 
@@ -336,48 +341,74 @@ static int put_alive(struct store *store, const struct interval *interval)
         return 0;
 }
 
-static int put_interval(struct store *store, const struct interval *interval)
+static int put_interval(struct store *store, const struct interval *interval, int64_t end_ns)
 {
         sqlite3_stmt *add = store_statement(store, SQL_ADD_INTERVAL);
 
         if (!add)
                 return -EBADMSG;
         sqlite3_clear_bindings(add);
-        sqlite3_bind_int64(add, 1, store->next_interval);
+        sqlite3_bind_int64(add, 1, end_ns);
         sqlite3_bind_int64(add, 2, interval->start_realtime_ns);
-        sqlite3_bind_int64(add, 3, interval->end_realtime_ns);
-        sqlite3_bind_int64(add, 4, clamp(interval->elapsed_ns));
-        sqlite3_bind_int64(add, 5, clamp(interval->suspend_ns));
+        sqlite3_bind_int64(add, 3, clamp(interval->elapsed_ns));
+        sqlite3_bind_int64(add, 4, clamp(interval->suspend_ns));
         if (interval->battery_have & INTERVAL_DISCHARGE)
-                sqlite3_bind_int64(add, 6, clamp(interval->discharge_uj));
+                sqlite3_bind_int64(add, 5, clamp(interval->discharge_uj));
         if (interval->battery_have & INTERVAL_DISCHARGE_PERCENT)
-                sqlite3_bind_int64(add, 7, llround(interval->discharge_percent * 1e9));
-        bind_battery(add, 8, interval);
-        sqlite3_bind_int64(add, 17, store->alive_id);
+                sqlite3_bind_int64(add, 6, llround(interval->discharge_percent * 1e9));
+        bind_battery(add, 7, interval);
+        sqlite3_bind_int64(add, 16, store->alive_id);
         if (store->active.n > 0)
-                sqlite3_bind_blob(add, 18, store->active.data, (int)store->active.n, SQLITE_STATIC);
-        sqlite3_bind_blob(add, 19, store->bytes.n ? (const void *)store->bytes.data : "", (int)store->bytes.n,
+                sqlite3_bind_blob(add, 17, store->active.data, (int)store->active.n, SQLITE_STATIC);
+        sqlite3_bind_blob(add, 18, store->bytes.n ? (const void *)store->bytes.data : "", (int)store->bytes.n,
                           SQLITE_STATIC);
         return store_step(store, add);
 }
 
+/* The end is the interval's key. Two that end at once (the clock was put back, to the ns) are a ns apart. */
+static int find_key(struct store *store, int64_t *end_ns)
+{
+        sqlite3_stmt *has = store_statement(store, SQL_HAS_INTERVAL);
+        int more = has ? 1 : -EBADMSG;
+
+        while (more == 1) {
+                sqlite3_bind_int64(has, 1, *end_ns);
+                more = store_step(store, has);
+                if (more == 1) {
+                        sqlite3_reset(has);
+                        (*end_ns)++;
+                }
+        }
+        return more;
+}
+
+/* Times that no clock shows would break the arithmetic of hours and days. */
+static bool is_sane(const struct interval *interval)
+{
+        return interval->end_realtime_ns > -INT64_MAX / 2 && interval->end_realtime_ns < INT64_MAX / 2 &&
+               interval->start_realtime_ns <= interval->end_realtime_ns;
+}
+
 int store_append(struct store *store, const struct interval *interval)
 {
-        int err = store->mode == STORE_WRITE ? store_run(store, SQL_BEGIN_WRITE) : -EROFS;
+        int64_t end_ns = interval->end_realtime_ns;
+        int err = store->mode != STORE_WRITE ? -EROFS : is_sane(interval) ? store_run(store, SQL_BEGIN_WRITE) : -ERANGE;
 
         if (err)
                 return err;
-        err = put_rows(store, interval);
+        err = find_key(store, &end_ns);
+        if (!err)
+                err = put_rows(store, interval, end_ns);
         if (!err)
                 err = put_alive(store, interval);
         if (!err)
-                err = put_interval(store, interval);
+                err = put_interval(store, interval, end_ns);
+        if (!err && end_ns <= store->marks.hour_done_ns)
+                err = roll_up_late(store, end_ns);
         err = store_finish(store, err);
         if (err) {
                 store->alive_id = 0;
                 names_load(store); /* what was rolled back has no number any more */
-                return err;
         }
-        store->next_interval++;
-        return 0;
+        return err;
 }

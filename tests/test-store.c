@@ -198,6 +198,53 @@ static void append_days(struct store *store, int64_t start_ns, int64_t end_ns, i
         interval_clear(&interval);
 }
 
+/* Proportions as time_in_state makes them, with what breaks them: a missing point, any beyond busy, huge numbers. */
+static void fill_in_shape(struct usage *usage, uint64_t busy_ns, unsigned round)
+{
+        usage->have = USAGE_CPU;
+        for (uint32_t i = 0; i < 20; i++) {
+                uint64_t part_ns = busy_ns / 210 * (i + 1) + draw() % 3;
+
+                if (round % 3 == 1 && i == round % 20)
+                        continue;
+                if (round % 7 == 2 && i == 4)
+                        part_ns = draw() >> 9;
+                usage_add_cpu(usage, i / 10 * 4, 300000 + i * 100000, part_ns, round % 5 == 3 ? part_ns * 2 : part_ns / 3);
+        }
+}
+
+static void shaped_usages_come_back_exactly(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        struct interval interval = { 0 };
+        struct sum want = { .active_ns = 0 }, got;
+
+        make_interval(&interval, START, NS_PER_S, 0);
+        for (unsigned i = 0; i < 60; i++) {
+                char app[16];
+
+                snprintf(app, sizeof(app), "app-%u", i);
+                fill_in_shape(&add_row(&interval, 100 + (pid_t)i, app, STATE_BACKGROUND)->usage, draw() % NS_PER_S, i);
+        }
+        for (size_t i = 0; i < interval.n_rows; i++)
+                check_int(usage_add(&want.usage, &interval.rows[i].usage), 0);
+        check_int(store_append(store, &interval), 0);
+        for (unsigned i = 0; i < 60; i += 7) {
+                struct sum one = { .usage = { 0 } };
+                char app[16];
+
+                snprintf(app, sizeof(app), "app-%u", i);
+                check_int(usage_copy(&one.usage, &interval.rows[1 + i].usage), 0);
+                got = total(store, INT64_MIN, INT64_MAX, STORE_RAW, app);
+                check_same(got, one, app);
+        }
+        got = total(store, INT64_MIN, INT64_MAX, STORE_RAW, NULL);
+        check_same(got, want, "shaped");
+        interval_clear(&interval);
+        store_close(store);
+        remove_database();
+}
+
 static const struct store_retention keep_all = { 1000000, 100000, 0 };
 
 static void totals_survive_every_roll_up(void)
@@ -503,6 +550,7 @@ int main(void)
         totals_survive_every_roll_up();
         retention_drops_details_and_keeps_totals();
         late_interval_counts_once();
+        shaped_usages_come_back_exactly();
         empty_and_missing();
         one_writer_many_readers();
         killed_in_roll_up();
