@@ -1,0 +1,169 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Costs of rows that were made up, against sums by hand. */
+
+#include <errno.h>
+
+#include "check.h"
+#include "cost.h"
+#include "util.h"
+
+#define S(seconds) ((uint64_t)((seconds) * 1e9))
+
+static const char text[] = "[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 10\n"
+                           "[battery]\nenergy_full_mwh = 10000\n[base]\npower_mw = 100 2\nx-background_sd_mw = 0\n"
+                           "[cpu 0]\nactive_mw.400000 = 200 10\nshared_mw.400000 = 0 0\n"
+                           "[display]\npower_mw.100 = 500 5\n[disk]\nread_mj_per_mb = 6 0\nwrite_mj_per_mb = 25 0\n"
+                           "[wifi]\non_mw = 30 0\nrx_mj_per_mb = 350 0\ntx_mj_per_mb = 550 0\nwake_mj = 100 0\n";
+
+static struct profile *parse(void)
+{
+        struct profile *profile = NULL;
+
+        check_int(profile_parse(text, strlen(text), "hand", NULL, &profile), 0);
+        return profile;
+}
+
+static void add(struct cost_maker *maker, const char *app, enum app_state state, double active_s,
+                const struct usage *usage)
+{
+        struct store_row row = { .start_ns = 1000, .end_ns = 2000, .app = app, .name = app, .state = state,
+                                 .active_ns = S(active_s), .usage = usage };
+
+        check_int(cost_maker_add(maker, &row), 0);
+}
+
+/* Nobody, a game in front twice and once behind, and an app that only was alive. */
+static struct cost *make(const struct profile *profile, const struct store_battery *battery, uint32_t lacking)
+{
+        _cleanup_(cost_maker_freep) struct cost_maker *maker = NULL;
+        struct cpu_time cpu = { .khz = 400000, .busy_ns = S(10), .any_ns = S(8) };
+        struct screen_time screen = { .brightness = 100, .on_ns = S(30) };
+        struct usage front = { .have = USAGE_ALL & ~lacking, .cpu = &cpu, .n_cpu = 1, .screen = &screen, .n_screen = 1 };
+        struct usage behind = { .have = USAGE_ALL, .cpu = &cpu, .n_cpu = 1, .read_bytes = 1000000, .wifi_wakes = 2 };
+        struct usage nobody = { .have = USAGE_ALL, .time_ns = S(100), .wifi_on_ns = S(100), .screen = &screen,
+                                .n_screen = 1 };
+        struct usage nothing = { .have = USAGE_ALL };
+        struct cost *cost = NULL;
+
+        check_int(cost_maker_new(&maker), 0);
+        if (!maker)
+                return NULL;
+        add(maker, "", STATE_BACKGROUND, 0, &nobody);
+        add(maker, "game", STATE_FOREGROUND, 30, &front);
+        add(maker, "game", STATE_BACKGROUND, 60, &behind);
+        add(maker, "game", STATE_FOREGROUND, 30, &front);
+        add(maker, "quiet", STATE_BACKGROUND, 100, &nothing);
+        check_int(cost_maker_finish(maker, profile, battery, &cost), 0);
+        return cost;
+}
+
+static void sums(const struct profile *profile)
+{
+        struct store_battery battery = { .discharge_uj = 60000000, .discharge_percent = 0.2, .known_ns = S(100),
+                                         .elapsed_ns = S(100) };
+        _cleanup_(cost_freep) struct cost *cost = make(profile, &battery, 0);
+        double sum;
+
+        if (!cost)
+                return;
+        check_int(cost->n_apps, 3);
+        check_text(cost->apps[0].app, "game");
+        check_int(cost->apps[0].state, STATE_FOREGROUND);
+        check_near(cost->apps[0].active_s, 60, 0);
+        check_near(cost->apps[0].energy_j.value, 2 * (2 + 15), 1e-12);
+        check_near(cost->apps[0].percent.value, 34 / 360.0, 1e-12);
+        check_near(cost->apps[0].percent_per_minute.value, 34 / 360.0, 1e-12);
+        /* t(10) * sqrt((20 s * 10 mW)^2 + (60 s * 5 mW)^2) */
+        check_near(cost->apps[0].energy_j.high, 34 + 2.228139 * sqrt(0.04 + 0.09), 1e-5);
+        check_near(cost->apps[0].energy_j.low, 34 - 2.228139 * sqrt(0.04 + 0.09), 1e-5);
+        check_near(cost->apps[1].energy_j.value, 2 + 0.006 + 0.2, 1e-12);
+        check_near(cost->apps[1].component_j[COMPONENT_DISK], 0.006, 1e-12);
+        check_near(cost->apps[1].component_j[COMPONENT_DISPLAY], 0, 0);
+        check_near(cost->apps[2].energy_j.value, 0, 0);
+        check_near(cost->apps[2].active_s, 100, 0);
+        check_near(cost->base_j, 10 + 3 + 15, 1e-12);
+        check_near(cost->base_idle_j, 10, 1e-12);
+        check_near(cost->base_wifi_j, 3, 1e-12);
+        check_near(cost->base_display_j, 15, 1e-12);
+        check_near(cost->total_j.value, 28 + 34 + 2.206, 1e-12);
+        check_near(cost->measured_j, 60, 0);
+        check_near(cost->measured_percent, 0.2, 0);
+        check_int(cost->n_not_measured, 0);
+        sum = cost->base_j + cost->unexplained_j; /* -4.206 */
+        for (size_t i = 0; i < cost->n_apps; i++)
+                sum += cost->apps[i].energy_j.value;
+        check_near(sum, cost->measured_j, 1e-12);
+        check(cost->unexplained_j < 0);
+}
+
+static void unknown_is_not_zero(const struct profile *profile)
+{
+        struct store_battery partly = { .discharge_uj = 1000, .known_ns = S(50), .elapsed_ns = S(100) };
+        _cleanup_(cost_freep) struct cost *cost = make(profile, NULL, USAGE_DISK);
+        _cleanup_(cost_freep) struct cost *plugged = make(profile, &partly, 0);
+
+        if (!cost || !plugged)
+                return;
+        check(isnan(cost->measured_j) && isnan(cost->unexplained_j));
+        check(isnan(cost->apps[0].component_j[COMPONENT_DISK]));
+        check_near(cost->apps[0].energy_j.value, 34, 1e-12); /* the rest is summed */
+        check_near(cost->apps[1].component_j[COMPONENT_DISK], 0.006, 1e-12);
+        check_int(cost->n_not_measured, 1);
+        check_text(cost->n_not_measured ? cost->not_measured[0] : NULL, "disk (not counted)");
+        check_near(plugged->measured_j, 0.001, 1e-12);
+        check(isnan(plugged->unexplained_j)); /* the charger gave some of it */
+}
+
+static void nothing_at_all(const struct profile *profile)
+{
+        _cleanup_(cost_maker_freep) struct cost_maker *maker = NULL;
+        _cleanup_(cost_freep) struct cost *cost = NULL;
+
+        check_int(cost_maker_new(&maker), 0);
+        check_int(cost_maker_finish(maker, profile, NULL, &cost), 0);
+        if (!cost)
+                return;
+        check(isnan(cost->base_j));
+        check_int(cost->n_apps, 0);
+        check_int(cost->from_ns == INT64_MIN, 1);
+}
+
+/* Many apps: the table of entries grows, and each keeps its own. */
+static void many(const struct profile *profile)
+{
+        _cleanup_(cost_maker_freep) struct cost_maker *maker = NULL;
+        _cleanup_(cost_freep) struct cost *cost = NULL;
+        struct usage usage = { .have = USAGE_ALL };
+        char app[32];
+
+        check_int(cost_maker_new(&maker), 0);
+        for (unsigned round = 0; round < 2; round++) {
+                for (unsigned i = 0; i < 1000; i++) {
+                        snprintf(app, sizeof(app), "app-%u", i);
+                        usage.read_bytes = (i + 1) * 1000000;
+                        add(maker, app, i % 2 ? STATE_FOREGROUND : STATE_BACKGROUND, 1, &usage);
+                }
+        }
+        check_int(cost_maker_finish(maker, profile, NULL, &cost), 0);
+        if (!cost)
+                return;
+        check_int(cost->n_apps, 1000);
+        check_text(cost->apps[0].app, "app-999");
+        check_near(cost->apps[0].energy_j.value, 2 * 1000 * 0.006, 1e-9);
+        check_near(cost->apps[999].energy_j.value, 2 * 0.006, 1e-12);
+}
+
+int main(void)
+{
+        _cleanup_(profile_freep) struct profile *profile = parse();
+
+        if (!profile)
+                return 1;
+        sums(profile);
+        unknown_is_not_zero(profile);
+        nothing_at_all(profile);
+        many(profile);
+        return check_result();
+}

@@ -1,0 +1,211 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Forecasts from a history that was made up, against numbers by hand. */
+
+#include <errno.h>
+
+#include "charge.h"
+#include "check.h"
+#include "forecast.h"
+#include "util.h"
+
+#define S(seconds) ((uint64_t)((seconds) * 1e9))
+#define HEAD "[profile]\nversion = 1\n[battery]\nenergy_full_mwh = 10000\n"
+#define NUMBERS "[base]\npower_mw = 100 1\nx-background_sd_mw = 0\n[cpu 0]\nactive_mw.400000 = 500 5\nshared_mw.400000 = 0 0\n" \
+                "[display]\npower_mw.100 = 400 4\n[gpu]\nactive_mw = 1 0\n"
+
+static struct profile *parse(const char *text)
+{
+        struct profile *profile = NULL;
+
+        check_int(profile_parse(text, strlen(text), "hand", NULL, &profile), 0);
+        return profile;
+}
+
+static struct forecast_battery unknown_battery;
+
+static void add(struct history *history, uint64_t poll, const char *app, enum app_state state, const struct usage *usage)
+{
+        struct store_row row = { .start_ns = (int64_t)S(30 * poll), .end_ns = (int64_t)S(30 * poll + 30), .app = app,
+                                 .name = app && *app ? "The Game" : "", .state = state, .usage = usage,
+                                 .active_ns = app && *app ? S(30) : 0 };
+
+        if (app && strcmp(app, "game") != 0)
+                row.name = app;
+        check_int(history_add(history, &row), 0);
+}
+
+/*
+ * Polls of 30 s: in the first @play of each 100 the game has the screen and a core (0.4 + 0.5 W); a sync runs always,
+ * at 0.05 W while the game plays and at 0.02 W otherwise. A call of 0.4 W in five more.
+ */
+static struct history *make(const struct profile *profile, uint64_t play)
+{
+        _cleanup_(history_freep) struct history *history = NULL;
+
+        check_int(history_new(profile, &history), 0);
+        for (uint64_t poll = 0; poll < 300; poll++) {
+                bool plays = poll % 100 < play, calls = !plays && poll % 100 >= 95;
+                struct cpu_time core = { .khz = 400000, .busy_ns = S(30), .any_ns = S(30) };
+                struct cpu_time some = { .khz = 400000, .busy_ns = S(plays ? 3 : 1.2), .any_ns = S(plays ? 3 : 1.2) };
+                struct screen_time screen = { .brightness = 100, .on_ns = S(30) };
+                struct usage nobody = { .have = USAGE_ALL, .time_ns = S(30) };
+                struct usage game = { .have = USAGE_ALL, .cpu = &core, .n_cpu = 1, .screen = &screen, .n_screen = 1 };
+                struct usage call = { .have = USAGE_ALL, .screen = &screen, .n_screen = 1 };
+                struct usage sync = { .have = USAGE_ALL, .cpu = &some, .n_cpu = 1 };
+
+                add(history, poll, "", STATE_BACKGROUND, &nobody);
+                add(history, poll, "sync", STATE_BACKGROUND, &sync);
+                if (plays)
+                        add(history, poll, "game", STATE_FOREGROUND, &game);
+                if (calls)
+                        add(history, poll, "phone", STATE_FOREGROUND, &call);
+        }
+        check_int(history_finish(history), 0);
+        return TAKE_PTR(history);
+}
+
+static void what_it_will_cost(const struct history *history)
+{
+        struct forecast forecast;
+
+        check_int(forecast_app(history, "game", 20, &unknown_battery, &forecast), 0);
+        check_near(forecast.energy_j.value, 0.9 * 1200, 1e-6);
+        check_near(forecast.percent.value, 0.9 * 1200 / 360, 1e-6);
+        check(forecast.energy_j.low < forecast.energy_j.value && forecast.energy_j.value < forecast.energy_j.high);
+        check(forecast.energy_j.high - forecast.energy_j.value < 0.1 * forecast.energy_j.value);
+        /* with base and the sync at what it draws while the game plays, but for the prior that pulls it to the mean */
+        check_near(forecast.device_percent.value, (0.9 + 0.1 + 0.05) * 1200 / 360, 0.06);
+        check_int(forecast_app(history, "The Game", 20, &unknown_battery, &forecast), 0);
+        check_text(forecast.app, "game");
+        check_int(forecast_app(history, "chess", 20, &unknown_battery, &forecast), -ENODATA);
+        check_int(forecast_app(history, "game", -1, &unknown_battery, &forecast), -EINVAL);
+        check_int(forecast_app(history, "game", NAN, &unknown_battery, &forecast), -EINVAL);
+        check_int(forecast_app(history, "sync", 10, &unknown_battery, &forecast), 0); /* one that never has the screen */
+        check_near(forecast.energy_j.value, 600 * (0.05 * 0.4 + 0.02 * 0.6), 1e-6);
+        check(forecast.device_percent.value < 600 * (0.1 + 0.06) / 360); /* and is not counted twice */
+}
+
+static struct budget ask(const struct history *history, const struct budget_plan *plan)
+{
+        struct budget budget = { .minutes = { NAN, NAN, NAN } };
+
+        check_int(forecast_budget(history, plan, &unknown_battery, NULL, &budget), 0);
+        return budget;
+}
+
+static void how_long(const struct history *history)
+{
+        struct budget_plan plan = { .app = "game", .battery_percent = 20 };
+        struct budget all = ask(history, &plan), some;
+        double play_w = 1.05, minutes;
+
+        /* 20 % are 7200 J */
+        check_near(all.minutes.value, 7200 / play_w / 60, 2);
+        check(all.minutes.low > 0.8 * all.minutes.value && all.minutes.low < 0.99 * all.minutes.value);
+        check(all.minutes.high > 1.01 * all.minutes.value && all.minutes.high < 1.25 * all.minutes.value);
+        check_near(all.reserved_percent, 0, 0);
+        check_near(all.battery_percent, 20, 0);
+
+        plan.standby_minutes = 180; /* 0.12 W */
+        plan.reserves[0] = (struct budget_reserve){ "phone", 10 }; /* 0.4 W, base and the sync */
+        plan.n_reserves = 1;
+        plan.keep_percent = 5;
+        some = ask(history, &plan);
+        check_near(some.reserved_percent, 5 + (180 * 60 * 0.12 + 600 * 0.52) / 360, 0.25);
+        minutes = (7200 - 360 * some.reserved_percent) / 60 * (all.minutes.value * 60 / 7200);
+        check_near(some.minutes.value, minutes, 1e-2 * minutes);
+        check(some.minutes.low < some.minutes.value);
+
+        plan.battery_percent = 6;
+        some = ask(history, &plan);
+        check_near(some.minutes.value, 0, 0);
+        check_near(some.minutes.low, 0, 0);
+}
+
+static void what_is_wrong(const struct history *history)
+{
+        struct budget_plan plan = { .app = "game", .battery_percent = NAN };
+        const char *missing = NULL;
+        struct budget budget;
+
+        check_int(forecast_budget(history, &plan, &unknown_battery, NULL, &budget), -ENODEV);
+        plan.battery_percent = 20;
+        plan.reserves[0] = (struct budget_reserve){ "fax", 10 };
+        plan.n_reserves = 1;
+        check_int(forecast_budget(history, &plan, &unknown_battery, &missing, &budget), -ENODATA);
+        check_text(missing, "fax");
+        plan.n_reserves = 0;
+        plan.keep_percent = 101;
+        check_int(forecast_budget(history, &plan, &unknown_battery, NULL, &budget), -EINVAL);
+        plan.keep_percent = 0;
+        plan.standby_minutes = NAN;
+        check_int(forecast_budget(history, &plan, &unknown_battery, NULL, &budget), -EINVAL);
+}
+
+static void the_battery(const struct history *history)
+{
+        struct forecast_battery battery = {
+                .known = true, .live = true,
+                .battery = { .have = BATTERY_CAPACITY, .status = BATTERY_CHARGING, .capacity_percent = 50 },
+        };
+        struct budget_plan plan = { .app = "game", .battery_percent = NAN };
+        struct budget budget;
+        struct charge charge;
+
+        check_int(forecast_budget(history, &plan, &battery, NULL, &budget), 0);
+        check_near(budget.battery_percent, 50, 0);
+        check(strstr(budget.basis, "as if unplugged now") != NULL);
+        check(strstr(budget.basis, "battery read now") != NULL);
+        check_int(charge_of(history->profile, &battery, NAN, &charge), 0);
+        check_near(charge.percent, 50.5, 1e-12); /* floored */
+        check(!charge.falls);
+        check_near(charge_energy_j(&charge, 0), 50.5 * 360, 1e-9);
+
+        /* 3 Ah at 4.0 V: one percent is 0.03 Ah * 4.0 V = 432 J there, and less further down. */
+        battery.battery.have |= BATTERY_CHARGE_FULL | BATTERY_VOLTAGE;
+        battery.battery.charge_full_uah = 3000000;
+        battery.battery.voltage_uv = 4000000;
+        check_int(charge_of(history->profile, &battery, 50, &charge), 0);
+        check_near(charge.percent_j, 432, 1e-9);
+        check(charge_energy_j(&charge, 0) < 50 * 432 && charge_energy_j(&charge, 0) > 0.95 * 50 * 432);
+        check_near(charge_energy_j(&charge, 49), 432, 1);
+        check(charge_energy_j(&charge, 60) < 0);
+        check_int(charge_of(history->profile, &battery, 20, &charge), 0);
+        check(charge.percent_j < 432); /* the voltage was seen at 50 % */
+}
+
+static void without_errors(void)
+{
+        _cleanup_(profile_freep) struct profile *profile = parse(HEAD NUMBERS);
+        _cleanup_(history_freep) struct history *history = profile ? make(profile, 40) : NULL;
+        struct budget_plan plan = { .app = "game", .battery_percent = 20 };
+        struct budget budget;
+
+        if (!history)
+                return;
+        budget = ask(history, &plan);
+        check(budget.minutes.value > 0);
+        check(isnan(budget.minutes.low) && isnan(budget.minutes.high));
+        check(strstr(budget.basis, "no interval") != NULL);
+}
+
+int main(void)
+{
+        _cleanup_(profile_freep) struct profile *profile =
+                parse("[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 30\nscale_percent = 1\n[battery]\n"
+                      "energy_full_mwh = 10000\n" NUMBERS);
+        _cleanup_(history_freep) struct history *history = profile ? make(profile, 40) : NULL;
+
+        if (!history)
+                return 1;
+        check_int(history->n_apps, 4);
+        check_near(history->awake_s, 9000, 1e-6);
+        what_it_will_cost(history);
+        how_long(history);
+        what_is_wrong(history);
+        the_battery(history);
+        without_errors();
+        return check_result();
+}
