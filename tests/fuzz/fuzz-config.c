@@ -1,0 +1,34 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "fuzz.h"
+#include "util.h"
+
+/* joulecast.conf: what is read keeps to the ranges that its table promises. */
+
+static char path[] = "/tmp/joulecast-fuzz-config-XXXXXX";
+static int fd = -1;
+
+static void remove_file(void)
+{
+        unlink(path);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        struct config config = { 0 };
+
+        if (fd < 0) {
+                fd = mkostemp(path, O_CLOEXEC);
+                atexit(remove_file);
+        }
+        fuzz_assert(fd >= 0 && ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
+        if (config_load(path, NULL, &config) < 0)
+                return 0;
+        fuzz_assert(config.interval_s >= 0.1 && config.interval_s <= 86400 && config.collector);
+        config_clear(&config);
+        return 0;
+}

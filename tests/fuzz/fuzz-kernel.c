@@ -1,0 +1,71 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "battery.h"
+#include "cpu.h"
+#include "disk.h"
+#include "fuzz.h"
+#include "net.h"
+#include "process.h"
+#include "util.h"
+
+/* Texts of /sys and /proc, all parsers on the same bytes: drivers and process names write what they like. */
+
+static void battery(const char *text)
+{
+        struct battery_unit unit = { 0 };
+
+        if (!battery_parse(text, &unit))
+                return;
+        fuzz_assert(unit.n_quirks <= BATTERY_QUIRKS_MAX);
+        for (size_t i = 0; i < unit.n_quirks; i++)
+                fuzz_assert(!strpbrk(unit.quirks[i], "\n\033"));
+}
+
+static void cpu(const char *text)
+{
+        struct cpu_time_in_state times[CPU_POINTS_MAX];
+        uint32_t list[CPU_POINTS_MAX], number;
+        uint64_t ticks;
+        size_t n = cpu_parse_time_in_state(text, times, CPU_POINTS_MAX);
+
+        fuzz_assert(n <= CPU_POINTS_MAX);
+        for (size_t i = 1; i < n; i++)
+                fuzz_assert(times[i - 1].khz < times[i].khz);
+        n = cpu_parse_khz(text, list, CPU_POINTS_MAX);
+        fuzz_assert(n <= CPU_POINTS_MAX);
+        n = cpu_parse_list(text, list, CPU_POINTS_MAX);
+        fuzz_assert(n <= CPU_POINTS_MAX);
+        for (size_t i = 1; i < n; i++)
+                fuzz_assert(list[i - 1] < list[i]);
+        cpu_parse_stat_line(text, &number, &ticks);
+}
+
+static void process(const uint8_t *data, size_t size, const char *text)
+{
+        struct process_stat stat;
+        struct process_io io;
+
+        if (process_parse_stat((const char *)data, size, &stat))
+                fuzz_assert(memchr(stat.comm, '\0', sizeof(stat.comm)));
+        process_parse_io(text, &io);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        _cleanup_free_ char *text = strndup((const char *)data, size);
+        struct net_line net;
+        struct disk_line disk;
+
+        fuzz_assert(text);
+        battery(text);
+        cpu(text);
+        process(data, size, text);
+        if (net_parse_line(text, &net))
+                fuzz_assert(memchr(net.name, '\0', sizeof(net.name)));
+        if (disk_parse_line(text, &disk))
+                fuzz_assert(memchr(disk.name, '\0', sizeof(disk.name)));
+        return 0;
+}
