@@ -128,12 +128,31 @@ static bool starts_section(size_t i)
         return i == 0 || strcmp(keys[i].section, keys[i - 1].section) != 0;
 }
 
+/* Words in lines of a terminal's width, indented. */
+static void print_wrapped(FILE *file, const char *text)
+{
+        size_t column = 0;
+
+        while (*text) {
+                size_t length = strcspn(text, " ");
+
+                if (column == 0 || column + 1 + length > 80) {
+                        fputs(column == 0 ? "     " : "\n     ", file);
+                        column = 5;
+                }
+                fprintf(file, " %.*s", (int)length, text);
+                column += 1 + length;
+                text += length + strspn(text + length, " ");
+        }
+}
+
 void config_print_help(FILE *file)
 {
         for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
                 if (starts_section(i))
                         fprintf(file, "  [%s]\n", keys[i].section);
-                fprintf(file, "  %s = %s\n      %s", keys[i].name, keys[i].standard, keys[i].sentence);
+                fprintf(file, "  %s = %s\n", keys[i].name, keys[i].standard);
+                print_wrapped(file, keys[i].sentence);
                 if (keys[i].unit)
                         fprintf(file, " %g to %g %s.", keys[i].min, keys[i].max, keys[i].unit);
                 fputc('\n', file);
