@@ -275,6 +275,18 @@ static double number(const cJSON *json, const char *name)
         return cJSON_IsNumber(item) ? item->valuedouble : NAN;
 }
 
+int fit_child_keep(struct fit_child *child, const struct observation *observation)
+{
+        cJSON *line = cJSON_CreateObject(), *answer = NULL;
+        int err;
+
+        cJSON_AddItemToObject(line, "observation", observation_to_json(observation));
+        cJSON_AddBoolToObject(line, "keep", true);
+        err = exchange(child, line, &answer);
+        cJSON_Delete(answer);
+        return err;
+}
+
 int fit_child_observe(struct fit_child *child, const struct observation *observation, double percent, double hours,
                       struct fit_judgement *ret)
 {

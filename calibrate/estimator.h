@@ -30,6 +30,8 @@ int fit_child_open(const struct observation_run *run, const struct hardware_desc
                    struct fit_child **ret);
 void fit_child_close(struct fit_child *child);
 
+/* Only to be kept: a fit for each dwell of a gauge would tell nobody anything. */
+int fit_child_keep(struct fit_child *child, const struct observation *observation);
 /* @percent, @hours: what may still be used; infinite: no limit. */
 int fit_child_observe(struct fit_child *child, const struct observation *observation, double percent, double hours,
                       struct fit_judgement *ret);

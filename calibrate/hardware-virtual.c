@@ -205,6 +205,17 @@ static bool has(const struct profile *truth, enum term first, enum term last)
         return false;
 }
 
+/* The range of the backlight; a file may leave it out, and its highest level is the range then. 0: no display. */
+static uint32_t brightest(const struct profile *truth)
+{
+        uint32_t highest = 0;
+
+        for (size_t i = 0; i < truth->n_coefficients; i++)
+                if (truth->coefficients[i].term == TERM_DISPLAY)
+                        highest = MAX(highest, truth->coefficients[i].point);
+        return highest ? MAX(highest, truth->max_brightness) : 0;
+}
+
 /* From one sample, as a real device is described by what its kernel shows. */
 static int learn_description(struct hardware_virtual *virtual, const struct profile *truth)
 {
@@ -214,7 +225,7 @@ static int learn_description(struct hardware_virtual *virtual, const struct prof
 
         if (!err) {
                 util_printable(truth->device, description->device, sizeof(description->device));
-                description->max_brightness = has(truth, TERM_DISPLAY, TERM_DISPLAY) ? truth->max_brightness : 0;
+                description->max_brightness = brightest(truth);
                 describe_cpus(&sample, description);
                 describe_battery(&sample.battery, description);
                 description->n_disks = has(truth, TERM_DISK_READ, TERM_DISK_WRITE) ? 1 : 0;

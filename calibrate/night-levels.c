@@ -34,6 +34,12 @@ static double step_percent(const struct night *night)
         return TICKS_MIN_STEPS * night->runner.step_percent;
 }
 
+/* What the next may take: a mode that must last some refreshes can take several steps. */
+static double next_percent(const struct night *night)
+{
+        return fmax(step_percent(night), night->biggest_percent);
+}
+
 /* How long a mode is going to take, from the last time or from the guess. */
 static double expected_s(const struct night *night, size_t mode)
 {
@@ -127,7 +133,7 @@ static int run_block(struct night *night)
 
                 if (night->plan.sapp)
                         night->pass = (uint32_t)night->times[mode]; /* its first, second, third iteration */
-                if (night_limit(night, step_percent(night), expected_s(night, mode)))
+                if (night_limit(night, next_percent(night), expected_s(night, mode)))
                         return 0;
                 err = measure(night, mode);
                 if (err)
@@ -186,14 +192,14 @@ static int run_by_gain(struct night *night)
                         night->stopped = "too many observations";
                         return 0;
                 }
-                if (night_limit(night, step_percent(night), 0))
+                if (night_limit(night, next_percent(night), 0))
                         return 0;
                 mode = next_mode(night);
                 if (mode == SIZE_MAX) {
                         night->stopped = why_ended(night);
                         return 0;
                 }
-                if (night_limit(night, step_percent(night), expected_s(night, mode)))
+                if (night_limit(night, next_percent(night), expected_s(night, mode)))
                         return 0;
                 err = measure(night, mode);
                 if (err)

@@ -59,14 +59,17 @@ static void count(struct night *night, const struct observation *observation, si
 }
 
 /* A follower that fails is left behind: the night goes on in randomised blocks. */
-static void judge(struct night *night, const struct observation *observation)
+static void judge(struct night *night, const struct observation *observation, bool only_keep)
 {
         int err;
 
         if (!night->child)
                 return;
-        err = fit_child_observe(night->child, observation, remaining_percent(night),
-                                night->options->time_limit_h - night_hours(night), &night->judgement);
+        if (only_keep)
+                err = fit_child_keep(night->child, observation);
+        else
+                err = fit_child_observe(night->child, observation, remaining_percent(night),
+                                        night->options->time_limit_h - night_hours(night), &night->judgement);
         if (!err)
                 return;
         log_warning(night->log, "joulecast-fit ended early; the night goes on in randomised blocks");
@@ -88,8 +91,10 @@ int night_store(struct night *night, struct observation *observation, size_t mod
                 return err;
         night->sequence++;
         count(night, observation, mode);
-        judge(night, observation);
+        judge(night, observation, night->method == METHOD_GAUGE && night->at + 1 < night->n_order);
         progress_observation(night->progress, night, observation);
+        if (!observation->burn && observation->steps > night->biggest_percent)
+                night->biggest_percent = observation->steps;
         return 0;
 }
 
@@ -115,7 +120,7 @@ static void take_up(struct night *night)
                 first = isnan(first) ? observation->percent : first;
                 last = observation->percent;
                 count(night, observation, index_of(&night->plan, observation->mode));
-                judge(night, observation);
+                judge(night, observation, i + 1 < night->n_before);
         }
         night->earlier_percent = night->n_before ? fmax(steps, isnan(first - last) ? 0 : first - last) : 0;
 }
@@ -235,8 +240,8 @@ int night_run(struct night *night)
         if (isfinite(limit_s) && limit_s < 1e9)
                 night->runner.deadline_ns = night->start_ns + (uint64_t)(fmax(limit_s, 0) * (double)NS_PER_S);
         err = night->method == METHOD_GAUGE ? night_gauge(night) : night_levels(night);
-        if (err == -ETIME || err == -ENODATA) {
-                night->stopped = err == -ETIME ? "time limit" : "the battery is empty";
+        if (err == -ETIME || err == -ENODATA || err == -EDQUOT) {
+                night->stopped = err == -ETIME ? "time limit" : err == -EDQUOT ? "20 % of charge" : "the battery is empty";
                 err = 0;
         }
         night->hardware->ops->restore(night->hardware);

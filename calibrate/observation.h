@@ -87,6 +87,8 @@ void observation_clear(struct observation *observation);
  *     -> {"ready": true, "parameters": N}
  *   {"observation": {...}, "remaining": {"percent": .., "hours": ..}}
  *     -> {"rows": N, "half_width_percent": .. or null, "next": mode or null, "expected_hours": .., "expected_percent": ..}
+ *   {"observation": {...}, "keep": true}   ; only to be kept: no judgement is wanted yet
+ *     -> {"kept": N}
  *   {"end": true}
  *     -> {"bye": true}
  *

@@ -199,6 +199,8 @@ int runner_wait(struct runner *runner, double seconds, double poll_s)
                         return -EINTR;
                 if (now >= runner->deadline_ns)
                         return -ETIME;
+                if (runner->look.capacity_percent <= REFUSE_FLOOR_PERCENT)
+                        return -EDQUOT;
                 err = runner->hardware->ops->wait(runner->hardware, until);
                 if (!err)
                         err = runner_look(runner);

@@ -315,6 +315,12 @@ static struct cJSON *answer_observation(struct follow *follow, const cJSON *line
         if (observation_from_json(json, &follow->observations[follow->n]) < 0)
                 return failure("the observation is not complete");
         follow->n++;
+        if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(line, "keep"))) {
+                cJSON *answer = cJSON_CreateObject();
+
+                cJSON_AddNumberToObject(answer, "kept", (double)follow->n);
+                return answer;
+        }
         follow->remaining_percent = number(remaining, "percent");
         follow->remaining_hours = number(remaining, "hours");
         return answer_fit(follow);
