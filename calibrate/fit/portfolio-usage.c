@@ -166,6 +166,8 @@ int portfolio_usage_make(const struct device *device, const struct columns *colu
         struct portfolio_usage usage = { 0 };
         int err = 0;
 
+        if (path && portfolio_usage_recorded(path, ret) == 0)
+                return 0;
         usage.totals = calloc(SESSIONS, sizeof(*usage.totals));
         usage.apps = calloc(SESSIONS * APPS, sizeof(*usage.apps));
         if (!usage.totals || !usage.apps)

@@ -13,6 +13,10 @@ struct portfolio_usage {
         size_t n_apps;
 };
 
+/* What the usage database @path holds of the last two weeks. -ENODATA: too little; another negative errno. */
+int portfolio_usage_recorded(const char *path, struct portfolio_usage *ret);
+
+/* That, or made-up sessions on such a device where there is no such database (@path may be NULL). */
 int portfolio_usage_make(const struct device *device, const struct columns *columns, const char *path,
                          struct portfolio_usage *ret);
 void portfolio_usage_clear(struct portfolio_usage *usage);

@@ -20,7 +20,7 @@
  */
 const struct regression_options regression_options_default = {
         .noise = {
-                .background_sd_mw = 15,
+                .background_sd_mw = 14,
                 .background_tau_s = 300,
                 .level_error = 0.004,
                 .gauge_error = 0.01,
@@ -31,7 +31,7 @@ const struct regression_options regression_options_default = {
         .smooth_shared = 0.035,
         .level_sd = 0.0085,
         .outlier = 2.5,
-        .prior_dof = 8,
+        .prior_dof = 14,
 };
 
 #define ITERATIONS_MAX 12
