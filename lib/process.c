@@ -149,7 +149,7 @@ static void identify(struct process_source *self, const char *pid, int stat_fd, 
         }
         known->start_time = stat->start_time;
         memcpy(known->comm, stat->comm, sizeof(known->comm));
-        known->uid = read_uid(self, pid, stat_fd);
+        known->uid = stat->kernel_thread ? 0 : read_uid(self, pid, stat_fd); /* workers change their names all the time */
         app_of_process(self->proc_fd, pid, stat, known->app, sizeof(known->app));
 }
 

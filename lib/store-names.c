@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "store-private.h"
+#include "tuning.h"
 #include "util.h"
 
 /* A process that is still there gets a new row after a day, so that old rows can go with the intervals. */
@@ -19,6 +20,8 @@ void names_clear(struct store *store)
                 free(store->apps[i].name);
         }
         store->n_apps = store->n_opps = 0;
+        if (store->app_slots)
+                memset(store->app_slots, 0, store->app_slots_capacity * sizeof(*store->app_slots));
         names_forget_processes(store);
 }
 
@@ -27,6 +30,44 @@ void names_forget_processes(struct store *store)
         store->n_seen = 0;
         if (store->seen)
                 memset(store->seen, 0, store->seen_capacity * sizeof(*store->seen));
+}
+
+/* Where (app, uid) is, or would be. */
+static size_t *app_slot(const struct store *store, const char *app, uid_t uid)
+{
+        size_t mask = store->app_slots_capacity - 1, hash = uid * (size_t)2654435761u + 2166136261u;
+        size_t at;
+
+        for (const char *in = app; *in; in++)
+                hash = (hash ^ (unsigned char)*in) * 16777619u;
+        for (at = (hash ^ hash >> 15) & mask; store->app_slots[at]; at = (at + 1) & mask) {
+                const struct app_name *other = &store->apps[store->app_slots[at] - 1];
+
+                if (other->uid == uid && strcmp(other->app, app) == 0)
+                        break;
+        }
+        return &store->app_slots[at];
+}
+
+/* Twice as many slots as apps, so that a search ends soon. */
+static int make_app_slots(struct store *store)
+{
+        size_t wanted = MAX(store->app_slots_capacity, (size_t)256);
+        size_t *slots;
+
+        while (wanted < 2 * (store->n_apps + 1))
+                wanted *= 2;
+        if (wanted == store->app_slots_capacity)
+                return 0;
+        slots = calloc(wanted, sizeof(*slots));
+        if (!slots)
+                return -ENOMEM;
+        free(store->app_slots);
+        store->app_slots = slots;
+        store->app_slots_capacity = wanted;
+        for (size_t i = 0; i < store->n_apps; i++)
+                *app_slot(store, store->apps[i].app, store->apps[i].uid) = i + 1;
+        return 0;
 }
 
 static char *printable_copy(const unsigned char *text, size_t size)
@@ -40,7 +81,8 @@ static int remember_app(struct store *store, int64_t id, const char *text, uid_t
 {
         struct app_name *app;
 
-        if (util_grow(&store->apps, &store->apps_capacity, store->n_apps + 1, sizeof(*app)) < 0)
+        if (util_grow(&store->apps, &store->apps_capacity, store->n_apps + 1, sizeof(*app)) < 0 ||
+            make_app_slots(store) < 0)
                 return -ENOMEM;
         app = &store->apps[store->n_apps];
         *app = (struct app_name){ .id = id, .uid = uid };
@@ -51,7 +93,7 @@ static int remember_app(struct store *store, int64_t id, const char *text, uid_t
                 free(app->name);
                 return -ENOMEM;
         }
-        store->n_apps++;
+        *app_slot(store, app->app, uid) = ++store->n_apps;
         return 0;
 }
 
@@ -152,34 +194,37 @@ static int insert(struct store *store, sqlite3_stmt *statement, int64_t *ret)
         return 0;
 }
 
+static int add_app(struct store *store, const char *app, uid_t uid, int64_t *ret)
+{
+        sqlite3_stmt *add = store_statement(store, SQL_ADD_APP);
+        int err;
+
+        if (!add)
+                return -EBADMSG;
+        sqlite3_bind_text(add, 1, app, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(add, 2, (int64_t)uid);
+        err = insert(store, add, ret);
+        return err ? err : remember_app(store, *ret, app, uid, NULL);
+}
+
 int names_app(struct store *store, const char *app, uid_t uid, int64_t *ret)
 {
         char printable[APP_ID_MAX];
-        sqlite3_stmt *add;
-        int64_t id;
-        int err;
+        size_t known;
+        int err = make_app_slots(store);
 
+        if (err)
+                return err;
         util_printable(app, printable, sizeof(printable));
-        for (size_t i = 0; i < store->n_apps; i++) {
-                size_t at = (store->next_app + i) % store->n_apps; /* they come in much the same order each time */
-
-                if (store->apps[at].uid == uid && strcmp(store->apps[at].app, printable) == 0) {
-                        *ret = store->apps[at].id;
-                        store->next_app = at + 1;
-                        return 0;
-                }
+        known = *app_slot(store, printable, uid);
+        if (!known && store->n_apps >= TUNING_STORE_APPS) {
+                snprintf(printable, sizeof(printable), TUNING_OTHER_APPS);
+                known = *app_slot(store, printable, uid);
         }
-        add = store_statement(store, SQL_ADD_APP);
-        if (!add)
-                return -EBADMSG;
-        sqlite3_bind_text(add, 1, printable, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(add, 2, (int64_t)uid);
-        err = insert(store, add, &id);
-        if (!err)
-                err = remember_app(store, id, printable, uid, NULL);
-        if (!err)
-                *ret = id;
-        return err;
+        if (!known)
+                return add_app(store, printable, uid, ret);
+        *ret = store->apps[known - 1].id;
+        return 0;
 }
 
 int names_opp(struct store *store, uint32_t policy, uint32_t khz, int64_t *ret)

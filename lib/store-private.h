@@ -125,7 +125,9 @@ struct store {
         sqlite3_stmt *statements[SQL_COUNT];
 
         struct app_name *apps;
-        size_t n_apps, apps_capacity, next_app;
+        size_t n_apps, apps_capacity;
+        size_t *app_slots; /* hash of (app, uid) -> index into apps, plus one; capacity a power of two */
+        size_t app_slots_capacity;
         struct opp_name *opps;
         size_t n_opps, opps_capacity, next_opp;
         struct seen_process *seen; /* open addressing; capacity a power of two */

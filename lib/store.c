@@ -95,6 +95,7 @@ void store_close(struct store *store)
         bytes_clear(&store->alive);
         bytes_clear(&store->active);
         free(store->apps);
+        free(store->app_slots);
         free(store->opps);
         free(store->seen);
         free(store->shape.points);

@@ -67,3 +67,10 @@
  * 3.8 V. A phone in use is at a tenth of that.
  */
 #define TUNING_SAG_PER_C 0.10
+
+/*
+ * Apps that usage.db tells apart. A desktop has a hundred in a year; who starts a program of a new name every second
+ * shall not fill the disk: from here on new names share one row for each user.
+ */
+#define TUNING_STORE_APPS 10000
+#define TUNING_OTHER_APPS "other programs"

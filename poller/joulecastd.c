@@ -50,7 +50,7 @@ static void print_help(void)
                 printf("                      %-6s %s\n", collector->name, collector->what);
         fputs("  --database FILE   where to store; one process at a time writes to it\n"
               "  --config FILE     joulecast.conf (see below)\n"
-              "  --machine DIR     read DIR/sys and DIR/proc instead of this machine's\n"
+              "  --machine DIR     read DIR/sys and DIR/proc instead of this machine's; needs --database\n"
               "  --help, --version\n"
               "\n"
               "joulecast.conf, with its defaults:\n", stdout);
@@ -121,6 +121,8 @@ static int parse_options(int argc, char **argv, struct options *options)
                         err = parse_option(option, optarg, options);
                 }
         }
+        if (!err && options->machine && !options->database)
+                return usage_error("--machine needs a --database of its own: another machine's numbers are not ours");
         if (!err && optind < argc)
                 return usage_error("\"%s\" is not an option; `joulecastd --help` lists them", argv[optind]);
         return err;

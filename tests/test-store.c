@@ -13,6 +13,7 @@
 
 #include "check.h"
 #include "store.h"
+#include "tuning.h"
 #include "units.h"
 #include "util.h"
 
@@ -439,6 +440,53 @@ static void hostile_names_come_back_printable(void)
         remove_database();
 }
 
+/* Whoever starts a program of a new name each second does not fill the disk. */
+static void a_flood_of_names_ends_in_one_row(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        struct interval interval = { .end_realtime_ns = START, .start_realtime_ns = START - S, .elapsed_ns = NS_PER_S };
+        struct sum all;
+        char app[32];
+
+        add_row(&interval, 0, "", STATE_BACKGROUND);
+        for (int i = 0; i < TUNING_STORE_APPS + 500; i++) {
+                snprintf(app, sizeof(app), "flood-%d", i);
+                add_row(&interval, 1 + i, app, STATE_BACKGROUND)->usage.read_bytes = 1;
+        }
+        check_int(store_append(store, &interval), 0);
+        check(count("app") <= TUNING_STORE_APPS + 1);
+        all = total(store, INT64_MIN, INT64_MAX, STORE_RAW, NULL);
+        check_int(all.usage.read_bytes, TUNING_STORE_APPS + 500);
+        sum_clear(&all);
+        all = total(store, INT64_MIN, INT64_MAX, STORE_RAW, TUNING_OTHER_APPS);
+        check_int(all.usage.read_bytes, 501);
+        sum_clear(&all);
+        interval_clear(&interval);
+        store_close(store);
+        remove_database();
+}
+
+static int count_uid(void *data, const struct store_row *row)
+{
+        check_int(row->uid, 1000);
+        (*(int *)data)++;
+        return *(int *)data == 3 ? 42 : 0;
+}
+
+static void rows_of_one_user_until_told_to_stop(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        const struct store_query query = { INT64_MIN, INT64_MAX, STORE_RAW, NULL, 1000 };
+        int n = 0;
+
+        append_days(store, START, START + 600 * S, 60 * S);
+        check_int(store_rows(store, &query, count_uid, &n), 42);
+        check_int(n, 3);
+        append_days(store, START + 600 * S, START + 660 * S, 60 * S); /* no transaction is left open */
+        store_close(store);
+        remove_database();
+}
+
 static void count_sentences(void *data, enum log_level level, const char *sentence)
 {
         (*(int *)data)++;
@@ -555,6 +603,8 @@ int main(void)
         one_writer_many_readers();
         killed_in_roll_up();
         hostile_names_come_back_printable();
+        a_flood_of_names_ends_in_one_row();
+        rows_of_one_user_until_told_to_stop();
         hostile_databases_are_refused();
         damaged_files_do_not_crash();
         remove_database();
