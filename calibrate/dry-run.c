@@ -36,7 +36,8 @@ static void list_touched(const struct dry_run *dry_run, struct touched *touched)
 
         if (!dry_run->options->device) {
                 if (description->policies[0].khz[0])
-                        touch(touched, "/sys/devices/system/cpu/cpufreq/policy*/scaling_{governor,min_freq,max_freq,setspeed}");
+                        touch(touched, "/sys/devices/system/cpu/cpufreq/policy*/"
+                              "scaling_{governor,min_freq,max_freq,setspeed}");
                 if (description->max_brightness)
                         touch(touched, "/sys/class/backlight/*/brightness, and screen blanking");
                 if (description->wifi)
@@ -270,8 +271,8 @@ int consent_ask(const struct dry_run *dry_run)
         if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
                 return -ENOTTY;
         list_touched(dry_run, &touched);
-        fprintf(stderr, "This holds the machine in %zu states, one after another, for about %.1f hours and takes about "
-                "%.0f %% of the battery. Until it ends, leave it alone and unplugged. It touches\n",
+        fprintf(stderr, "This holds the machine in %zu states, one after another, for about %.1f hours and takes "
+                "about %.0f %% of the battery. Until it ends, leave it alone and unplugged. It touches\n",
                 dry_run->plan->n, estimate.hours, estimate.percent);
         for (size_t i = 0; i < touched.n; i++)
                 fprintf(stderr, "  %s\n", touched.list[i]);

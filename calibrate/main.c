@@ -133,8 +133,8 @@ static int refuse_machine(const struct calibration *calibration)
         if (calibration->options.device)
                 return 0;
         if (!calibration->battery)
-                log_error(&calibration->log, "this machine has no battery to calibrate by; name a virtual device with "
-                          "--device virtual:NAME, or see what would be done with --dry-run");
+                log_error(&calibration->log, "this machine has no battery to calibrate by; name a virtual device "
+                          "with --device virtual:NAME, or see what would be done with --dry-run");
         else
                 log_error(&calibration->log, "this version calibrates virtual devices only; name one with "
                           "--device virtual:NAME, or see what would be done with --dry-run");
@@ -211,8 +211,8 @@ static int fit(struct calibration *calibration, struct fit_result *result)
         }
         err = fit_child_run(&request, result);
         if (err == -ENOENT)
-                log_error(&calibration->log, "joulecast-fit is not there, so there is no profile yet; the observations are "
-                          "kept in %s", calibration->observations);
+                log_error(&calibration->log, "joulecast-fit is not there, so there is no profile yet; the "
+                          "observations are kept in %s", calibration->observations);
         else if (err)
                 log_error(&calibration->log, "nothing could be fitted (%s); the observations are kept in %s",
                           night->stopped ? night->stopped : "", calibration->observations);
@@ -230,8 +230,8 @@ static int run(struct calibration *calibration)
         if (err == -EINTR) {
                 night->stopped = "interrupted";
                 progress_interrupted(night->progress, night);
-                log_error(&calibration->log, "stopped after %zu observations, which are kept; go on with the same command "
-                          "and --resume", night->n);
+                log_error(&calibration->log, "stopped after %zu observations, which are kept; go on with the same "
+                          "command and --resume", night->n);
                 return err;
         }
         if (err) {

@@ -158,7 +158,8 @@ static size_t next_blind(struct night *night)
         if ((double)night->n >= wanted)
                 return SIZE_MAX;
         if (night->at >= night->n_order) {
-                night->n_order = plan_order(&night->plan, night->run.seed, night->pass, night->last, true, night->order);
+                night->n_order = plan_order(&night->plan, night->run.seed, night->pass, night->last, true,
+                                            night->order);
                 night->at = 0;
         }
         return night->order[night->at++];

@@ -232,6 +232,21 @@ void night_close(struct night *night)
         free(night->times);
 }
 
+/* What ended a wait early, in words; NULL: no limit but an error. */
+static const char *limit_of(int err)
+{
+        switch (err) {
+        case -ETIME:
+                return "time limit";
+        case -EDQUOT:
+                return "20 % of charge";
+        case -ENODATA:
+                return "the battery is empty";
+        default:
+                return NULL;
+        }
+}
+
 int night_run(struct night *night)
 {
         double limit_s = (night->options->time_limit_h - night_hours(night)) * 3600;
@@ -240,8 +255,8 @@ int night_run(struct night *night)
         if (isfinite(limit_s) && limit_s < 1e9)
                 night->runner.deadline_ns = night->start_ns + (uint64_t)(fmax(limit_s, 0) * (double)NS_PER_S);
         err = night->method == METHOD_GAUGE ? night_gauge(night) : night_levels(night);
-        if (err == -ETIME || err == -ENODATA || err == -EDQUOT) {
-                night->stopped = err == -ETIME ? "time limit" : err == -EDQUOT ? "20 % of charge" : "the battery is empty";
+        if (limit_of(err)) {
+                night->stopped = limit_of(err);
                 err = 0;
         }
         night->hardware->ops->restore(night->hardware);

@@ -175,8 +175,9 @@ static int parse_amount(const struct log *log, int option, struct options *optio
                 return parse_range(log, "start-percent", true, 1, 100, "a percentage of 1 to 100",
                                    &options->start_percent);
         case OPTION_SEED:
-                return util_parse_u64(optarg, &options->seed) < 0 ? wrong(log, "seed", optarg, "a whole number of 0 or more")
-                                                                  : 0;
+                if (util_parse_u64(optarg, &options->seed) < 0)
+                        return wrong(log, "seed", optarg, "a whole number of 0 or more");
+                return 0;
         default:
                 return -EINVAL;
         }
@@ -222,7 +223,7 @@ static int check_together(const struct log *log, struct options *options)
                 return -EINVAL;
         }
         if (!isnan(options->start_percent) && !options->device) {
-                log_error(log, "--start-percent is for virtual devices; this machine starts at the charge that it has");
+                log_error(log, "--start-percent is for virtual devices; this machine starts at the charge it has");
                 return -EINVAL;
         }
         if (options->sapp)

@@ -69,7 +69,7 @@ void runner_close(struct runner *runner);
 int runner_look(struct runner *runner);
 /* Percent of charge used since the start: by the current sensor, else by the level's steps, halfway through one. */
 double runner_used_percent(const struct runner *runner);
-/* Lets time pass, looking every @poll_s. -EINTR: asked to stop; -ETIME: the deadline; -EDQUOT: at the floor; -ENODATA: empty. */
+/* Lets time pass, looking every @poll_s. -EINTR: asked to stop; -ETIME: the deadline; -EDQUOT: 20 %; -ENODATA: empty. */
 int runner_wait(struct runner *runner, double seconds, double poll_s);
 
 /*
