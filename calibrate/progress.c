@@ -67,9 +67,15 @@ void progress_begin(struct progress *progress, const struct night *night)
         char span[32];
         cJSON *json;
 
+        if (!progress->json && night->n_before) {
+                printf("Going on with %s by %s after %zu observations, from %.0f %%\n", night->description.device,
+                       night->run.method, night->n, night->runner.look.capacity_percent);
+                fflush(stdout);
+                return;
+        }
         if (!progress->json) {
-                printf("%s %s by %s%s, from %.0f %%: about %zu observations, %s, %.*f %% of the battery\n",
-                       night->n_before ? "Going on with" : "Calibrating", night->description.device, night->run.method,
+                printf("Calibrating %s by %s%s, from %.0f %%: about %zu observations, %s, %.*f %% of the battery\n",
+                       night->description.device, night->run.method,
                        night->plan.sapp ? " (SApp's plan)" : "", night->runner.look.capacity_percent,
                        estimate.observations, span_text(estimate.hours, span, sizeof(span)), estimate.percent < 10,
                        estimate.percent);
