@@ -108,3 +108,49 @@ struct battery_levels {
 
 void battery_discharge(struct battery_levels *levels, const struct sample *before, const struct sample *now,
                        struct interval *ret);
+
+struct interval_maker {
+        bool started;
+        struct sample before;
+        struct usage **carried; /* of each process of `before`, or NULL; too little for a row so far */
+
+        struct screen_split screen;
+        struct cpu_split cpu;
+        struct battery_levels levels;
+        uint64_t cpu_debt_ns, read_debt_bytes, write_debt_bytes;
+
+        size_t *owner; /* of each row being made: index into the sample's processes */
+        size_t owner_capacity;
+        size_t *alive_slots; /* hash of (app, uid) -> index into alive, plus one */
+        size_t alive_capacity;
+};
+
+/* All that is needed to make one interval. */
+struct making {
+        struct interval_maker *maker;
+        const struct sample *before;
+        struct sample *now;
+        struct interval *interval;
+        struct usage **carried; /* of each process of `now` */
+        struct reaped *reaped;  /* likewise */
+        uint64_t awake_ns;
+        uint32_t idle_have;     /* USAGE_* that no process can have used, since the machine used none */
+};
+
+#define NO_OWNER SIZE_MAX /* of a row: no process that is still there */
+
+/* interval-process.c */
+struct interval_row *making_add_row(struct making *making, const struct process *process, size_t owner,
+                                    enum app_state state);
+uint32_t making_usage_have(const struct process *before, const struct process *now); /* as bits of a usage */
+uint64_t making_alive_ns(const struct making *making, const struct process *process);
+int making_subtract_processes(struct making *making);
+int making_carry_small_rows(struct making *making);
+
+/* interval-nobody.c */
+uint32_t making_idle_have(const struct making *making);
+int making_fill_nobodys(struct making *making);
+
+/* interval-app.c */
+int making_add_screen_time(struct making *making);
+int making_list_alive(struct making *making);
