@@ -314,6 +314,34 @@ static void refresh_may_change(void)
         clear_all(list, ARRAY_SIZE(list));
 }
 
+/* Noise in many rows must not make everything a little cheaper: the gauge's curve bends the model, not what was seen. */
+static void noise_takes_nothing(void)
+{
+        static struct observation list[16 * ARRAY_SIZE(loads)];
+        struct observation_run run = run_of("ticks");
+        struct outcome outcome;
+        char error[128] = "";
+
+        for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
+                const struct load *load = &loads[i % ARRAY_SIZE(loads)];
+                double noisy = power(load) + (i / ARRAY_SIZE(loads) % 2 ? 25 : -25);
+
+                observe(load, i, &list[i]);
+                list[i].method = METHOD_TICKS;
+                list[i].steps = noisy * 20 / 1000 / (3.9e6 * 1e-6 * 36 * 3.8);
+                list[i].voltage_mv = 3800;
+                list[i].charge_full_uah = 3.9e6;
+                list[i].refresh_s = 0.1;
+                list[i].percent = 95 - 20 * (double)i / ARRAY_SIZE(list);
+        }
+        check_int(refit_regression(&run, list, ARRAY_SIZE(list), &outcome, error, sizeof(error)), 0);
+        check_near(value_of(&outcome, "display.power_mw.255") / DISPLAY_HIGH, 1, 0.01);
+        check_near(value_of(&outcome, "wifi.rx_mj_per_mb") / WIFI_RX, 1, 0.01);
+        check_near(value_of(&outcome, "base.power_mw") / BASE, 1, 0.02);
+        outcome_clear(&outcome);
+        clear_all(list, ARRAY_SIZE(list));
+}
+
 /* Rows from steps of the level: joules by charge and voltage, the step's delay known, a burnt one first. */
 static void percent_rows_come_back(void)
 {
@@ -586,6 +614,7 @@ int main(void)
         exact_rows_come_back();
         deficient_design_is_flagged();
         refresh_may_change();
+        noise_takes_nothing();
         percent_rows_come_back();
         outlier_loses_weight();
         held_back_rows_judge();

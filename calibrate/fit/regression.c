@@ -137,7 +137,7 @@ void regression_level_columns(double level, double power_mw, double *to)
         for (size_t k = 0; k < LEVEL_WAVES; k++) {
                 double angle = 2 * M_PI * (double)(k + 1) * level;
 
-                /* y (1 + curve) = x b, so the curve goes to the other side. */
+                /* y = x b / (1 + curve), which is nearly x b - (x b) curve. */
                 to[2 * k] = -power_mw * cos(angle);
                 to[2 * k + 1] = -power_mw * sin(angle);
         }
@@ -253,6 +253,23 @@ static double delay_mw(const struct work *work, size_t i)
         return row->refresh_s / 2 * (work->power[i] - work->power[i - 1]) / row->seconds;
 }
 
+/*
+ * The curve multiplies the power that the model says. Taking the observed one would put its noise on both sides: rows
+ * would fit better the smaller all of it was made, and each coefficient came out low by 1 % for every 50 rows.
+ */
+static void bend(struct work *work)
+{
+        const struct regression *fit = work->fit;
+
+        for (size_t a = 0; a < fit->n && fit->z > 0; a++) {
+                const struct row *row = &work->rows->list[fit->index[a]];
+
+                if (row->charge)
+                        regression_level_columns(row->level, work->power[fit->index[a]],
+                                                 gsl_matrix_ptr(work->x, a, fit->p));
+        }
+}
+
 static void learn_power(struct work *work)
 {
         for (size_t i = 0; i < work->rows->n; i++) {
@@ -261,6 +278,7 @@ static void learn_power(struct work *work)
 
                 gsl_blas_ddot(&x.vector, &b.vector, &work->power[i]);
         }
+        bend(work);
 }
 
 static void observe(struct work *work)
