@@ -10,7 +10,7 @@
 #include "units.h"
 #include "util.h"
 
-#define DAY_NS (INT64_C(86400) * (int64_t)NS_PER_S)
+#define HOUR_NS (INT64_C(3600) * (int64_t)NS_PER_S)
 
 static int add_row(void *data, const struct store_row *row)
 {
@@ -30,12 +30,12 @@ int history_read(const struct profile *profile, struct store *store, struct hist
         err = history_new(profile, &history);
         if (err < 0)
                 return err;
-        query.to_ns = battery.last_ns - TUNING_HOUR_DAYS * DAY_NS;
+        query.to_ns = battery.last_ns - TUNING_HOUR_DAYS * 24 * HOUR_NS;
         err = store_rows(store, &query, add_row, history);
         if (err < 0)
                 return err;
         query = (struct store_query){ .grain = STORE_HOUR, .from_ns = query.to_ns, .uid = -1,
-                                      .to_ns = battery.last_ns - TUNING_RAW_DAYS * DAY_NS };
+                                      .to_ns = battery.last_ns - TUNING_RAW_HOURS * HOUR_NS };
         err = store_rows(store, &query, add_row, history);
         if (err < 0)
                 return err;

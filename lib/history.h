@@ -63,7 +63,7 @@ struct history {
  * @profile: kept: it must outlive the history
  * @store:   not kept
  *
- * Polls of the last two days, hours of the last thirty, and days before that.
+ * Polls of the last hours, hours of the last week, and days before that (tuning.h).
  *
  * Return: 0; -ENODATA: nothing is stored; another negative errno.
  */

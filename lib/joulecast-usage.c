@@ -12,6 +12,7 @@
 #include "battery.h"
 #include "joulecast-private.h"
 #include "paths.h"
+#include "process.h"
 #include "units.h"
 #include "util.h"
 
@@ -160,16 +161,23 @@ int usage_history(struct joulecast_usage *usage, const struct joulecast_profile 
 
 JOULECAST_EXPORT int joulecast_app_of_pid(pid_t pid, char *buf, size_t size)
 {
-        char path[64], comm[64];
+        _cleanup_close_ int proc_fd = -1;
+        struct process_stat stat;
+        char number[16], path[32], text[1024];
         ssize_t length;
 
         if (size < JOULECAST_APP_MAX || pid < 0)
                 return -EINVAL;
-        snprintf(path, sizeof(path), "/proc/%d/comm", (int)(pid == 0 ? getpid() : pid));
-        length = util_read_at(AT_FDCWD, path, comm, sizeof(comm));
+        proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (proc_fd < 0)
+                return -errno;
+        snprintf(number, sizeof(number), "%d", (int)(pid == 0 ? getpid() : pid));
+        snprintf(path, sizeof(path), "%s/stat", number);
+        length = util_read_at(proc_fd, path, text, sizeof(text));
         if (length < 0)
                 return length == -ENOENT ? -ESRCH : (int)length;
-        comm[strcspn(comm, "\n")] = '\0';
-        util_printable(comm, buf, size);
+        if (!process_parse_stat(text, (size_t)length, &stat))
+                return -ESRCH;
+        app_of_process(proc_fd, number, &stat, buf, size);
         return 0;
 }
