@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cpu.h"
 #include "frequency.h"
 #include "util.h"
 
@@ -103,11 +104,33 @@ static bool see_gpu(int fd, const char *name, void *data)
         return strncmp(name, "renderD", 7) == 0;
 }
 
-static void describe_cpus(struct hardware_description *description)
+static int list_policies(int root_fd, struct hardware_policy *policies, size_t size)
 {
-        int n = frequency_policies(description->policies, ARRAY_SIZE(description->policies));
+        _cleanup_free_ struct cpu_policy *list = NULL;
+        size_t n = 0;
+        int err = cpu_list(root_fd, &list, &n);
+
+        for (size_t i = 0; !err && i < MIN(n, size); i++) {
+                policies[i] = (struct hardware_policy){
+                        .policy = list[i].policy,
+                        .n_cpus = (uint32_t)list[i].n_cpus,
+                        .n_khz = MIN(list[i].n_khz, ARRAY_SIZE(policies[i].khz)),
+                };
+                memcpy(policies[i].khz, list[i].khz, policies[i].n_khz * sizeof(policies[i].khz[0]));
+                if (list[i].n_cpus > 0)
+                        snprintf(policies[i].cpus, sizeof(policies[i].cpus), "%u-%u", list[i].cpus[0],
+                                 list[i].cpus[list[i].n_cpus - 1]);
+        }
+        return err ? err : (int)MIN(n, size);
+}
+
+static void describe_cpus(int root_fd, bool running, struct hardware_description *description)
+{
+        int n = running ? frequency_policies(description->policies, ARRAY_SIZE(description->policies)) : -ENODEV;
         long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
+        if (n < 0)
+                n = list_policies(root_fd, description->policies, ARRAY_SIZE(description->policies));
         if (n > 0) {
                 description->n_policies = (size_t)n;
                 return;
@@ -121,7 +144,7 @@ static void describe_cpus(struct hardware_description *description)
                 snprintf(description->policies[0].cpus, sizeof(description->policies[0].cpus), "0");
 }
 
-void machine_describe(int root_fd, struct hardware_description *description, bool *battery)
+void machine_describe(int root_fd, bool running, struct hardware_description *description, bool *battery)
 {
         *description = (struct hardware_description){ .energy_full_mwh = NAN, .rough_mwh = NAN };
         snprintf(description->device, sizeof(description->device), "this machine");
@@ -130,5 +153,5 @@ void machine_describe(int root_fd, struct hardware_description *description, boo
         any(root_fd, "sys/block", see_disk, description);
         description->wifi = any(root_fd, "sys/class/net", see_wifi, NULL);
         description->gpu = any(root_fd, "dev/dri", see_gpu, NULL);
-        describe_cpus(description);
+        describe_cpus(root_fd, running, description);
 }

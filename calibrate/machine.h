@@ -6,5 +6,5 @@
 
 #include "hardware.h"
 
-/* @battery: whether there is one. */
-void machine_describe(int root_fd, struct hardware_description *description, bool *battery);
+/* @running: @root_fd is this machine, which libcpupower sees. @battery: whether there is one. */
+void machine_describe(int root_fd, bool running, struct hardware_description *description, bool *battery);

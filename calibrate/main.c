@@ -84,15 +84,20 @@ static int open_virtual(struct calibration *calibration, double start_percent, u
 static int open_device(struct calibration *calibration)
 {
         double start = isnan(calibration->options.start_percent) ? START_PERCENT : calibration->options.start_percent;
+        const char *machine = calibration->options.machine;
         int root_fd;
 
         calibration->battery = true;
         if (calibration->options.device)
                 return open_virtual(calibration, start, calibration->options.seed, 0);
-        root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (root_fd < 0)
-                return -errno;
-        machine_describe(root_fd, &calibration->night.description, &calibration->battery);
+        root_fd = open(machine ? machine : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (root_fd < 0) {
+                int err = -errno;
+
+                log_error(&calibration->log, "%s: cannot be read: %s", machine ? machine : "/", strerror(-err));
+                return err;
+        }
+        machine_describe(root_fd, !machine, &calibration->night.description, &calibration->battery);
         close(root_fd);
         return 0;
 }

@@ -38,6 +38,7 @@ static const char help[] =
         "  --profile FILE        the profile to write\n"
         "  --observations FILE   keeps every measurement, to fit again or to go on\n"
         "  --resume              go on with the last night in --observations, or add to it\n"
+        "  --machine DIR         with --dry-run: another machine's sys and proc, in a folder\n"
         "  --database FILE       recorded usage: what it shows to matter is measured best\n"
         "  --json                progress and result as JSON lines\n"
         "  --help, --version\n"
@@ -59,6 +60,7 @@ enum option_code {
         OPTION_JSON,
         OPTION_RESUME,
         OPTION_DEVICE,
+        OPTION_MACHINE,
         OPTION_PROFILE,
         OPTION_OBSERVATIONS,
         OPTION_DATABASE,
@@ -80,6 +82,7 @@ static const struct option long_options[] = {
         { "json", no_argument, NULL, OPTION_JSON },
         { "resume", no_argument, NULL, OPTION_RESUME },
         { "device", required_argument, NULL, OPTION_DEVICE },
+        { "machine", required_argument, NULL, OPTION_MACHINE },
         { "profile", required_argument, NULL, OPTION_PROFILE },
         { "observations", required_argument, NULL, OPTION_OBSERVATIONS },
         { "database", required_argument, NULL, OPTION_DATABASE },
@@ -205,6 +208,8 @@ static int parse_one(const struct log *log, int option, struct options *options)
                 return 0;
         case OPTION_DEVICE:
                 return parse_device(log, &options->device);
+        case OPTION_MACHINE:
+                return parse_file(log, "machine", &options->machine);
         case OPTION_PROFILE:
                 return parse_file(log, "profile", &options->profile);
         case OPTION_OBSERVATIONS:
@@ -224,6 +229,10 @@ static int check_together(const struct log *log, struct options *options)
         }
         if (!isnan(options->start_percent) && !options->device) {
                 log_error(log, "--start-percent is for virtual devices; this machine starts at the charge it has");
+                return -EINVAL;
+        }
+        if (options->machine && (!options->dry_run || options->device)) {
+                log_error(log, "--machine is a folder to look at, not a machine to hold; use it with --dry-run alone");
                 return -EINVAL;
         }
         if (options->sapp)

@@ -27,6 +27,7 @@ struct options {
         uint64_t seed;
         bool dry_run, yes, json, resume;
         const char *device;           /* NULL: this machine */
+        const char *machine;          /* folder with its `sys` and `proc`; NULL: the running one */
         const char *profile, *observations, *database; /* NULL: the default */
 };
 
