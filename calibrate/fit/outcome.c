@@ -29,10 +29,10 @@ static const struct {
         double scale_percent;
         double discrepancy_percent;
 } errors[] = {
-        { true, VOLTAGE_MEASURED, 0.5, 0.5 },
+        { true, VOLTAGE_MEASURED, SCALE_PERCENT, 0.5 },
         { true, VOLTAGE_GENERIC, 2.5, 0.5 },
         { true, VOLTAGE_NONE, 5, 0.5 },
-        { false, VOLTAGE_MEASURED, 0.5, 0.7 },
+        { false, VOLTAGE_MEASURED, SCALE_PERCENT, 0.7 },
 };
 
 /*

@@ -115,7 +115,7 @@ double portfolio_half_width(const struct portfolio *portfolio, const struct regr
 
                 if (variance(&v.vector, c, &s2) < 0 || !(e > 0) || !(s2 >= 0))
                         return NAN;
-                relative[i] = sqrt(s2) / e;
+                relative[i] = hypot(sqrt(s2) / e, SCALE_PERCENT / 100);
         }
         gsl_sort(relative, 1, n);
         return 100 * gsl_cdf_tdist_Pinv(0.975, fmax(fit->degrees_of_freedom, 1)) *

@@ -20,7 +20,7 @@
  */
 const struct regression_options regression_options_default = {
         .noise = {
-                .background_sd_mw = 14,
+                .background_sd_mw = 15,
                 .background_tau_s = 300,
                 .level_error = 0.004,
                 .gauge_error = 0.01,

@@ -19,6 +19,9 @@
 #define LEVEL_WAVES 3
 #define LEVEL_COLUMNS (2 * LEVEL_WAVES)
 
+/* What a joule is: error of the full charge or energy that the battery tells, common to all. Standard deviation. */
+#define SCALE_PERCENT 0.5
+
 struct regression_options {
         struct noise noise;
         double smooth_active;  /* second differences of A: standard deviation, of the policy's largest A */
