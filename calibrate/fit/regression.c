@@ -61,6 +61,7 @@ struct work {
         double *power;          /* of all rows: the best guess so far */
         double *precision;      /* n: diagonal of the projection (1 / deletion variance) */
         bool *nonneg;
+        double level_sd;        /* of each wave, as far as this gauge tells */
 };
 
 static void work_clear(struct work *work)
@@ -219,7 +220,7 @@ static void prior_make(struct work *work, bool first_time)
 {
         const struct columns *columns = work->columns;
         struct regression *fit = work->fit;
-        double level = 1 / work->options->level_sd;
+        double level = 1 / work->level_sd;
 
         gsl_matrix_set_zero(fit->prior);
         for (size_t i = 0; i < columns->device.n_policies; i++) {
@@ -241,6 +242,22 @@ static void prior_make(struct work *work, bool first_time)
         }
         for (size_t j = fit->p; j < work->q; j++)
                 gsl_matrix_set(fit->prior, j, j, level * level);
+}
+
+/* Our belief in the usual size of a gauge's waves is worth so many waves that were seen. */
+#define LEVEL_BELIEF 6
+
+/* How large this gauge's waves are: what is seen of them, and what may still hide (expectation and maximisation). */
+static void learn_level(struct work *work)
+{
+        double usual = work->options->level_sd, squares = LEVEL_BELIEF * usual * usual;
+
+        for (size_t j = work->fit->p; j < work->q; j++) {
+                double wave = gsl_vector_get(work->fit->value, j);
+
+                squares += wave * wave + gsl_matrix_get(work->inverse, j, j);
+        }
+        work->level_sd = sqrt(squares / (double)(LEVEL_BELIEF + work->fit->z));
 }
 
 /* The mean of a level's delay: what the step came late by belongs to the mode before and after in equal measure. */
@@ -471,6 +488,7 @@ static int iterate(struct work *work)
                 if (err)
                         return err;
                 weigh(work);
+                learn_level(work);
                 fit->degrees_of_freedom = fmax((double)fit->n - effective_parameters(work), 0);
                 fit->scale = (work->options->prior_dof + chi2) / (work->options->prior_dof + fit->degrees_of_freedom);
                 learn_power(work);
@@ -529,7 +547,8 @@ int regression_fit(const struct columns *columns, const struct rows *rows, const
                    struct regression *ret)
 {
         struct regression fit = { .p = columns->n, .scale = 1 };
-        struct work work = { .columns = columns, .rows = rows, .options = options, .fit = &fit };
+        struct work work = { .columns = columns, .rows = rows, .options = options, .fit = &fit,
+                             .level_sd = options->level_sd };
         int err;
 
         for (size_t i = 0; i < rows->n; i++)
