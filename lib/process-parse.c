@@ -79,7 +79,9 @@ bool process_parse_io(const char *text, struct process_io *ret)
         text = strstr(text, "\nwrite_bytes: ");
         if (!text || !find_number(text + 1, "write_bytes: ", &written))
                 return false;
-        find_number(text + 1 + strcspn(text + 1, "\n") + 1, "cancelled_write_bytes: ", &cancelled);
+        text = strchr(text + 1, '\n'); /* older kernels end here */
+        if (text)
+                find_number(text + 1, "cancelled_write_bytes: ", &cancelled);
         ret->read_bytes = read;
         ret->write_bytes = written - MIN(written, cancelled);
         return true;
