@@ -149,6 +149,9 @@ int usage_history(struct joulecast_usage *usage, const struct joulecast_profile 
 
         if (!usage->history || usage->history_id != profile->id) {
                 err = history_read(profile->profile, usage->store, &history);
+                if (err == -ENODATA)
+                        log_error(&usage->context->log,
+                                  "nothing was recorded yet; joulecastd records while it runs");
                 if (err < 0)
                         return err;
                 history_free(usage->history);

@@ -209,16 +209,19 @@ int doctor_table(const struct findings *findings)
                 print_batteries(findings);
         if (findings->n_policies > 0)
                 print_policies(findings);
-        table_row(table, TABLE_HEAD);
-        table_cell(table, "Collector");
-        table_cell(table, " ");
+        if (findings->n_collectors > 0) {
+                table_row(table, TABLE_HEAD);
+                table_cell(table, "Collector");
+                table_cell(table, " ");
+        }
         for (size_t i = 0; i < findings->n_collectors; i++) {
                 table_row(table, TABLE_PLAIN);
                 table_cell(table, "%s", findings->collectors[i]->name);
                 table_cell(table, "%s", findings->collectors[i]->what);
         }
         if (findings->n_missing > 0) {
-                table_row(table, TABLE_PLAIN);
+                if (findings->n_collectors > 0)
+                        table_row(table, TABLE_PLAIN);
                 table_row(table, TABLE_HEAD);
                 table_cell(table, "Missing");
                 table_cell(table, "Why");

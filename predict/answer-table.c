@@ -123,6 +123,25 @@ static void add_line(struct table *table, enum table_style style, const char *na
         table_cell(table, "%s", seconds > 0 ? format_duration(seconds, duration) : "");
 }
 
+/* Rows below a thousandth of all are told as one, where there are several of them; JSON has each. */
+static void add_apps(struct table *table, const struct cost *cost, const struct profile *profile)
+{
+        double least_j = 1e-3 * cost->total_j.value, rest_j = 0;
+        size_t n = cost->n_apps; /* dearest first */
+        char name[64];
+
+        while (n > 0 && cost->apps[n - 1].energy_j.value < least_j)
+                rest_j += cost->apps[--n].energy_j.value;
+        if (cost->n_apps - n < 4)
+                n = cost->n_apps;
+        for (size_t i = 0; i < n; i++)
+                add_app(table, &cost->apps[i]);
+        if (n == cost->n_apps)
+                return;
+        snprintf(name, sizeof(name), "%zu others", cost->n_apps - n);
+        add_line(table, TABLE_PLAIN, name, rest_j, 0, profile);
+}
+
 static void print_title(const struct cost *cost, const struct profile *profile)
 {
         char from[32], to[32], duration[32], device[PROFILE_NAME_MAX];
@@ -143,8 +162,8 @@ static void print_notes(const struct cost *cost, const struct profile *profile)
         char list[1024] = "";
 
         if (!isnan(cost->base_j))
-                print_note("Base is nobody's: what the device needs awake, with its WiFi associated and its screen on "
-                           "for no app.");
+                print_note("Base is nobody's: what the device needs awake, with its WiFi associated, its screen on "
+                           "for no app, and work that no process owns.");
         if (!isnan(cost->unexplained_j))
                 print_note("Unexplained is what the battery gave beyond what the model says; it may be negative. "
                            "Apps, base and unexplained are the battery.");
@@ -171,8 +190,7 @@ int answer_cost_table(const struct cost *cost, const struct profile *profile)
         table_row(table, TABLE_HEAD);
         for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
                 table_cell(table, "%s", heads[i]);
-        for (size_t i = 0; i < cost->n_apps; i++)
-                add_app(table, &cost->apps[i]);
+        add_apps(table, cost, profile);
         if (!isnan(cost->base_j))
                 add_line(table, TABLE_FAINT, "base", cost->base_j, seconds, profile);
         if (!isnan(cost->unexplained_j))

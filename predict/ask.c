@@ -73,7 +73,7 @@ int ask_failed(int err)
                 log_error(&program_log, "nothing says how full the battery is; say --battery-percent N");
                 return CODE_NO_DATA;
         }
-        if (err != -ENODATA)
+        if (err == -ENOMEM || err == -EINVAL || err == -EOVERFLOW) /* of all others the library has told */
                 log_error(&program_log, "there is no answer: %s", strerror(-err));
         return err == -ENODATA ? CODE_NO_DATA : CODE_FAILED;
 }
@@ -91,6 +91,8 @@ char *ask_minutes(double minutes, char *buf)
                 snprintf(buf, 32, "without end");
         else if (minutes < 120)
                 snprintf(buf, 32, "%.0f minute%s", whole, whole == 1 ? "" : "s");
+        else if (fmod(whole, 60) == 0)
+                snprintf(buf, 32, "%.0f h", whole / 60);
         else
                 snprintf(buf, 32, "%.0f h %.0f min", floor(whole / 60), fmod(whole, 60));
         return buf;

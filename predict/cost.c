@@ -61,10 +61,10 @@ static int cost_of_database(const struct arguments *arguments, const struct prof
                 log_error(&program_log, "nothing was recorded in that time; joulecastd records while it runs");
                 return CODE_NO_DATA;
         }
-        if (err < 0) {
-                log_error(&program_log, "the recorded usage cannot be read: %s", strerror(-err));
+        if (err == -ENOMEM || err == -EOVERFLOW) /* of all others the store has told */
+                log_error(&program_log, "the recorded usage cannot be summed: %s", strerror(-err));
+        if (err < 0)
                 return CODE_FAILED;
-        }
         return answer(arguments, cost, profile);
 }
 

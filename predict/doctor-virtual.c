@@ -28,6 +28,11 @@ static int add_battery(const struct sample *sample, struct findings *findings)
         unit->energy_have = sample->battery.have & (BATTERY_ENERGY_NOW | BATTERY_ENERGY_FULL);
         unit->energy_now_uwh = sample->battery.energy_now_uwh;
         unit->energy_full_uwh = sample->battery.energy_full_uwh;
+        if (!(unit->energy_have & BATTERY_ENERGY_FULL) && sample->battery.have & BATTERY_CHARGE_FULL &&
+            sample->battery.have & BATTERY_VOLTAGE) { /* rough, as for a real one */
+                unit->energy_full_uwh = sample->battery.charge_full_uah * (sample->battery.voltage_uv / 1000) / 1000;
+                unit->energy_have |= BATTERY_ENERGY_FULL;
+        }
         findings->batteries = unit;
         findings->n_batteries = 1;
         findings_check_batteries(findings);
