@@ -36,11 +36,11 @@ static bool was_measured(const struct night *night, size_t at)
         return times_before(night, mode, night->pass) >= places;
 }
 
-static int measure(struct night *night, size_t mode, double dwell_s)
+static int measure(struct night *night, size_t mode)
 {
         struct observation observation = { 0 };
         double used = night_used_percent(night);
-        int err = runner_dwell(&night->runner, &night->plan.modes[mode].mode, dwell_s, &observation);
+        int err = runner_dwell(&night->runner, &night->plan.modes[mode].mode, &observation);
 
         if (!err)
                 err = night_store(night, &observation, mode);
@@ -64,7 +64,7 @@ static int run_pass(struct night *night, uint32_t pass)
                         continue;
                 if (night_limit(night, night->biggest_percent, dwell_s))
                         return 0;
-                err = measure(night, mode, dwell_s);
+                err = measure(night, mode);
                 if (err)
                         return err;
         }

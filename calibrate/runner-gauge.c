@@ -87,44 +87,118 @@ int runner_learn_gauge(struct runner *runner, const struct mode *mode)
         }
         runner->gauge_period_s = period_of(learning.gap_s, learning.n);
         runner->gauge_quantum_mw = learning.quantum_mw;
+        runner->gauge_first_ns = runner->gauge_update_ns = learning.changed_ns;
         return 0;
 }
 
 /*
- * Many short dwells beat few long ones: the daemons' wander over minutes is the noise, not the gauge. From the study
- * behind the design: 20 s at 3.5 s, 32 s at 10 s, 72 s at 30 s; at least three updates in any case.
+ * Many short dwells beat few long ones: the daemons' wander over minutes is the noise, not the gauge. So a dwell holds
+ * 14 s of updates, two at least. The study behind the design found the same: 20 s at a period of 3.5 s, 32 s at 10 s.
  */
+#define UPDATES_S 14.0
+#define UPDATES_MIN 2
+
+static double updates_of(double gauge_period_s)
+{
+        return fmax(UPDATES_MIN, round(UPDATES_S / gauge_period_s));
+}
+
+/* To settle, on the average half a period until the next update, the updates, and a little to be sure of the last. */
 double runner_dwell_s(double gauge_period_s)
 {
-        return 13 + 2 * gauge_period_s;
+        return SETTLE_S + (0.5 + updates_of(gauge_period_s)) * gauge_period_s + 2 * fmin(LEARN_POLL_S, gauge_period_s / 8);
+}
+
+static double seconds(uint64_t from_ns, uint64_t to_ns)
+{
+        return to_ns > from_ns ? (double)(to_ns - from_ns) / (double)NS_PER_S : 0;
+}
+
+static uint64_t after(uint64_t from_ns, double s)
+{
+        return from_ns + (uint64_t)(s * (double)NS_PER_S);
+}
+
+/* A change of the reading shows when the gauge updates; the longer ago the first one was, the better is the period known. */
+static void see_update(struct runner *runner)
+{
+        double since_s = seconds(runner->gauge_first_ns, runner->look.at_ns);
+        double periods = round(since_s / runner->gauge_period_s);
+
+        runner->gauge_update_ns = runner->look.at_ns;
+        if (periods >= LEARN_CHANGES)
+                runner->gauge_period_s = since_s / periods;
+}
+
+static int wait_watching(struct runner *runner, uint64_t until_ns)
+{
+        double poll_s = fmin(LEARN_POLL_S, runner->gauge_period_s / 8);
+
+        while (runner->look.at_ns < until_ns) {
+                double before_mw = runner->look.power_mw, left_s = seconds(runner->look.at_ns, until_ns);
+                int err = runner_wait(runner, fmin(poll_s, left_s), poll_s);
+
+                if (err)
+                        return err;
+                if (runner->look.power_mw != before_mw)
+                        see_update(runner);
+        }
+        return 0;
+}
+
+/* The first update at or after @from_ns, from the last one that was seen. */
+static uint64_t next_update(const struct runner *runner, uint64_t from_ns)
+{
+        double periods = ceil(seconds(runner->gauge_update_ns, from_ns) / runner->gauge_period_s - 1e-9);
+
+        return after(runner->gauge_update_ns, fmax(periods, 0) * runner->gauge_period_s);
+}
+
+/* Each of the next @n updates once, a moment after it came. Their mean. */
+static int mean_of_updates(struct runner *runner, double n, double late_s, double *ret)
+{
+        double sum = 0;
+
+        for (double i = 0; i < n; i++) {
+                int err = wait_watching(runner, after(next_update(runner, runner->look.at_ns), late_s));
+
+                if (err)
+                        return err;
+                sum += runner->look.power_mw;
+        }
+        *ret = sum / n;
+        return 0;
 }
 
 /*
  * A gauge shows the mean of the period before its last update. The first update after settling still holds some of the
- * mode before, and is shown for a whole period: so two periods pass before the mean begins. The mean is over time, not
- * over changes: an update that repeats the value before counts too.
+ * mode before; those that follow do not. Where no update was seen to come when it should (a gauge without a rhythm),
+ * two periods pass first, which is safe whatever it does.
  */
-int runner_dwell(struct runner *runner, const struct mode *mode, double dwell_s, struct observation *ret)
+int runner_dwell(struct runner *runner, const struct mode *mode, struct observation *ret)
 {
-        double period_s = runner->gauge_period_s, skip_s = SETTLE_S + 2 * period_s, poll_s = period_s / 4;
-        double mean_s = fmax(dwell_s - skip_s, 3 * period_s);
+        double period_s = runner->gauge_period_s, n = updates_of(period_s), late_s = 2 * fmin(LEARN_POLL_S, period_s / 8);
+        uint64_t settled_ns = after(runner->look.at_ns, SETTLE_S), update_ns;
+        double mean_mw = NAN;
         int err = runner->hardware->ops->apply(runner->hardware, mode);
 
         if (err)
                 return err;
         span_begin(runner);
-        err = runner_wait(runner, skip_s, poll_s);
+        update_ns = next_update(runner, settled_ns);
+        err = wait_watching(runner, after(update_ns, late_s));
+        if (!err && seconds(runner->gauge_update_ns, runner->look.at_ns) > period_s + late_s)
+                err = wait_watching(runner, after(runner->look.at_ns, 2 * period_s));
         if (err)
                 return err;
         span_begin(runner);
-        mean_s = fmax(1, round(mean_s / period_s)) * period_s;
-        err = runner_wait(runner, mean_s, poll_s);
+        err = mean_of_updates(runner, n, late_s, &mean_mw);
         if (err)
                 return err;
         span_fill(runner, mode, METHOD_GAUGE, ret);
         ret->percent = runner->look.capacity_percent + 0.5;
-        ret->power_mw = runner->span.power_mw_s / runner->span.power_s;
-        ret->gauge_updates = (uint32_t)fmax(1, round(span_seconds(runner) / period_s));
+        ret->power_mw = mean_mw;
+        ret->gauge_updates = (uint32_t)n;
         ret->refresh_s = period_s;
         return 0;
 }

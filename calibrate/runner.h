@@ -49,6 +49,8 @@ struct runner {
         struct refresh refresh;     /* of the watched level */
         double gauge_period_s;      /* NaN unknown */
         double gauge_quantum_mw;    /* NaN unknown */
+        uint64_t gauge_first_ns;    /* an update that was seen, and the last one; boottime */
+        uint64_t gauge_update_ns;
         uint64_t deadline_ns;       /* boottime at which all must stop; UINT64_MAX: none */
 
         struct look first;          /* at the start; a stepped clock does not tear the night apart */
@@ -87,6 +89,6 @@ int runner_steps(struct runner *runner, const struct mode *mode, double steps_pe
 
 /* Finds the gauge's update period and quantum under @mode. -ETIMEDOUT: it never changes. */
 int runner_learn_gauge(struct runner *runner, const struct mode *mode);
-/* Mean of the gauge over @dwell_s, without what the mode before left in it. */
-int runner_dwell(struct runner *runner, const struct mode *mode, double dwell_s, struct observation *ret);
-double runner_dwell_s(double gauge_period_s); /* how long a dwell should be */
+/* Mean of some updates of the gauge, without what the mode before left in it. */
+int runner_dwell(struct runner *runner, const struct mode *mode, struct observation *ret);
+double runner_dwell_s(double gauge_period_s); /* how long that takes */

@@ -133,7 +133,7 @@ static void gauge(void)
                 const struct mode *mode = &plan.modes[i].mode;
                 double burst_mw = mode->wakes_per_s > 0 ? 12 : 1; /* 120 mJ more or less in 10 s */
 
-                check_int(runner_dwell(&runner, mode, runner_dwell_s(runner.gauge_period_s), &observation), 0);
+                check_int(runner_dwell(&runner, mode, &observation), 0);
                 check_near(observation.power_mw, true_mw(mode), 0.006 * true_mw(mode) + burst_mw);
                 check(observation.gauge_updates >= 3);
                 check_text(observation.rejected, "");
@@ -181,7 +181,7 @@ static void gauge_forgets(void)
                 for (size_t i = 0; i < 40; i++) { /* heaviest and idle in turns */
                         const struct mode *mode = &plan.modes[i % 2 ? plan.burn : 0].mode;
 
-                        check_int(runner_dwell(&runner, mode, runner_dwell_s(runner.gauge_period_s), &observation), 0);
+                        check_int(runner_dwell(&runner, mode, &observation), 0);
                         check_near(observation.power_mw, true_mw(mode), 1e-3 * true_mw(mode));
                         observation_clear(&observation);
                 }
@@ -193,9 +193,9 @@ static void gauge_forgets(void)
 
 static void dwells_follow_the_gauge(void)
 {
-        check_near(runner_dwell_s(3.5), 20, 1);
-        check_near(runner_dwell_s(10), 32, 2);
-        check_near(runner_dwell_s(30), 72, 2);
+        check_near(runner_dwell_s(3.5), 18, 1);
+        check_near(runner_dwell_s(10), 28, 2);
+        check_near(runner_dwell_s(30), 78, 2);
 }
 
 static void ticks(void)
