@@ -294,7 +294,8 @@ static int make_apps(const struct cost_maker *maker, const struct profile *profi
                 if (err < 0)
                         return err;
         }
-        qsort(cost->apps, cost->n_apps, sizeof(*cost->apps), by_energy);
+        if (cost->n_apps > 1)
+                qsort(cost->apps, cost->n_apps, sizeof(*cost->apps), by_energy);
         return 0;
 }
 

@@ -308,7 +308,8 @@ static int sort_alive(struct store *store, const struct interval *interval, int6
                 if (!err)
                         err = put_number(&store->active, alive->active_ns);
         }
-        qsort(set, *n, sizeof(*set), compare_ids);
+        if (*n > 1)
+                qsort(set, *n, sizeof(*set), compare_ids);
         return err;
 }
 

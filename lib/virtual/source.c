@@ -91,7 +91,8 @@ static int read_cores(struct virtual_device *device, struct sample *sample)
                         };
                 }
         }
-        qsort(sample->cores, sample->n_cores, sizeof(*sample->cores), by_cpu);
+        if (sample->n_cores > 1)
+                qsort(sample->cores, sample->n_cores, sizeof(*sample->cores), by_cpu);
         return 0;
 }
 
