@@ -153,6 +153,21 @@ static int connect_immutable(struct store *store, int code)
         return code;
 }
 
+/* A folder, a pipe or a device is no place for a database. What is not there yet is no matter. */
+static int refuse_strange_file(const struct store *store)
+{
+        struct stat info;
+
+        if (!*store->path) {
+                log_error(store->log, "the database has no name");
+                return -EINVAL;
+        }
+        if (stat(store->path, &info) < 0 || S_ISREG(info.st_mode))
+                return 0;
+        log_error(store->log, "%s is no file; name a file for the database", store->path);
+        return -EINVAL;
+}
+
 static int connect_reader(struct store *store)
 {
         int code;
@@ -195,9 +210,14 @@ int store_open(const char *path, enum store_mode mode, const struct log *log, st
         store->lock_fd = -1;
         store->log = log;
         store->mode = mode;
-        store->path = strdup(path);
-        if (!store->path)
+        /* SQLite takes ":memory:" for no file at all. */
+        if (asprintf(&store->path, "%s%s", *path == ':' ? "./" : "", path) < 0) {
+                store->path = NULL;
                 return -ENOMEM;
+        }
+        err = refuse_strange_file(store);
+        if (err)
+                return err;
         err = mode == STORE_WRITE ? connect_writer(store) : connect_reader(store);
         if (!err)
                 err = store_prepare_database(store);

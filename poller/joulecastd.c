@@ -184,8 +184,8 @@ static void say_what_is_watched(const struct options *options, double interval_s
 
 static void print_summary(const struct poller *poller, const char *path)
 {
-        printf("%llu polls, %.1f s recorded, %zu processes at the last one; in %s\n", (unsigned long long)poller->polls,
-               (double)poller->elapsed_ns / 1e9, poller->n_processes, path);
+        printf("%llu poll%s, %.1f s recorded, %zu processes at the last one; in %s\n", (unsigned long long)poller->polls,
+               poller->polls == 1 ? "" : "s", (double)poller->elapsed_ns / 1e9, poller->n_processes, path);
 }
 
 static int run(const struct options *options, const struct config *config)
