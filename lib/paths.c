@@ -66,7 +66,7 @@ static int hash_file(const char *path, uint32_t *ret)
         return 0;
 }
 
-static int virtual_path(const char *name, const char *rest, char **ret)
+static int virtual_state_path(const char *name, const char *rest, char **ret)
 {
         char folder[NAME_MAX];
         _cleanup_free_ char *path = NULL;
@@ -100,7 +100,7 @@ static int find_path(const char *device, bool write, const char *variable, const
         int err;
 
         if (device)
-                return paths_virtual(device) ? virtual_path(paths_virtual(device), rest, ret) : -EINVAL;
+                return paths_virtual(device) ? virtual_state_path(paths_virtual(device), rest, ret) : -EINVAL;
         if (geteuid() == 0)
                 return print_path(ret, system, "", "");
         err = xdg_path(variable, otherwise, rest, &own);

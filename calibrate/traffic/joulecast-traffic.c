@@ -6,7 +6,6 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
@@ -84,32 +83,6 @@ struct input {
         bool too_long; /* the rest of a line that does not fit is skipped */
         bool ended;
 };
-
-uint64_t traffic_now_ns(void)
-{
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
-void traffic_sleep_s(double seconds)
-{
-        struct timespec left = { (time_t)seconds, (long)((seconds - floor(seconds)) * 1e9) };
-
-        while (nanosleep(&left, &left) < 0 && errno == EINTR)
-                ;
-}
-
-int traffic_fail(struct tally *tally, int err, const char *format, ...)
-{
-        va_list arguments;
-
-        va_start(arguments, format);
-        vsnprintf(tally->error, sizeof(tally->error), format, arguments);
-        va_end(arguments);
-        return err;
-}
 
 /* ---- answers ---- */
 

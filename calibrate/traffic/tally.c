@@ -1,0 +1,39 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What all kinds of traffic need: a clock, and a place for the sentence about what went wrong. */
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "traffic.h"
+#include "units.h"
+
+uint64_t traffic_now_ns(void)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+void traffic_sleep_s(double seconds)
+{
+        struct timespec left = { (time_t)seconds, (long)((seconds - floor(seconds)) * 1e9) };
+
+        while (nanosleep(&left, &left) < 0 && errno == EINTR)
+                ;
+}
+
+int traffic_fail(struct tally *tally, int err, const char *format, ...)
+{
+        va_list arguments;
+
+        va_start(arguments, format);
+        vsnprintf(tally->error, sizeof(tally->error), format, arguments);
+        va_end(arguments);
+        return err;
+}
