@@ -286,10 +286,10 @@ static int fit_observations(const struct options *options)
                             "observations could be found; name them with --observations");
         if (!path)
                 return fail(-ENOMEM, "observations", "");
-        err = observations_open(path, false, &program_log, &database);
-        if (err)
-                return fail(err, path, err == -ENOENT ? "no observations there; run joulecast calibrate first" :
-                            "is not a database of observations that can be read");
+        if (access(path, F_OK) < 0 && errno == ENOENT)
+                return fail(-ENOENT, path, "no observations there; run joulecast calibrate first");
+        if (observations_open(path, false, &program_log, &database) < 0)
+                return EXIT_FAILURE; /* the sentence is said */
         err = observations_runs(database, &runs, &n);
         for (size_t i = 0; !err && i < n; i++)
                 if (options->run == 0 || runs[i].id == options->run)
