@@ -229,6 +229,7 @@ def play(path, app, minutes):
 
 
 def airport(path, app, minutes, caller):
+    minutes = math.floor(minutes)
     call_s = 60 * minutes + 3 * 3600
     print_scenario(segments(path, app)[0], sessions(path, app, 0, 60 * minutes) + sessions(path, caller, call_s, 600) +
                    background(path, 0, call_s + 600))
