@@ -78,18 +78,21 @@ static int on_key(void *user, const char *section, const char *name, const char 
         return 1;
 }
 
-static int check_text(const struct ini_place *place, const char *text, size_t length)
+static int check_text(struct ini_place place, const char *text, size_t length)
 {
+        place.line = 1;
         for (size_t i = 0; i < length; i++) {
                 unsigned char c = (unsigned char)text[i];
 
+                if (c == '\n' && i + 1 < length)
+                        place.line++;
                 if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f)
-                        return ini_error(place, "this is not a text: byte 0x%02x at offset %zu", c, i);
+                        return ini_error(&place, "this is not a text: byte 0x%02x at offset %zu", c, i);
         }
         if (length == 0)
-                return ini_error(place, "the file is empty");
+                return ini_error(&place, "the file is empty");
         if (text[length - 1] != '\n')
-                return ini_error(place, "the last line does not end in a newline: the file was cut off");
+                return ini_error(&place, "the last line does not end in a newline: the file was cut off");
         return 0;
 }
 
@@ -103,7 +106,7 @@ int ini_text_parse(const char *text, size_t length, const char *name, const stru
                 .handler = handler,
                 .data = data,
         };
-        int rc = check_text(&reader.place, text, length);
+        int rc = check_text(reader.place, text, length);
 
         if (rc)
                 return rc;

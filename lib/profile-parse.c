@@ -498,16 +498,17 @@ static int finish_covariance(struct parser *parser, struct ini_place *place)
                 if (err)
                         return err;
         }
-        place->line = 0;
+        place->line = parser->n_pairs ? parser->pairs[0].line : 0;
         err = parser->n_pairs ? profile_check_covariance(parser->profile) : 0;
         if (err == -EINVAL)
                 return ini_error(place, "the covariance is not positive semi-definite, so it belongs to no model");
         return err;
 }
 
-static int finish(struct parser *parser, const char *name, const struct log *log)
+/* What is missing is missing up to the last line: @lines. */
+static int finish(struct parser *parser, const char *name, unsigned lines, const struct log *log)
 {
-        struct ini_place place = { .name = name, .log = log };
+        struct ini_place place = { .name = name, .line = lines, .log = log };
         int err;
 
         if (!parser->version_seen)
@@ -516,6 +517,15 @@ static int finish(struct parser *parser, const char *name, const struct log *log
                 return ini_error(&place, "energy_full_mwh of [battery] is missing");
         err = finish_coefficients(parser, &place);
         return err ? err : finish_covariance(parser, &place);
+}
+
+static unsigned count_lines(const char *text, size_t length)
+{
+        unsigned lines = 0;
+
+        for (size_t i = 0; i < length; i++)
+                lines += text[i] == '\n';
+        return lines;
 }
 
 int profile_parse(const char *text, size_t length, const char *name, const struct log *log, struct profile **ret)
@@ -527,7 +537,7 @@ int profile_parse(const char *text, size_t length, const char *name, const struc
                 return err;
         err = ini_text_parse(text, length, name, log, on_key, &parser);
         if (!err)
-                err = finish(&parser, name, log);
+                err = finish(&parser, name, count_lines(text, length), log);
         free(parser.coefficients);
         free(parser.pairs);
         if (err) {

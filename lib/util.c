@@ -118,7 +118,7 @@ int util_parse_double(const char *text, double *ret)
         if (!locale)
                 return -ENOMEM;
         text = skip_blanks(text);
-        if (!strchr("+-.0123456789", *text) || !*text)
+        if (!strchr("+-.0123456789", *text) || !*text || strpbrk(text, "xX")) /* nan, inf, 0x10 */
                 return -EINVAL;
         errno = 0;
         value = strtod_l(text, &end, locale);

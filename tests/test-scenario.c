@@ -80,9 +80,9 @@ static void test_mistakes(void)
                 const char *text;
                 const char *sentence; /* begins with that */
         } cases[] = {
-                { "", "s.ini: the file is empty" },
+                { "", "s.ini:1: the file is empty" },
                 { "[scenario]\nbrightness = 1\n", "s.ini: no [segment N]" },
-                { "[scenario]\nbrightness = 1", "s.ini: the last line does not end" },
+                { "[scenario]\nbrightness = 1", "s.ini:2: the last line does not end" },
                 { "[scenario]\ncolour = 1\n", "s.ini:2: colour is no key" },
                 { "[scenario]\nbrightness = 256\n", "s.ini:2: brightness = 256 is not in 0..255" },
                 { "[scenario]\nbrightness = -1\n", "s.ini:2: brightness = -1 is not in 0..255" },
@@ -123,7 +123,7 @@ static void test_mistakes(void)
                 { "[scenario]\nbrightness = 1\n" GAME
                   "[segment 2]\napp = web\nstate = foreground\nstart_s = 1199\nlength_s = 5\n",
                   "s.ini:9: [segment 1] and [segment 2] overlap in the foreground" },
-                { "[segment 1]\napp = a\1b\n", "s.ini: this is not a text" },
+                { "[segment 1]\napp = a\1b\n", "s.ini:2: this is not a text" },
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
