@@ -72,6 +72,25 @@ static struct cJSON *app_json(const struct cost_app *app)
         return json;
 }
 
+/* Plain keys for scripts: "gpu (not counted)" is "gpu", once. The remarks are for people, in the table. */
+static struct cJSON *not_measured_json(const struct cost *cost)
+{
+        struct cJSON *list = cJSON_CreateArray(), *item;
+        char key[PROFILE_KEY_MAX];
+
+        for (size_t i = 0; i < cost->n_not_measured; i++) {
+                bool seen = false;
+
+                snprintf(key, sizeof(key), "%s", cost->not_measured[i]);
+                key[strcspn(key, " ")] = '\0';
+                cJSON_ArrayForEach(item, list)
+                        seen = seen || strcmp(item->valuestring, key) == 0;
+                if (!seen)
+                        cJSON_AddItemToArray(list, answer_text(key));
+        }
+        return list;
+}
+
 int answer_cost_json(const struct cost *cost, const struct profile *profile)
 {
         struct cJSON *json = cJSON_CreateObject(), *part, *list;
@@ -92,9 +111,7 @@ int answer_cost_json(const struct cost *cost, const struct profile *profile)
         add_number(part, "display", cost->base_display_j);
         part = cJSON_AddObjectToObject(json, "unexplained");
         add_number(part, "energy_j", cost->unexplained_j);
-        list = cJSON_AddArrayToObject(json, "not_measured");
-        for (size_t i = 0; i < cost->n_not_measured; i++)
-                cJSON_AddItemToArray(list, answer_text(cost->not_measured[i]));
+        cJSON_AddItemToObject(json, "not_measured", not_measured_json(cost));
         list = cJSON_AddArrayToObject(json, "apps");
         for (size_t i = 0; i < cost->n_apps; i++)
                 cJSON_AddItemToArray(list, app_json(&cost->apps[i]));
