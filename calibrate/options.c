@@ -169,7 +169,7 @@ static int parse_amount(const struct log *log, int option, struct options *optio
                 options->passes = err ? options->passes : (uint32_t)number;
                 return err;
         case OPTION_BATTERY_LIMIT:
-                return parse_range(log, "battery-limit", true, 0.1, 80, "a percentage of 0.1 to 80",
+                return parse_range(log, "battery-limit", true, 0.1, 100, "a percentage of 0.1 to 100",
                                    &options->battery_limit_percent);
         case OPTION_TIME_LIMIT:
                 return parse_range(log, "time-limit", false, 0.01, 1000, "a number of hours of 0.01 to 1000",
