@@ -176,6 +176,26 @@ static double sum_sd_j(const struct sum *sum, const struct profile *profile)
                     spread_j * spread_j / 3);
 }
 
+/*
+ * Part of the energy that the future's load costs by pulling the voltage down further than it was when the battery
+ * was read: its charge then gives less.
+ */
+static double sag(const struct future *future, const struct charge *charge, double read_w, const struct sum *sum)
+{
+        double full_wh = future->history->profile->energy_full_mwh * 1e-3;
+        double load_w = sum->energy_j > 0 ? sum->squares / sum->energy_j : 0;
+
+        return charge->falls ? fmin(fmax(TUNING_SAG_PER_C * (load_w - read_w) / full_wh, 0), 0.5) : 0;
+}
+
+/* The load under which the battery was read: by its own sensor, or idle. */
+static double read_load_w(const struct future *future, const struct forecast_battery *battery)
+{
+        return battery->known && battery->battery.have & BATTERY_POWER ?
+                       (double)battery->battery.power_uw / UJ_PER_J :
+                       future->standby.power_w + future->base.power_w;
+}
+
 static struct cost_value value_of(double value, double sd, double unit)
 {
         double half = model_normal(FORECAST_LEVEL) * sd;
@@ -235,7 +255,8 @@ int forecast_app(const struct history *history, const char *app, double minutes,
                 err = sum_actor(&device, &future, 0, 60 * minutes);
         if (err < 0)
                 return err;
-        charge_of(profile, battery, NAN, &charge); /* where nothing is known: percents of the profile's battery */
+        if (charge_of(profile, battery, NAN, &charge) == 0) /* else nothing is known: percents of the profile's battery */
+                charge.percent_j *= 1 - sag(&future, &charge, read_load_w(&future, battery), &device);
         forecast.energy_j = value_of(model_energy_mj(profile, &own.vector) * 1e-3, sum_sd_j(&own, profile), 1);
         forecast.percent = value_of(forecast.energy_j.value,
                                     hypot(sum_sd_j(&own, profile), charge.energy_sd * forecast.energy_j.value),
@@ -271,20 +292,6 @@ static int balance_sum(const struct balance *balance, double minutes, struct sum
         return err;
 }
 
-/*
- * Part of the energy that the future's load costs by pulling the voltage down further than it was when the battery
- * was read: its charge then gives less.
- */
-static double balance_sag(const struct balance *balance, const struct sum *sum)
-{
-        double full_wh = balance->future->history->profile->energy_full_mwh * 1e-3;
-        double load_w = sum->energy_j > 0 ? sum->squares / sum->energy_j : 0;
-
-        if (!balance->charge.falls)
-                return 0;
-        return fmax(TUNING_SAG_PER_C * (load_w - balance->read_w) / full_wh, 0);
-}
-
 /* What is left, less @z standard deviations; J. NaN: no interval, or no memory. */
 static double balance_left_j(const struct balance *balance, double minutes, double z)
 {
@@ -294,7 +301,7 @@ static double balance_left_j(const struct balance *balance, double minutes, doub
 
         if (balance_sum(balance, minutes, &sum) < 0)
                 return NAN;
-        left_j = balance->available_j * (1 - balance_sag(balance, &sum)) - model_energy_mj(profile, &sum.vector) * 1e-3;
+        left_j = balance->available_j * (1 - sag(balance->future, &balance->charge, balance->read_w, &sum)) - model_energy_mj(profile, &sum.vector) * 1e-3;
         return z == 0 ? left_j : left_j - z * hypot(balance->available_sd_j, sum_sd_j(&sum, profile));
 }
 
@@ -379,9 +386,7 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
         balance.available_j = charge_energy_j(&balance.charge, plan->keep_percent);
         balance.available_sd_j = hypot(balance.charge.percent_sd * balance.charge.percent_j,
                                        balance.charge.energy_sd * fmax(balance.available_j, 0));
-        balance.read_w = battery->known && battery->battery.have & BATTERY_POWER ?
-                                 (double)battery->battery.power_uw / UJ_PER_J :
-                                 future.standby.power_w + future.base.power_w;
+        balance.read_w = read_load_w(&future, battery);
         reserved_j = model_energy_mj(history->profile, &reserved.vector) * 1e-3;
         budget.minutes.value = balance_minutes(&balance, 0);
         budget.minutes.low = balance_minutes(&balance, z);

@@ -96,7 +96,7 @@ int rate_of_app(const struct history *history, size_t app, enum app_state state,
                            pow(TUNING_BLOCK_SD * rate.power_w, 2) * TUNING_BLOCK_S);
         between = with_prior(fmax(sessions.weighted_squares / length_s - ((double)sessions.n - 1) * noise / length_s, 0),
                              (double)sessions.n - 1,
-                             fmax(noise / TUNING_BLOCK_S, pow(TUNING_SESSION_SD * rate.power_w, 2)));
+                             fmax(TUNING_SESSION_SHARE * noise / TUNING_BLOCK_S, pow(TUNING_SESSION_SD * rate.power_w, 2)));
         rate.n_sessions = sessions.n;
         rate.noise_j2_per_s = noise;
         rate.session_sd_w = sqrt(between);

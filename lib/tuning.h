@@ -42,13 +42,15 @@
 #define TUNING_SESSION_GAP_S 600.0
 
 /*
- * How much an app's power differs from block to block, in parts of its mean, before anything is known of it. Sessions
- * are taken to differ as much as the blocks within them do until they have shown otherwise, but at least by the
- * second. Each is worth so many degrees of freedom beside what the history says. Found on development seeds of
- * tests/budget (docs/budget.md).
+ * How much an app's power differs from block to block, in parts of its mean, before anything is known of it. Until
+ * sessions have shown how they differ, their variance is taken to be this share of that of the blocks within them,
+ * but at least the square of the session's part. Each is worth so many degrees of freedom beside what the history
+ * says. Found on development seeds of tests/budget (docs/budget.md): between owners whose sessions are all
+ * alike and owners who play now this, now that.
  */
-#define TUNING_BLOCK_SD 0.05
-#define TUNING_SESSION_SD 0.015
+#define TUNING_SESSION_SHARE 0.75
+#define TUNING_BLOCK_SD 0.03
+#define TUNING_SESSION_SD 0.01
 #define TUNING_PRIOR_DOF 2.0
 /* Seconds of "as on average" that steady the background of a state of the device that was hardly seen yet. */
 #define TUNING_BACKGROUND_PRIOR_S 600.0
@@ -59,7 +61,7 @@
  * voltage, and where it does not.
  */
 #define TUNING_CHARGE_SD_PERCENT 0.3
-#define TUNING_VOLTAGE_SD 0.02
+#define TUNING_VOLTAGE_SD 0.015
 #define TUNING_NO_VOLTAGE_SD 0.04
 
 /*
