@@ -10,9 +10,9 @@
 #include "util.h"
 
 /*
- * Open-circuit voltage of a lithium-ion cell (LiCoO2 or NMC against graphite), in the middle of what is published:
- * below 30 % tables differ by 0.07 V. Only ratios are used, so it serves packs of several cells too; what a
- * device's own cell differs by is TUNING_VOLTAGE_SD.
+ * Open-circuit voltage of a lithium-ion cell (LiCoO2 or NMC against graphite), in the middle of what is
+ * published: below 30 % tables differ by 0.07 V. Only ratios are used, so it serves packs of several cells
+ * too; what a device's own cell differs by is TUNING_VOLTAGE_SD.
  */
 static const struct {
         double percent, volt;
@@ -25,7 +25,8 @@ static double cell_volt(double percent)
 {
         for (size_t i = 1; i < ARRAY_SIZE(cell); i++) {
                 if (percent <= cell[i].percent)
-                        return cell[i - 1].volt + (percent - cell[i - 1].percent) / (cell[i].percent - cell[i - 1].percent) *
+                        return cell[i - 1].volt + (percent - cell[i - 1].percent) /
+                                                          (cell[i].percent - cell[i - 1].percent) *
                                                           (cell[i].volt - cell[i - 1].volt);
         }
         return cell[ARRAY_SIZE(cell) - 1].volt;
@@ -47,9 +48,11 @@ static double cell_integral(double percent)
 static double shown_percent(const struct battery *battery, double *step)
 {
         *step = 0;
-        if (battery->have & BATTERY_CHARGE_NOW && battery->have & BATTERY_CHARGE_FULL && battery->charge_full_uah > 0)
+        if (battery->have & BATTERY_CHARGE_NOW && battery->have & BATTERY_CHARGE_FULL &&
+            battery->charge_full_uah > 0)
                 return fmin(100.0 * (double)battery->charge_now_uah / (double)battery->charge_full_uah, 100);
-        if (battery->have & BATTERY_ENERGY_NOW && battery->have & BATTERY_ENERGY_FULL && battery->energy_full_uwh > 0)
+        if (battery->have & BATTERY_ENERGY_NOW && battery->have & BATTERY_ENERGY_FULL &&
+            battery->energy_full_uwh > 0)
                 return fmin(100.0 * (double)battery->energy_now_uwh / (double)battery->energy_full_uwh, 100);
         *step = 1;
         return battery->have & BATTERY_CAPACITY ? (double)battery->capacity_percent : NAN;
@@ -76,7 +79,8 @@ int charge_of(const struct profile *profile, const struct forecast_battery *batt
                 return -ENODEV;
         spread_step(&charge, isnan(percent) ? step : 0);
         charge.energy_sd = known && shown->have & BATTERY_ENERGY_FULL ? TUNING_VOLTAGE_SD : TUNING_NO_VOLTAGE_SD;
-        if (known && shown->have & BATTERY_CHARGE_FULL && shown->have & BATTERY_VOLTAGE && shown->charge_full_uah > 0) {
+        if (known && shown->have & BATTERY_CHARGE_FULL && shown->have & BATTERY_VOLTAGE &&
+            shown->charge_full_uah > 0) {
                 /* The voltage was seen at the battery's percentage; what the user says may be another. */
                 double ratio = isnan(seen) ? 1 : cell_volt(charge.percent) / cell_volt(seen);
 

@@ -11,8 +11,8 @@
 #include "util.h"
 
 /*
- * Rows are first summed by app and state, and only then multiplied: the model is linear, so the result is the same,
- * and a month of polls costs a sum each.
+ * Rows are first summed by app and state, and only then multiplied: the model is linear, so the result is the
+ * same, and a month of polls costs a sum each.
  */
 struct entry {
         char *app, *name;
@@ -75,7 +75,8 @@ static int add_entry(struct cost_maker *maker, const char *app, enum app_state s
         err = util_grow(&maker->entries, &maker->capacity, maker->n + 1, sizeof(*maker->entries));
         if (err < 0)
                 return err;
-        maker->entries[maker->n] = (struct entry){ .app = TAKE_PTR(copy), .name = TAKE_PTR(name), .state = state };
+        maker->entries[maker->n] =
+                (struct entry){.app = TAKE_PTR(copy), .name = TAKE_PTR(name), .state = state};
         maker->slots[slot] = (uint32_t)maker->n + 1;
         *ret = maker->n++;
         return 0;
@@ -95,7 +96,8 @@ static int find_entry(struct cost_maker *maker, const char *app, enum app_state 
                 if (err < 0)
                         return err;
         }
-        for (at = hash_key(app, state) & (maker->n_slots - 1); maker->slots[at]; at = (at + 1) & (maker->n_slots - 1)) {
+        for (at = hash_key(app, state) & (maker->n_slots - 1); maker->slots[at];
+             at = (at + 1) & (maker->n_slots - 1)) {
                 *ret = maker->slots[at] - 1;
                 if (is_entry(&maker->entries[*ret], app, state))
                         return 0;
@@ -299,8 +301,8 @@ static int make_apps(const struct cost_maker *maker, const struct profile *profi
         return 0;
 }
 
-int cost_maker_finish(struct cost_maker *maker, const struct profile *profile, const struct store_battery *battery,
-                      struct cost **ret)
+int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
+                      const struct store_battery *battery, struct cost **ret)
 {
         _cleanup_(cost_freep) struct cost *cost = calloc(1, sizeof(*cost));
         _cleanup_(model_vector_clear) struct model_vector total = { 0 };

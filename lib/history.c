@@ -132,7 +132,8 @@ static int find_app(struct history *history, const char *app, size_t *ret)
                 if (err < 0)
                         return err;
         }
-        for (at = hash_text(app) & (reader->n_slots - 1); reader->slots[at]; at = (at + 1) & (reader->n_slots - 1)) {
+        for (at = hash_text(app) & (reader->n_slots - 1); reader->slots[at];
+             at = (at + 1) & (reader->n_slots - 1)) {
                 *ret = reader->slots[at] - 1;
                 if (strcmp(history->apps[*ret].app, app) == 0)
                         return 0;
@@ -201,7 +202,8 @@ static int close_app(struct history *history, size_t i, struct cell *cell, struc
         if (err == 0 && i % 2 == STATE_BACKGROUND)
                 err = model_vector_add(&history->background, &vector);
         if (err == 0)
-                err = util_grow(&history->uses, &history->capacity.uses, history->n_uses + 1, sizeof(*history->uses));
+                err = util_grow(&history->uses, &history->capacity.uses, history->n_uses + 1,
+                                sizeof(*history->uses));
         if (err < 0)
                 return err;
         state->active_s += active_s;
@@ -212,7 +214,10 @@ static int close_app(struct history *history, size_t i, struct cell *cell, struc
                         block->background[j] += vector.weight[j];
         }
         history->uses[history->n_uses++] = (struct history_use){
-                .app = (uint32_t)(i / 2), .block = (uint32_t)history->n_blocks, .state = i % 2, .active_s = active_s,
+                .app = (uint32_t)(i / 2),
+                .block = (uint32_t)history->n_blocks,
+                .state = i % 2,
+                .active_s = active_s,
                 .energy_mj = model_energy_mj(history->profile, &vector),
         };
         return 0;
@@ -227,7 +232,8 @@ static int close_block(struct history *history)
 
         if (!reader->open)
                 return 0;
-        err = util_grow(&history->blocks, &history->capacity.blocks, history->n_blocks + 1, sizeof(*history->blocks));
+        err = util_grow(&history->blocks, &history->capacity.blocks, history->n_blocks + 1,
+                        sizeof(*history->blocks));
         if (err < 0)
                 return err;
         block = &history->blocks[history->n_blocks];

@@ -28,7 +28,8 @@ struct joulecast_plan {
         char *names[BUDGET_RESERVES_MAX + 1]; /* the app's and the reserves' */
 };
 
-_Static_assert((int)JOULECAST_GPU == (int)COMPONENT_GPU && (int)JOULECAST_CPU == (int)COMPONENT_CPU, "same order");
+_Static_assert((int)JOULECAST_GPU == (int)COMPONENT_GPU && (int)JOULECAST_CPU == (int)COMPONENT_CPU,
+               "same order");
 _Static_assert(JOULECAST_APP_MAX == APP_ID_MAX, "same ids");
 
 JOULECAST_EXPORT int joulecast_cost_new(const struct joulecast_profile *profile, struct joulecast_usage *usage,
@@ -79,7 +80,8 @@ JOULECAST_EXPORT size_t joulecast_cost_count(const struct joulecast_cost *cost)
         return cost->cost->n_apps;
 }
 
-JOULECAST_EXPORT int joulecast_cost_app(const struct joulecast_cost *cost, size_t index, struct joulecast_cost_app *ret)
+JOULECAST_EXPORT int joulecast_cost_app(const struct joulecast_cost *cost, size_t index,
+                                        struct joulecast_cost_app *ret)
 {
         const struct cost_app *app;
 
@@ -125,8 +127,9 @@ static int tell_never_seen(const struct joulecast_usage *usage, const char *app)
         return -ENODATA;
 }
 
-JOULECAST_EXPORT int joulecast_forecast_new(const struct joulecast_profile *profile, struct joulecast_usage *usage,
-                                            const char *app, double minutes, struct joulecast_forecast **ret)
+JOULECAST_EXPORT int joulecast_forecast_new(const struct joulecast_profile *profile,
+                                            struct joulecast_usage *usage, const char *app, double minutes,
+                                            struct joulecast_forecast **ret)
 {
         _cleanup_free_ struct joulecast_forecast *forecast = calloc(1, sizeof(*forecast));
         const struct history *history;

@@ -18,13 +18,13 @@
 /*
  * A usage in the order of a profile's coefficients: what each is multiplied with, in s, MB or a count, so that
  * coefficient times weight is mJ. Between measured frequencies or levels the weight is split linearly; outside, the
- * nearest takes it and `spread_mj` grows. `missing` tells components that the usage has and the profile or the
+ * nearest takes it and `spread_mj` grows. `not_measured` names what the usage has and the profile or the
  * counters lack.
  */
 struct model_vector {
         double *weight;          /* one per coefficient */
         size_t n;
-        double component_spread_mj[COMPONENT_COUNT]; /* half the range of what is not known better, e.g. frequency unknown */
+        double component_spread_mj[COMPONENT_COUNT]; /* half the range of what is not known better: no cpufreq */
         uint32_t unknown;        /* 1 << component: wholly unknown (no coefficient, or not counted) */
         char **not_measured;     /* coefficient keys or counters, e.g. "wifi.tx_mj_per_mb", "disk (not counted)" */
         size_t n_not_measured;
@@ -64,7 +64,7 @@ struct model_energy {
 void model_energy(const struct profile *profile, const struct model_vector *vector, double level, double extra_sd_j,
                   struct model_energy *ret);
 
-/* Quantile of Student's t by Hill's algorithm 396 (CACM 13, 1970), two-sided @level, e.g. 0.95; so that the shared library needs no GSL. */
+/* Quantile of Student's t, two-sided @level, e.g. 0.95; Hill's algorithm 396 (CACM 13, 1970), so no GSL is needed. */
 double model_student_t(double degrees_of_freedom, double level);
 /* The same for infinitely many degrees of freedom: 1.96 for 0.95. */
 double model_normal(double level);

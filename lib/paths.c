@@ -93,8 +93,8 @@ static int virtual_state_path(const char *name, const char *rest, char **ret)
         return err < 0 ? err : xdg_path("XDG_STATE_HOME", "/.local/state", path, ret);
 }
 
-static int find_path(const char *device, bool write, const char *variable, const char *otherwise, const char *rest,
-                     const char *system, char **ret)
+static int find_path(const char *device, bool write, const char *variable, const char *otherwise,
+                     const char *rest, const char *system, char **ret)
 {
         _cleanup_free_ char *own = NULL;
         int err;
@@ -124,7 +124,8 @@ int paths_usage(const char *device, bool write, char **ret)
 
 int paths_observations(const char *device, char **ret)
 {
-        return find_path(device, true, "XDG_STATE_HOME", "/.local/state", "observations.db", SYSTEM_OBSERVATIONS, ret);
+        return find_path(device, true, "XDG_STATE_HOME", "/.local/state", "observations.db",
+                         SYSTEM_OBSERVATIONS, ret);
 }
 
 int paths_config(char **ret)

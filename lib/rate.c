@@ -56,8 +56,9 @@ static void spread_add(struct spread *spread, double active_s, double energy_j, 
 }
 
 /*
- * Pieces of white noise of N J^2/s and length a have the variance N/a, so sum a (p - mean)^2 is about (n - 1) N, for
- * blocks as for sessions; what sessions have beyond that is their own: n_sessions - 1 times the mean length times s^2.
+ * Pieces of white noise of N J^2/s and length a have the variance N/a, so sum a (p - mean)^2 is about (n - 1)
+ * N, for blocks as for sessions; what sessions have beyond that is their own: n_sessions - 1 times the mean
+ * length times s^2.
  */
 int rate_of_app(const struct history *history, size_t app, enum app_state state, struct rate *ret)
 {
@@ -94,9 +95,11 @@ int rate_of_app(const struct history *history, size_t app, enum app_state state,
         noise = blocks.weighted_squares - sessions.weighted_squares;
         noise = with_prior(fmax(noise, 0), (double)blocks.n - (double)sessions.n,
                            pow(TUNING_BLOCK_SD * rate.power_w, 2) * TUNING_BLOCK_S);
-        between = with_prior(fmax(sessions.weighted_squares / length_s - ((double)sessions.n - 1) * noise / length_s, 0),
-                             (double)sessions.n - 1,
-                             fmax(TUNING_SESSION_SHARE * noise / TUNING_BLOCK_S, pow(TUNING_SESSION_SD * rate.power_w, 2)));
+        between = with_prior(
+                fmax(sessions.weighted_squares / length_s - ((double)sessions.n - 1) * noise / length_s, 0),
+                (double)sessions.n - 1,
+                fmax(TUNING_SESSION_SHARE * noise / TUNING_BLOCK_S,
+                     pow(TUNING_SESSION_SD * rate.power_w, 2)));
         rate.n_sessions = sessions.n;
         rate.noise_j2_per_s = noise;
         rate.session_sd_w = sqrt(between);
@@ -282,7 +285,8 @@ static int fill_rates(struct regression *r, struct rate *ret)
                 double seconds = r->matrix[i * r->columns + i] * r->matrix[i * r->columns + i];
 
                 for (size_t c = 0; c < COMPONENT_COUNT; c++)
-                        ret[i].vector.component_spread_mj[c] = history->background.component_spread_mj[c] / r->awake_s;
+                        ret[i].vector.component_spread_mj[c] =
+                                history->background.component_spread_mj[c] / r->awake_s;
                 ret[i].noise_j2_per_s = noise;
                 ret[i].session_sd_w = TUNING_SESSION_SD * ret[i].power_w;
                 ret[i].mean_sd_w = sqrt(noise / seconds);

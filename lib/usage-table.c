@@ -14,7 +14,9 @@
 #define COLUMNS_MAX 128
 #define FIELD_MAX 256
 #define TABLE_BYTES_MAX (64 << 20)
-#define AMOUNT_MAX 1e15 /* in whatever unit: far above all that a machine does in a year, far below 2^64 after scaling */
+#define AMOUNT_MAX                                                                                           \
+        1e15 /* in whatever unit: far above all that a machine does in a year, far below 2^64 after scaling  \
+              */
 
 enum column {
         COLUMN_NAME,
@@ -193,7 +195,9 @@ static int read_amount(struct parser *parser, size_t i, const char *field, struc
                 row->display_ms = amount;
                 if (amount > 1e12)
                         return complain(parser, "a time is out of range", field);
-                return amount > 0 ? usage_add_screen(usage, BRIGHTNESS_UNKNOWN, (uint64_t)llround(amount * 1e6)) : 0;
+                return amount > 0
+                               ? usage_add_screen(usage, BRIGHTNESS_UNKNOWN, (uint64_t)llround(amount * 1e6))
+                               : 0;
         case COLUMN_READ_BYTES:
                 usage->read_bytes = (uint64_t)llround(amount);
                 return 0;

@@ -27,9 +27,11 @@ static double percent_of(const struct battery_unit *unit)
 
         if (battery->have & BATTERY_CAPACITY)
                 return battery->capacity_percent;
-        if (battery->have & BATTERY_CHARGE_NOW && battery->have & BATTERY_CHARGE_FULL && battery->charge_full_uah > 0)
+        if (battery->have & BATTERY_CHARGE_NOW && battery->have & BATTERY_CHARGE_FULL &&
+            battery->charge_full_uah > 0)
                 return 100.0 * (double)battery->charge_now_uah / (double)battery->charge_full_uah;
-        if (battery->have & BATTERY_ENERGY_NOW && battery->have & BATTERY_ENERGY_FULL && battery->energy_full_uwh > 0)
+        if (battery->have & BATTERY_ENERGY_NOW && battery->have & BATTERY_ENERGY_FULL &&
+            battery->energy_full_uwh > 0)
                 return 100.0 * (double)battery->energy_now_uwh / (double)battery->energy_full_uwh;
         return NAN;
 }
@@ -69,8 +71,8 @@ static void format_cpus(const struct cpu_policy *policy, char *buf, size_t size)
 
                 while (last + 1 < policy->n_cpus && policy->cpus[last + 1] == policy->cpus[last] + 1)
                         last++;
-                length += (size_t)snprintf(buf + length, size - length, last > i ? "%s%u-%u" : "%s%u", i ? "," : "",
-                                           policy->cpus[i], policy->cpus[last]);
+                length += (size_t)snprintf(buf + length, size - length, last > i ? "%s%u-%u" : "%s%u",
+                                           i ? "," : "", policy->cpus[i], policy->cpus[last]);
                 i = last;
         }
 }
@@ -101,7 +103,8 @@ static struct cJSON *display_json(const struct findings *findings)
                 return cJSON_CreateNull();
         json = cJSON_CreateObject();
         cJSON_AddItemToObject(json, "backlight", answer_text(display->backlight[0] ? display->backlight : NULL));
-        cJSON_AddNumberToObject(json, "max_brightness", if_known(display->max_brightness > 0, display->max_brightness));
+        cJSON_AddNumberToObject(json, "max_brightness",
+                                if_known(display->max_brightness > 0, display->max_brightness));
         if (display->screen_known)
                 cJSON_AddBoolToObject(json, "on", display->screen_on);
         else
@@ -188,7 +191,8 @@ static void print_policies(const struct findings *findings)
                 table_cell(table, "%s", text);
                 table_cell(table, "%zu", policy->n_khz);
                 if (policy->n_khz > 0)
-                        table_cell(table, "%.0f .. %.0f", policy->khz[0] / 1e3, policy->khz[policy->n_khz - 1] / 1e3);
+                        table_cell(table, "%.0f .. %.0f", policy->khz[0] / 1e3,
+                                   policy->khz[policy->n_khz - 1] / 1e3);
                 else
                         table_cell(table, "?");
                 text[0] = '\0';

@@ -105,8 +105,8 @@ static void add_app(struct table *table, const struct cost_app *app)
         table_cell(table, "%s", app->active_s > 0 ? format_duration(app->active_s, duration) : "");
 }
 
-static void add_line(struct table *table, enum table_style style, const char *name, double energy_j, double seconds,
-                     const struct profile *profile)
+static void add_line(struct table *table, enum table_style style, const char *name, double energy_j,
+                     double seconds, const struct profile *profile)
 {
         char duration[32];
 
@@ -162,13 +162,15 @@ static void print_notes(const struct cost *cost, const struct profile *profile)
         char list[1024] = "";
 
         if (!isnan(cost->base_j))
-                print_note("Base is nobody's: what the device needs awake, with its WiFi associated, its screen on "
+                print_note("Base is nobody's: what the device needs awake, with its WiFi associated, its "
+                           "screen on "
                            "for no app, and work that no process owns.");
         if (!isnan(cost->unexplained_j))
                 print_note("Unexplained is what the battery gave beyond what the model says; it may be negative. "
                            "Apps, base and unexplained are the battery.");
         else if (!isnan(cost->measured_j))
-                print_note("The battery was not watched on battery power throughout, so nothing is called unexplained.");
+                print_note("The battery was not watched on battery power throughout, so nothing is called "
+                           "unexplained.");
         if (isnan(profile->degrees_of_freedom))
                 print_note("This profile has no standard errors, so there are no intervals.");
         for (size_t i = 0; i < cost->n_not_measured; i++) {

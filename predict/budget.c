@@ -83,13 +83,15 @@ static void print_headline(const struct joulecast_budget *budget)
         ask_minutes(isnan(minutes.low) ? minutes.value : minutes.low, sure);
         ask_minutes(minutes.value, likely);
         if (isnan(minutes.low))
-                printf("%s can run for %s%s%s; how sure that is, this profile does not know.\n", app, bold, likely, plain);
+                printf("%s can run for %s%s%s; how sure that is, this profile does not know.\n", app, bold,
+                       likely, plain);
         else if (minutes.value < 1)
                 printf("%sNothing is left for %s%s: what is to come later takes it all.\n", bold, app, plain);
         else if (minutes.low < 1)
                 printf("%s may run for %s%s%s, but not for sure.\n", app, bold, likely, plain);
         else
-                printf("%s can run for %s%s for sure%s (95 of 100 times), %s likely.\n", app, bold, sure, plain, likely);
+                printf("%s can run for %s%s for sure%s (95 of 100 times), %s likely.\n", app, bold, sure,
+                       plain, likely);
 }
 
 static int print_answer(const struct joulecast_budget *budget, const struct question *question)
@@ -98,12 +100,14 @@ static int print_answer(const struct joulecast_budget *budget, const struct ques
         char span[32], name[JOULECAST_APP_MAX];
 
         print_headline(budget);
-        printf("\nOf %.0f %% in the battery, %.1f %% are set aside", battery, joulecast_budget_reserved_percent(budget));
+        printf("\nOf %.0f %% in the battery, %.1f %% are set aside", battery,
+               joulecast_budget_reserved_percent(budget));
         for (size_t i = 0; i < question->n_reserves; i++)
                 printf("%s %s of %s", i ? "," : ":", ask_minutes(question->reserve_minutes[i], span),
                        util_printable(question->reserve_app[i], name, sizeof(name)));
         if (question->standby_minutes > 0)
-                printf("%s %s of standby", question->n_reserves ? "," : ":", ask_minutes(question->standby_minutes, span));
+                printf("%s %s of standby", question->n_reserves ? "," : ":",
+                       ask_minutes(question->standby_minutes, span));
         if (question->keep_percent > 0)
                 printf("%s %.0f %% to keep", question->n_reserves || question->standby_minutes > 0 ? "," : ":",
                        question->keep_percent);
@@ -169,10 +173,14 @@ int budget_main(int argc, char **argv)
                   .data = &question.battery_percent },
         };
         const struct command command = {
-                .name = "budget", .arguments = "--app A [--reserve B=10m]... [--standby 3h] [--keep PERCENT] [--json]",
-                .help = "How long an app can run and leave enough for what is needed later. \"For sure\" holds in 95\n"
-                        "of 100 cases. The whole device's drain counts: base, the app, and the usual background.",
-                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+                .name = "budget",
+                .arguments = "--app A [--reserve B=10m]... [--standby 3h] [--keep PERCENT] [--json]",
+                .help = "How long an app can run and leave enough for what is needed later. \"For sure\" "
+                        "holds in 95\n"
+                        "of 100 cases. The whole device's drain counts: base, the app, and the usual "
+                        "background.",
+                .rows = rows,
+                .n_rows = ARRAY_SIZE(rows),
         };
         struct options options = { 0 };
         int code;

@@ -55,14 +55,16 @@ void findings_check_batteries(struct findings *findings)
 
                 if (!(battery->have & BATTERY_POWER))
                         findings_miss(findings, "current sensor",
-                                      "%s shows neither power_now nor current_now with voltage_now: no calibration by gauge",
+                                      "%s shows neither power_now nor current_now with voltage_now: no "
+                                      "calibration by gauge",
                                       findings->batteries[i].name);
                 if (!(battery->have & (BATTERY_CAPACITY | BATTERY_CHARGE_NOW | BATTERY_ENERGY_NOW)))
                         findings_miss(findings, "charge", "%s shows no capacity, charge_now or energy_now",
                                       findings->batteries[i].name);
                 if (!(battery->have & BATTERY_VOLTAGE))
                         findings_miss(findings, "voltage",
-                                      "%s shows no voltage_now: a percent is taken to hold the same energy everywhere",
+                                      "%s shows no voltage_now: a percent is taken to hold the same energy "
+                                      "everywhere",
                                       findings->batteries[i].name);
         }
 }
@@ -74,14 +76,16 @@ static void look_at_cpus(int root_fd, struct findings *findings)
         if (err < 0)
                 findings_miss(findings, "cpufreq", "sys/devices/system/cpu cannot be read: %s", strerror(-err));
         else if (findings->n_policies == 0)
-                findings_miss(findings, "cpufreq", "the kernel shows no frequency policies (a virtual machine, or no "
+                findings_miss(findings, "cpufreq",
+                              "the kernel shows no frequency policies (a virtual machine, or no "
                               "driver): CPU cost has the range over all operating points");
         for (size_t i = 0; i < findings->n_policies; i++) {
                 const struct cpu_policy *policy = &findings->policies[i];
                 char path[96];
 
                 if (policy->n_khz == 0)
-                        findings_miss(findings, "frequency list", "the driver of policy %u has none", policy->policy);
+                        findings_miss(findings, "frequency list", "the driver of policy %u has none",
+                                      policy->policy);
                 snprintf(path, sizeof(path), "%s/stats/time_in_state", policy->path);
                 if (faccessat(root_fd, path, R_OK, 0) < 0)
                         findings_miss(findings, "time in state", "policy %u: %s: %s", policy->policy, path,
@@ -106,9 +110,11 @@ static void look_at_rest(int root_fd, struct findings *findings)
 
         findings->has_display = err == 0;
         if (err < 0)
-                findings_miss(findings, "display", "there is neither a backlight nor a connected screen in sys/class");
+                findings_miss(findings, "display",
+                              "there is neither a backlight nor a connected screen in sys/class");
         else if (!findings->display.max_brightness)
-                findings_miss(findings, "brightness", "sys/class/backlight is empty: the screen's cost has the range over "
+                findings_miss(findings, "brightness",
+                              "sys/class/backlight is empty: the screen's cost has the range over "
                               "all levels");
         findings->has_disk = opens(root_fd, disk_open);
         if (!findings->has_disk)
@@ -144,9 +150,11 @@ static void look_at_files(const struct options *options, struct findings *findin
         snprintf(findings->database, sizeof(findings->database), "%s",
                  options->database ? options->database : usage ? usage : "");
         if (access(findings->profile, R_OK) < 0)
-                findings_miss(findings, "profile", "%.150s: %s; run joulecast calibrate", findings->profile, strerror(errno));
+                findings_miss(findings, "profile", "%.150s: %s; run joulecast calibrate", findings->profile,
+                              strerror(errno));
         if (access(findings->database, R_OK) < 0)
-                findings_miss(findings, "usage", "%.150s: %s; start joulecastd", findings->database, strerror(errno));
+                findings_miss(findings, "usage", "%.150s: %s; start joulecastd", findings->database,
+                              strerror(errno));
 }
 
 static int look_at_machine(const struct options *options, struct findings *findings)
@@ -170,8 +178,10 @@ static int look_at_machine(const struct options *options, struct findings *findi
 int doctor_main(int argc, char **argv)
 {
         static const struct command command = {
-                .name = "doctor", .arguments = "[--machine DIR] [--json]",
-                .help = "What this machine offers: batteries with their gauges' quirks, CPU frequencies, the screen,\n"
+                .name = "doctor",
+                .arguments = "[--machine DIR] [--json]",
+                .help = "What this machine offers: batteries with their gauges' quirks, CPU frequencies, the "
+                        "screen,\n"
                         "storage, network, ways to collect; and why a thing is missing.",
         };
         _cleanup_(findings_clear) struct findings findings = { 0 };

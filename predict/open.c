@@ -17,9 +17,11 @@ static int tell_device(const struct options *options, int err)
         char device[128];
 
         if (!options->device)
-                log_error(&program_log, "there is no home folder to look in; say --profile FILE and --database FILE");
+                log_error(&program_log,
+                          "there is no home folder to look in; say --profile FILE and --database FILE");
         else
-                log_error(&program_log, "--device %s: %s", util_printable(options->device, device, sizeof(device)),
+                log_error(&program_log, "--device %s: %s",
+                          util_printable(options->device, device, sizeof(device)),
                           err == -EINVAL ? "a device is virtual:NAME or virtual:FILE" : strerror(-err));
         return err == -EINVAL ? CODE_USAGE : CODE_FAILED;
 }

@@ -14,14 +14,15 @@ static void print_row(const struct option_row *row)
 {
         char left[64];
 
-        snprintf(left, sizeof(left), "--%s%s%s", row->name, row->argument ? " " : "", row->argument ? row->argument : "");
+        snprintf(left, sizeof(left), "--%s%s%s", row->name, row->argument ? " " : "",
+                 row->argument ? row->argument : "");
         printf("  %-28s %s\n", left, row->help);
 }
 
 static void print_help(const struct command *command, const struct option_row *shared, size_t n_shared)
 {
-        printf("Usage: joulecast %s%s%s\n\n%s\n\n", command->name, *command->arguments ? " " : "", command->arguments,
-               command->help);
+        printf("Usage: joulecast %s%s%s\n\n%s\n\n", command->name, *command->arguments ? " " : "",
+               command->arguments, command->help);
         if (command->n_rows > 0)
                 printf("Options:\n");
         for (size_t i = 0; i < command->n_rows; i++)

@@ -65,8 +65,9 @@ int predict_main(int argc, char **argv)
         const char *app = NULL;
         double minutes = NAN;
         const struct option_row rows[] = {
-                { "app", "A", "its id or its name", .text = &app },
-                { "minutes", "N", "for how long; 90s, 20m and 1h30m do too", .parse = take_minutes, .data = &minutes },
+                {"app", "A", "its id or its name", .text = &app},
+                {"minutes", "N", "for how long; 90s, 20m and 1h30m do too", .parse = take_minutes,
+                 .data = &minutes},
         };
         const struct command command = {
                 .name = "predict", .arguments = "--app A --minutes N [--json]",
