@@ -35,10 +35,10 @@ static bool comes(const struct planned_mode *mode, uint32_t pass, bool extras, s
 }
 
 /*
- * A pass of the gauge comes back to idle every eight dwells or so: the base is in every row, and what the daemons do
+ * A pass of the gauge comes back to idle every four dwells or so: the base is in every row, and what the daemons do
  * meanwhile shows there best. It costs next to no battery.
  */
-#define IDLES_IN_PASS 3
+#define IDLES_IN_PASS 6
 #define IDLE 0 /* the first of every plan */
 
 static size_t spread_idle(size_t *order, size_t n)

@@ -139,7 +139,7 @@ static void orders(void)
         for (size_t k = 0; k < 12; k++)
                 check(visited[k]);
         check_int(held_back, 2);
-        check_int(idles, 9); /* every eight dwells or so */
+        check_int(idles, 18); /* every four dwells or so */
         plan_order(&plan, 7, 0, SIZE_MAX, false, order);
         plan_order(&plan, 8, 0, SIZE_MAX, false, again);
         check(memcmp(order, again, 20 * sizeof(order[0])) != 0);

@@ -60,7 +60,7 @@ double noise_expected(const struct noise *noise, bool charge, double power_mw, d
 void noise_covariance(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
                       const double *power, const double *extra, gsl_matrix *covariance)
 {
-        double daemons = square(noise->background_sd_mw);
+        double hum = noise->background_hum * square(noise->background_sd_mw);
 
         for (size_t a = 0; a < n; a++) {
                 const struct row *row = &rows->list[index[a]];
@@ -75,7 +75,7 @@ void noise_covariance(const struct noise *noise, const struct rows *rows, const 
                         const struct row *other = &rows->list[index[b]];
                         double gap = fmax(row->start_s - other->start_s - other->seconds, 0), shared;
 
-                        shared = daemons * mean_covariance(row->seconds, other->seconds, gap, noise->background_tau_s);
+                        shared = hum * mean_covariance(row->seconds, other->seconds, gap, noise->background_tau_s);
                         if (touches && row->charge && index[b] + 1 == index[a])
                                 shared -= UNIFORM_VARIANCE *
                                           square(fmin(row->refresh_s, other->refresh_s) * before) /

@@ -17,6 +17,7 @@
 struct noise {
         double background_sd_mw;     /* daemons */
         double background_tau_s;
+        double background_hum;       /* part of their variance that lasts from row to row; the rest is rare tasks */
         double level_error;          /* a step of the level, beyond the smooth curve: standard deviation, of 1 */
         double gauge_error;          /* one update of the gauge, of 1 */
         double gauge_quantum_mw;

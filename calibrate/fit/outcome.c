@@ -32,7 +32,7 @@ static const struct {
         { true, VOLTAGE_MEASURED, SCALE_PERCENT, 0.5 },
         { true, VOLTAGE_GENERIC, 2.5, 0.5 },
         { true, VOLTAGE_NONE, 5, 0.5 },
-        { false, VOLTAGE_MEASURED, SCALE_PERCENT, 0.7 },
+        { false, VOLTAGE_MEASURED, 0.8, 0.7 },
 };
 
 /*

@@ -9,6 +9,8 @@
 
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_linalg.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
 
 #include "util.h"
 
@@ -22,6 +24,7 @@ const struct regression_options regression_options_default = {
         .noise = {
                 .background_sd_mw = 15,
                 .background_tau_s = 300,
+                .background_hum = 0.6,
                 .level_error = 0.004,
                 .gauge_error = 0.01,
                 .gauge_quantum_mw = 4,
@@ -34,13 +37,13 @@ const struct regression_options regression_options_default = {
         .prior_dof = 14,
 };
 
-#define ITERATIONS_MAX 12
-#define CONVERGED 1e-5
+#define ITERATIONS_MAX 25
+#define CONVERGED 1e-4
 
 /* In one iteration, rows this far off, of the worst, lose weight. */
-#define WORST_FIRST 0.7
+#define WORST_FIRST 0.5
 
-/* Noise goes through one Cholesky factor per block of rows: longer calibrations stay linear in time. */
+/* The rows' covariance is inverted block by block: longer calibrations stay linear in time. */
 #define BLOCK_ROWS 256
 
 struct work {
@@ -50,16 +53,17 @@ struct work {
         struct regression *fit;
         size_t q;               /* p + z */
         gsl_matrix *x;          /* n x q */
-        gsl_matrix *white;      /* L^-1 X, then L'^-1 L^-1 X */
+        gsl_matrix *noise;      /* C^-1 of the rows, block by block */
+        gsl_matrix *white;      /* C^-1 X */
         gsl_vector *y;          /* n: observed power, delays of the level corrected */
-        gsl_vector *residual;   /* n: whitened */
+        gsl_vector *ry;         /* n: C^-1 of the residuals */
         gsl_matrix *gram;       /* q x q */
         gsl_matrix *inverse;
         gsl_vector *moment;
         gsl_vector *last;       /* value of the iteration before */
-        gsl_matrix *block;
         double *power;          /* of all rows: the best guess so far */
         double *precision;      /* n: diagonal of the projection (1 / deletion variance) */
+        double *scratch;        /* n */
         bool *nonneg;
         double level_sd;        /* of each wave, as far as this gauge tells */
 };
@@ -69,14 +73,15 @@ static void work_clear(struct work *work)
         matrix_freep(&work->x);
         matrix_freep(&work->white);
         vector_freep(&work->y);
-        vector_freep(&work->residual);
+        vector_freep(&work->ry);
+        matrix_freep(&work->noise);
         matrix_freep(&work->gram);
         matrix_freep(&work->inverse);
         vector_freep(&work->moment);
         vector_freep(&work->last);
-        matrix_freep(&work->block);
         free(work->power);
         free(work->precision);
+        free(work->scratch);
         free(work->nonneg);
 }
 
@@ -87,17 +92,18 @@ static int work_make(struct work *work)
         work->x = gsl_matrix_calloc(n, q);
         work->white = gsl_matrix_alloc(n, q);
         work->y = gsl_vector_alloc(n);
-        work->residual = gsl_vector_alloc(n);
+        work->ry = gsl_vector_alloc(n);
+        work->noise = gsl_matrix_alloc(n, block);
         work->gram = gsl_matrix_alloc(q, q);
         work->inverse = gsl_matrix_alloc(q, q);
         work->moment = gsl_vector_alloc(q);
         work->last = gsl_vector_calloc(q);
-        work->block = gsl_matrix_alloc(block, block);
         work->power = calloc(work->rows->n, sizeof(*work->power));
         work->precision = calloc(n, sizeof(*work->precision));
+        work->scratch = calloc(n, sizeof(*work->scratch));
         work->nonneg = calloc(q, sizeof(*work->nonneg));
-        return work->x && work->white && work->y && work->residual && work->gram && work->inverse &&
-               work->moment && work->last && work->block && work->power && work->precision && work->nonneg ?
+        return work->x && work->white && work->y && work->ry && work->noise && work->gram && work->inverse &&
+               work->moment && work->last && work->power && work->precision && work->scratch && work->nonneg ?
                0 : -ENOMEM;
 }
 
@@ -307,59 +313,88 @@ static void observe(struct work *work)
         }
 }
 
-/*
- * Whitens rows from..from+n-1: residual := L^-1 y and white := L^-1 X. @twice makes it C^-1 instead, and adds the
- * diagonal of C^-1 to the precisions.
- */
-static int whiten_block(struct work *work, size_t from, size_t n, bool twice)
+/* The inverse of the rows' covariance, block by block: block rows from..from+n-1 begin at column 0 of their rows. */
+static gsl_matrix_view noise_block(const struct work *work, size_t from)
 {
-        gsl_matrix_view block = gsl_matrix_submatrix(work->block, 0, 0, n, n);
-        gsl_matrix_view white = gsl_matrix_submatrix(work->white, from, 0, n, work->q);
-        gsl_vector_view residual = gsl_vector_subvector(work->residual, from, n);
-        int err;
+        size_t n = MIN(work->fit->n - from, (size_t)BLOCK_ROWS);
 
-        noise_covariance(&work->options->noise, work->rows, work->fit->index + from, n, work->power,
-                         work->fit->extra + from, &block.matrix);
-        err = gsl_linalg_cholesky_decomp1(&block.matrix);
-        if (err)
-                return errno_from_gsl(err);
-        gsl_blas_dtrsm(CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, 1, &block.matrix, &white.matrix);
-        gsl_blas_dtrsv(CblasLower, CblasNoTrans, CblasNonUnit, &block.matrix, &residual.vector);
-        if (!twice)
-                return 0;
-        gsl_blas_dtrsm(CblasLeft, CblasLower, CblasTrans, CblasNonUnit, 1, &block.matrix, &white.matrix);
-        gsl_blas_dtrsv(CblasLower, CblasTrans, CblasNonUnit, &block.matrix, &residual.vector);
-        err = gsl_linalg_cholesky_invert(&block.matrix);
-        if (err)
-                return errno_from_gsl(err);
-        for (size_t a = 0; a < n; a++)
-                work->precision[from + a] = gsl_matrix_get(&block.matrix, a, a);
+        return gsl_matrix_submatrix(work->noise, from, 0, n, n);
+}
+
+static int invert_noise(struct work *work)
+{
+        for (size_t from = 0; from < work->fit->n; from += BLOCK_ROWS) {
+                gsl_matrix_view block = noise_block(work, from);
+                int err;
+
+                noise_covariance(&work->options->noise, work->rows, work->fit->index + from, block.matrix.size1,
+                                 work->power, work->fit->extra + from, &block.matrix);
+                err = gsl_linalg_cholesky_decomp1(&block.matrix);
+                if (!err)
+                        err = gsl_linalg_cholesky_invert(&block.matrix);
+                if (err)
+                        return errno_from_gsl(err);
+        }
         return 0;
 }
 
-/* @residual must hold what is to be whitened. */
-static int whiten(struct work *work, bool twice)
+/* to := C^-1 from */
+static void unnoise(const struct work *work, const gsl_vector *from, gsl_vector *to)
 {
-        gsl_matrix_memcpy(work->white, work->x);
-        for (size_t from = 0; from < work->fit->n; from += BLOCK_ROWS) {
-                int err = whiten_block(work, from, MIN(work->fit->n - from, (size_t)BLOCK_ROWS), twice);
+        for (size_t at = 0; at < work->fit->n; at += BLOCK_ROWS) {
+                gsl_matrix_view block = noise_block(work, at);
+                gsl_vector_const_view x = gsl_vector_const_subvector(from, at, block.matrix.size1);
+                gsl_vector_view y = gsl_vector_subvector(to, at, block.matrix.size1);
 
-                if (err)
-                        return err;
+                gsl_blas_dgemv(CblasNoTrans, 1, &block.matrix, &x.vector, 0, &y.vector);
         }
-        return 0;
+}
+
+/* white[from..][j] += x C^-1[..][b], a column of the block's */
+static void add_column(struct work *work, size_t from, const gsl_matrix *block, size_t b, size_t j, double x)
+{
+        gsl_vector_const_view column = gsl_matrix_const_row(block, b); /* it is symmetric */
+        gsl_matrix_view rows = gsl_matrix_submatrix(work->white, from, 0, block->size1, work->q);
+        gsl_vector_view to = gsl_matrix_column(&rows.matrix, j);
+
+        gsl_blas_daxpy(x, &column.vector, &to.vector);
+}
+
+/* white := C^-1 X; a mode touches few columns. */
+static void unnoise_columns(struct work *work)
+{
+        gsl_matrix_set_zero(work->white);
+        for (size_t at = 0; at < work->fit->n; at += BLOCK_ROWS) {
+                gsl_matrix_view block = noise_block(work, at);
+
+                for (size_t b = 0; b < block.matrix.size1; b++)
+                        for (size_t j = 0; j < work->q; j++) {
+                                double x = gsl_matrix_get(work->x, at + b, j);
+
+                                if (x != 0)
+                                        add_column(work, at, &block.matrix, b, j, x);
+                        }
+        }
 }
 
 /* A breath of ridge: what the rows do not touch stays solvable here, and is flagged by regression_rank(). */
 #define RIDGE 1e-10
 
+/* gram := X'C^-1 X / scale + prior */
 static void information(struct work *work)
 {
-        gsl_blas_dsyrk(CblasLower, CblasTrans, 1 / work->fit->scale, work->white, 0, work->gram);
-        for (size_t i = 0; i < work->q; i++)
-                for (size_t j = 0; j < i; j++)
-                        gsl_matrix_set(work->gram, j, i, gsl_matrix_get(work->gram, i, j));
-        gsl_matrix_add(work->gram, work->fit->prior);
+        gsl_matrix_memcpy(work->gram, work->fit->prior);
+        for (size_t a = 0; a < work->fit->n; a++) {
+                gsl_vector_const_view white = gsl_matrix_const_row(work->white, a);
+
+                for (size_t j = 0; j < work->q; j++) {
+                        double x = gsl_matrix_get(work->x, a, j);
+                        gsl_vector_view row = gsl_matrix_row(work->gram, j);
+
+                        if (x != 0)
+                                gsl_blas_daxpy(x / work->fit->scale, &white.vector, &row.vector);
+                }
+        }
         for (size_t j = 0; j < work->q; j++) {
                 double *d = gsl_matrix_ptr(work->gram, j, j);
 
@@ -369,16 +404,14 @@ static void information(struct work *work)
 
 static int solve(struct work *work)
 {
-        int err;
+        int err = invert_noise(work);
 
-        gsl_vector_memcpy(work->residual, work->y);
-        err = whiten(work, false);
         if (err)
                 return err;
+        unnoise_columns(work);
         information(work);
-        gsl_blas_dgemv(CblasTrans, 1 / work->fit->scale, work->white, work->residual, 0, work->moment);
-        err = algebra_nnls(work->gram, work->moment, work->nonneg, work->fit->value);
-        return err;
+        gsl_blas_dgemv(CblasTrans, 1 / work->fit->scale, work->white, work->y, 0, work->moment);
+        return algebra_nnls(work->gram, work->moment, work->nonneg, work->fit->value);
 }
 
 /* Trace of the hat matrix: how many parameters the rows, not the prior, had to feed. */
@@ -403,30 +436,59 @@ static double effective_parameters(const struct work *work)
  * Each row against what all others say: deletion_i = (R y)_i / sqrt(R_ii) with R = C^-1 - C^-1 X (X'C^-1 X + prior)^-1
  * X'C^-1. A row on which a coefficient hangs alone has R_ii near 0 and is never an outlier.
  */
-static int judge(struct work *work, double *chi2)
+static double judge(struct work *work)
 {
         struct regression *fit = work->fit;
-        int err;
+        gsl_vector_view residual = gsl_vector_view_array(fit->residual_mw, fit->n);
+        double chi2;
 
-        gsl_vector_memcpy(work->residual, work->y);
-        gsl_blas_dgemv(CblasNoTrans, -1, work->x, fit->value, 1, work->residual);
-        for (size_t a = 0; a < fit->n; a++)
-                fit->residual_mw[a] = gsl_vector_get(work->residual, a);
-        err = whiten(work, true);
-        if (err)
-                return err;
-        *chi2 = 0;
+        gsl_vector_memcpy(&residual.vector, work->y);
+        gsl_blas_dgemv(CblasNoTrans, -1, work->x, fit->value, 1, &residual.vector);
+        unnoise(work, &residual.vector, work->ry);
+        gsl_blas_ddot(work->ry, &residual.vector, &chi2);
         for (size_t a = 0; a < fit->n; a++) {
                 gsl_vector_const_view x = gsl_matrix_const_row(work->white, a);
-                double ry = gsl_vector_get(work->residual, a), leverage;
+                double leverage;
 
-                *chi2 += ry * fit->residual_mw[a];
                 gsl_blas_dgemv(CblasNoTrans, 1 / fit->scale, work->inverse, &x.vector, 0, work->moment);
                 gsl_blas_ddot(&x.vector, work->moment, &leverage);
-                work->precision[a] -= leverage;
-                fit->deletion[a] = work->precision[a] > 0 ? ry / work->precision[a] : 0;
+                work->precision[a] = gsl_matrix_get(work->noise, a, a % BLOCK_ROWS) - leverage;
+                fit->deletion[a] = work->precision[a] > 0 ? gsl_vector_get(work->ry, a) / work->precision[a] : 0;
         }
-        return 0;
+        return chi2;
+}
+
+/* Variance of a row against what all others say, without what was added to it as an outlier. */
+static double deletion_variance(const struct work *work, size_t a)
+{
+        double variance = work->precision[a] > 0 ? 1 / work->precision[a] : INFINITY;
+
+        return fmax(variance - work->fit->extra[a], 0.05 * variance);
+}
+
+/* A row with less than this part of its own information free of the coefficients says little about the noise. */
+#define REDUNDANT 0.1
+
+/* Median of the square of a standard normal variable. */
+#define MEDIAN_SQUARE 0.4549
+
+/*
+ * The usual size of the noise, of what is expected, by the median of the rows, so that outliers do not raise the bar
+ * for themselves; where few rows can tell, our belief counts. deletion[] holds standard deviations as expected.
+ */
+static double usual_scale(const struct work *work, double *scratch)
+{
+        const struct regression *fit = work->fit;
+        size_t n = 0;
+
+        for (size_t a = 0; a < fit->n; a++)
+                if (work->precision[a] > REDUNDANT * gsl_matrix_get(work->noise, a, a % BLOCK_ROWS))
+                        scratch[n++] = fit->deletion[a] * fit->deletion[a];
+        if (n == 0)
+                return 1;
+        gsl_sort(scratch, 1, n);
+        return (work->options->prior_dof + (double)n * gsl_stats_median_from_sorted_data(scratch, 1, n) / MEDIAN_SQUARE) /
+               (work->options->prior_dof + (double)n);
 }
 
 /*
@@ -437,25 +499,22 @@ static int judge(struct work *work, double *chi2)
 static void weigh(struct work *work)
 {
         struct regression *fit = work->fit;
-        double limit = work->options->outlier, most = 0;
+        double limit = work->options->outlier, most = 0, usual;
 
+        for (size_t a = 0; a < fit->n; a++)
+                fit->deletion[a] /= sqrt(deletion_variance(work, a));
+        usual = sqrt(usual_scale(work, work->scratch));
         for (size_t a = 0; a < fit->n; a++) {
-                double variance = work->precision[a] > 0 ? 1 / work->precision[a] : INFINITY;
-
-                variance = fmax(variance - fit->extra[a], 0.05 * variance);
-                fit->deletion[a] /= sqrt(variance * fit->scale);
+                fit->deletion[a] /= usual;
                 most = fmax(most, fabs(fit->deletion[a]));
         }
         for (size_t a = 0; a < fit->n; a++) {
-                double z = fabs(fit->deletion[a]), variance;
+                double z = fabs(fit->deletion[a]);
 
-                if (z <= limit || work->precision[a] <= 0) {
+                if (z <= limit)
                         fit->extra[a] = 0;
-                } else if (z >= WORST_FIRST * most) {
-                        variance = 1 / work->precision[a];
-                        variance = fmax(variance - fit->extra[a], 0.05 * variance);
-                        fit->extra[a] = variance * (z * z / (limit * limit) - 1);
-                }
+                else if (z >= WORST_FIRST * most)
+                        fit->extra[a] = deletion_variance(work, a) * (z * z / (limit * limit) - 1);
         }
 }
 
@@ -483,10 +542,9 @@ static int iterate(struct work *work)
                 err = solve(work);
                 if (!err)
                         err = algebra_invert(work->gram, work->inverse);
-                if (!err)
-                        err = judge(work, &chi2);
                 if (err)
                         return err;
+                chi2 = judge(work);
                 weigh(work);
                 learn_level(work);
                 fit->degrees_of_freedom = fmax((double)fit->n - effective_parameters(work), 0);
@@ -505,31 +563,26 @@ static int iterate(struct work *work)
 
 /*
  * Outliers pull one way: daemons that wake up cost, and nothing pays back. What the weights took from them belongs to
- * the base, which includes the usual daemons; so the mean of what is left goes there, with its variance. A short run
- * sees a rare task or does not, which says little about how often it comes: the mean counts as far as it is known.
+ * the base, which includes the usual daemons; so the mean of what is left goes there. A short run sees a rare task or
+ * does not, which says little about how often it comes: the mean counts as far as it is known, and what it may be off
+ * by stays in the base's error.
  */
 static int recentre(struct work *work)
 {
         struct regression *fit = work->fit;
         size_t base = work->columns->term[TERM_BASE];
-        double *extra = fit->extra, ones = 0, rest = 0, robust, trust, before = gsl_matrix_get(fit->covariance, base, base);
+        double *extra = fit->extra, ones = 0, rest = 0, trust;
         _cleanup_free_ double *none = calloc(fit->n, sizeof(*none));
-        bool outliers = false;
         int err;
 
         if (!none)
                 return -ENOMEM;
-        for (size_t a = 0; a < fit->n; a++)
-                outliers |= extra[a] > 0;
-        if (!outliers)
-                return 0;
-        for (size_t a = 0; a < fit->n; a++)
-                gsl_vector_set(work->residual, a, fit->residual_mw[a]);
         fit->extra = none;
-        err = whiten(work, true);
+        err = invert_noise(work);
         fit->extra = extra;
         if (err)
                 return err;
+        unnoise_columns(work);
         for (size_t a = 0; a < fit->n; a++) {
                 double weight = gsl_matrix_get(work->white, a, base);
 
@@ -537,9 +590,8 @@ static int recentre(struct work *work)
                 rest += weight * fit->residual_mw[a];
         }
         trust = 1 / (1 + fit->scale / ones / (RARE_MW * RARE_MW));
-        robust = gsl_vector_get(fit->value, base) + trust * rest / ones;
-        gsl_vector_set(fit->value, base, fmax(robust, 0));
-        gsl_matrix_set(fit->covariance, base, base, before + trust * fit->scale / ones);
+        gsl_vector_set(fit->value, base, fmax(gsl_vector_get(fit->value, base) + trust * rest / ones, 0));
+        *gsl_matrix_ptr(fit->covariance, base, base) += (1 - trust) * RARE_MW * RARE_MW;
         return 0;
 }
 
