@@ -29,12 +29,13 @@ static const struct key keys[] = {
         { "poller", "interval_s", "s", "30", 0.1, 86400, "Time between two polls.", NUMBER(interval_s) },
         { "poller", "collector", NULL, "auto", 0, 0,
           "How to read processes; `joulecast doctor` lists what this machine has.", WORD(collector) },
-        { "poller", "foreground", NULL, "none", 0, 0,
-          "Who says which app has the screen: none, file:/PATH (the app's id in a file) or command:COMMAND"
+        { "poller", "foreground", NULL, "auto", 0, 0,
+          "Who says which app has the screen: auto (joulecast-focus of each session, else the text console), none, file:/PATH (the app's id in a file) or command:COMMAND"
           " (prints the app's id, a line at each change).", WORD(foreground) },
         { "store", "raw_hours", "h", "48", 1, 8760, "How long every single poll is kept.", NUMBER(raw_hours) },
         { "store", "hour_days", "d", "14", 1, 3650, "How long sums of an hour are kept.", NUMBER(hour_days) },
-        { "store", "day_days", "d", "0", 0, 36500, "How long sums of a day are kept; 0: for ever.", NUMBER(day_days) },
+        { "store", "day_days", "d", "0", 0, 36500, "How long sums of a day are kept; 0: for ever.",
+          NUMBER(day_days) },
 };
 
 static double *number_of(const struct key *key, struct config *config)
@@ -66,7 +67,8 @@ static int set_word(const struct key *key, const char *value, struct config *con
         return 0;
 }
 
-static int set_key(void *data, const struct ini_place *place, const char *section, const char *name, const char *value)
+static int set_key(void *data, const struct ini_place *place, const char *section, const char *name,
+                   const char *value)
 {
         struct config *config = data;
         const struct key *key = NULL;

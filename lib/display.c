@@ -115,7 +115,8 @@ static void look_at_backlight(int root_fd, struct display_state *state)
 {
         uint32_t power;
 
-        state->screen_known = read_number(root_fd, BACKLIGHT, state->backlight, "brightness", &state->brightness);
+        state->screen_known = read_number(root_fd, BACKLIGHT, state->backlight, "brightness",
+                                          &state->brightness);
         if (state->brightness > state->max_brightness)
                 state->brightness = BRIGHTNESS_UNKNOWN;
         /* FB_BLANK_UNBLANK is 0; everything else is some way of being off. */
@@ -139,72 +140,5 @@ int display_look(int root_fd, struct display_state *ret)
                 state.screen_on = connectors.on && (choice.rank == 0 || state.screen_on);
         state.screen_known = state.screen_known || connectors.any;
         *ret = state;
-        return 0;
-}
-
-struct display_source {
-        struct source source;
-        int root_fd;
-        bool looked;
-        uint64_t looked_ns;
-        struct display_state state;
-};
-
-static int display_read(struct source *source, struct sample *sample)
-{
-        struct display_source *self = (struct display_source *)source;
-        struct display_state state;
-        struct screen_event now = { .boottime_ns = sample->boottime_ns };
-        int err = display_look(self->root_fd, &state);
-
-        if (err)
-                return err;
-        now.screen_known = state.screen_known;
-        now.screen_on = state.screen_on;
-        now.brightness = state.brightness;
-        if (self->looked && (self->state.screen_on != state.screen_on || self->state.brightness != state.brightness ||
-                             self->state.screen_known != state.screen_known)) {
-                struct screen_event *event = sample_add_event(sample);
-
-                if (!event)
-                        return -ENOMEM;
-                *event = now;
-                event->boottime_ns = self->looked_ns + (sample->boottime_ns - self->looked_ns) / 2;
-        }
-        sample->screen = now;
-        sample->have |= SAMPLE_SCREEN;
-        self->state = state;
-        self->looked = true;
-        self->looked_ns = sample->boottime_ns;
-        return 0;
-}
-
-static void display_close(struct source *source)
-{
-        struct display_source *self = (struct display_source *)source;
-
-        closep(&self->root_fd);
-        free(self);
-}
-
-static const struct source_ops display_ops = { "display", display_read, display_close };
-
-int display_open(int root_fd, struct source **ret)
-{
-        struct display_state state;
-        struct display_source *self;
-
-        if (display_look(root_fd, &state) < 0)
-                return -ENODEV;
-        self = calloc(1, sizeof(*self));
-        if (!self)
-                return -ENOMEM;
-        self->source.ops = &display_ops;
-        self->root_fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (self->root_fd < 0) {
-                free(self);
-                return -errno;
-        }
-        *ret = &self->source;
         return 0;
 }

@@ -1,6 +1,14 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "foreground.h"
+
+/*
+ * Who has the screen, from whom the integrator names:
+ *
+ *   file:PATH        the app's id in a file; changes count from its modification time
+ *   command:COMMAND  /bin/sh runs it and reads its standard output: one app's id a line, at the moment it changes
+ *
+ * An empty line or file means nobody, "?" means unknown.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -86,7 +94,8 @@ static void hear_command(struct foreground_source *self, uint64_t boottime_ns)
                         take_lines(self, text, (size_t)n, boottime_ns);
                         continue;
                 }
-                log_warning(self->log, "the foreground command ended; nobody knows who has the screen from here on");
+                log_warning(self->log,
+                            "the foreground command ended; nobody knows who has the screen from here on");
                 close(take_fd(&self->fd));
                 note(self, NULL, boottime_ns);
         }
@@ -110,7 +119,8 @@ static void look_at_file(struct foreground_source *self, const struct sample *sa
         note(self, text, when_ns);
 }
 
-static int merge(struct foreground_source *self, const struct sample *sample, struct screen_event **ret, size_t *ret_n)
+static int merge(struct foreground_source *self, const struct sample *sample, struct screen_event **ret,
+                 size_t *ret_n)
 {
         struct screen_event *events = calloc(sample->n_events + self->n_changes + 1, sizeof(*events));
         struct screen_event state = self->screen;
@@ -185,22 +195,23 @@ static void foreground_close(struct source *source)
         free(self);
 }
 
-static const struct source_ops foreground_ops = { "foreground", foreground_read, foreground_close };
-
-bool is_foreground(const struct source *source)
-{
-        return source->ops == &foreground_ops;
-}
-
-int foreground_fd(const struct source *source)
+static int foreground_fd(const struct source *source)
 {
         return ((const struct foreground_source *)source)->fd;
 }
 
-void foreground_hear(struct source *source, uint64_t boottime_ns)
+static void foreground_hear(struct source *source, uint64_t boottime_ns)
 {
         hear_command((struct foreground_source *)source, boottime_ns);
 }
+
+static const struct source_ops foreground_ops = {
+        .name = "foreground",
+        .read = foreground_read,
+        .close = foreground_close,
+        .fd = foreground_fd,
+        .hear = foreground_hear,
+};
 
 static int start(struct foreground_source *self, const char *command)
 {
@@ -239,7 +250,8 @@ static int choose(struct foreground_source *self, const char *what)
                 return self->file ? 0 : -ENOMEM;
         }
         if (strncmp(what, "command:", 8) != 0 || !what[8]) {
-                log_error(self->log, "foreground source \"%s\" is none of none, file:/PATH and command:COMMAND", what);
+                log_error(self->log,
+                          "foreground source \"%s\" is none of none, file:/PATH and command:COMMAND", what);
                 return -EINVAL;
         }
         err = start(self, what + 8);

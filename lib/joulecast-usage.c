@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app.h"
 #include "battery.h"
 #include "joulecast-private.h"
 #include "paths.h"
-#include "process.h"
 #include "units.h"
 #include "util.h"
 
@@ -68,7 +68,8 @@ JOULECAST_EXPORT int joulecast_usage_span(struct joulecast_usage *usage, int64_t
 }
 
 /* The cost of a usage by a profile that knows nothing is its times. */
-JOULECAST_EXPORT int joulecast_usage_apps(struct joulecast_usage *usage, joulecast_app_visitor visitor, void *data)
+JOULECAST_EXPORT int joulecast_usage_apps(struct joulecast_usage *usage, joulecast_app_visitor visitor,
+                                          void *data)
 {
         _cleanup_(profile_freep) struct profile *blank = NULL;
         _cleanup_(cost_freep) struct cost *cost = NULL;
@@ -108,7 +109,8 @@ const struct forecast_battery *usage_battery(struct joulecast_usage *usage)
         }
         if (!battery->live && !usage->battery_read) {
                 usage->battery_read = true;
-                battery->known = store_battery(usage->store, INT64_MIN, INT64_MAX, &stored) == 0 && stored.last.have;
+                battery->known = store_battery(usage->store, INT64_MIN, INT64_MAX, &stored) == 0 &&
+                        stored.last.have;
                 battery->battery = stored.last;
         }
         return battery;
@@ -122,9 +124,11 @@ int usage_percent(const struct forecast_battery *battery, double *ret)
                 return -ENODEV;
         if (shown->have & BATTERY_CAPACITY)
                 *ret = shown->capacity_percent;
-        else if (shown->have & BATTERY_CHARGE_NOW && shown->have & BATTERY_CHARGE_FULL && shown->charge_full_uah > 0)
+        else if (shown->have & BATTERY_CHARGE_NOW && shown->have & BATTERY_CHARGE_FULL &&
+                 shown->charge_full_uah > 0)
                 *ret = fmin(100.0 * (double)shown->charge_now_uah / (double)shown->charge_full_uah, 100);
-        else if (shown->have & BATTERY_ENERGY_NOW && shown->have & BATTERY_ENERGY_FULL && shown->energy_full_uwh > 0)
+        else if (shown->have & BATTERY_ENERGY_NOW && shown->have & BATTERY_ENERGY_FULL &&
+                 shown->energy_full_uwh > 0)
                 *ret = fmin(100.0 * (double)shown->energy_now_uwh / (double)shown->energy_full_uwh, 100);
         else
                 return -ENODEV;
@@ -142,7 +146,8 @@ JOULECAST_EXPORT int joulecast_usage_battery(struct joulecast_usage *usage, doub
         return err;
 }
 
-int usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile, const struct history **ret)
+int usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile,
+                  const struct history **ret)
 {
         struct history *history = NULL;
         int err;
@@ -164,23 +169,21 @@ int usage_history(struct joulecast_usage *usage, const struct joulecast_profile 
 
 JOULECAST_EXPORT int joulecast_app_of_pid(pid_t pid, char *buf, size_t size)
 {
-        _cleanup_close_ int proc_fd = -1;
-        struct process_stat stat;
-        char number[16], path[32], text[1024];
-        ssize_t length;
+        _cleanup_close_ int root_fd = -1;
+        _cleanup_(apps_freep) struct apps *apps = NULL;
+        char app[APP_ID_MAX];
+        int err;
 
         if (size < JOULECAST_APP_MAX || pid < 0)
                 return -EINVAL;
-        proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (proc_fd < 0)
+        root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (root_fd < 0)
                 return -errno;
-        snprintf(number, sizeof(number), "%d", (int)(pid == 0 ? getpid() : pid));
-        snprintf(path, sizeof(path), "%s/stat", number);
-        length = util_read_at(proc_fd, path, text, sizeof(text));
-        if (length < 0)
-                return length == -ENOENT ? -ESRCH : (int)length;
-        if (!process_parse_stat(text, (size_t)length, &stat))
-                return -ESRCH;
-        app_of_process(proc_fd, number, &stat, buf, size);
+        err = apps_new(root_fd, NULL, &apps);
+        if (!err)
+                err = apps_find_window(apps, pid == 0 ? getpid() : pid, 0, "", app);
+        if (err)
+                return err == -ENODATA ? -ESRCH : err;
+        snprintf(buf, size, "%s", app);
         return 0;
 }

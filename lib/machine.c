@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "app.h"
+#include "focus.h"
 #include "util.h"
 
 const struct collector collectors[] = {
@@ -30,7 +32,7 @@ static int add_collector(int root_fd, const struct machine_options *options, str
 
                 if (options->collector && strcmp(options->collector, collector->name) != 0)
                         continue;
-                err = collector->open(root_fd, &source);
+                err = collector->open(root_fd, sources->apps, &source);
                 if (!err)
                         return sources_add(sources, source);
         }
@@ -40,12 +42,33 @@ static int add_collector(int root_fd, const struct machine_options *options, str
         return options->collector ? -EINVAL : 0;
 }
 
+static bool automatic(const struct machine_options *options)
+{
+        return !options->foreground || strcmp(options->foreground, "auto") == 0;
+}
+
+/* The screen; and, where the integrator names nothing better, who has it. */
+static int add_focus(int root_fd, const struct machine_options *options, struct sources *sources)
+{
+        const struct focus_options focus = {
+                .root_fd = root_fd,
+                .socket_path = automatic(options) ? options->focus_socket : NULL,
+                .console = automatic(options),
+                .apps = sources->apps,
+                .log = options->log,
+        };
+        struct source *source = NULL;
+        int err = focus_open(&focus, &source);
+
+        return err ? err : sources_add(sources, source);
+}
+
 static int add_foreground(const struct machine_options *options, struct sources *sources)
 {
         struct source *source = NULL;
         int err;
 
-        if (!options->foreground || strcmp(options->foreground, "none") == 0)
+        if (automatic(options) || strcmp(options->foreground, "none") == 0)
                 return 0;
         err = foreground_open(options->foreground, options->log, &source);
         return err ? err : sources_add(sources, source);
@@ -55,8 +78,10 @@ static int add_foreground(const struct machine_options *options, struct sources 
 static int add_all(int root_fd, const struct machine_options *options, struct sources *sources)
 {
         struct source *source = NULL;
-        int err = add_if_there(sources, clock_open(root_fd, &source), &source);
+        int err = apps_new(root_fd, NULL, &sources->apps);
 
+        if (!err)
+                err = add_if_there(sources, clock_open(root_fd, &source), &source);
         if (!err)
                 err = add_if_there(sources, battery_open(root_fd, options->log, &source), &source);
         if (!err)
@@ -66,7 +91,7 @@ static int add_all(int root_fd, const struct machine_options *options, struct so
         if (!err)
                 err = add_if_there(sources, net_open(root_fd, &source), &source);
         if (!err)
-                err = add_if_there(sources, display_open(root_fd, &source), &source);
+                err = add_focus(root_fd, options, sources);
         if (!err)
                 err = add_foreground(options, sources);
         return err ? err : add_collector(root_fd, options, sources);

@@ -14,7 +14,7 @@
 struct collector {
         const char *name;
         const char *what; /* a sentence for people */
-        int (*open)(int root_fd, struct source **ret); /* -ENODEV: not on this machine */
+        int (*open)(int root_fd, struct apps *apps, struct source **ret); /* -ENODEV: not on this machine */
 };
 
 /* From the cheapest to the plainest; ends with a NULL name. */
@@ -23,7 +23,8 @@ extern const struct collector collectors[];
 struct machine_options {
         const char *root;       /* NULL: this machine */
         const char *collector;  /* NULL: the first that works */
-        const char *foreground; /* "none", "file:PATH" or "command:COMMAND"; NULL: none */
+        const char *foreground; /* "auto", "none", "file:PATH" or "command:COMMAND"; NULL: auto */
+        const char *focus_socket; /* where focus agents connect; NULL: nobody is listened to */
         const struct log *log;
 };
 
@@ -42,6 +43,6 @@ int battery_open(int root_fd, const struct log *log, struct source **ret);
 int cpu_open(int root_fd, struct source **ret);
 int disk_open(int root_fd, struct source **ret);
 int net_open(int root_fd, struct source **ret);
-int display_open(int root_fd, struct source **ret);
-int process_open(int root_fd, struct source **ret);
+int process_open(int root_fd, struct apps *apps,
+                 struct source **ret); /* @apps is not owned; NULL: only to see whether it opens */
 int foreground_open(const char *what, const struct log *log, struct source **ret);

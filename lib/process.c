@@ -4,8 +4,8 @@
 /*
  * All processes from plain /proc: getdents, then stat and io of each (8.4 ms for
  * 580 processes where better ways are not built in; research: collection-cost).
- * What does not change while a process lives (app, user, whether its io may
- * be read) is asked once and taken over from the poll before.
+ * What does not change while a process lives (user, whether its io may be read)
+ * is asked once and taken over from the poll before.
  */
 
 #include "process.h"
@@ -20,6 +20,7 @@
 
 #include <linux/magic.h>
 
+#include "app.h"
 #include "machine.h"
 #include "units.h"
 #include "util.h"
@@ -32,13 +33,13 @@ struct known { /* of the poll before, ascending by pid */
         uid_t uid;
         bool io_denied;
         char comm[32];
-        char app[APP_ID_MAX];
 };
 
 struct process_source {
         struct source source;
         int proc_fd;
         bool own_only; /* others' disk bytes may not be read: half of what they do would look like all */
+        struct apps *apps;
         pid_t *pids;
         size_t n_pids, pids_capacity;
         struct known *known, *next;
@@ -149,8 +150,8 @@ static void identify(struct process_source *self, const char *pid, int stat_fd, 
         }
         known->start_time = stat->start_time;
         memcpy(known->comm, stat->comm, sizeof(known->comm));
-        known->uid = stat->kernel_thread ? 0 : read_uid(self, pid, stat_fd); /* workers change their names all the time */
-        app_of_process(self->proc_fd, pid, stat, known->app, sizeof(known->app));
+        known->uid = stat->kernel_thread ? 0 : read_uid(self, pid,
+                                                        stat_fd); /* workers change their names all the time */
 }
 
 static void read_io(struct process_source *self, const char *pid, struct known *known, struct process *process)
@@ -221,11 +222,12 @@ static int read_process(struct process_source *self, pid_t pid, size_t *at, stru
         process->began_ns = MIN(stat.start_time, UINT64_MAX / TICK_NS) * TICK_NS;
         process->uid = known->uid;
         memcpy(process->comm, stat.comm, sizeof(process->comm));
-        memcpy(process->app, known->app, sizeof(process->app));
         process->cpu_ns = stat.cpu_ticks * TICK_NS;
         process->have = PROCESS_CPU;
         read_io(self, name, known, process);
-        return 0;
+        return apps_find(self->apps, &(struct app_process){ pid, stat.parent, stat.start_time, known->uid,
+                                                            stat.comm },
+                         process->app);
 }
 
 static int process_read(struct source *source, struct sample *sample)
@@ -241,6 +243,7 @@ static int process_read(struct source *source, struct sample *sample)
                         err = read_process(self, self->pids[i], &at, sample);
         if (err)
                 return err;
+        apps_sweep(self->apps);
         self->known = self->next;
         self->n_known = self->n_next;
         self->known_capacity = self->next_capacity;
@@ -271,7 +274,7 @@ static bool is_procfs(int fd)
         return fstatfs(fd, &info) == 0 && info.f_type == PROC_SUPER_MAGIC;
 }
 
-int process_open(int root_fd, struct source **ret)
+int process_open(int root_fd, struct apps *apps, struct source **ret)
 {
         int proc_fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         struct process_source *self;
@@ -286,6 +289,7 @@ int process_open(int root_fd, struct source **ret)
         self->source.ops = &process_ops;
         self->proc_fd = proc_fd;
         self->own_only = geteuid() != 0 && is_procfs(proc_fd);
+        self->apps = apps;
         *ret = &self->source;
         return 0;
 }

@@ -28,13 +28,13 @@ struct process_io {
 bool process_parse_io(const char *text, struct process_io *ret);
 
 /**
- * app_of_process() - which app a process belongs to
+ * program_of_process() - what a process runs, by its name
  * @proc_fd: of the folder /proc
  * @pid:     as text
- * @stat:    of the process
- * @app:     gets the app's id, printable
+ * @comm:    of the process
+ * @name:    gets it, printable
  *
- * For now the program's name: what it was called as where that is its own doing (argv[0] agrees with comm), a
- * script's own name, else the file that runs. Apps that consist of several programs are another matter.
+ * What it was called as where that is its own doing (argv[0] agrees with comm), a script's own name, else the file
+ * that runs. The app it belongs to is another matter (app.h).
  */
-void app_of_process(int proc_fd, const char *pid, const struct process_stat *stat, char *app, size_t size);
+void program_of_process(int proc_fd, const char *pid, const char *comm, char *name, size_t size);

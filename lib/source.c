@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "app.h"
 #include "util.h"
 
 int sources_add(struct sources *sources, struct source *source)
@@ -35,4 +36,6 @@ void sources_close(struct sources *sources)
 
                 source->ops->close(source);
         }
+        apps_free(sources->apps);
+        sources->apps = NULL;
 }

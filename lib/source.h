@@ -14,15 +14,20 @@
  */
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "sample.h"
 
 struct source;
+struct apps;
 
 struct source_ops {
         const char *name; /* of the collector, as doctor and --collector show it */
         int (*read)(struct source *source, struct sample *sample); /* 0, -ENODATA, -errno */
         void (*close)(struct source *source);
+        /* What a program's loop watches for input (-1: nothing now), and is then told about, at its time. Or NULL. */
+        int (*fd)(const struct source *source);
+        void (*hear)(struct source *source, uint64_t boottime_ns);
 };
 
 struct source { /* embedded as the first member of each source */
@@ -33,6 +38,7 @@ struct source { /* embedded as the first member of each source */
 struct sources {
         struct source *list[16];
         size_t n;
+        struct apps *apps; /* which app a process is; shared by those that need it, freed with them. May be NULL */
 };
 
 int sources_add(struct sources *sources, struct source *source); /* takes ownership, also on error */

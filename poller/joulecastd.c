@@ -13,9 +13,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "focus-link.h"
+#include "focus.h"
 #include "machine.h"
 #include "paths.h"
 #include "poller.h"
+#include "session.h"
 #include "units.h"
 #include "util.h"
 
@@ -29,6 +32,7 @@ struct options {
         const char *collector;
         const char *database;
         const char *machine;
+        const char *focus_socket;
         const char *config;
 };
 
@@ -37,7 +41,7 @@ static const char help[] =
         "`predict` and `budget`. As root it sees all processes, else your own.\n"
         "\n"
         "Usage: joulecastd [--interval S] [--count N] [--collector NAME] [--database FILE]\n"
-        "                  [--config FILE] [--machine DIR]\n"
+        "                  [--config FILE] [--machine DIR] [--focus-socket PATH]\n"
         "\n"
         "  --interval S      seconds between two polls, 0.1 and up; decimals are fine\n"
         "  --count N         poll N times in the foreground, say what was seen, and exit\n"
@@ -51,6 +55,8 @@ static void print_help(void)
         fputs("  --database FILE   where to store; one process at a time writes to it\n"
               "  --config FILE     joulecast.conf (see below)\n"
               "  --machine DIR     read DIR/sys and DIR/proc instead of this machine's; needs --database\n"
+              "  --focus-socket PATH\n"
+              "                    where each session's joulecast-focus connects\n"
               "  --help, --version\n"
               "\n"
               "joulecast.conf, with its defaults:\n", stdout);
@@ -81,6 +87,9 @@ static int parse_option(int option, const char *value, struct options *options)
         case 'm':
                 options->machine = value;
                 return 0;
+        case 's':
+                options->focus_socket = value;
+                return 0;
         case 'f':
                 options->config = value;
                 return 0;
@@ -96,6 +105,7 @@ static int parse_options(int argc, char **argv, struct options *options)
                 { "interval", required_argument, NULL, 'i' }, { "count", required_argument, NULL, 'n' },
                 { "collector", required_argument, NULL, 'c' }, { "database", required_argument, NULL, 'd' },
                 { "machine", required_argument, NULL, 'm' },  { "config", required_argument, NULL, 'f' },
+                { "focus-socket", required_argument, NULL, 's' },
                 { "help", no_argument, NULL, 'h' },           { "version", no_argument, NULL, 'v' },
                 { "config-manual", no_argument, NULL, 'M' },  { 0 },
         };
@@ -116,7 +126,8 @@ static int parse_options(int argc, char **argv, struct options *options)
                 case ':':
                         return usage_error("%s needs a value", argv[optind - 1]);
                 case '?':
-                        return usage_error("there is no option %s; `joulecastd --help` lists them", argv[optind - 1]);
+                        return usage_error("there is no option %s; `joulecastd --help` lists them",
+                                           argv[optind - 1]);
                 default:
                         err = parse_option(option, optarg, options);
                 }
@@ -155,17 +166,40 @@ static int open_database(const struct options *options, struct poller *poller, c
         return store_open(*path, STORE_WRITE, &program_log, &poller->store);
 }
 
+/* A trial of a few polls, and a tree, listen to nobody unless told to: the service's agents are the service's. */
+static int focus_socket(const struct options *options, char **ret)
+{
+        if (options->focus_socket) {
+                *ret = strdup(options->focus_socket);
+                return *ret ? 0 : -ENOMEM;
+        }
+        return options->count || options->machine ? -ENOENT : focus_link_path(ret);
+}
+
 static int open_machine(const struct options *options, const struct config *config, struct poller *poller)
 {
+        _cleanup_free_ char *socket = NULL;
         const char *collector = options->collector ? options->collector : config->collector;
         const struct machine_options machine = {
                 .root = options->machine,
                 .collector = strcmp(collector, "auto") == 0 ? NULL : collector,
                 .foreground = config->foreground,
+                .focus_socket = focus_socket(options, &socket) == 0 ? socket : NULL,
                 .log = &program_log,
         };
 
         return machine_open(&machine, &poller->sources);
+}
+
+/* Sessions lock, sleep and take turns; where there is no manager to say so, the focus does without. */
+static int add_session(const struct options *options, struct sources *sources)
+{
+        struct source *session = NULL;
+
+        for (size_t i = 0; !options->machine && i < sources->n; i++)
+                if (is_focus(sources->list[i]) && session_open(sources->list[i], &program_log, &session) == 0)
+                        return sources_add(sources, session);
+        return 0;
 }
 
 static void say_what_is_watched(const struct options *options, double interval_s, const char *path)
@@ -174,30 +208,36 @@ static void say_what_is_watched(const struct options *options, double interval_s
 
         snprintf(line, sizeof(line), "%g", interval_s);
         if (options->machine)
-                log_info(&program_log, "watching the machine tree %s every %s s, into %s", options->machine, line, path);
+                log_info(&program_log, "watching the machine tree %s every %s s, into %s", options->machine,
+                         line, path);
         else if (geteuid() == 0)
                 log_info(&program_log, "watching all processes every %s s, into %s", line, path);
         else
-                log_info(&program_log, "watching your own processes every %s s, into %s; as root it would be all", line,
+                log_info(&program_log,
+                         "watching your own processes every %s s, into %s; as root it would be all", line,
                          path);
 }
 
 static void print_summary(const struct poller *poller, const char *path)
 {
-        printf("%llu poll%s, %.1f s recorded, %zu processes at the last one; in %s\n", (unsigned long long)poller->polls,
+        printf("%llu poll%s, %.1f s recorded, %zu processes at the last one; in %s\n",
+               (unsigned long long)poller->polls,
                poller->polls == 1 ? "" : "s", (double)poller->elapsed_ns / 1e9, poller->n_processes, path);
 }
 
 static int run(const struct options *options, const struct config *config)
 {
-        _cleanup_(poller_close) struct poller poller = { .retention = config_retention(config), .log = &program_log };
+        _cleanup_(poller_close) struct poller poller = { .retention = config_retention(config),
+                                                         .log = &program_log };
         double interval_s = options->interval_s > 0 ? options->interval_s : config->interval_s;
         _cleanup_free_ char *path = NULL;
         int err = open_machine(options, config, &poller);
 
         if (err)
                 return err;
-        err = open_database(options, &poller, &path);
+        err = add_session(options, &poller.sources);
+        if (!err)
+                err = open_database(options, &poller, &path);
         if (!err)
                 err = interval_maker_new(&poller.maker);
         if (err)

@@ -12,7 +12,6 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
-#include "foreground.h"
 #include "notify.h"
 #include "units.h"
 #include "util.h"
@@ -30,7 +29,8 @@ void poller_close(struct poller *poller)
 static void tell_failure(struct poller *poller, int err)
 {
         if (err && err != poller->failed)
-                log_warning(poller->log, "this interval is not stored (%s); the next one will be tried", strerror(-err));
+                log_warning(poller->log, "this interval is not stored (%s); the next one will be tried",
+                            strerror(-err));
         poller->failed = err;
 }
 
@@ -72,7 +72,7 @@ static struct timespec timespec_of(uint64_t ns)
 struct waiting {
         int signal_fd;
         int timer_fd;
-        struct source *foreground; /* or NULL */
+        const struct sources *sources; /* those with a descriptor are heard */
         uint64_t slack_ns;
 };
 
@@ -102,9 +102,7 @@ static int waiting_open(struct waiting *waiting, const struct poller *poller, do
         if (waiting->signal_fd < 0 || waiting->timer_fd < 0)
                 return -errno;
         prctl(PR_SET_TIMERSLACK, (unsigned long)waiting->slack_ns, 0, 0, 0);
-        for (size_t i = 0; i < poller->sources.n; i++)
-                if (is_foreground(poller->sources.list[i]))
-                        waiting->foreground = poller->sources.list[i];
+        waiting->sources = &poller->sources;
         return 0;
 }
 
@@ -115,6 +113,24 @@ static int arm(const struct waiting *waiting, uint64_t deadline_ns)
         return timerfd_settime(waiting->timer_fd, TFD_TIMER_ABSTIME, &timer, NULL) < 0 ? -errno : 0;
 }
 
+static size_t list_sources(const struct sources *sources, struct pollfd *fds)
+{
+        for (size_t i = 0; i < sources->n; i++) {
+                const struct source *source = sources->list[i];
+
+                fds[i] = (struct pollfd){ .fd = source->ops->fd ? source->ops->fd(source) : -1,
+                                          .events = POLLIN };
+        }
+        return sources->n;
+}
+
+static void hear_sources(const struct sources *sources, const struct pollfd *fds)
+{
+        for (size_t i = 0; i < sources->n; i++)
+                if (fds[i].revents)
+                        sources->list[i]->ops->hear(sources->list[i], boottime_ns());
+}
+
 /* Sleeps until @deadline_ns. 0; -EINTR: a signal asks us to end. */
 static int wait_until(const struct waiting *waiting, uint64_t deadline_ns)
 {
@@ -123,20 +139,19 @@ static int wait_until(const struct waiting *waiting, uint64_t deadline_ns)
         while (!err) {
                 uint64_t now_ns = boottime_ns();
                 struct timespec left = timespec_of(deadline_ns - MIN(now_ns, deadline_ns));
-                struct pollfd fds[] = {
+                struct pollfd fds[2 + ARRAY_SIZE(waiting->sources->list)] = {
                         { .fd = waiting->signal_fd, .events = POLLIN },
                         { .fd = waiting->timer_fd, .events = POLLIN },
-                        { .fd = waiting->foreground ? foreground_fd(waiting->foreground) : -1, .events = POLLIN },
                 };
+                size_t n = list_sources(waiting->sources, fds + 2);
 
                 if (now_ns >= deadline_ns)
                         return 0;
-                if (ppoll(fds, ARRAY_SIZE(fds), &left, NULL) < 0 && errno != EINTR)
+                if (ppoll(fds, 2 + n, &left, NULL) < 0 && errno != EINTR)
                         return -errno;
                 if (fds[0].revents)
                         return -EINTR;
-                if (fds[2].revents)
-                        foreground_hear(waiting->foreground, boottime_ns());
+                hear_sources(waiting->sources, fds + 2);
         }
         return err;
 }

@@ -104,6 +104,16 @@ static bool opens(int root_fd, int (*open_source)(int root_fd, struct source **r
         return true;
 }
 
+static bool collects(int root_fd, const struct collector *collector)
+{
+        struct source *source = NULL;
+
+        if (collector->open(root_fd, NULL, &source) < 0)
+                return false;
+        source->ops->close(source);
+        return true;
+}
+
 static void look_at_rest(int root_fd, struct findings *findings)
 {
         int err = display_look(root_fd, &findings->display);
@@ -125,7 +135,7 @@ static void look_at_rest(int root_fd, struct findings *findings)
         for (const struct collector *collector = collectors; collector->name; collector++) {
                 if (findings->n_collectors == ARRAY_SIZE(findings->collectors))
                         break;
-                if (opens(root_fd, collector->open))
+                if (collects(root_fd, collector))
                         findings->collectors[findings->n_collectors++] = collector;
                 else
                         findings_miss(findings, collector->name, "this collector does not work here (%s)",

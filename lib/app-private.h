@@ -1,0 +1,69 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Between the files of app: what is remembered, and what they read of a process. */
+
+#include "app-unit.h"
+#include "app.h"
+
+enum app_lead {
+        LEAD_NOT = 0,
+        LEAD_SHELL,   /* an interactive shell: what it starts is not it */
+        LEAD_SESSION, /* login, sshd, a display manager: what it starts is a session */
+        LEAD_DESKTOP, /* a compositor, panel or launcher */
+};
+
+/* One control group, by the text of its path. */
+struct app_cgroup {
+        struct app_cgroup *next;
+        char *path;
+        struct cgroup_app parsed;
+        bool launcher;      /* the unit of a launcher: what is in it is not it */
+        char id[APP_ID_MAX]; /* after a look at the desktop entries */
+};
+
+struct app_entry {
+        struct app_entry *next;
+        pid_t pid, ppid;
+        uint64_t start_time;
+        uid_t uid;
+        char comm[32];
+        struct app_cgroup *cgroup;
+        enum app_lead lead;
+        bool own;       /* its children belong to it whatever their unit says: Steam's reaper, a corrected window */
+        bool top;       /* its group begins here, or above it below a launcher */
+        bool corrected; /* by a window */
+        bool sandboxed; /* flatpak said so itself */
+        bool kernel;    /* a thread of the kernel; its workers change their comm all the time */
+        uint8_t looks;       /* 2: looked at in two sweeps, so it has arrived in its own group */
+        uint32_t look_sweep; /* of the last one */
+        uint32_t seen;  /* in which sweep */
+        char app[APP_ID_MAX];
+};
+
+#define APP_BUCKETS 256
+struct apps {
+        int root_fd;
+        struct desktop_index *index;
+        struct app_entry *entries[APP_BUCKETS];
+        struct app_cgroup *cgroups[APP_BUCKETS];
+        uint32_t sweep;
+};
+
+/* /proc/PID, all relative to root_fd. 0 or a negative errno. */
+int process_read_parent(int root_fd, pid_t pid, struct app_process *process, char *comm, size_t size);
+int process_read_cgroup(int root_fd, pid_t pid, char *path, size_t size);
+/* Arguments with their NULs; the length, or a negative errno. A long one is cut. */
+ssize_t process_read_words(int root_fd, pid_t pid, const char *file, char *buf, size_t size);
+/* The value of NAME= among NUL-separated words, or NULL. */
+const char *words_value(const char *words, ssize_t length, const char *name);
+/* The AppImage, else the program's name (process.h). */
+void process_read_program(int root_fd, const struct app_entry *entry, char *buf, size_t size);
+/* What an interpreter runs; false: it is none, or runs no file. */
+bool process_read_script(int root_fd, const struct app_entry *entry, char *buf, size_t size);
+int process_read_flatpak(int root_fd, pid_t pid, char *id, size_t size); /* -ENODATA: not in a flatpak */
+int process_read_steam(int root_fd, const struct app_entry *entry, unsigned *number);
+bool process_is_kernel(int root_fd, const struct app_entry *entry);
+enum app_lead process_lead(int root_fd, const struct app_entry *entry);
+bool launcher_id(const char *id); /* a unit of this id holds other apps */

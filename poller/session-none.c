@@ -1,0 +1,13 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Built without sd-bus: there are no sessions to hear of. */
+
+#include <errno.h>
+
+#include "session.h"
+
+int session_open(struct source *focus, const struct log *log, struct source **ret)
+{
+        return -ENODEV;
+}

@@ -1,0 +1,228 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "session.h"
+
+#include <errno.h>
+#include <string.h>
+#include <systemd/sd-bus.h>
+
+#include "focus.h"
+#include "util.h"
+
+#define LOGIN "org.freedesktop.login1"
+#define LOGIN_PATH "/org/freedesktop/login1"
+#define LOGIN_MANAGER LOGIN ".Manager"
+#define LOGIN_SEAT LOGIN ".Seat"
+#define LOGIN_SESSION LOGIN ".Session"
+#define SEAT0_PATH LOGIN_PATH "/seat/seat0"
+#define CALL_US 500000 /* a hanging manager must not keep the service from its polls */
+
+struct session_source {
+        struct source source; /* first */
+        sd_bus *bus;
+        struct source *focus;
+        const struct log *log;
+        char path[128];   /* of the seat's active session; "": none */
+        bool seat_known;  /* the manager said which session is active, or that none is */
+        bool session_known;
+        uid_t uid;        /* of the active session */
+        bool system;      /* a greeter or a lock screen */
+        bool locked, idle, sleeping;
+        bool stale;       /* something changed: ask */
+        bool told;
+};
+
+static int get_bool(struct session_source *self, const char *property, bool *ret)
+{
+        int value, err = sd_bus_get_property_trivial(self->bus, LOGIN, self->path, LOGIN_SESSION, property,
+                                                     NULL, 'b', &value);
+
+        if (err >= 0)
+                *ret = value;
+        return err;
+}
+
+/* (so): the session's name and path; "/" where none is active. */
+static int ask_active(struct session_source *self)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        const char *name, *path;
+        int err = sd_bus_get_property(self->bus, LOGIN, SEAT0_PATH, LOGIN_SEAT, "ActiveSession", NULL, &reply,
+                                      "(so)");
+
+        if (err >= 0)
+                err = sd_bus_message_read(reply, "(so)", &name, &path);
+        if (err < 0)
+                return err;
+        snprintf(self->path, sizeof(self->path), "%s", *name ? path : "");
+        return 0;
+}
+
+static int ask_user(struct session_source *self)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        const char *path;
+        uint32_t uid;
+        int err = sd_bus_get_property(self->bus, LOGIN, self->path, LOGIN_SESSION, "User", NULL, &reply,
+                                      "(uo)");
+
+        if (err >= 0)
+                err = sd_bus_message_read(reply, "(uo)", &uid, &path);
+        if (err >= 0)
+                self->uid = uid;
+        return err;
+}
+
+static void ask_class(struct session_source *self)
+{
+        _cleanup_free_ char *class = NULL;
+
+        self->system = sd_bus_get_property_string(self->bus, LOGIN, self->path, LOGIN_SESSION, "Class", NULL,
+                                                  &class) >= 0 &&
+                       (strcmp(class, "greeter") == 0 || strcmp(class, "lock-screen") == 0);
+}
+
+static void ask(struct session_source *self)
+{
+        self->stale = false;
+        self->locked = self->idle = self->system = self->session_known = false;
+        self->seat_known = ask_active(self) >= 0;
+        if (!self->seat_known || !self->path[0])
+                return;
+        self->session_known = ask_user(self) >= 0;
+        get_bool(self, "LockedHint", &self->locked);
+        get_bool(self, "IdleHint", &self->idle);
+        ask_class(self);
+}
+
+static bool may_speak(void *data, uid_t uid)
+{
+        const struct session_source *self = data;
+
+        if (!self->seat_known)
+                return true; /* no seat, no sessions: whoever speaks is all there is */
+        return self->session_known && uid == self->uid && !self->system;
+}
+
+/*
+ * Idle alone does not take the foreground: a film is watched without a key, and not every player inhibits. It is
+ * the screen that goes off then.
+ */
+static void tell(struct session_source *self, uint64_t boottime_ns)
+{
+        self->told = true;
+        focus_set_locked(self->focus, boottime_ns, self->locked || self->system || self->sleeping);
+        focus_session_changed(self->focus, boottime_ns);
+        focus_look(self->focus, boottime_ns);
+}
+
+static int on_sleep(sd_bus_message *message, void *data, sd_bus_error *error)
+{
+        struct session_source *self = data;
+        int going;
+
+        if (sd_bus_message_read(message, "b", &going) >= 0) {
+                self->sleeping = going;
+                self->stale = true;
+        }
+        return 0;
+}
+
+static int on_change(sd_bus_message *message, void *data, sd_bus_error *error)
+{
+        ((struct session_source *)data)->stale = true;
+        return 0;
+}
+
+static int fd_session(const struct source *source)
+{
+        return sd_bus_get_fd(((const struct session_source *)source)->bus);
+}
+
+static void hear_session(struct source *source, uint64_t boottime_ns)
+{
+        struct session_source *self = (struct session_source *)source;
+        int more;
+
+        while ((more = sd_bus_process(self->bus, NULL)) > 0)
+                ;
+        if (more < 0 && self->bus) {
+                log_warning(self->log, "the session manager is gone: %s", strerror(-more));
+                sd_bus_close(self->bus);
+                self->seat_known = self->sleeping = false;
+                self->locked = self->system = false;
+                tell(self, boottime_ns);
+                return;
+        }
+        while (self->stale) { /* the answers may have brought more news along */
+                ask(self);
+                while (sd_bus_process(self->bus, NULL) > 0)
+                        ;
+        }
+        tell(self, boottime_ns);
+}
+
+static int read_session(struct source *source, struct sample *sample)
+{
+        struct session_source *self = (struct session_source *)source;
+
+        if (!self->told) /* what was asked when it was opened */
+                hear_session(source, sample->boottime_ns);
+        return -ENODATA; /* it has no levels: the focus has them */
+}
+
+static void close_session(struct source *source)
+{
+        struct session_source *self = (struct session_source *)source;
+
+        focus_set_guard(self->focus, NULL, NULL);
+        sd_bus_flush_close_unref(self->bus);
+        free(self);
+}
+
+static const struct source_ops session_ops = {
+        .name = "session",
+        .read = read_session,
+        .close = close_session,
+        .fd = fd_session,
+        .hear = hear_session,
+};
+
+static int watch(struct session_source *self)
+{
+        static const char changes[] = "type='signal',sender='" LOGIN "',interface='org.freedesktop.DBus.Properties',"
+                                      "member='PropertiesChanged',path_namespace='" LOGIN_PATH "'";
+        int err = sd_bus_match_signal(self->bus, NULL, LOGIN, LOGIN_PATH, LOGIN_MANAGER, "PrepareForSleep",
+                                      on_sleep, self);
+
+        if (err >= 0)
+                err = sd_bus_match_signal(self->bus, NULL, LOGIN, LOGIN_PATH, LOGIN_MANAGER, "SessionRemoved",
+                                          on_change, self);
+        if (err >= 0)
+                err = sd_bus_add_match(self->bus, NULL, changes, on_change, self);
+        return err;
+}
+
+int session_open(struct source *focus, const struct log *log, struct source **ret)
+{
+        struct session_source *self = calloc(1, sizeof(*self));
+
+        if (!self)
+                return -ENOMEM;
+        self->source.ops = &session_ops;
+        self->focus = focus;
+        self->log = log;
+        if (sd_bus_open_system(&self->bus) < 0) {
+                free(self);
+                return -ENODEV;
+        }
+        sd_bus_set_method_call_timeout(self->bus, CALL_US);
+        if (watch(self) < 0) {
+                close_session(&self->source);
+                return -ENODEV;
+        }
+        ask(self);
+        focus_set_guard(focus, may_speak, self);
+        *ret = &self->source;
+        return 0;
+}

@@ -1,0 +1,480 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The link between the agents and the service, with every message that it must not believe; and what becomes of it. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "app-private.h"
+#include "check.h"
+#include "focus-link.h"
+#include "interval.h"
+#include "screen-log.h"
+#include "screen.h"
+#include "units.h"
+#include "util.h"
+#include "vt.h"
+
+#define NOW (UINT64_C(1000) * NS_PER_S)
+
+static struct focus_message good(void)
+{
+        return (struct focus_message){ .magic = FOCUS_MAGIC, .version = FOCUS_VERSION,
+                                       .size = sizeof(struct focus_message),
+                                       .have = FOCUS_KNOWN | FOCUS_APP, .boottime_ns = NOW, .app_id = "foot" };
+}
+
+static void messages(void)
+{
+        struct focus_message message = good(), read;
+
+        check_int(focus_message_check(&message, sizeof(message), NOW, &read), 0);
+        check_text(read.app_id, "foot");
+        check_int(focus_message_check(&message, sizeof(message) - 1, NOW, &read), -EMSGSIZE);
+        check_int(focus_message_check(&message, sizeof(message) + 1, NOW, &read), -EMSGSIZE);
+        check_int(focus_message_check(&message, 0, NOW, &read), -EMSGSIZE);
+#define BAD(change, wanted)                                                                                  \
+        do {                                                                                                 \
+                message = good();                                                                            \
+                change;                                                                                      \
+                check_int(focus_message_check(&message, sizeof(message), NOW, &read), wanted);               \
+        } while (0)
+        BAD(message.magic ^= 1, -EPROTO);
+        BAD(message.version++, -EPROTO);
+        BAD(message.size--, -EPROTO);
+        BAD(message.have |= 1u << 30, -EBADMSG);
+        BAD(message.have &= ~(uint32_t)FOCUS_KNOWN, -EBADMSG);    /* somebody, and unknown */
+        BAD(message.have &= ~(uint32_t)FOCUS_APP, -EBADMSG);      /* nobody, with a name */
+        BAD(message.app_id[0] = '\0', -EBADMSG);                  /* somebody without a name */
+        BAD(memset(message.app_id, 'a', FOCUS_APP_MAX), -EBADMSG); /* no end */
+        BAD(message.app_id[1] = '\x1b', -EBADMSG);                /* a terminal's escape */
+        BAD(message.app_id[1] = '\xff', -EBADMSG);                /* no UTF-8 */
+        BAD(message.app_id[100] = 'x', -EBADMSG);                 /* behind the end */
+        BAD(message.pid = -1, -EBADMSG);
+        BAD(message.pid = 7, -EBADMSG);                           /* without its start time */
+        BAD(message.start_time = 7, -EBADMSG);
+        BAD(message.boottime_ns = NOW + 1, -EBADMSG);             /* still to come */
+        BAD(message.boottime_ns = UINT64_MAX, -EBADMSG);
+        BAD((message.have = 0, message.app_id[0] = '\0', memset(message.app_id, 0, FOCUS_APP_MAX)),
+            0); /* unknown */
+        BAD((message.have = FOCUS_KNOWN, memset(message.app_id, 0, FOCUS_APP_MAX)),
+            0);                 /* nobody */
+}
+
+static void random_messages(void)
+{
+        struct focus_message message, read;
+
+        srandom(1);
+        for (int i = 0; i < 100000; i++) {
+                unsigned char *bytes = (unsigned char *)&message;
+
+                message = good();
+                for (long n = random() % 4; n >= 0; n--)
+                        bytes[random() % (long)sizeof(message)] = (unsigned char)random();
+                if (focus_message_check(&message, sizeof(message), NOW, &read) == 0) {
+                        char plain[FOCUS_APP_MAX];
+
+                        check_text(util_printable(read.app_id, plain, sizeof(plain)), read.app_id);
+                        check(read.boottime_ns <= NOW && read.pid >= 0);
+                }
+        }
+}
+
+static void buckets(void)
+{
+        struct focus_bucket bucket = { 0 };
+        int taken = 0;
+
+        for (int i = 0; i < 1000; i++)
+                taken += focus_bucket_take(&bucket, NOW);
+        check_int(taken, FOCUS_BURST);
+        for (uint64_t ms = 0; ms < 10000; ms++)
+                taken += focus_bucket_take(&bucket, NOW + ms * NS_PER_MS);
+        check_near(taken, FOCUS_BURST + 10 * FOCUS_RATE_PER_S, 2);
+        check(!focus_bucket_take(&bucket, 1)); /* a clock that goes backward gives nothing */
+}
+
+struct hearing {
+        int n;
+        bool known;
+        struct focus_message last;
+        uint64_t at_ns;
+        uid_t only;
+};
+
+static bool may_speak(void *data, uid_t uid)
+{
+        const struct hearing *hearing = data;
+
+        return hearing->only == (uid_t)-1 || hearing->only == uid;
+}
+
+static void heard(void *data, const struct focus_message *message, uint64_t boottime_ns)
+{
+        struct hearing *hearing = data;
+
+        hearing->n++;
+        hearing->known = message && (message->have & FOCUS_KNOWN);
+        hearing->at_ns = boottime_ns;
+        if (message)
+                hearing->last = *message;
+}
+
+static const struct focus_link_ops ops = { may_speak, heard };
+static char folder[] = "/tmp/joulecast-focus-XXXXXX";
+static char path[64];
+
+static int connect_agent(void)
+{
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+        snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+        check_int(connect(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
+        return fd;
+}
+
+static void say(struct focus_link *link, int fd, const struct focus_message *message, size_t length,
+                uint64_t now_ns)
+{
+        check_int(send(fd, message, length, MSG_NOSIGNAL), length);
+        focus_link_dispatch(link, now_ns);
+}
+
+static bool is_hung_up(int fd)
+{
+        char byte;
+
+        return recv(fd, &byte, 1, MSG_DONTWAIT) == 0;
+}
+
+static uint64_t own_start_time(void)
+{
+        int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        struct app_process process = { 0 };
+        char comm[32];
+
+        check_int(process_read_parent(root_fd, getpid(), &process, comm, sizeof(comm)), 0);
+        close(root_fd);
+        return process.start_time;
+}
+
+static void link_believes(void)
+{
+        struct hearing hearing = { .only = (uid_t)-1 };
+        int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd, newer;
+        struct focus_link *link = NULL, *second = NULL;
+        struct focus_message message = good();
+        struct focus_tick tick;
+        uint64_t now = NOW;
+
+        check_int(focus_link_open(path, root_fd, &ops, &hearing, NULL, &link), 0);
+        check_int(focus_link_open(path, root_fd, &ops, &hearing, NULL, &second), -EADDRINUSE);
+        focus_link_dispatch(link, now);
+        fd = connect_agent();
+        focus_link_dispatch(link, now);
+        say(link, fd, &message, sizeof(message), now);
+        check(hearing.known);
+        check_text(hearing.last.app_id, "foot");
+
+        message.pid = getpid(); /* a pid of one's own, with its start time */
+        message.start_time = own_start_time();
+        message.boottime_ns = now += NS_PER_S;
+        say(link, fd, &message, sizeof(message), now);
+        check_int(hearing.last.pid, getpid());
+        check_int(hearing.at_ns, now);
+
+        message.start_time++; /* a reused one: the name stays */
+        say(link, fd, &message, sizeof(message), now += NS_PER_S);
+        check_int(hearing.last.pid, 0);
+        check_text(hearing.last.app_id, "foot");
+
+        memset(message.app_id, 0, sizeof(message.app_id)); /* and without a name, nothing */
+        say(link, fd, &message, sizeof(message), now += NS_PER_S);
+        check(!hearing.known);
+
+        message = good(); /* older than what was said, or than the connection: not rewritten */
+        message.boottime_ns = 1;
+        say(link, fd, &message, sizeof(message), now += NS_PER_S);
+        check(hearing.known && hearing.at_ns >= now - 5 * NS_PER_S);
+
+        focus_link_tick(link);
+        check(recv(fd, &tick, sizeof(tick), MSG_DONTWAIT) < 0); /* it did not ask for one */
+        message.have |= FOCUS_TICK;
+        message.boottime_ns = now += NS_PER_S;
+        say(link, fd, &message, sizeof(message), now);
+        focus_link_tick(link);
+        check_int(recv(fd, &tick, sizeof(tick), MSG_DONTWAIT), sizeof(tick));
+
+        newer = connect_agent(); /* the same user's newest connection wins */
+        focus_link_dispatch(link, now);
+        check(!hearing.known && is_hung_up(fd));
+        say(link, newer, &message, sizeof(message), now);
+        check(hearing.known);
+        close(fd);
+
+        hearing.only = getuid() + 1; /* another user has the seat now */
+        focus_link_recheck(link, now);
+        check(!hearing.known);
+        hearing.only = (uid_t)-1;
+        focus_link_recheck(link, now);
+        check(hearing.known);
+
+        close(newer); /* an agent that dies leaves "unknown", never "nobody" */
+        focus_link_dispatch(link, now);
+        check(!hearing.known);
+        focus_link_close(link);
+        check(access(path, F_OK) < 0);
+        close(root_fd);
+}
+
+static void link_hangs_up(void)
+{
+        static const size_t lengths[] = { 1, 159, 161, 319, 320, 4096 };
+        struct hearing hearing = { .only = (uid_t)-1 };
+        int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
+        struct focus_link *link = NULL;
+        struct focus_message message = good();
+        char large[4096];
+        uint64_t now = NOW;
+
+        memset(large, 0, sizeof(large));
+        memcpy(large, &message, sizeof(message));
+        check_int(focus_link_open(path, root_fd, &ops, &hearing, NULL, &link), 0);
+        for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+                fd = connect_agent();
+                focus_link_dispatch(link, now += NS_PER_S);
+                check_int(send(fd, large, lengths[i], MSG_NOSIGNAL), lengths[i]);
+                focus_link_dispatch(link, now);
+                check(is_hung_up(fd));
+                check(!hearing.known);
+                close(fd);
+        }
+        fd = connect_agent(); /* a flood: hung up on, and no state of it stays */
+        focus_link_dispatch(link, now += 10 * NS_PER_S);
+        message.boottime_ns = now;
+        for (int i = 0; i < 100; i++)
+                if (send(fd, &message, sizeof(message), MSG_NOSIGNAL) > 0)
+                        focus_link_dispatch(link, now);
+        check(is_hung_up(fd));
+        check(!hearing.known);
+        close(fd);
+        for (int i = 0; i < 50; i++) { /* connecting again and again is no way around it */
+                fd = connect_agent();
+                focus_link_dispatch(link, now);
+                check(is_hung_up(fd));
+                close(fd);
+        }
+        fd = connect_agent();
+        focus_link_dispatch(link, now += 5 * NS_PER_S);
+        check(!is_hung_up(fd));
+        close(fd);
+        focus_link_close(link);
+        close(root_fd);
+}
+
+/* Another user's process: only root can try. */
+static void foreign_pid(void)
+{
+        struct focus_message message = good();
+        int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        message.pid = getpid();
+        message.start_time = own_start_time();
+        check_int(focus_pid_check(root_fd, &message, getuid()), 0);
+        check_int(focus_pid_check(root_fd, &message, getuid() + 1), -EPERM);
+        check_int(focus_pid_check(root_fd, &message, 0), 0);
+        message.pid = 0x3fffffff;
+        check_int(focus_pid_check(root_fd, &message, getuid()), -ESRCH);
+        close(root_fd);
+}
+
+/* A change of focus is heard of after its settle time: it goes where it belongs among what was noted meanwhile. */
+static void late_changes(void)
+{
+        struct screen_log log = { 0 };
+        struct sample sample = { .boottime_ns = 1000 };
+
+        screen_log_screen(&log, 0, true, true, 100);
+        screen_log_foreground(&log, 0, true, "one");
+        screen_log_drain(&log, &sample);
+        check_text(sample.screen.app, "one");
+        sample_reset(&sample);
+        screen_log_screen(&log, 1500, true, true, 50);
+        screen_log_foreground(&log, 1400, true, "two");
+        screen_log_locked(&log, 1600, true);
+        screen_log_foreground(&log, 1600, true, "two");
+        screen_log_locked(&log, 1700, false);
+        screen_log_screen(&log, 1800, true, false, 0);
+        sample.boottime_ns = 2000;
+        check_int(screen_log_drain(&log, &sample), 0);
+        check_int(sample.n_events, 5);
+        check_int(sample.events[0].boottime_ns, 1400);
+        check_int(sample.events[0].brightness, 100);
+        check_text(sample.events[0].app, "two");
+        check_int(sample.events[1].boottime_ns, 1500);
+        check_int(sample.events[1].brightness, 50);
+        check_text(sample.events[1].app, "two");
+        check_text(sample.events[2].app, ""); /* locked */
+        check(sample.events[2].foreground_known);
+        check_text(sample.events[3].app, "two");
+        check_text(sample.events[4].app, ""); /* off */
+        check(sample.events[4].foreground_known && !sample.screen.screen_on);
+        for (int i = 0; i < 3000; i++)
+                screen_log_foreground(&log, 3000 + (uint64_t)i, true, i & 1 ? "a" : "b");
+        check(log.n <= SCREEN_CHANGES_MAX);
+        check_text(screen_log_now(&log)->app, "a");
+        screen_log_clear(&log);
+        sample_clear(&sample);
+}
+
+/* Random changes of focus, brightness and lock inside a poll: apps and nobody sum to the screen-on time exactly. */
+static void screen_time_is_split_exactly(void)
+{
+        static const char *const apps[] = { "", "one", "two", "three" };
+        struct interval_maker *maker = NULL;
+        struct interval interval = { 0 };
+        struct sample sample = { 0 };
+        struct screen_log log = { 0 };
+        uint64_t now = NOW;
+
+        srandom(5);
+        check_int(interval_maker_new(&maker), 0);
+        for (int poll = 0; poll < 200; poll++) {
+                uint64_t began = now, on_ns = 0, at = began, shared_ns = 0;
+                bool on = screen_log_now(&log)->screen_known && screen_log_now(&log)->screen_on;
+
+                now += (uint64_t)(1 + random() % 30000) * NS_PER_MS;
+                for (long n = random() % 12; n > 0; n--) {
+                        uint64_t next = at + (uint64_t)random() % (now - at + 1);
+
+                        if (random() % 3 == 0) {
+                                bool was = on;
+
+                                on_ns += was ? next - at : 0;
+                                on = random() % 4 != 0;
+                                screen_log_screen(&log, next, true, on, (uint32_t)(random() % 200));
+                        } else {
+                                on_ns += on ? next - at : 0;
+                                if (random() % 4 == 0)
+                                        screen_log_locked(&log, next, random() % 2);
+                                else
+                                        screen_log_foreground(&log, next, random() % 8 != 0,
+                                                              apps[random() % 4]);
+                        }
+                        at = next;
+                }
+                on_ns += on ? now - at : 0;
+                sample_reset(&sample);
+                sample.boottime_ns = sample.monotonic_ns = now;
+                sample.realtime_ns = (int64_t)now;
+                strcpy(sample.boot_id, "b");
+                screen_log_drain(&log, &sample);
+                if (poll == 0)
+                        screen_log_screen(&log, now, true, true, 7);
+                if (interval_make(maker, &sample, &interval) == 0 && poll > 1) {
+                        for (size_t i = 0; i < interval.n_rows; i++)
+                                shared_ns += usage_screen_ns(&interval.rows[i].usage);
+                        check_int(shared_ns, on_ns);
+                }
+        }
+        interval_maker_free(maker);
+        interval_clear(&interval);
+        sample_clear(&sample);
+        screen_log_clear(&log);
+}
+
+static void uevents(void)
+{
+        static const char kernel[] = "change@/devices/x/backlight/panel\0ACTION=change\0SUBSYSTEM=backlight\0SOURCE=hotkey";
+        static const char other[] = "change@/devices/x\0ACTION=change\0SUBSYSTEM=power_supply\0X=SUBSYSTEM=drm";
+        unsigned char udev[80] = "libudev";
+        uint32_t offset = 40;
+
+        check(uevent_is_screen(kernel, sizeof(kernel)));
+        check(!uevent_is_screen(other, sizeof(other)));
+        check(!uevent_is_screen("", 0));
+        memcpy(udev + 16, &offset, 4);
+        memcpy(udev + 40, "SUBSYSTEM=drm", 14);
+        check(uevent_is_screen((const char *)udev, sizeof(udev)));
+        offset = UINT32_MAX;
+        memcpy(udev + 16, &offset, 4);
+        check(!uevent_is_screen((const char *)udev, sizeof(udev)));
+}
+
+static int remove_one(const char *name, const struct stat *status, int type, struct FTW *ftw)
+{
+        return remove(name);
+}
+
+static void put(const char *name, const char *text)
+{
+        char file[128];
+
+        snprintf(file, sizeof(file), "%s/%s", folder, name);
+        util_make_parent(file, 0755);
+        util_write_file(file, text, strlen(text), 0644);
+}
+
+#define STAT(pid, group, terminal, foreground)                                                               \
+        #pid " (a) b) S 1 " #group " 1 " #terminal " " #foreground " 0 0 0 0 0 1 1 0 0 20 0 1 0 5 0 0\n"
+
+/* Terminal 3 is 4:3, which is 1027 in field 7 of stat. */
+static void console(void)
+{
+        int root_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        struct vt *vt = NULL;
+        pid_t pid = 0;
+
+        check_int(vt_open(root_fd, &vt), -ENODEV);
+        put("sys/class/tty/tty0/active", "tty3\n");
+        put("proc/10/stat", STAT(10, 10, 1025, 10));
+        check_int(vt_open(root_fd, &vt), 0);
+        check_int(vt_active(vt), 3);
+        check_int(vt_foreground(vt, &pid), -ENODATA); /* nobody has terminal 3: a display manager's, perhaps */
+        put("proc/20/stat", STAT(20, 20, 1027, 20));
+        check_int(vt_foreground(vt, &pid), 0);
+        check_int(pid, 20); /* the shell itself */
+        put("proc/20/stat", STAT(20, 20, 1027, 31));
+        put("proc/31/stat", STAT(31, 31, 1027, 31));
+        check_int(vt_foreground(vt, &pid), 0);
+        check_int(pid, 31); /* its job */
+        put("proc/31/stat", STAT(31, 30, 1027, 31));
+        put("proc/32/stat", STAT(32, 31, 1027, 31));
+        check_int(vt_foreground(vt, &pid), 0);
+        check_int(pid, 32); /* the job outlived its leader */
+        put("proc/20/stat", STAT(20, 20, 1027, -1));
+        check_int(vt_foreground(vt, &pid), -ENODATA);
+        put("proc/20/stat", "garbage");
+        vt_foreground(vt, &pid);
+        vt_close(vt);
+        close(root_fd);
+}
+
+int main(void)
+{
+        signal(SIGPIPE, SIG_IGN);
+        check(mkdtemp(folder) != NULL);
+        snprintf(path, sizeof(path), "%s/focus.sock", folder);
+        messages();
+        random_messages();
+        buckets();
+        link_believes();
+        link_hangs_up();
+        foreign_pid();
+        late_changes();
+        screen_time_is_split_exactly();
+        uevents();
+        console();
+        nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        return check_result();
+}
