@@ -1,0 +1,278 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "agent.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "util.h"
+
+uint64_t focus_now_ns(void)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_BOOTTIME, &now);
+        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+void focus_state_set(struct focus_state *state, pid_t pid, const char *app_id)
+{
+        state->pid = pid;
+        util_printable(app_id, state->app_id, sizeof(state->app_id));
+}
+
+void focus_report(struct focus_sink *sink, pid_t pid, const char *app_id)
+{
+        struct focus_state state = { .known = true };
+
+        focus_state_set(&state, pid, app_id);
+        sink->report(sink, &state);
+}
+
+void focus_report_unknown(struct focus_sink *sink)
+{
+        struct focus_state state = { .known = false };
+
+        sink->report(sink, &state);
+}
+
+static bool same(const struct focus_state *a, const struct focus_state *b)
+{
+        return a->known == b->known && a->locked == b->locked && a->pid == b->pid && strcmp(a->app_id, b->app_id) == 0;
+}
+
+void agent_report(struct focus_sink *sink, const struct focus_state *state)
+{
+        struct agent *agent = (struct agent *)sink;
+
+        agent->reported = true;
+        if (agent->settling && same(&agent->pending, state))
+                return;
+        if (same(&agent->published, state)) {
+                agent->settling = false; /* it went and came back */
+                return;
+        }
+        agent->pending = *state;
+        agent->pending_since_ns = focus_now_ns();
+        agent->settling = true;
+}
+
+static void print_json(const struct agent *agent)
+{
+        const struct focus_state *state = &agent->published;
+
+        printf("{\"backend\": \"%s\", \"known\": %s, \"locked\": %s, \"pid\": %d, \"app_id\": \"",
+               agent->ops ? agent->ops->name : "", state->known ? "true" : "false",
+                       state->locked ? "true" : "false",
+               (int)state->pid);
+        for (const char *at = state->app_id; *at; at++)
+                printf(*at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
+        printf("\", \"boottime_ns\": %llu}\n", (unsigned long long)agent->published_since_ns);
+        fflush(stdout);
+}
+
+static void publish(struct agent *agent, const struct focus_state *state, uint64_t since_ns, uint64_t now_ns)
+{
+        agent->settling = false;
+        agent->published = *state;
+        agent->published_since_ns = since_ns;
+        sender_send(&agent->sender, state, since_ns, agent->ops && agent->ops->tick, now_ns);
+        if (agent->print)
+                print_json(agent);
+}
+
+void agent_settle(struct agent *agent, uint64_t now_ns)
+{
+        if (agent->settling && now_ns >= agent->pending_since_ns + SETTLE_NS)
+                publish(agent, &agent->pending, agent->pending_since_ns, now_ns);
+}
+
+void agent_close_backend(struct agent *agent)
+{
+        if (agent->backend)
+                agent->ops->close(agent->backend);
+        agent->backend = NULL;
+        agent->ops = NULL;
+}
+
+/* The desktop is gone: whatever it said last is unknown now, at once. */
+static void lose_backend(struct agent *agent, int err, uint64_t now_ns)
+{
+        const struct focus_state unknown = { .known = false };
+
+        log_info(agent->log, "%s is gone: %s", agent->told, strerror(-err));
+        agent_close_backend(agent);
+        agent->told[0] = '\0';
+        backoff_failed(&agent->backoff, now_ns);
+        publish(agent, &unknown, now_ns, now_ns);
+}
+
+/* Waits for the first report, for as long as a real desktop would need. */
+static int first_state(struct agent *agent)
+{
+        uint64_t deadline_ns = focus_now_ns() + FIRST_STATE_NS, now_ns;
+        int err = agent->ops->dispatch(agent->backend); /* what came while it was opened wakes nobody any more */
+
+        while (!err && !agent->reported && (now_ns = focus_now_ns()) < deadline_ns) {
+                struct pollfd wait = { .fd = agent->ops->fd(agent->backend), .events = POLLIN };
+
+                if (poll(&wait, 1, (int)((deadline_ns - now_ns) / NS_PER_MS) + 1) > 0)
+                        err = agent->ops->dispatch(agent->backend);
+        }
+        if (err || agent->reported)
+                return err;
+        if (!agent->ops->patient)
+                return -ETIMEDOUT;
+        focus_report_unknown(&agent->sink);
+        return 0;
+}
+
+static const char *reason(int err)
+{
+        switch (err) {
+        case -EOPNOTSUPP:
+                return "it does not tell";
+        case -EHOSTUNREACH:
+                return "it does not run";
+        case -ETIMEDOUT:
+                return "it said nothing";
+        default:
+                return strerror(-err);
+        }
+}
+
+static int try_backend(struct agent *agent, const struct backend_ops *ops, const char **why)
+{
+        int err;
+
+        *why = ops->probe();
+        if (*why)
+                return -ENODEV;
+        agent->reported = false;
+        err = ops->open(&agent->sink, &agent->backend);
+        if (!err) {
+                agent->ops = ops;
+                err = first_state(agent);
+                if (err)
+                        agent_close_backend(agent);
+        }
+        if (err)
+                *why = reason(err);
+        return err;
+}
+
+int agent_choose(struct agent *agent)
+{
+        char passed[768] = "";
+        size_t length = 0;
+
+        for (size_t i = 0; backends[i]; i++) {
+                const char *why;
+
+                if (agent->wanted && strcmp(agent->wanted, backends[i]->name) != 0)
+                        continue;
+                if (try_backend(agent, backends[i], &why) == 0) {
+                        if (strcmp(agent->told, agent->ops->name) == 0)
+                                return 0;
+                        snprintf(agent->told, sizeof(agent->told), "%s", agent->ops->name);
+                        log_info(agent->log, "the focus comes from %s%s%s%s%s", agent->ops->name,
+                                 agent->ops->patient && !agent->published.known && !agent->pending.known
+                                         ? " (once its extension focus@joulecast is switched on)" : "",
+                                 length ? " (not " : "", passed, length ? ")" : "");
+                        return 0;
+                }
+                length += (size_t)snprintf(passed + length, sizeof(passed) - length, "%s%s: %s",
+                                           length ? "; " : "",
+                                           backends[i]->name, why);
+                length = MIN(length, sizeof(passed) - 1);
+        }
+        if (!agent->backoff.wait_ns)
+                log_info(agent->log, "nothing here tells who has the focus (%s)", passed);
+        return -ENODEV;
+}
+
+static void keep_up(struct agent *agent, uint64_t now_ns)
+{
+        if (sender_connect(&agent->sender, now_ns))
+                sender_send(&agent->sender, &agent->published, agent->published_since_ns, agent->ops &&
+                            agent->ops->tick,
+                            now_ns);
+        if (agent->backend || !backoff_due(&agent->backoff, now_ns))
+                return;
+        if (agent_choose(agent) == 0)
+                backoff_succeeded(&agent->backoff, focus_now_ns());
+        else
+                backoff_failed(&agent->backoff, focus_now_ns());
+}
+
+static uint64_t sooner(uint64_t a, uint64_t b)
+{
+        return a < b ? a : b;
+}
+
+/* Until the next thing that is due by the clock; -1 while there is none: then only events wake. */
+static int timeout_ms(const struct agent *agent, uint64_t now_ns)
+{
+        uint64_t at = UINT64_MAX;
+
+        if (agent->settling)
+                at = sooner(at, agent->pending_since_ns + SETTLE_NS);
+        if (agent->sender.fd < 0)
+                at = sooner(at, agent->sender.backoff.until_ns);
+        if (!agent->backend)
+                at = sooner(at, agent->backoff.until_ns);
+        if (at == UINT64_MAX)
+                return -1;
+        return at <= now_ns ? 0 : (int)((at - now_ns + NS_PER_MS - 1) / NS_PER_MS);
+}
+
+/*
+ * A back-end that lives by ticks is what is left where nothing better answered; while a session starts that is no
+ * last word. The tick is a wakeup that we have anyway.
+ */
+static int tick(struct agent *agent)
+{
+        uint64_t now_ns = focus_now_ns();
+
+        if (!backoff_due(&agent->backoff, now_ns))
+                return agent->ops->tick(agent->backend);
+        agent_close_backend(agent);
+        backoff_failed(&agent->backoff, now_ns);
+        return agent_choose(agent);
+}
+
+static void dispatch(struct agent *agent, const struct pollfd *wait)
+{
+        int err = 0;
+
+        if (wait[1].revents && sender_dispatch(&agent->sender, focus_now_ns()) && agent->backend &&
+            agent->ops->tick)
+                err = tick(agent);
+        if (!err && wait[0].revents && agent->backend)
+                err = agent->ops->dispatch(agent->backend);
+        if (err)
+                lose_backend(agent, err, focus_now_ns());
+}
+
+int agent_run(struct agent *agent, int stop_fd)
+{
+        for (;;) {
+                struct pollfd wait[3];
+
+                keep_up(agent, focus_now_ns());
+                agent_settle(agent, focus_now_ns());
+                wait[0] = (struct pollfd){ .fd = agent->backend ? agent->ops->fd(agent->backend) : -1,
+                                           .events = POLLIN };
+                wait[1] = (struct pollfd){ .fd = agent->sender.fd, .events = POLLIN };
+                wait[2] = (struct pollfd){ .fd = stop_fd, .events = POLLIN };
+                if (poll(wait, ARRAY_SIZE(wait), timeout_ms(agent, focus_now_ns())) < 0 && errno != EINTR)
+                        return -errno;
+                if (wait[2].revents)
+                        return 0;
+                dispatch(agent, wait);
+                agent_settle(agent, focus_now_ns());
+        }
+}

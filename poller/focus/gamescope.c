@@ -1,0 +1,138 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * gamescope as the session (Steam Deck): atoms on the root window of its first Xwayland. GAMESCOPE_FOCUSABLE_WINDOWS
+ * holds triplets of window, Steam's number of the app, pid.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "x-server.h"
+#include "backend.h"
+#include "util.h"
+
+#define FOCUSABLE_MAX 64
+#define STEAM_CLIENT 769 /* Steam's own window bears this number */
+
+enum atom { FOCUSED_WINDOW, FOCUSED_APP, FOCUSABLE_WINDOWS, N_ATOMS };
+static const char *const names[N_ATOMS] = {
+        [FOCUSED_WINDOW] = "GAMESCOPE_FOCUSED_WINDOW",
+        [FOCUSED_APP] = "GAMESCOPE_FOCUSED_APP",
+        [FOCUSABLE_WINDOWS] = "GAMESCOPE_FOCUSABLE_WINDOWS",
+};
+
+struct backend {
+        struct focus_sink *sink;
+        struct xserver *display;
+        uint32_t atoms[N_ATOMS];
+};
+
+static uint32_t value(struct backend *backend, enum atom atom)
+{
+        uint32_t number = 0;
+
+        xserver_values(backend->display, xserver_root(backend->display), backend->atoms[atom], &number, 1);
+        return number;
+}
+
+static pid_t focusable_pid(struct backend *backend, uint32_t window, uint32_t *app)
+{
+        uint32_t triplets[3 * FOCUSABLE_MAX];
+        size_t n = xserver_values(backend->display, xserver_root(backend->display),
+                                  backend->atoms[FOCUSABLE_WINDOWS],
+                                  triplets, ARRAY_SIZE(triplets));
+
+        for (size_t i = 0; i + 2 < n; i += 3)
+                if (triplets[i] == window) {
+                        if (!*app)
+                                *app = triplets[i + 1];
+                        return triplets[i + 2] <= INT32_MAX ? (pid_t)triplets[i + 2] : 0;
+                }
+        return 0;
+}
+
+static void report(struct backend *backend)
+{
+        uint32_t window = value(backend, FOCUSED_WINDOW), app = value(backend, FOCUSED_APP);
+        char app_id[FOCUS_APP_MAX] = "";
+        pid_t pid;
+
+        if (!window && !app) {
+                focus_report(backend->sink, 0, "");
+                return;
+        }
+        pid = focusable_pid(backend, window, &app);
+        if (pid <= 0 && window)
+                pid = xserver_pid(backend->display, window);
+        if (app == STEAM_CLIENT)
+                snprintf(app_id, sizeof(app_id), "steam");
+        else if (app)
+                snprintf(app_id, sizeof(app_id), "steam_app_%u", app);
+        else if (window)
+                xserver_class(backend->display, window, app_id, sizeof(app_id));
+        focus_report(backend->sink, pid, app_id);
+}
+
+static const char *probe_gamescope(void)
+{
+        return getenv("DISPLAY") ? NULL : "DISPLAY is not set";
+}
+
+static void close_gamescope(struct backend *backend)
+{
+        xserver_close(backend->display);
+        free(backend);
+}
+
+/* A gamescope nested in another desktop has its atoms on a display of its own, not on this session's. */
+static int open_gamescope(struct focus_sink *sink, struct backend **ret)
+{
+        struct backend *backend = calloc(1, sizeof(*backend));
+        uint32_t any;
+        int err;
+
+        if (!backend)
+                return -ENOMEM;
+        backend->sink = sink;
+        err = xserver_open(&backend->display);
+        for (size_t i = 0; !err && i < N_ATOMS; i++)
+                backend->atoms[i] = xserver_atom(backend->display, names[i]);
+        if (!err && xserver_values(backend->display, xserver_root(backend->display),
+                                   backend->atoms[FOCUSED_WINDOW], &any, 1) != 1 &&
+            xserver_values(backend->display, xserver_root(backend->display), backend->atoms[FOCUSED_APP],
+                           &any, 1) != 1)
+                err = -EOPNOTSUPP;
+        if (err) {
+                close_gamescope(backend);
+                return err;
+        }
+        report(backend);
+        *ret = backend;
+        return 0;
+}
+
+static int fd_gamescope(const struct backend *backend)
+{
+        return xserver_fd(backend->display);
+}
+
+static int dispatch_gamescope(struct backend *backend)
+{
+        int changed;
+
+        while ((changed = xserver_changed(backend->display, backend->atoms, N_ATOMS)) > 0)
+                report(backend);
+        return changed;
+}
+
+const struct backend_ops gamescope_backend = {
+        .name = "gamescope",
+        .probe = probe_gamescope,
+        .open = open_gamescope,
+        .fd = fd_gamescope,
+        .dispatch = dispatch_gamescope,
+        .close = close_gamescope,
+};

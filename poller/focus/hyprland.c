@@ -1,0 +1,125 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Hyprland: .socket2.sock tells that another window is active, .socket.sock which one. Hyprland serves a request
+ * synchronously and freezes while one is open: connect, write, read, close at once.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "json.h"
+#include "stream.h"
+#include "util.h"
+
+#define REPLY_MS 500
+
+struct backend {
+        struct focus_sink *sink;
+        struct stream events;
+        char request_path[128];
+};
+
+/* Since 0.40 the sockets are in the runtime folder, before in /tmp. */
+static int socket_path(char *buf, size_t size, const char *file)
+{
+        const char *instance = getenv("HYPRLAND_INSTANCE_SIGNATURE"), *runtime = getenv("XDG_RUNTIME_DIR");
+
+        if (runtime && snprintf(buf, size, "%s/hypr/%s/%s", runtime, instance, file) < (int)size &&
+            access(buf, F_OK) == 0)
+                return 0;
+        return snprintf(buf, size, "/tmp/hypr/%s/%s", instance, file) < (int)size ? 0 : -ENAMETOOLONG;
+}
+
+/* The answer is an object of one window; "{}" or words where none is active. */
+static int ask_active(struct backend *backend)
+{
+        struct stream reply = STREAM_CLOSED;
+        char app_id[FOCUS_APP_MAX];
+        int64_t pid = 0;
+        int err = stream_connect(&reply, backend->request_path);
+
+        if (err)
+                return err;
+        err = stream_write(&reply, "j/activewindow", strlen("j/activewindow"));
+        while (!err)
+                err = stream_read(&reply, REPLY_MS);
+        if (reply.length > 0) {
+                if (!json_int(json_get(reply.buffer, "pid"), &pid) || pid < 0 || pid > INT32_MAX)
+                        pid = 0;
+                json_string(json_get(reply.buffer, "class"), app_id, sizeof(app_id));
+                focus_report(backend->sink, (pid_t)pid, app_id);
+        }
+        stream_close(&reply);
+        return err == -ECONNRESET || err == -ETIMEDOUT ? 0 : err;
+}
+
+static void close_hyprland(struct backend *backend)
+{
+        stream_close(&backend->events);
+        free(backend);
+}
+
+static const char *probe_hyprland(void)
+{
+        return getenv("HYPRLAND_INSTANCE_SIGNATURE") ? NULL : "HYPRLAND_INSTANCE_SIGNATURE is not set";
+}
+
+static int open_hyprland(struct focus_sink *sink, struct backend **ret)
+{
+        struct backend *backend = calloc(1, sizeof(*backend));
+        char path[128];
+        int err;
+
+        if (!backend)
+                return -ENOMEM;
+        backend->sink = sink;
+        backend->events = (struct stream)STREAM_CLOSED;
+        err = socket_path(path, sizeof(path), ".socket2.sock");
+        if (!err)
+                err = socket_path(backend->request_path, sizeof(backend->request_path), ".socket.sock");
+        if (!err)
+                err = stream_connect(&backend->events, path);
+        if (!err)
+                err = ask_active(backend);
+        if (err) {
+                close_hyprland(backend);
+                return err;
+        }
+        *ret = backend;
+        return 0;
+}
+
+static int fd_hyprland(const struct backend *backend)
+{
+        return backend->events.fd;
+}
+
+/* "activewindow>>CLASS,TITLE" comes too, and is not looked at; many events are one question. */
+static int dispatch_hyprland(struct backend *backend)
+{
+        bool changed = false;
+        char *line;
+        int err = stream_read(&backend->events, 0);
+
+        if (err && err != -ETIMEDOUT)
+                return err;
+        while ((line = stream_line(&backend->events))) {
+                if (strncmp(line, "activewindowv2>>", 16) == 0)
+                        changed = true;
+                stream_take_line(&backend->events);
+        }
+        return changed ? ask_active(backend) : 0;
+}
+
+const struct backend_ops hyprland_backend = {
+        .name = "hyprland",
+        .probe = probe_hyprland,
+        .open = open_hyprland,
+        .fd = fd_hyprland,
+        .dispatch = dispatch_hyprland,
+        .close = close_hyprland,
+};

@@ -1,0 +1,111 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * KWin (Plasma, Plasma Mobile; Wayland and X11): a script, which KWin runs itself, calls us at each change. Versions 5
+ * and 6 name the signal, the property and the script's D-Bus path differently.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bus.h"
+#include "util.h"
+
+#define SCRIPT_NAME "joulecast-focus"
+
+static const char script[] =
+        "function tell(window) {\n"
+        "    callDBus('" BUS_NAME "', '" BUS_PATH "', '" BUS_NAME "', 'Window', window ? window.pid : 0,\n"
+        "             window ? String(window.resourceClass) : '', window ? String(window.desktopFileName) : '');\n"
+        "}\n"
+        "(workspace.windowActivated ? workspace.windowActivated : workspace.clientActivated).connect(tell);\n"
+        "tell(workspace.activeWindow ? workspace.activeWindow : workspace.activeClient);\n";
+
+struct backend {
+        struct bus *bus;
+};
+
+static void close_kwin(struct backend *backend)
+{
+        if (backend->bus)
+                bus_call(backend->bus, "/Scripting", "org.kde.kwin.Scripting", "unloadScript", SCRIPT_NAME,
+                         NULL, NULL);
+        bus_close(backend->bus);
+        free(backend);
+}
+
+static int run_script(struct bus *bus, int number)
+{
+        static const char *const folders[] = { "/Scripting/Script", "/" }; /* KWin 6, KWin 5 */
+        int err = -ENOENT;
+
+        for (size_t i = 0; err && i < ARRAY_SIZE(folders); i++) {
+                char path[64];
+
+                snprintf(path, sizeof(path), "%s%d", folders[i], number);
+                err = bus_call(bus, path, "org.kde.kwin.Script", "run", NULL, NULL, NULL);
+        }
+        return err;
+}
+
+/* KWin reads the script from a file; the runtime folder is the user's own. */
+static int load_script(struct bus *bus)
+{
+        const char *runtime = getenv("XDG_RUNTIME_DIR");
+        char path[256];
+        int number, err;
+
+        if (!runtime || snprintf(path, sizeof(path), "%s/" SCRIPT_NAME ".js", runtime) >= (int)sizeof(path))
+                return -ENOENT;
+        err = util_write_file(path, script, strlen(script), 0600);
+        if (err)
+                return err;
+        bus_call(bus, "/Scripting", "org.kde.kwin.Scripting", "unloadScript", SCRIPT_NAME, NULL,
+                 NULL); /* a dead agent's */
+        err = bus_call(bus, "/Scripting", "org.kde.kwin.Scripting", "loadScript", path, SCRIPT_NAME, &number);
+        if (!err)
+                err = number < 0 ? -EEXIST : run_script(bus, number);
+        unlink(path);
+        return err;
+}
+
+static int open_kwin(struct focus_sink *sink, struct backend **ret)
+{
+        struct backend *backend = calloc(1, sizeof(*backend));
+        int err;
+
+        if (!backend)
+                return -ENOMEM;
+        err = bus_open(sink, "org.kde.KWin", &backend->bus);
+        if (!err)
+                err = load_script(backend->bus);
+        if (err) {
+                bus_close(backend->bus);
+                free(backend);
+                return err;
+        }
+        *ret = backend;
+        return 0;
+}
+
+static int fd_kwin(const struct backend *backend)
+{
+        return bus_fd(backend->bus);
+}
+
+static int dispatch_kwin(struct backend *backend)
+{
+        return bus_dispatch(backend->bus);
+}
+
+const struct backend_ops kwin_backend = {
+        .name = "kwin",
+        .probe = bus_probe,
+        .open = open_kwin,
+        .fd = fd_kwin,
+        .dispatch = dispatch_kwin,
+        .close = close_kwin,
+};

@@ -1,0 +1,112 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sender.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "app-private.h"
+#include "util.h"
+
+void sender_close(struct sender *sender)
+{
+        closep(&sender->fd);
+        sender->fd = -1;
+}
+
+static int connect_to(const char *path)
+{
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        _cleanup_close_ int fd = -1;
+
+        if (strlen(path) >= sizeof(address.sun_path))
+                return -ENAMETOOLONG;
+        strcpy(address.sun_path, path);
+        fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+                return -errno;
+        return take_fd(&fd);
+}
+
+bool sender_connect(struct sender *sender, uint64_t now_ns)
+{
+        _cleanup_free_ char *usual = NULL;
+        const char *path = sender->path;
+        int fd;
+
+        if (sender->fd >= 0 || !backoff_due(&sender->backoff, now_ns))
+                return false;
+        if (!path && focus_link_path(&usual) == 0)
+                path = usual;
+        fd = path ? connect_to(path) : -ENOENT;
+        if (fd < 0) {
+                backoff_failed(&sender->backoff, now_ns);
+                if (!sender->refused)
+                        log_info(sender->log, "%s: %s; waiting for the service", path ? path : FOCUS_SOCKET,
+                                 strerror(-fd));
+                sender->refused = true;
+                return false;
+        }
+        sender->fd = fd;
+        sender->refused = false;
+        backoff_succeeded(&sender->backoff, now_ns);
+        return true;
+}
+
+static uint64_t start_time(pid_t pid)
+{
+        _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        struct app_process process;
+        char comm[32];
+
+        return process_read_parent(root_fd, pid, &process, comm, sizeof(comm)) == 0 ? process.start_time : 0;
+}
+
+void sender_send(struct sender *sender, const struct focus_state *state, uint64_t since_ns, bool tick,
+                 uint64_t now_ns)
+{
+        struct focus_message message = {
+                .magic = FOCUS_MAGIC, .version = FOCUS_VERSION, .size = sizeof(message),
+                        .boottime_ns = since_ns,
+        };
+
+        if (sender->fd < 0)
+                return;
+        if (state->known)
+                message.have |= FOCUS_KNOWN;
+        if (state->locked)
+                message.have |= FOCUS_LOCKED;
+        if (tick)
+                message.have |= FOCUS_TICK;
+        if (state->known && !state->locked) {
+                message.start_time = state->pid > 0 ? start_time(state->pid) : 0;
+                message.pid = message.start_time ? state->pid : 0; /* it may be gone already */
+                memcpy(message.app_id, state->app_id, strlen(state->app_id));
+                if (message.pid || *message.app_id)
+                        message.have |= FOCUS_APP;
+                else if (state->pid)
+                        message.have &= ~(uint32_t)FOCUS_KNOWN; /* somebody had it, we cannot say who */
+        }
+        if (send(sender->fd, &message, sizeof(message),
+                 MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(message))
+                return;
+        sender_close(sender);
+        backoff_failed(&sender->backoff, now_ns);
+}
+
+bool sender_dispatch(struct sender *sender, uint64_t now_ns)
+{
+        struct focus_tick tick;
+        ssize_t n = recv(sender->fd, &tick, sizeof(tick), MSG_DONTWAIT);
+
+        if (n == (ssize_t)sizeof(tick))
+                return tick.magic == FOCUS_MAGIC;
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                return false;
+        sender_close(sender);
+        backoff_failed(&sender->backoff, now_ns);
+        return false;
+}

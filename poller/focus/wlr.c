@@ -1,0 +1,258 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Compositors that tell panels about windows (zwlr_foreign_toplevel_manager_v1): phosh, labwc, wayfire, river, sway,
+ * and others. They tell the app id and no pid. The new window is activated before the old one is not, and a closed one
+ * is only closed: the foreground is the window that was activated last and still is.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "foreign-toplevel.h"
+#include "util.h"
+
+struct toplevel {
+        struct toplevel *next;
+        struct backend *backend;
+        struct wl_proxy *handle;
+        char app_id[FOCUS_APP_MAX];
+        bool active;    /* as last told */
+        uint64_t since; /* activated as the how-many-eth, by `done`; 0: it is not */
+};
+
+struct backend {
+        struct focus_sink *sink;
+        struct wl_display *display;
+        struct wl_registry *registry;
+        struct wl_proxy *manager;
+        struct toplevel *toplevels;
+        uint64_t activations;
+        bool finished;
+};
+
+static void report(struct backend *backend)
+{
+        const struct toplevel *best = NULL;
+
+        for (const struct toplevel *at = backend->toplevels; at; at = at->next)
+                if (at->since && (!best || at->since > best->since))
+                        best = at;
+        focus_report(backend->sink, 0, best ? best->app_id : "");
+}
+
+static void handle_title(void *data, struct wl_proxy *handle, const char *title)
+{
+        /* It is none of our business. */
+}
+
+static void handle_app_id(void *data, struct wl_proxy *handle, const char *app_id)
+{
+        struct toplevel *toplevel = data;
+
+        snprintf(toplevel->app_id, sizeof(toplevel->app_id), "%s", app_id);
+}
+
+static void handle_output(void *data, struct wl_proxy *handle, struct wl_output *output)
+{
+}
+
+static void handle_state(void *data, struct wl_proxy *handle, struct wl_array *states)
+{
+        struct toplevel *toplevel = data;
+        const uint32_t *state = states->data;
+
+        toplevel->active = false;
+        for (size_t i = 0; i < states->size / sizeof(*state); i++)
+                if (state[i] == FOREIGN_TOPLEVEL_ACTIVATED)
+                        toplevel->active = true;
+}
+
+static void handle_done(void *data, struct wl_proxy *handle)
+{
+        struct toplevel *toplevel = data;
+
+        if (toplevel->active && !toplevel->since)
+                toplevel->since = ++toplevel->backend->activations;
+        else if (!toplevel->active)
+                toplevel->since = 0;
+        report(toplevel->backend);
+}
+
+static void drop(struct toplevel *toplevel)
+{
+        struct toplevel **at = &toplevel->backend->toplevels;
+
+        while (*at != toplevel)
+                at = &(*at)->next;
+        *at = toplevel->next;
+        wl_proxy_marshal_flags(toplevel->handle, FOREIGN_TOPLEVEL_HANDLE_DESTROY, NULL,
+                               wl_proxy_get_version(toplevel->handle), WL_MARSHAL_FLAG_DESTROY);
+        free(toplevel);
+}
+
+static void handle_closed(void *data, struct wl_proxy *handle)
+{
+        struct toplevel *toplevel = data;
+        struct backend *backend = toplevel->backend;
+
+        drop(toplevel);
+        report(backend);
+}
+
+static void handle_parent(void *data, struct wl_proxy *handle, struct wl_proxy *parent)
+{
+}
+
+static const struct foreign_toplevel_handle_listener handle_listener = {
+        .title = handle_title,
+        .app_id = handle_app_id,
+        .output_enter = handle_output,
+        .output_leave = handle_output,
+        .state = handle_state,
+        .done = handle_done,
+        .closed = handle_closed,
+        .parent = handle_parent,
+};
+
+/* libwayland takes a table of functions as an array of the most general kind of them. */
+static void listen_to(struct wl_proxy *proxy, const void *listener, void *data)
+{
+        union {
+                const void *table;
+                void (**functions)(void);
+        } as = { .table = listener };
+
+        wl_proxy_add_listener(proxy, as.functions, data);
+}
+
+static void manager_toplevel(void *data, struct wl_proxy *manager, struct wl_proxy *handle)
+{
+        struct backend *backend = data;
+        struct toplevel *toplevel = calloc(1, sizeof(*toplevel));
+
+        if (!toplevel) {
+                backend->finished = true;
+                return;
+        }
+        toplevel->backend = backend;
+        toplevel->handle = handle;
+        toplevel->next = backend->toplevels;
+        backend->toplevels = toplevel;
+        listen_to(handle, &handle_listener, toplevel);
+}
+
+static void manager_finished(void *data, struct wl_proxy *manager)
+{
+        ((struct backend *)data)->finished = true;
+}
+
+static const struct foreign_toplevel_manager_listener manager_listener = {
+        .toplevel = manager_toplevel,
+        .finished = manager_finished,
+};
+
+static void registry_global(void *data, struct wl_registry *registry, uint32_t name, const char *interface,
+                            uint32_t version)
+{
+        struct backend *backend = data;
+
+        if (backend->manager || strcmp(interface, foreign_toplevel_manager_interface.name) != 0)
+                return;
+        backend->manager = wl_registry_bind(registry, name, &foreign_toplevel_manager_interface, MIN(version, 3));
+        if (backend->manager)
+                listen_to(backend->manager, &manager_listener, backend);
+}
+
+static void registry_global_remove(void *data, struct wl_registry *registry, uint32_t name)
+{
+}
+
+static const struct wl_registry_listener registry_listener = {
+        .global = registry_global,
+        .global_remove = registry_global_remove,
+};
+
+static void close_wlr(struct backend *backend)
+{
+        while (backend->toplevels)
+                drop(backend->toplevels);
+        if (backend->manager)
+                wl_proxy_destroy(backend->manager);
+        if (backend->registry)
+                wl_registry_destroy(backend->registry);
+        if (backend->display)
+                wl_display_disconnect(backend->display);
+        free(backend);
+}
+
+static const char *probe_wlr(void)
+{
+        return getenv("WAYLAND_DISPLAY") ? NULL : "WAYLAND_DISPLAY is not set";
+}
+
+static int start(struct backend *backend)
+{
+        backend->display = wl_display_connect(NULL);
+        if (!backend->display)
+                return -errno;
+        backend->registry = wl_display_get_registry(backend->display);
+        if (!backend->registry)
+                return -ENOMEM;
+        wl_registry_add_listener(backend->registry, &registry_listener, backend);
+        if (wl_display_roundtrip(backend->display) < 0)
+                return -ECONNRESET;
+        if (!backend->manager)
+                return -EOPNOTSUPP;
+        /* One more: by then all windows that there are have been told. */
+        if (wl_display_roundtrip(backend->display) < 0 || wl_display_roundtrip(backend->display) < 0)
+                return -ECONNRESET;
+        report(backend);
+        return 0;
+}
+
+static int open_wlr(struct focus_sink *sink, struct backend **ret)
+{
+        struct backend *backend = calloc(1, sizeof(*backend));
+        int err;
+
+        if (!backend)
+                return -ENOMEM;
+        backend->sink = sink;
+        err = start(backend);
+        if (err) {
+                close_wlr(backend);
+                return err;
+        }
+        *ret = backend;
+        return 0;
+}
+
+static int fd_wlr(const struct backend *backend)
+{
+        return wl_display_get_fd(backend->display);
+}
+
+static int dispatch_wlr(struct backend *backend)
+{
+        while (wl_display_prepare_read(backend->display) < 0)
+                if (wl_display_dispatch_pending(backend->display) < 0)
+                        return -ECONNRESET;
+        wl_display_flush(backend->display);
+        if (wl_display_read_events(backend->display) < 0 || wl_display_dispatch_pending(backend->display) < 0)
+                return -ECONNRESET;
+        wl_display_flush(backend->display);
+        return backend->finished ? -ECONNRESET : 0;
+}
+
+const struct backend_ops wlr_backend = {
+        .name = "wlr-foreign-toplevel",
+        .probe = probe_wlr,
+        .open = open_wlr,
+        .fd = fd_wlr,
+        .dispatch = dispatch_wlr,
+        .close = close_wlr,
+};

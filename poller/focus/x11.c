@@ -1,0 +1,104 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* X11 sessions whose window manager says which window is active (EWMH, which all but the smallest do). */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "x-server.h"
+#include "backend.h"
+
+struct backend {
+        struct focus_sink *sink;
+        struct xserver *display;
+        uint32_t active;
+};
+
+static void report(struct backend *backend)
+{
+        char class[FOCUS_APP_MAX];
+        uint32_t window = 0;
+
+        xserver_values(backend->display, xserver_root(backend->display), backend->active, &window, 1);
+        if (!window || !xserver_watch(backend->display, window)) {
+                focus_report(backend->sink, 0, "");
+                return;
+        }
+        xserver_class(backend->display, window, class, sizeof(class));
+        focus_report(backend->sink, xserver_pid(backend->display, window), class);
+}
+
+static const char *probe_x11(void)
+{
+        const char *type = getenv("XDG_SESSION_TYPE");
+
+        if (!getenv("DISPLAY"))
+                return "DISPLAY is not set";
+        /* Xwayland knows nothing of native windows, and cannot be told from an X server by asking it. */
+        if (getenv("WAYLAND_DISPLAY") || (type && strcmp(type, "wayland") == 0))
+                return "the session is Wayland's, X11 sees only a part of it";
+        return NULL;
+}
+
+static void close_x11(struct backend *backend)
+{
+        xserver_close(backend->display);
+        free(backend);
+}
+
+/* A window manager that keeps to EWMH names a window of its own on the root window. */
+static bool has_manager(struct xserver *display)
+{
+        uint32_t window;
+
+        return xserver_values(display, xserver_root(display), xserver_atom(display,
+                                                                           "_NET_SUPPORTING_WM_CHECK"), &window,
+                              1) == 1;
+}
+
+static int open_x11(struct focus_sink *sink, struct backend **ret)
+{
+        struct backend *backend = calloc(1, sizeof(*backend));
+        int err;
+
+        if (!backend)
+                return -ENOMEM;
+        backend->sink = sink;
+        err = xserver_open(&backend->display);
+        if (!err && !has_manager(backend->display))
+                err = -EOPNOTSUPP;
+        if (err) {
+                close_x11(backend);
+                return err;
+        }
+        backend->active = xserver_atom(backend->display, "_NET_ACTIVE_WINDOW");
+        report(backend);
+        *ret = backend;
+        return 0;
+}
+
+static int fd_x11(const struct backend *backend)
+{
+        return xserver_fd(backend->display);
+}
+
+/* Asking for properties reads the socket, so what came meanwhile waits in XCB's queue and wakes nobody: look again. */
+static int dispatch_x11(struct backend *backend)
+{
+        int changed;
+
+        while ((changed = xserver_changed(backend->display, &backend->active, 1)) > 0)
+                report(backend);
+        return changed;
+}
+
+const struct backend_ops x11_backend = {
+        .name = "x11",
+        .probe = probe_x11,
+        .open = open_x11,
+        .fd = fd_x11,
+        .dispatch = dispatch_x11,
+        .close = close_x11,
+};

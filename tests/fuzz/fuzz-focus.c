@@ -1,0 +1,96 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "../../poller/focus/json.h"
+#include "app-unit.h"
+#include "desktop-entry.h"
+#include "focus-link.h"
+#include "fuzz.h"
+#include "screen.h"
+#include "util.h"
+
+static void is_printable(const char *text, size_t size)
+{
+        char plain[1024];
+
+        fuzz_assert(strlen(text) < size);
+        fuzz_assert(strcmp(util_printable(text, plain, sizeof(plain)), text) == 0);
+}
+
+static void units(const char *text)
+{
+        struct cgroup_app app = { 0 };
+        char path[4096];
+
+        if (unit_name_parse(text, &app)) {
+                is_printable(app.id, sizeof(app.id));
+                is_printable(app.launcher, sizeof(app.launcher));
+                is_printable(app.whole, sizeof(app.whole));
+        }
+        cgroup_path_parse(text, &app);
+        is_printable(app.id, sizeof(app.id));
+        if (cgroup_path_choose(text, path, sizeof(path)) == 0)
+                cgroup_path_parse(path, &app);
+}
+
+static void entries(const char *text)
+{
+        struct desktop_entry entry = { 0 };
+
+        desktop_entry_parse(text, "de_AT@euro", &entry);
+        if (entry.name)
+                is_printable(entry.name, 1024);
+        desktop_entry_clear(&entry);
+}
+
+static void json(const char *text, int depth)
+{
+        char word[32];
+        int64_t number;
+
+        json_string(json_get(text, "app_id"), word, sizeof(word));
+        json_int(json_get(text, "pid"), &number);
+        if (depth < 8)
+                for (const char *at = json_first(json_get(text, "nodes")); at; at = json_next(at))
+                        json(at, depth + 1);
+}
+
+/* What comes from sockets, cgroups and packages: the first byte says as what the rest is read. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        struct focus_message message;
+        char *text;
+
+        if (size == 0)
+                return 0;
+        text = malloc(size);
+        if (!text)
+                return 0;
+        memcpy(text, data + 1, size - 1);
+        text[size - 1] = '\0';
+        switch (data[0]) {
+        case 'u':
+                units(text);
+                break;
+        case 'd':
+                entries(text);
+                break;
+        case 'j':
+                json(text, 0);
+                break;
+        case 'e':
+                uevent_is_screen(text, size - 1);
+                break;
+        case 'm':
+                if (focus_message_check(text, size - 1, 1000, &message) == 0) {
+                        is_printable(message.app_id, sizeof(message.app_id));
+                        fuzz_assert(message.boottime_ns <= 1000 && message.pid >= 0);
+                }
+                break;
+        default:
+                break;
+        }
+        free(text);
+        return 0;
+}
