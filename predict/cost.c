@@ -10,6 +10,7 @@
 
 #include "answer.h"
 #include "commands.h"
+#include "names.h"
 #include "options.h"
 #include "store.h"
 #include "usage-table.h"
@@ -65,6 +66,8 @@ static int cost_of_database(const struct arguments *arguments, const struct prof
                 log_error(&program_log, "the recorded usage cannot be summed: %s", strerror(-err));
         if (err < 0)
                 return CODE_FAILED;
+        if (!arguments->options.device) /* a virtual device has no apps of this machine */
+                names_localise(cost);
         return answer(arguments, cost, profile);
 }
 

@@ -1,0 +1,50 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "names.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "app.h"
+#include "desktop-entry.h"
+#include "util.h"
+
+/* setlocale() is not asked: numbers stay in the C locale, and a name needs no installed locale. */
+static const char *locale_of_user(void)
+{
+        static const char *const variables[] = { "LC_ALL", "LC_MESSAGES", "LANG" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
+                const char *value = getenv(variables[i]);
+
+                if (value && *value)
+                        return value;
+        }
+        return NULL;
+}
+
+static void name_app(const struct desktop_index *index, struct cost_app *app)
+{
+        char name[256], *copy;
+
+        if (strcmp(app->name, app->app) != 0)
+                return; /* the database knows better */
+        copy = strdup(app_name(index, app->app, name, sizeof(name)));
+        if (!copy)
+                return;
+        free(app->name);
+        app->name = copy;
+}
+
+void names_localise(struct cost *cost)
+{
+        _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_free_ char *folders = desktop_folders_of_user();
+        struct desktop_index *index = NULL;
+
+        if (!folders || desktop_index_new(root_fd, folders, locale_of_user(), &index) < 0)
+                return;
+        for (size_t i = 0; i < cost->n_apps; i++)
+                name_app(index, &cost->apps[i]);
+        desktop_index_free(index);
+}
