@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dry-run.h"
 #include "machine.h"
@@ -170,6 +171,28 @@ static int go_on(struct calibration *calibration)
                             night_ended_ns(night) + (int64_t)NS_PER_S);
 }
 
+/* Before the night, by a trial: what cannot be written would be found only after it. */
+static int check_profile_path(const struct calibration *calibration)
+{
+        _cleanup_free_ char *trial = NULL;
+        int err = util_make_parent(calibration->profile, 0755), fd;
+
+        if (!err && asprintf(&trial, "%s.XXXXXX", calibration->profile) < 0)
+                return -ENOMEM;
+        if (!err) {
+                fd = mkostemp(trial, O_CLOEXEC);
+                err = fd < 0 ? -errno : 0;
+                if (fd >= 0) {
+                        unlink(trial);
+                        close(fd);
+                }
+        }
+        if (err)
+                log_error(&calibration->log, "%s: the profile could not be written there: %s; name another file with "
+                          "--profile", calibration->profile, strerror(-err));
+        return err;
+}
+
 static int open_night(struct calibration *calibration)
 {
         struct night *night = &calibration->night;
@@ -209,11 +232,6 @@ static int fit(struct calibration *calibration, struct fit_result *result)
 
         fit_child_close(night->child);
         night->child = NULL;
-        err = util_make_parent(calibration->profile, 0755);
-        if (err) {
-                log_error(&calibration->log, "%s: its folder cannot be made: %s", calibration->profile, strerror(-err));
-                return err;
-        }
         err = fit_child_run(&request, result);
         if (err == -ENOENT)
                 log_error(&calibration->log, "joulecast-fit is not there, so there is no profile yet; the "
@@ -274,6 +292,8 @@ static int calibrate(struct calibration *calibration)
                 return 0;
         }
         err = refuse_machine(calibration);
+        if (!err)
+                err = check_profile_path(calibration);
         if (!err)
                 err = ask(calibration, &dry_run);
         if (!err)
