@@ -16,6 +16,9 @@
 /* A part in a null vector below this is rounding. */
 #define NULL_PART 1e-6
 
+/* A profile holds no larger number: what is only known to be below it is not known. */
+#define PROFILE_MAX 1e9
+
 /* Wider than this half of itself, a value is not one to print. */
 #define RESOLVED_MAX 0.5
 
@@ -144,13 +147,14 @@ static int make_lines(struct outcome *outcome, const struct columns *columns, co
         double t = gsl_cdf_tdist_Pinv(0.975, fmax(fit->degrees_of_freedom, 1));
 
         for (size_t j = 0; j < columns->n; j++) {
+                double variance = gsl_matrix_get(fit->covariance, j, j);
                 struct outcome_line *line;
                 int err = outcome_line_add(outcome, &columns->list[j], &line);
 
                 if (err)
                         return err;
-                if (part_in_null(null, n_null, j) <= NULL_PART) {
-                        judge_line(line, gsl_vector_get(fit->value, j), gsl_matrix_get(fit->covariance, j, j), t);
+                if (part_in_null(null, n_null, j) <= NULL_PART && variance < PROFILE_MAX * PROFILE_MAX) {
+                        judge_line(line, gsl_vector_get(fit->value, j), variance, t);
                         continue;
                 }
                 line->identifiable = line->resolved = false;
