@@ -76,6 +76,13 @@ static void watcher_clear(struct watcher *watcher)
         interval_clear(&watcher->interval);
 }
 
+static int cannot_record(const char *database, int err)
+{
+        log_error(&program_log, "simulate: cannot record in %s: %s", database, strerror(-err));
+        return err;
+}
+
+/* Says why, if it fails; the store does so itself. */
 static int watcher_open(struct watcher *watcher, struct virtual_device *device, const char *database)
 {
         int err = virtual_source_open(device, &watcher->source);
@@ -84,7 +91,9 @@ static int watcher_open(struct watcher *watcher, struct virtual_device *device, 
                 err = interval_maker_new(&watcher->maker);
         if (!err)
                 err = util_make_parent(database, 0700);
-        return err < 0 ? err : store_open(database, STORE_WRITE, &program_log, &watcher->store);
+        if (err < 0)
+                return cannot_record(database, err);
+        return store_open(database, STORE_WRITE, &program_log, &watcher->store);
 }
 
 /* One poll, as joulecastd makes it. */
@@ -209,13 +218,14 @@ static int run(const struct arguments *arguments, const struct profile *truth, c
                 virtual_set_realtime(device, realtime_ns - (int64_t)scenario->end_ns);
                 err = watcher_open(&watcher, device, database);
         }
-        if (!err)
-                err = play(scenario, device, &watcher, (uint64_t)llround(arguments->interval_s * 1e9));
+        if (err < 0)
+                return CODE_FAILED;
+        err = play(scenario, device, &watcher, (uint64_t)llround(arguments->interval_s * 1e9));
         if (err == -ENODATA)
                 log_warning(&program_log, "simulate: the battery was empty after %.0f s of %.0f s",
                             (double)virtual_now_ns(device) / 1e9, (double)scenario->end_ns / 1e9);
         else if (err < 0) {
-                log_error(&program_log, "simulate: cannot record in %s: %s", database, strerror(-err));
+                cannot_record(database, err);
                 return CODE_FAILED;
         }
         if (arguments->truth && write_truth(device, arguments->truth) < 0)
