@@ -1,0 +1,47 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+/* The steps of one fit, and what they work on. */
+
+#include "regression.h"
+
+/* The rows' covariance is inverted block by block: longer calibrations stay linear in time. */
+#define BLOCK_ROWS 256
+
+struct work {
+        const struct columns *columns;
+        const struct rows *rows;
+        const struct regression_options *options;
+        struct regression *fit;
+        size_t q;               /* p + z */
+        gsl_matrix *x;          /* n x q */
+        gsl_matrix *noise;      /* C^-1 of the rows, block by block */
+        gsl_matrix *white;      /* C^-1 X */
+        gsl_vector *y;          /* n: observed power, delays of the level corrected */
+        gsl_vector *ry;         /* n: C^-1 of the residuals */
+        gsl_matrix *gram;       /* q x q */
+        gsl_matrix *inverse;
+        gsl_vector *moment;
+        gsl_vector *last;       /* value of the iteration before */
+        double *power;          /* of all rows: the best guess so far */
+        double *precision;      /* n: diagonal of the projection (1 / deletion variance) */
+        double *scratch;        /* n */
+        bool *nonneg;
+        double level_sd;        /* of each wave, as far as this gauge tells */
+};
+
+/* regression-prior.c */
+void prior_make(struct work *work, bool first_time);
+void learn_level(struct work *work);
+
+/* regression-solve.c */
+int invert_noise(struct work *work);       /* of all rows, as they are weighed now */
+void unnoise_columns(struct work *work);
+int solve(struct work *work);
+double judge(struct work *work);           /* residuals, deletion[] and precision[]; returns chi square */
+double effective_parameters(const struct work *work);
+
+/* regression-outliers.c */
+void weigh(struct work *work);
+int recentre(struct work *work);
