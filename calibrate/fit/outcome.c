@@ -35,15 +35,16 @@ static const struct {
         { true, VOLTAGE_MEASURED, SCALE_PERCENT, 0.5 },
         { true, VOLTAGE_GENERIC, 2.5, 0.5 },
         { true, VOLTAGE_NONE, 5, 0.5 },
-        { false, VOLTAGE_MEASURED, 0.8, 0.7 },
+        { false, VOLTAGE_MEASURED, SCALE_PERCENT, 0.5 },
 };
 
 /*
- * Standard deviations of a power gauge's gain and of its offset: what data sheets of fuel gauges allow. The gain is
- * common to all coefficients, the offset is part of the base.
+ * Standard deviations of a power gauge's gain and of its offset. The gain is what data sheets of fuel gauges allow, and
+ * common to all coefficients. The offset is part of the base: data sheets allow half of it, the rest is what half an
+ * hour of a gauge cannot know of daemons (docs/accuracy.md).
  */
 #define GAUGE_GAIN 0.01
-#define GAUGE_OFFSET_MW 3.0
+#define GAUGE_OFFSET_MW 6.0
 
 int outcome_warn(struct outcome *outcome, const char *format, ...)
 {
