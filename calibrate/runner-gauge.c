@@ -8,7 +8,8 @@
 #include "units.h"
 #include "util.h"
 
-#define LEARN_POLL_S 0.25   /* faster gauges than this are read as often as we look */
+#define LEARN_POLL_S 0.05   /* faster gauges than this are read as often as we look */
+#define LOOK_S 0.25         /* once the period is known; an eighth of it, if that is less */
 #define LEARN_CHANGES 6
 #define LEARN_STEADY_S 90.0  /* a gauge without noise shows a steady load as one number: then the load has to change */
 #define LEARN_MAX_S 300.0   /* a gauge that does not change for so long, whatever the load, is stuck */
@@ -106,7 +107,7 @@ static double updates_of(double gauge_period_s)
 /* To settle, on the average half a period until the next update, the updates, and a little to be sure of the last. */
 double runner_dwell_s(double gauge_period_s)
 {
-        return SETTLE_S + (0.5 + updates_of(gauge_period_s)) * gauge_period_s + 2 * fmin(LEARN_POLL_S, gauge_period_s / 8);
+        return SETTLE_S + (0.5 + updates_of(gauge_period_s)) * gauge_period_s + 2 * fmin(LOOK_S, gauge_period_s / 8);
 }
 
 static double seconds(uint64_t from_ns, uint64_t to_ns)
@@ -126,13 +127,15 @@ static void see_update(struct runner *runner)
         double periods = round(since_s / runner->gauge_period_s);
 
         runner->gauge_update_ns = runner->look.at_ns;
+        if (runner->gauge_period_s < 2 * LEARN_POLL_S)
+                return; /* perhaps only how often we looked */
         if (periods >= LEARN_CHANGES)
                 runner->gauge_period_s = since_s / periods;
 }
 
 static int wait_watching(struct runner *runner, uint64_t until_ns)
 {
-        double poll_s = fmin(LEARN_POLL_S, runner->gauge_period_s / 8);
+        double poll_s = fmin(LOOK_S, runner->gauge_period_s / 8);
 
         while (runner->look.at_ns < until_ns) {
                 double before_mw = runner->look.power_mw, left_s = seconds(runner->look.at_ns, until_ns);
@@ -177,7 +180,7 @@ static int mean_of_updates(struct runner *runner, double n, double late_s, doubl
  */
 int runner_dwell(struct runner *runner, const struct mode *mode, struct observation *ret)
 {
-        double period_s = runner->gauge_period_s, n = updates_of(period_s), late_s = 2 * fmin(LEARN_POLL_S, period_s / 8);
+        double period_s = runner->gauge_period_s, n = updates_of(period_s), late_s = 2 * fmin(LOOK_S, period_s / 8);
         uint64_t settled_ns = after(runner->look.at_ns, SETTLE_S), update_ns;
         double mean_mw = NAN;
         int err = runner->hardware->ops->apply(runner->hardware, mode);
