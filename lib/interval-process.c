@@ -205,7 +205,12 @@ static int settle_carried(struct making *making, size_t old)
         return 0;
 }
 
-/* Both lists ascend by pid. */
+/* Both lists ascend by pid, then start: a pid may be there twice, as what it was before an exec and after. */
+static bool is_before(const struct process *one, const struct process *other)
+{
+        return one->pid < other->pid || (one->pid == other->pid && one->start_time < other->start_time);
+}
+
 int making_subtract_processes(struct making *making)
 {
         const struct sample *before = making->before, *now = making->now;
@@ -216,16 +221,12 @@ int making_subtract_processes(struct making *making)
         for (size_t i = 0; !err && i < now->n_processes; i++) {
                 const struct process *process = &now->processes[i], *match = NULL;
 
-                for (; !err && old < before->n_processes && before->processes[old].pid < process->pid; old++)
+                for (; !err && old < before->n_processes && is_before(&before->processes[old], process); old++)
                         err = settle_carried(making, old);
-                if (!err && old < before->n_processes && before->processes[old].pid == process->pid) {
-                        if (before->processes[old].start_time == process->start_time) {
-                                match = &before->processes[old];
-                                if (making->maker->carried)
-                                        making->carried[i] = TAKE_PTR(making->maker->carried[old]);
-                        } else {
-                                err = settle_carried(making, old);
-                        }
+                if (!err && old < before->n_processes && !is_before(process, &before->processes[old])) {
+                        match = &before->processes[old];
+                        if (making->maker->carried)
+                                making->carried[i] = TAKE_PTR(making->maker->carried[old]);
                         old++;
                 }
                 if (!err)

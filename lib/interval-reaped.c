@@ -90,9 +90,10 @@ static void bequeath(const struct sample *before, const struct sample *now, cons
 void reaped_find(const struct sample *before, const struct sample *now, struct reaped *reaped)
 {
         for (size_t i = 0; i < before->n_processes; i++)
-                if (before->processes[i].ended_ns == 0 && !is_there(now, &before->processes[i]))
+                if (before->processes[i].parent > 0 && before->processes[i].ended_ns == 0 &&
+                    !is_there(now, &before->processes[i]))
                         bequeath(before, now, &before->processes[i], reaped);
         for (size_t i = 0; i < now->n_processes; i++) /* shown once more by a source that hears of the end */
-                if (now->processes[i].ended_ns > 0)
+                if (now->processes[i].parent > 0 && now->processes[i].ended_ns > 0)
                         bequeath(before, now, &now->processes[i], reaped);
 }
