@@ -14,10 +14,12 @@ void sample_reset(struct sample *sample)
                 .events = sample->events,
                 .processes = sample->processes,
                 .capacity = sample->capacity,
+                .cpu_opps = sample->cpu_opps,
+                .written_by = sample->written_by,
+                .written_poll = sample->written_poll,
+                .written = sample->written,
         };
 
-        for (size_t i = 0; i < sample->n_processes; i++)
-                free(sample->processes[i].cpu_opp_ns);
         *sample = kept;
 }
 
@@ -28,25 +30,41 @@ void sample_clear(struct sample *sample)
         free(sample->cores);
         free(sample->events);
         free(sample->processes);
+        free(sample->cpu_opps);
         *sample = (struct sample){ 0 };
+}
+
+/* Rows of operating points for all processes that the array has room for; those that there are move along. */
+static int grow_cpu_opps(struct sample *sample)
+{
+        int err = util_grow(&sample->cpu_opps, &sample->capacity.cpu_opps, sample->capacity.processes * sample->n_opps,
+                            sizeof(uint64_t));
+
+        for (size_t i = 0; !err && i < sample->n_processes; i++)
+                if (sample->processes[i].cpu_opp_ns)
+                        sample->processes[i].cpu_opp_ns = sample->cpu_opps + i * sample->n_opps;
+        return err;
 }
 
 struct process *sample_add_process(struct sample *sample, bool opps)
 {
         struct process *process;
-        uint64_t *cpu_opp_ns = NULL;
+        size_t at = sample->n_processes;
 
-        if (util_grow(&sample->processes, &sample->capacity.processes, sample->n_processes + 1,
-                      sizeof(*sample->processes)) < 0)
+        opps = opps && sample->n_opps > 0;
+        if (util_grow(&sample->processes, &sample->capacity.processes, at + 1, sizeof(*sample->processes)) < 0)
                 return NULL;
-        if (opps && sample->n_opps > 0) {
-                cpu_opp_ns = calloc(sample->n_opps, sizeof(*cpu_opp_ns));
-                if (!cpu_opp_ns)
-                        return NULL;
-        }
-        process = &sample->processes[sample->n_processes++];
+        if (opps && sample->capacity.cpu_opps < sample->capacity.processes * sample->n_opps &&
+            grow_cpu_opps(sample) < 0)
+                return NULL;
+        sample->written_by = NULL;
+        sample->n_processes++;
+        process = &sample->processes[at];
         memset(process, 0, sizeof(*process));
-        process->cpu_opp_ns = cpu_opp_ns;
+        if (opps) {
+                process->cpu_opp_ns = sample->cpu_opps + at * sample->n_opps;
+                memset(process->cpu_opp_ns, 0, sample->n_opps * sizeof(uint64_t));
+        }
         return process;
 }
 

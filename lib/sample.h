@@ -89,16 +89,14 @@ enum process_have {
 /* Identity is pid and start time; a reused pid is another process. */
 struct process {
         pid_t pid;
+        uid_t uid;
         uint64_t start_time;   /* in the unit of its source (clock ticks since boot for /proc); identity only */
         uint64_t began_ns;     /* boottime at which it began; 0: unknown */
         uint64_t ended_ns;     /* boottime at which it ended, shown once more by who hears of it; 0: alive, or unknown */
         pid_t parent;          /* who reaps it, and inherits its bytes (interval-reaped.c); 0: unknown, or nobody does */
-        uid_t uid;
-        char comm[32];         /* hostile bytes as the kernel gives them */
-        char app[APP_ID_MAX];  /* the app it belongs to; printable UTF-8 */
         uint32_t have;         /* PROCESS_* */
         uint64_t cpu_ns;       /* user and system, with its exited threads */
-        uint64_t *cpu_opp_ns;  /* one for each opp of the sample, or NULL */
+        uint64_t *cpu_opp_ns;  /* one for each opp of the sample, or NULL; the sample's */
         uint64_t read_bytes;
         uint64_t write_bytes;  /* minus cancelled writes */
         uint64_t wifi_rx_bytes;
@@ -107,6 +105,8 @@ struct process {
         uint64_t other_rx_bytes;
         uint64_t other_tx_bytes;
         uint64_t gpu_busy_ns;
+        char comm[32];         /* hostile bytes as the kernel gives them */
+        char app[APP_ID_MAX];  /* the app it belongs to; printable UTF-8 */
 };
 
 /* Something on the screen changed, at its time and not at the poll that hears of it. */
@@ -152,8 +152,17 @@ struct sample {
         size_t n_processes;
 
         struct {
-                size_t opps, cores, events, processes;
+                size_t opps, cores, events, processes, cpu_opps;
         } capacity;             /* arrays are kept from poll to poll */
+
+        /*
+         * A table of processes (process-table.c) that finds its own entries of an earlier poll still in the array
+         * writes only those that changed since. Anybody else's entry makes the array nobody's.
+         */
+        uint64_t *cpu_opps;     /* what cpu_opp_ns point to: a row for each process of the array */
+        const void *written_by;
+        uint64_t written_poll;  /* of that table */
+        size_t written;         /* entries that hold, n_processes notwithstanding */
 };
 
 void sample_reset(struct sample *sample); /* empties it, keeps its memory */
