@@ -1,0 +1,277 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * GPU time of each process, from the descriptors by which it holds a render
+ * node. Which processes do is looked up when they appear, and now and then for
+ * those that ran; in between only those descriptors are read. What a closed
+ * descriptor had counted stays its process's.
+ *
+ * Read after the processes: it fills in what the sample lists.
+ */
+
+#include "gpu.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "machine.h"
+#include "util.h"
+
+#define POLLS_PER_LOOK 10 /* a program that opens the GPU late is found after so many polls at the latest */
+
+struct held {                /* a client that a process has open */
+        int fd;
+        struct gpu_client last;
+};
+
+struct holder {
+        pid_t pid;
+        uint64_t start_time;
+        uint64_t cpu_ns;     /* at the last look for descriptors */
+        uint64_t closed_ns;  /* of clients that are gone */
+        struct held *held;
+        size_t n, capacity;
+        bool seen;
+};
+
+struct gpu_source {
+        struct source source;
+        int proc_fd;
+        uint32_t polls;
+        struct holder *list; /* every process, ascending by pid */
+        size_t n, capacity;
+        uint64_t gone_ns;    /* of processes that are gone: the machine's total only grows */
+};
+
+static bool is_gpu(int dir_fd, const char *name)
+{
+        char target[64];
+        ssize_t length = readlinkat(dir_fd, name, target, sizeof(target) - 1);
+
+        if (length <= 0)
+                return false;
+        target[length] = '\0';
+        return strncmp(target, "/dev/dri/render", 15) == 0 || strncmp(target, "/dev/dri/card", 13) == 0;
+}
+
+static bool read_client(const struct gpu_source *self, pid_t pid, int fd, struct gpu_client *ret)
+{
+        char path[48], text[4096];
+
+        snprintf(path, sizeof(path), "%d/fdinfo/%d", (int)pid, fd);
+        return util_read_at(self->proc_fd, path, text, sizeof(text)) > 0 && gpu_parse_fdinfo(text, ret);
+}
+
+static struct held *find_client(struct holder *holder, const struct gpu_client *client)
+{
+        for (size_t i = 0; i < holder->n; i++)
+                if (holder->held[i].last.client == client->client &&
+                    strcmp(holder->held[i].last.device, client->device) == 0)
+                        return &holder->held[i];
+        return NULL;
+}
+
+/* Two descriptors of one client count once. */
+static int hold(struct holder *holder, int fd, const struct gpu_client *client)
+{
+        struct held *held = find_client(holder, client);
+
+        if (held) {
+                held->last.busy_ns = MAX(held->last.busy_ns, client->busy_ns);
+                return 0;
+        }
+        if (util_grow(&holder->held, &holder->capacity, holder->n + 1, sizeof(*held)) < 0)
+                return -ENOMEM;
+        holder->held[holder->n++] = (struct held){ .fd = fd, .last = *client };
+        return 0;
+}
+
+static int look_for_clients(const struct gpu_source *self, struct holder *holder)
+{
+        char path[32];
+        int fd, err = 0;
+        struct dirent *entry;
+        DIR *dir;
+
+        snprintf(path, sizeof(path), "%d/fd", (int)holder->pid);
+        fd = openat(self->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        dir = fd >= 0 ? fdopendir(fd) : NULL;
+        if (!dir) {
+                closep(&fd);
+                return 0; /* gone, or another's and we are not root */
+        }
+        while (!err && (entry = readdir(dir))) {
+                struct gpu_client client;
+                uint64_t number;
+
+                if (util_parse_u64(entry->d_name, &number) == 0 && number <= INT32_MAX && is_gpu(fd, entry->d_name) &&
+                    read_client(self, holder->pid, (int)number, &client))
+                        err = hold(holder, (int)number, &client);
+        }
+        closedir(dir);
+        return err;
+}
+
+/* Reads the descriptors that it holds; one that is closed, or another client's by now, leaves its last total. */
+static uint64_t read_holder(const struct gpu_source *self, struct holder *holder)
+{
+        uint64_t sum = 0;
+        size_t kept = 0;
+
+        for (size_t i = 0; i < holder->n; i++) {
+                struct held *held = &holder->held[i];
+                struct gpu_client now;
+
+                if (read_client(self, holder->pid, held->fd, &now) && now.client == held->last.client &&
+                    strcmp(now.device, held->last.device) == 0) {
+                        held->last.busy_ns = MAX(held->last.busy_ns, now.busy_ns);
+                        sum += held->last.busy_ns;
+                        holder->held[kept++] = *held;
+                } else {
+                        holder->closed_ns += held->last.busy_ns;
+                }
+        }
+        holder->n = kept;
+        return sum + holder->closed_ns;
+}
+
+static uint64_t last_of(const struct holder *holder)
+{
+        uint64_t sum = holder->closed_ns;
+
+        for (size_t i = 0; i < holder->n; i++)
+                sum += holder->held[i].last.busy_ns;
+        return sum;
+}
+
+/* Both lists ascend by pid, so the place of a new one is where the search ends. */
+static int holder_of(struct gpu_source *self, const struct process *process, size_t *at, struct holder **ret)
+{
+        struct holder *holder;
+
+        while (*at < self->n && self->list[*at].pid < process->pid)
+                (*at)++;
+        if (*at < self->n && self->list[*at].pid == process->pid && self->list[*at].start_time == process->start_time) {
+                *ret = &self->list[*at];
+                return 0;
+        }
+        if (util_grow(&self->list, &self->capacity, self->n + 1, sizeof(*holder)) < 0)
+                return -ENOMEM;
+        holder = &self->list[*at];
+        memmove(holder + 1, holder, (self->n - *at) * sizeof(*holder));
+        self->n++;
+        *holder = (struct holder){ .pid = process->pid, .start_time = process->start_time };
+        *ret = holder;
+        return 1;
+}
+
+static void forget_gone(struct gpu_source *self)
+{
+        size_t kept = 0;
+
+        for (size_t i = 0; i < self->n; i++) {
+                if (self->list[i].seen) {
+                        self->list[kept++] = self->list[i];
+                        continue;
+                }
+                self->gone_ns += last_of(&self->list[i]);
+                free(self->list[i].held);
+        }
+        self->n = kept;
+}
+
+static int read_process(struct gpu_source *self, struct process *process, size_t *at, uint64_t *total_ns)
+{
+        struct holder *holder;
+        int is_new, err = 0;
+
+        if (process->ended_ns > 0)
+                return 0;
+        is_new = holder_of(self, process, at, &holder);
+        if (is_new < 0)
+                return is_new;
+        holder->seen = true;
+        if (is_new || (self->polls % POLLS_PER_LOOK == 0 && holder->cpu_ns != process->cpu_ns)) {
+                err = look_for_clients(self, holder);
+                holder->cpu_ns = process->cpu_ns;
+        }
+        process->gpu_busy_ns = holder->n > 0 ? read_holder(self, holder) : holder->closed_ns;
+        process->have |= PROCESS_GPU;
+        *total_ns += process->gpu_busy_ns;
+        return err;
+}
+
+static int gpu_read(struct source *source, struct sample *sample)
+{
+        struct gpu_source *self = (struct gpu_source *)source;
+        uint64_t total_ns = 0;
+        size_t at = 0;
+        int err = 0;
+
+        for (size_t i = 0; i < self->n; i++)
+                self->list[i].seen = false;
+        for (size_t i = 0; !err && i < sample->n_processes; i++)
+                err = read_process(self, &sample->processes[i], &at, &total_ns);
+        if (err)
+                return err;
+        forget_gone(self);
+        self->polls++;
+        sample->gpu_busy_ns = total_ns + self->gone_ns;
+        sample->have |= SAMPLE_GPU;
+        return 0;
+}
+
+static void gpu_close(struct source *source)
+{
+        struct gpu_source *self = (struct gpu_source *)source;
+
+        for (size_t i = 0; i < self->n; i++)
+                free(self->list[i].held);
+        free(self->list);
+        closep(&self->proc_fd);
+        free(self);
+}
+
+static const struct source_ops gpu_ops = { "gpu", gpu_read, gpu_close };
+
+static bool has_render_node(int root_fd)
+{
+        int fd = openat(root_fd, "sys/class/drm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+        struct dirent *entry;
+        bool found = false;
+
+        if (!dir) {
+                closep(&fd);
+                return false;
+        }
+        while (!found && (entry = readdir(dir)))
+                found = strncmp(entry->d_name, "renderD", 7) == 0;
+        closedir(dir);
+        return found;
+}
+
+int gpu_open(int root_fd, struct source **ret)
+{
+        struct gpu_source *self;
+        int proc_fd;
+
+        if (!has_render_node(root_fd))
+                return -ENODEV;
+        proc_fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (proc_fd < 0)
+                return -ENODEV;
+        self = calloc(1, sizeof(*self));
+        if (!self) {
+                close(proc_fd);
+                return -ENOMEM;
+        }
+        self->source.ops = &gpu_ops;
+        self->proc_fd = proc_fd;
+        *ret = &self->source;
+        return 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Texts of /proc/PID/fdinfo/N of a GPU. Documentation/gpu/drm-usage-stats.rst. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gpu_client {
+        char device[32];     /* drm-pdev, or "" where the bus has no addresses */
+        uint64_t client;     /* drm-client-id: the same in all descriptors that share it */
+        uint64_t busy_ns;    /* all engines; an engine of several units counts by its share of them */
+};
+
+/* False: no GPU's, or its driver does not count. */
+bool gpu_parse_fdinfo(const char *text, struct gpu_client *ret);
