@@ -120,6 +120,8 @@ static int connect_database(struct store *store, int flags, const char *name)
                 sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
                 sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
                 sqlite3_exec(store->db, "PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
+                if (store->mode == STORE_WRITE) /* KiB: a writer appends, and the service is small */
+                        sqlite3_exec(store->db, "PRAGMA cache_size = -400", NULL, NULL, NULL);
                 /* The first read shows whether it can be read at all. */
                 code = sqlite3_exec(store->db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
         }
