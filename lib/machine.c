@@ -10,10 +10,30 @@
 #include "focus.h"
 #include "util.h"
 
-const struct collector collectors[] = {
-        { "proc", "plain /proc: opens stat and io of every process at each poll", process_open },
+int process_plain_open(const struct collector_options *options, struct source **ret)
+{
+        return process_open(options->root_fd, options->apps, ret);
+}
+
+const struct collector plain_collectors[] = {
+        { "proc", "plain /proc: opens stat and io of every process at each poll", process_plain_open },
         { NULL },
 };
+
+int collector_open(const struct collector *collectors, const char *name, const struct collector_options *options,
+                   struct source **ret)
+{
+        int err = name ? -EINVAL : -ENODEV;
+
+        for (const struct collector *collector = collectors; collector->name; collector++) {
+                if (name && strcmp(name, collector->name) != 0)
+                        continue;
+                err = collector->open(options, ret);
+                if (!err || name)
+                        return err;
+        }
+        return err;
+}
 
 /* What is not there is no error: its bit in a sample is never set. */
 static int add_if_there(struct sources *sources, int err, struct source *const *source)
@@ -25,20 +45,19 @@ static int add_if_there(struct sources *sources, int err, struct source *const *
 
 static int add_collector(int root_fd, const struct machine_options *options, struct sources *sources)
 {
-        int err = -ENODEV;
+        const struct collector *collectors = options->collectors ? options->collectors : plain_collectors;
+        const struct collector_options how = { .root_fd = root_fd, .apps = sources->apps, .log = options->log };
+        struct source *source = NULL;
+        int err = collector_open(collectors, options->collector, &how, &source);
 
-        for (const struct collector *collector = collectors; collector->name; collector++) {
-                struct source *source = NULL;
-
-                if (options->collector && strcmp(options->collector, collector->name) != 0)
-                        continue;
-                err = collector->open(root_fd, sources->apps, &source);
-                if (!err)
-                        return sources_add(sources, source);
-        }
-        if (err == -ENODEV && options->collector)
-                log_error(options->log, "there is no collector \"%s\" here; `joulecast doctor` lists them",
+        if (!err)
+                return sources_add(sources, source);
+        if (err == -EINVAL)
+                log_error(options->log, "there is no collector \"%s\"; `joulecast doctor` lists them",
                           options->collector);
+        else if (options->collector)
+                log_error(options->log, "the collector \"%s\" does not work here (%s); without --collector the "
+                          "best one that does is taken", options->collector, strerror(-err));
         return options->collector ? -EINVAL : 0;
 }
 
@@ -74,7 +93,7 @@ static int add_foreground(const struct machine_options *options, struct sources 
         return err ? err : sources_add(sources, source);
 }
 
-/* Clocks and operating points come before processes, the display before who has it. */
+/* Clocks and operating points come before processes, the GPU after them; the display before who has it. */
 static int add_all(int root_fd, const struct machine_options *options, struct sources *sources)
 {
         struct source *source = NULL;
@@ -94,7 +113,9 @@ static int add_all(int root_fd, const struct machine_options *options, struct so
                 err = add_focus(root_fd, options, sources);
         if (!err)
                 err = add_foreground(options, sources);
-        return err ? err : add_collector(root_fd, options, sources);
+        if (!err)
+                err = add_collector(root_fd, options, sources);
+        return err ? err : add_if_there(sources, gpu_open(root_fd, &source), &source);
 }
 
 int machine_open(const struct machine_options *options, struct sources *ret)

@@ -7,22 +7,14 @@
  * `proc` as some device shows them. The same parsers read both.
  */
 
+#include "collector.h"
 #include "log.h"
 #include "source.h"
 
-/* A way to collect processes, as --collector and doctor name it. */
-struct collector {
-        const char *name;
-        const char *what; /* a sentence for people */
-        int (*open)(int root_fd, struct apps *apps, struct source **ret); /* -ENODEV: not on this machine */
-};
-
-/* From the cheapest to the plainest; ends with a NULL name. */
-extern const struct collector collectors[];
-
 struct machine_options {
         const char *root;       /* NULL: this machine */
-        const char *collector;  /* NULL: the first that works */
+        const struct collector *collectors; /* that this program carries; NULL: plain /proc alone */
+        const char *collector;  /* name of the one to use; NULL: the first that works */
         const char *foreground; /* "auto", "none", "file:PATH" or "command:COMMAND"; NULL: auto */
         const char *focus_socket; /* where focus agents connect; NULL: nobody is listened to */
         const struct log *log;
@@ -45,4 +37,5 @@ int disk_open(int root_fd, struct source **ret);
 int net_open(int root_fd, struct source **ret);
 int process_open(int root_fd, struct apps *apps,
                  struct source **ret); /* @apps is not owned; NULL: only to see whether it opens */
+int gpu_open(int root_fd, struct source **ret);
 int foreground_open(const char *what, const struct log *log, struct source **ret);

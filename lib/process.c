@@ -287,6 +287,7 @@ int process_open(int root_fd, struct apps *apps, struct source **ret)
                 return -ENOMEM;
         }
         self->source.ops = &process_ops;
+        self->source.counts = COUNTS_CPU | COUNTS_DISK;
         self->proc_fd = proc_fd;
         self->own_only = geteuid() != 0 && is_procfs(proc_fd);
         self->apps = apps;

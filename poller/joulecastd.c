@@ -50,8 +50,8 @@ static const char help[] =
 static void print_help(void)
 {
         fputs(help, stdout);
-        for (const struct collector *collector = collectors; collector->name; collector++)
-                printf("                      %-6s %s\n", collector->name, collector->what);
+        for (const struct collector *collector = all_collectors; collector->name; collector++)
+                printf("                      %-8s %s\n", collector->name, collector->what);
         fputs("  --database FILE   where to store; one process at a time writes to it\n"
               "  --config FILE     joulecast.conf (see below)\n"
               "  --machine DIR     read DIR/sys and DIR/proc instead of this machine's; needs --database\n"
@@ -182,6 +182,7 @@ static int open_machine(const struct options *options, const struct config *conf
         const char *collector = options->collector ? options->collector : config->collector;
         const struct machine_options machine = {
                 .root = options->machine,
+                .collectors = options->machine ? plain_collectors : all_collectors, /* a tree has no kernel */
                 .collector = strcmp(collector, "auto") == 0 ? NULL : collector,
                 .foreground = config->foreground,
                 .focus_socket = focus_socket(options, &socket) == 0 ? socket : NULL,

@@ -112,6 +112,45 @@ static struct cJSON *display_json(const struct findings *findings)
         return json;
 }
 
+static const struct {
+        uint32_t counts;
+        const char *name;
+} count_names[] = {
+        { COUNTS_CPU, "CPU" },       { COUNTS_DISK, "disk" },   { COUNTS_NET, "network" },
+        { COUNTS_OPPS, "frequency" }, { COUNTS_EXITS, "exits" },
+};
+
+static struct cJSON *overhead_json(const struct overhead *overhead)
+{
+        struct cJSON *json;
+
+        if (overhead->pid == 0)
+                return cJSON_CreateNull();
+        json = cJSON_CreateObject();
+        cJSON_AddNumberToObject(json, "pid", overhead->pid);
+        cJSON_AddNumberToObject(json, "running_s", overhead->running_s);
+        cJSON_AddNumberToObject(json, "cpu_s_per_day", overhead->cpu_s_per_day);
+        cJSON_AddNumberToObject(json, "wakeups_per_hour", overhead->wakeups_per_hour);
+        cJSON_AddNumberToObject(json, "written_mb_per_day", overhead->written_mb_per_day);
+        cJSON_AddNumberToObject(json, "rss_mb", overhead->rss_mb);
+        cJSON_AddNumberToObject(json, "anonymous_mb", overhead->anonymous_mb);
+        cJSON_AddNumberToObject(json, "percent_per_day", overhead->percent_per_day);
+        return json;
+}
+
+/* "CPU, disk, network" */
+static const char *counts_text(uint32_t counts, char *buf, size_t size)
+{
+        size_t length = 0;
+
+        buf[0] = '\0';
+        for (size_t i = 0; i < ARRAY_SIZE(count_names); i++)
+                if ((counts & count_names[i].counts) && length < size)
+                        length += (size_t)snprintf(buf + length, size - length, "%s%s", length ? ", " : "",
+                                                   count_names[i].name);
+        return buf;
+}
+
 int doctor_json(const struct findings *findings)
 {
         struct cJSON *json = cJSON_CreateObject(), *list, *item;
@@ -131,6 +170,15 @@ int doctor_json(const struct findings *findings)
                 cJSON_AddStringToObject(item, "what", findings->missing[i].what);
                 cJSON_AddItemToObject(item, "why", answer_text(findings->missing[i].why));
                 cJSON_AddItemToArray(list, item);
+        }
+        if (findings->with_overhead)
+                cJSON_AddItemToObject(json, "overhead", overhead_json(&findings->overhead));
+        list = cJSON_AddObjectToObject(json, "collector_counts");
+        for (size_t i = 0; i < findings->n_collectors; i++) {
+                char text[128];
+
+                cJSON_AddStringToObject(list, findings->collectors[i]->name,
+                                        counts_text(findings->counts[i], text, sizeof(text)));
         }
         cJSON_AddItemToObject(json, "display", display_json(findings));
         cJSON_AddBoolToObject(json, "disk", findings->has_disk);
@@ -205,10 +253,38 @@ static void print_policies(const struct findings *findings)
         putchar('\n');
 }
 
+static void print_known(const char *what, double value, const char *unit)
+{
+        if (isnan(value))
+                printf("  %-12s ?\n", what);
+        else
+                printf("  %-12s %.3g %s\n", what, value, unit);
+}
+
+static void print_overhead(const struct overhead *overhead)
+{
+        if (overhead->pid == 0) {
+                puts("No joulecastd is running, so it costs nothing; start it to see what it does.\n");
+                return;
+        }
+        printf("joulecastd (pid %d) itself, over the %.3g hours that it runs:\n", overhead->pid,
+               overhead->running_s / 3600);
+        print_known("CPU", overhead->cpu_s_per_day, "s a day");
+        print_known("wakeups", overhead->wakeups_per_hour, "an hour");
+        print_known("written", overhead->written_mb_per_day, "MB a day");
+        print_known("memory", overhead->rss_mb, "MB");
+        print_known("thereof own", overhead->anonymous_mb, "MB");
+        print_known("battery", overhead->percent_per_day, "% a day");
+        putchar('\n');
+}
+
 int doctor_table(const struct findings *findings)
 {
         _cleanup_(table_freep) struct table *table = table_new("ll");
+        char text[128];
 
+        if (findings->with_overhead)
+                print_overhead(&findings->overhead);
         if (findings->n_batteries > 0)
                 print_batteries(findings);
         if (findings->n_policies > 0)
@@ -221,7 +297,8 @@ int doctor_table(const struct findings *findings)
         for (size_t i = 0; i < findings->n_collectors; i++) {
                 table_row(table, TABLE_PLAIN);
                 table_cell(table, "%s", findings->collectors[i]->name);
-                table_cell(table, "%s", findings->collectors[i]->what);
+                table_cell(table, "%s (%s)", findings->collectors[i]->what,
+                           counts_text(findings->counts[i], text, sizeof(text)));
         }
         if (findings->n_missing > 0) {
                 if (findings->n_collectors > 0)

@@ -10,3 +10,4 @@ int budget_main(int argc, char **argv);
 int profile_main(int argc, char **argv);
 int doctor_main(int argc, char **argv);
 int simulate_main(int argc, char **argv);
+int trace_main(int argc, char **argv);

@@ -132,18 +132,40 @@ static void look_at_rest(int root_fd, struct findings *findings)
         findings->has_net = opens(root_fd, net_open);
         if (!findings->has_net)
                 findings_miss(findings, "network", "proc/net/dev shows no interface");
-        for (const struct collector *collector = collectors; collector->name; collector++) {
-                if (findings->n_collectors == ARRAY_SIZE(findings->collectors))
-                        break;
-                if (collects(root_fd, collector))
-                        findings->collectors[findings->n_collectors++] = collector;
-                else
-                        findings_miss(findings, collector->name, "this collector does not work here (%s)",
-                                      collector->what);
+}
+
+/* The best one that opens is what joulecastd takes; what none of them counts is missing. */
+static void look_at_collectors(int root_fd, const struct options *options, struct findings *findings)
+{
+        const struct collector_options how = { .root_fd = root_fd, .log = &program_log };
+        const struct collector *collector = options->machine ? plain_collectors : all_collectors;
+        uint32_t counts = 0;
+
+        for (; collector->name && findings->n_collectors < ARRAY_SIZE(findings->collectors); collector++) {
+                struct source *source = NULL;
+                int err = collector->open(&how, &source);
+
+                if (err) {
+                        findings_miss(findings, collector->name, "%s: %s", collector->what, strerror(-err));
+                        continue;
+                }
+                if (findings->n_collectors == 0)
+                        counts = source->counts;
+                findings->counts[findings->n_collectors] = source->counts;
+                findings->collectors[findings->n_collectors++] = collector;
+                source->ops->close(source);
         }
-        findings_miss(findings, "network bytes by app",
-                      "no collector counts them yet: the bytes of WiFi interfaces are base");
-        findings_miss(findings, "GPU by app", "no collector counts it yet");
+        if (!(counts & COUNTS_NET))
+                findings_miss(findings, "network bytes by app",
+                              "no collector counts them here: the bytes of WiFi interfaces are base");
+        if (!(counts & COUNTS_EXITS))
+                findings_miss(findings, "short processes", "what begins and ends between two polls is nobody's");
+        if (!(counts & COUNTS_OPPS))
+                findings_miss(findings, "CPU time by frequency", "%s", findings->n_policies > 0 ?
+                              "shared by the time that each policy spent at its frequencies" :
+                              "there is one frequency, or none that the kernel shows");
+        if (!opens(root_fd, gpu_open))
+                findings_miss(findings, "GPU by app", "sys/class/drm shows no render node");
 }
 
 /* What answers need beside the hardware. */
@@ -179,6 +201,7 @@ static int look_at_machine(const struct options *options, struct findings *findi
         look_at_batteries(root_fd, findings);
         look_at_cpus(root_fd, findings);
         look_at_rest(root_fd, findings);
+        look_at_collectors(root_fd, options, findings);
         if (!options->machine && geteuid() != 0)
                 findings_miss(findings, "other users' disk bytes", "/proc/PID/io of others is for root alone");
         look_at_files(options, findings);
@@ -187,20 +210,24 @@ static int look_at_machine(const struct options *options, struct findings *findi
 
 int doctor_main(int argc, char **argv)
 {
-        static const struct command command = {
-                .name = "doctor",
-                .arguments = "[--machine DIR] [--json]",
-                .help = "What this machine offers: batteries with their gauges' quirks, CPU frequencies, the "
-                        "screen,\n"
-                        "storage, network, ways to collect; and why a thing is missing.",
-        };
         _cleanup_(findings_clear) struct findings findings = { 0 };
+        const struct option_row rows[] = {
+                { "overhead", NULL, "what the running service itself costs", .flag = &findings.with_overhead },
+        };
+        const struct command command = {
+                .name = "doctor", .arguments = "[--overhead] [--machine DIR] [--json]",
+                .help = "What this machine offers: batteries with their gauges' quirks, CPU frequencies, the screen,\n"
+                        "storage, network, ways to collect; and why a thing is missing.",
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+        };
         struct options options = { 0 };
         int code;
 
         if (!options_parse(&command, argc, argv, &options, NULL, &code))
                 return code;
         code = options.device ? look_at_virtual(&options, &findings) : look_at_machine(&options, &findings);
+        if (code == CODE_OK && findings.with_overhead)
+                code = look_at_overhead(&options, &findings);
         if (code != CODE_OK)
                 return code;
         return options.json ? doctor_json(&findings) : doctor_table(&findings);

@@ -17,19 +17,36 @@ struct missing {
         char why[256];
 };
 
+/* What the service itself costs, from what the kernel counted of it since it started. NaN: unknown. */
+struct overhead {
+        int pid;                  /* 0: none is running */
+        double running_s;
+        double cpu_s_per_day;
+        double wakeups_per_hour;  /* times it began to wait */
+        double written_mb_per_day;
+        double rss_mb, anonymous_mb;
+        double percent_per_day;   /* of the battery, by the profile */
+};
+
 struct findings {
         struct battery_unit *batteries;
         size_t n_batteries;
         struct cpu_policy *policies;
         size_t n_policies;
         const struct collector *collectors[8];
+        uint32_t counts[8];             /* COUNTS_* of each */
         size_t n_collectors;
+        bool with_overhead;
+        struct overhead overhead;
         bool has_display, has_disk, has_net;
         struct display_state display;
         char profile[PATH_MAX], database[PATH_MAX];
         struct missing missing[48];
         size_t n_missing;
 };
+
+/* `doctor --overhead`: looks for a running service; 0, or an exit code. */
+int look_at_overhead(const struct options *options, struct findings *findings);
 
 void findings_clear(struct findings *findings);
 void findings_miss(struct findings *findings, const char *what, const char *format, ...)

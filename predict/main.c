@@ -25,6 +25,7 @@ static const struct entry entries[] = {
         { "cost", "what each app cost the battery", cost_main },
         { "predict", "what so many minutes of an app will cost", predict_main },
         { "budget", "how long an app can run and leave enough for later", budget_main },
+        { "trace", "power by component and app, now and every second", trace_main },
         { "doctor", "what this machine offers, and why a thing is missing", doctor_main },
         { "profile", "list, show, use or reset the power model", profile_main },
         { "simulate", "play a scenario on a virtual device", simulate_main },

@@ -1,0 +1,353 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#pragma once
+
+/*
+ * CPU time of each thread by operating point, and of each policy.
+ *
+ * At a switch between two tasks no clock is read: the scheduler has just
+ * brought prev's runtime up to date, and what it grew by goes to the operating
+ * point of this CPU. A clock is read where that changed while prev ran, to know
+ * the part before, and at switches to and from idle: they say how long how many
+ * cores of a policy were busy.
+ */
+
+/* An index that the verifier sees to be in range, whatever the compiler makes of the checks around it. */
+#define WITHIN(index, size)                                                                                  \
+        ({                                                                                                   \
+                __u32 within_ = (index) & ((size) - 1);                                                      \
+                asm volatile("" : "+r"(within_));                                                            \
+                within_;                                                                                     \
+        })
+
+struct thread_opps {
+        __u64 seen_ns;      /* runtime that has been given to an operating point */
+        __u32 exiting;      /* what it still runs goes to its process */
+        __u32 had_threads;  /* a leader's: some of its threads have ended, and left their times in `exited_opps` */
+        __u64 own_ns[];
+};
+
+struct thread_opps_few {
+        __u64 room[2 + BPF_OPPS_FEW];
+};
+
+struct thread_opps_many {
+        __u64 room[2 + BPF_OPPS_MAX];
+};
+
+/* Two sizes, of which one is made: most machines have few operating points, and each thread has a storage. */
+struct {
+        __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+        __uint(map_flags, BPF_F_NO_PREALLOC);
+        __type(key, int);
+        __type(value, struct thread_opps_few);
+} opps_few SEC(".maps");
+
+struct {
+        __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+        __uint(map_flags, BPF_F_NO_PREALLOC);
+        __type(key, int);
+        __type(value, struct thread_opps_many);
+} opps_many SEC(".maps");
+
+/*
+ * By pid of the process: times of its threads that have ended. Not in the leader's storage, since a thread still runs
+ * to its last switch when its leader may be gone.
+ */
+struct {
+        __uint(type, BPF_MAP_TYPE_HASH);
+        __uint(map_flags, BPF_F_NO_PREALLOC);
+        __uint(max_entries, 16384);
+        __uint(key_size, sizeof(__u32));
+        __uint(value_size, sizeof(__u64)); /* one for each operating point, set at load */
+} exited_opps SEC(".maps");
+
+const volatile __u64 no_time[BPF_OPPS_MAX];
+
+/* Operating points ascend by policy, then kHz; a policy's are [first, first + n). Set before loading. */
+const volatile __u32 opp_khz[BPF_OPPS_MAX];
+const volatile struct opp_range opp_ranges[BPF_POLICIES_MAX];
+const volatile __u8 policy_of_cpu[BPF_CPUS_MAX];
+const volatile __u32 opp_mask; /* BPF_OPPS_FEW or BPF_OPPS_MAX, less 1 */
+
+struct cpu_state cpus[BPF_CPUS_MAX];             /* `opp` is seeded by user space */
+struct policy_state policies[BPF_POLICIES_MAX];  /* likewise */
+__u64 loaded_ns;                                 /* boottime: older threads have a past that nobody split */
+
+#define OPP_INDEX(opp) WITHIN(opp, opp_mask + 1)
+
+static __always_inline struct thread_opps *opps_of(struct task_struct *task, __u64 flags)
+{
+        if (opp_mask < BPF_OPPS_FEW)
+                return bpf_task_storage_get(&opps_few, task, 0, flags);
+        return bpf_task_storage_get(&opps_many, task, 0, flags);
+}
+
+/*
+ * How busy a policy is, without a lock. Operating point and number of busy
+ * cores change together in one word. Whoever changed it adds the time to the
+ * sums: minus the time when a core becomes busy, plus the time when it stops,
+ * so the order in which two CPUs add does not matter.
+ */
+static __always_inline void add_time(struct policy_state *policy, __u64 word, __u64 now_ns, bool begin)
+{
+        __u32 opp = WORD_OPP(word), n = WORD_BUSY(word);
+
+        if (opp >= BPF_OPPS_MAX || n == 0)
+                return;
+        __sync_fetch_and_add(&policy->times.busy_ns[WITHIN(opp, BPF_OPPS_MAX)], begin ? -(now_ns * n) : now_ns * n);
+        __sync_fetch_and_add(&policy->times.any_ns[WITHIN(opp, BPF_OPPS_MAX)], begin ? -now_ns : now_ns);
+}
+
+/* Another word for the same policy: what the old one began ends, and the new one begins. */
+static __always_inline void change_policy(struct policy_state *policy, __u64 now_ns, bool set_opp, __u32 opp,
+                                          int busy)
+{
+#pragma unroll
+        for (int attempt = 0; attempt < 16; attempt++) {
+                __u64 old = policy->word, word;
+
+                word = WORD_MAKE(set_opp ? opp : WORD_OPP(old), WORD_BUSY(old) + busy);
+                if (word == old)
+                        return;
+                if (__sync_val_compare_and_swap(&policy->word, old, word) != old)
+                        continue;
+                add_time(policy, old, now_ns, 0);
+                add_time(policy, word, now_ns, 1);
+                return;
+        }
+        policy->lost++;
+}
+
+static __always_inline void idle_changed(struct cpu_state *state, __u32 cpu, bool busy)
+{
+        __u32 policy = policy_of_cpu[WITHIN(cpu, BPF_CPUS_MAX)];
+
+        state->busy = busy;
+        if (policy < BPF_POLICIES_MAX)
+                change_policy(&policies[WITHIN(policy, BPF_POLICIES_MAX)], bpf_ktime_get_ns(), 0, 0, busy ? 1 : -1);
+}
+
+/* What a task ran before the operating point last changed; returns what is left for the one in force. */
+static __always_inline __u64 give_parts(const struct cpu_state *state, __u64 *ns, __u64 slice_begin_ns, __u64 ran_ns)
+{
+        __u64 from_ns = slice_begin_ns;
+
+        for (__u32 i = 0; i < BPF_PARTS_MAX; i++) {
+                __u64 until_ns = state->parts[i].until_ns, part_ns;
+                __u32 opp = state->parts[i].opp;
+
+                if (i >= state->n_parts || until_ns <= from_ns)
+                        break;
+                part_ns = until_ns - from_ns;
+                if (part_ns > ran_ns)
+                        part_ns = ran_ns;
+                if (opp < n_opps)
+                        ns[OPP_INDEX(opp)] += part_ns;
+                ran_ns -= part_ns;
+                from_ns = until_ns;
+        }
+        return ran_ns;
+}
+
+static __always_inline void give(const struct cpu_state *state, __u64 *ns, __u64 ran_ns)
+{
+        __u32 opp = state->opp;
+
+        if (state->n_parts)
+                ran_ns = give_parts(state, ns, bpf_ktime_get_ns() - ran_ns, ran_ns);
+        if (opp < n_opps)
+                ns[OPP_INDEX(opp)] += ran_ns;
+}
+
+static __always_inline __u64 *exited_of(__u32 pid, bool create)
+{
+        __u64 *ns = bpf_map_lookup_elem(&exited_opps, &pid);
+
+        if (ns || !create)
+                return ns;
+        bpf_map_update_elem(&exited_opps, &pid, (const void *)no_time, 1 /* BPF_NOEXIST: another thread may be first */);
+        return bpf_map_lookup_elem(&exited_opps, &pid);
+}
+
+static __always_inline void give_thread(const struct cpu_state *state, struct task_struct *task,
+                                        struct thread_opps *opps, __u64 ran_ns)
+{
+        __u64 *exited;
+
+        if (!opps->exiting) {
+                give(state, opps->own_ns, ran_ns);
+                return;
+        }
+        exited = exited_of(task->tgid, 1);
+        if (exited)
+                give(state, exited, ran_ns);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(count_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+        __u32 cpu = bpf_get_smp_processor_id();
+        bool busy = next->pid != 0;
+        struct cpu_state *state;
+
+        if (cpu >= BPF_CPUS_MAX)
+                return 0;
+        state = &cpus[WITHIN(cpu, BPF_CPUS_MAX)];
+        if (prev->pid) {
+                struct thread_opps *opps = opps_of(prev, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+                if (opps) {
+                        __u64 total_ns = prev->se.sum_exec_runtime, ran_ns = total_ns - opps->seen_ns;
+
+                        /* First seen in the middle of its life: its past was at frequencies that nobody knows. */
+                        if (opps->seen_ns || prev->start_boottime >= loaded_ns)
+                                give_thread(state, prev, opps, ran_ns);
+                        opps->seen_ns = total_ns;
+                }
+        }
+        state->n_parts = 0;
+        if (state->busy != busy)
+                idle_changed(state, cpu, busy);
+        return 0;
+}
+
+static __always_inline __u32 opp_of(__u32 policy, __u32 khz)
+{
+        __u32 first = opp_ranges[WITHIN(policy, BPF_POLICIES_MAX)].first, n = opp_ranges[WITHIN(policy, BPF_POLICIES_MAX)].n, best = first;
+
+        for (__u32 i = 0; i < BPF_OPPS_MAX; i++) {
+                __u32 at = first + i;
+
+                if (i >= n || at >= BPF_OPPS_MAX)
+                        break;
+                best = at;
+                if (opp_khz[WITHIN(at, BPF_OPPS_MAX)] >= khz) /* boost beyond the table: its last */
+                        break;
+        }
+        return best;
+}
+
+static __always_inline void frequency_changed(__u32 khz, __u32 cpu)
+{
+        __u64 now_ns = bpf_ktime_get_ns();
+        struct cpu_state *state;
+        __u32 policy, opp, n;
+
+        if (cpu >= BPF_CPUS_MAX)
+                return;
+        policy = policy_of_cpu[WITHIN(cpu, BPF_CPUS_MAX)];
+        if (policy >= BPF_POLICIES_MAX)
+                return;
+        opp = opp_of(policy, khz);
+        state = &cpus[WITHIN(cpu, BPF_CPUS_MAX)];
+        if (opp == state->opp)
+                return;
+        n = state->n_parts;
+        if (n >= BPF_PARTS_MAX)
+                n = BPF_PARTS_MAX - 1; /* the last part is stretched */
+        state->parts[WITHIN(n, BPF_PARTS_MAX)].opp = state->opp;
+        state->parts[WITHIN(n, BPF_PARTS_MAX)].until_ns = now_ns;
+        state->n_parts = n + 1;
+        state->opp = opp;
+        change_policy(&policies[WITHIN(policy, BPF_POLICIES_MAX)], now_ns, 1, opp, 0);
+}
+
+SEC("tp_btf/cpu_frequency")
+int BPF_PROG(count_frequency, unsigned int khz, unsigned int cpu)
+{
+        frequency_changed(khz, cpu);
+        return 0;
+}
+
+/* The same by hand, for machines whose frequency never changes: a test feeds what a governor would have done. */
+SEC("syscall")
+int feed_frequency(struct fed_frequency *fed)
+{
+        frequency_changed(fed->khz, fed->cpu);
+        return 0;
+}
+
+/* A thread that ends leaves its times to its process, and from here on what it still runs. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(count_thread_exit, struct task_struct *task)
+{
+        struct task_struct *leader = task->group_leader;
+        struct thread_opps *own, *heir;
+        __u64 *exited;
+
+        if (task->pid == task->tgid || !leader)
+                return 0;
+        own = opps_of(task, BPF_LOCAL_STORAGE_GET_F_CREATE);
+        heir = opps_of(leader, BPF_LOCAL_STORAGE_GET_F_CREATE);
+        exited = exited_of(task->tgid, 1);
+        if (!own || !heir || !exited)
+                return 0;
+        heir->had_threads = 1;
+        own->exiting = 1;
+        for (__u32 i = 0; i < BPF_OPPS_MAX; i++) {
+                if (i >= n_opps)
+                        break;
+                if (own->own_ns[i])
+                        __sync_fetch_and_add(&exited[i], own->own_ns[i]);
+                own->own_ns[i] = 0;
+        }
+        return 0;
+}
+
+static __always_inline __u32 cpu_of(struct task_struct *task)
+{
+        if (bpf_core_field_exists(task->thread_info.cpu))
+                return task->thread_info.cpu;
+        return ((struct task_struct___cpu *)task)->cpu;
+}
+
+static __always_inline void forget_exited(struct task_struct *leader)
+{
+        __u32 pid = leader->tgid;
+
+        bpf_map_delete_elem(&exited_opps, &pid);
+}
+
+static __always_inline void add_exited(struct task_struct *leader, __u64 *sums)
+{
+        __u64 *exited = exited_of(leader->tgid, 0);
+
+        for (__u32 i = 0; exited && i < BPF_OPPS_MAX; i++) {
+                if (i >= n_opps)
+                        break;
+                sums[i] += exited[i];
+        }
+}
+
+/* Adds a thread's times to its process's, and what it runs just now. */
+static __always_inline void add_thread_opps(struct task_struct *task, __u64 *sums)
+{
+        struct thread_opps *opps = opps_of(task, 0);
+        __u64 total_ns = task->se.sum_exec_runtime;
+        __u32 cpu;
+
+        if (!opps)
+                return;
+        for (__u32 i = 0; i < BPF_OPPS_MAX; i++) {
+                if (i >= n_opps)
+                        break;
+                sums[i] += opps->own_ns[i];
+        }
+        if (opps->had_threads)
+                add_exited(task, sums);
+        if (total_ns <= opps->seen_ns || !opps->seen_ns)
+                return;
+        cpu = cpu_of(task);
+        if (cpu < BPF_CPUS_MAX)
+                give(&cpus[WITHIN(cpu, BPF_CPUS_MAX)], sums, total_ns - opps->seen_ns);
+}
+
+static __always_inline void clear_opps(__u64 *sums)
+{
+        for (__u32 i = 0; i < BPF_OPPS_MAX; i++) {
+                if (i >= n_opps)
+                        break;
+                sums[i] = 0;
+        }
+}

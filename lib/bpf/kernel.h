@@ -1,0 +1,171 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#pragma once
+
+/*
+ * The few fields of the kernel that we read, instead of a generated vmlinux.h:
+ * a build machine needs no BTF and no particular kernel. libbpf moves each
+ * access to where the running kernel has the field (CO-RE).
+ */
+
+typedef unsigned char __u8;
+typedef short __s16;
+typedef unsigned short __u16;
+typedef int __s32;
+typedef unsigned int __u32;
+typedef long long __s64;
+typedef unsigned long long __u64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef _Bool bool;
+
+enum bpf_map_type {
+        BPF_MAP_TYPE_HASH = 1,
+        BPF_MAP_TYPE_ARRAY = 2,
+        BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+        BPF_MAP_TYPE_RINGBUF = 27,
+        BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+
+enum {
+        BPF_F_NO_PREALLOC = 1U << 0,
+        BPF_F_MMAPABLE = 1U << 10,
+        BPF_LOCAL_STORAGE_GET_F_CREATE = 1U << 0,
+        BPF_RB_NO_WAKEUP = 1U << 0,
+};
+
+/* The kernel's numbers for bpf_iter_task_new(). */
+#define TASK_ITER_ALL_PROCS 0
+#define TASK_ITER_PROC_THREADS 2
+
+#define AF_INET 2
+#define AF_INET6 10
+#define MSG_PEEK 2
+#define IFF_LOOPBACK (1 << 3)
+#define PF_KTHREAD 0x00200000
+#define SIGCHLD 17
+#define SIG_IGN 1
+#define SA_NOCLDWAIT 2
+
+struct bpf_spin_lock {
+        __u32 val;
+};
+
+struct bpf_iter_task {
+        __u64 opaque[3];
+} __attribute__((aligned(8)));
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct sched_entity {
+        __u64 sum_exec_runtime;
+};
+
+struct task_io_accounting {
+        __u64 read_bytes;
+        __u64 write_bytes;
+        __u64 cancelled_write_bytes;
+};
+
+struct signal_struct {
+        int nr_threads;
+        unsigned long long sum_sched_runtime;
+        struct task_io_accounting ioac;
+};
+
+typedef struct {
+        unsigned int val;
+} kuid_t;
+
+struct sigaction {
+        void *sa_handler;
+        unsigned long sa_flags;
+};
+
+struct k_sigaction {
+        struct sigaction sa;
+};
+
+struct sighand_struct {
+        struct k_sigaction action[64];
+};
+
+struct cred {
+        kuid_t uid;
+};
+
+struct thread_info {
+        __u32 cpu;
+};
+
+struct task_struct {
+        struct thread_info thread_info;
+        unsigned int flags;
+        int on_cpu;
+        struct sched_entity se;
+        int pid;
+        int tgid;
+        struct task_struct *real_parent;
+        struct task_struct *group_leader;
+        __u64 start_boottime;
+        const struct cred *cred;
+        char comm[16];
+        struct signal_struct *signal;
+        struct sighand_struct *sighand;
+        struct task_io_accounting ioac;
+};
+
+struct task_struct___cpu { /* until 5.16 */
+        unsigned int cpu;
+};
+
+struct seq_file {
+        int unused;
+};
+
+struct bpf_iter_meta {
+        struct seq_file *seq;
+        __u64 session_id;
+        __u64 seq_num;
+};
+
+struct bpf_iter__task {
+        struct bpf_iter_meta *meta;
+        struct task_struct *task;
+};
+
+struct wireless_dev;
+
+struct net_device {
+        unsigned int flags;
+        int ifindex;
+        struct wireless_dev *ieee80211_ptr;
+};
+
+struct dst_entry {
+        struct net_device *dev;
+};
+
+struct in6_addr {
+        union {
+                __be32 u6_addr32[4];
+        } in6_u;
+};
+
+struct sock_common {
+        __be32 skc_daddr;
+        __be32 skc_rcv_saddr;
+        unsigned short skc_family;
+        int skc_bound_dev_if;
+        struct in6_addr skc_v6_daddr;
+        struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct sock {
+        struct sock_common __sk_common;
+        struct dst_entry *sk_dst_cache;
+        int sk_rx_dst_ifindex;
+};
+
+#pragma clang attribute pop

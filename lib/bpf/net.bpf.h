@@ -1,0 +1,171 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#pragma once
+
+/*
+ * Bytes that a process hands to a socket or takes from one, and bursts: the
+ * first of them after a second of silence.
+ *
+ * Counted where the system call ends (6.2), so the caller is the one who sent or
+ * read, never a softirq that happened to run. What a peek returns is counted
+ * when it is really read. Missed: splice() from TCP into a pipe, headers and
+ * retransmissions (they are in the interface's totals, and so nobody's), and io_uring
+ * requests that a kernel thread of the ring runs: those are its process's threads and counted.
+ */
+
+struct net_storage {
+        struct net_totals totals;
+        __u64 last_wifi_ns;
+};
+
+struct {
+        __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+        __uint(map_flags, BPF_F_NO_PREALLOC);
+        __type(key, int);
+        __type(value, struct net_storage);
+} net SEC(".maps");
+
+#define SILENCE_NS 1000000000ULL /* the radio's tail has ended by then: the design's definition of a burst */
+#define COARSE_NS 20000000ULL    /* how exactly the silence is known; spares writes to a shared cache line */
+
+const volatile __u64 tick_ns; /* a jiffy: the coarse clock that tracing programs may read */
+
+struct {
+        __u64 wifi_wakes; /* of the whole machine: after a second in which nobody sent or read */
+        __u64 last_wifi_ns;
+} net_machine;
+
+int wifi_for_test; /* index of an interface to be taken for WiFi; 0: none */
+
+enum interface_kind {
+        KIND_LOOPBACK,
+        KIND_WIFI,
+        KIND_OTHER,
+};
+
+static __always_inline int kind_of_device(struct net_device *device)
+{
+        if (device->flags & IFF_LOOPBACK)
+                return KIND_LOOPBACK;
+        if (bpf_core_field_exists(device->ieee80211_ptr) && device->ieee80211_ptr)
+                return KIND_WIFI;
+        return wifi_for_test && device->ifindex == wifi_for_test ? KIND_WIFI : KIND_OTHER;
+}
+
+static __always_inline bool is_loopback_address(struct sock_common *common)
+{
+        if (common->skc_family == AF_INET)
+                return (common->skc_daddr & 0xff) == 127 || (common->skc_rcv_saddr & 0xff) == 127;
+        return common->skc_v6_daddr.in6_u.u6_addr32[3] == bpf_htonl(1) &&
+               !common->skc_v6_daddr.in6_u.u6_addr32[0] && !common->skc_v6_daddr.in6_u.u6_addr32[1] &&
+               !common->skc_v6_daddr.in6_u.u6_addr32[2];
+}
+
+/* Kinds by index, for sockets that are bound to an interface; filled from /sys/class/net. */
+struct {
+        __uint(type, BPF_MAP_TYPE_HASH);
+        __uint(max_entries, 256);
+        __type(key, int);
+        __type(value, __u32);
+} interfaces SEC(".maps");
+
+__u32 default_kind; /* of the default route: for datagrams sent without a connection; set by user space */
+
+/*
+ * A connected socket knows its device by its route. One that is not connected may be bound to an interface; else
+ * its address tells loopback, and the default route the rest.
+ */
+static __always_inline int kind_of_socket(struct sock *sk)
+{
+        struct dst_entry *route = sk->sk_dst_cache;
+        __u32 *kind;
+        int bound;
+
+        if (route) {
+                struct net_device *device = route->dev;
+
+                if (device)
+                        return kind_of_device(device);
+        }
+        if (is_loopback_address(&sk->__sk_common))
+                return KIND_LOOPBACK;
+        bound = sk->__sk_common.skc_bound_dev_if;
+        if (bound) {
+                kind = bpf_map_lookup_elem(&interfaces, &bound);
+                if (kind)
+                        return *kind;
+        }
+        return default_kind;
+}
+
+static __always_inline void note_wifi(struct net_storage *storage)
+{
+        __u64 now_ns = bpf_jiffies64() * tick_ns;
+
+        if (now_ns - storage->last_wifi_ns >= SILENCE_NS)
+                __sync_fetch_and_add(&storage->totals.wifi_wakes, 1);
+        if (now_ns - storage->last_wifi_ns >= COARSE_NS)
+                storage->last_wifi_ns = now_ns;
+        if (now_ns - net_machine.last_wifi_ns >= SILENCE_NS)
+                __sync_fetch_and_add(&net_machine.wifi_wakes, 1);
+        if (now_ns - net_machine.last_wifi_ns >= COARSE_NS)
+                net_machine.last_wifi_ns = now_ns;
+}
+
+/* The storage is the leader's, which lives as long as its process; threads add to it at the same time. */
+static __always_inline void count_bytes(struct sock *sk, __u64 received, __u64 sent)
+{
+        __u16 family = sk->__sk_common.skc_family;
+        struct net_storage *storage;
+        struct task_struct *leader;
+        int kind;
+
+        if (family != AF_INET && family != AF_INET6)
+                return;
+        kind = kind_of_socket(sk);
+        if (kind == KIND_LOOPBACK)
+                return;
+        leader = bpf_get_current_task_btf()->group_leader;
+        if (!leader)
+                return;
+        storage = bpf_task_storage_get(&net, leader, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+        if (!storage)
+                return;
+        if (kind == KIND_WIFI) {
+                note_wifi(storage);
+                if (received)
+                        __sync_fetch_and_add(&storage->totals.wifi_rx_bytes, received);
+                else
+                        __sync_fetch_and_add(&storage->totals.wifi_tx_bytes, sent);
+        } else if (received) {
+                __sync_fetch_and_add(&storage->totals.other_rx_bytes, received);
+        } else {
+                __sync_fetch_and_add(&storage->totals.other_tx_bytes, sent);
+        }
+}
+
+SEC("tp_btf/sock_send_length")
+int BPF_PROG(count_send, struct sock *sk, int ret, int flags)
+{
+        if (ret > 0)
+                count_bytes(sk, 0, ret);
+        return 0;
+}
+
+SEC("tp_btf/sock_recv_length")
+int BPF_PROG(count_receive, struct sock *sk, int ret, int flags)
+{
+        if (ret > 0 && !(flags & MSG_PEEK))
+                count_bytes(sk, ret, 0);
+        return 0;
+}
+
+static __always_inline void read_net(struct task_struct *leader, struct net_totals *totals)
+{
+        struct net_storage *storage = bpf_task_storage_get(&net, leader, 0, 0);
+
+        if (storage)
+                *totals = storage->totals;
+        else
+                __builtin_memset(totals, 0, sizeof(*totals));
+}

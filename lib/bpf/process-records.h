@@ -1,0 +1,98 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#pragma once
+
+/* What the BPF programs and process-bpf.c hand each other. */
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#define BPF_OPPS_MAX 64     /* operating points of all policies together; phones have up to about 60 */
+#define BPF_OPPS_FEW 16
+#define BPF_CPUS_MAX 256
+#define BPF_POLICIES_MAX 16
+
+/* Totals of one process, its exited threads included, its reaped children too where the kernel adds them (io). */
+struct process_totals {
+        __u64 cpu_ns;
+        __u64 read_bytes;
+        __u64 write_bytes;
+        __u64 cancelled_write_bytes;
+};
+
+/* Interfaces are WiFi or not; loopback is nobody's energy and left out. */
+struct net_totals {
+        __u64 wifi_rx_bytes;
+        __u64 wifi_tx_bytes;
+        __u64 wifi_wakes;
+        __u64 other_rx_bytes;
+        __u64 other_tx_bytes;
+};
+
+enum process_record_kind {
+        RECORD_ALIVE,
+        RECORD_EXIT, /* final totals */
+        RECORD_EXEC, /* totals up to an exec of a process that an earlier walk saw */
+        RECORD_THREAD, /* of an iterator file: one more thread of the process `pid` */
+};
+
+struct process_record {
+        /* What a walk compares to leave a record as it is. */
+        __u32 pid;             /* of the process (tgid) */
+        __u32 n_threads;
+        __u64 start_ns;        /* boottime */
+        __u64 leader_ns;       /* runtime of its first thread */
+
+        __u32 kind;
+        __u32 uid;             /* real: who started it */
+        __u32 parent_pid;      /* EXIT: who reaps it and gets its io added */
+        __u32 kernel_thread;
+        __u64 parent_start_ns; /* EXIT */
+        __u64 event_ns;        /* EXIT and EXEC: boottime of the record */
+        char comm[16];
+        struct process_totals totals;
+        struct net_totals net;
+};
+
+/* In the ring buffer, CPU time by operating point follows the record: n_opps __u64. */
+
+/* One CPU policy since the programs were loaded; by global index of operating point. */
+struct policy_times {
+        __u64 busy_ns[BPF_OPPS_MAX]; /* core-seconds; while cores are busy, less by the time it began */
+        __u64 any_ns[BPF_OPPS_MAX];  /* at least one core */
+};
+
+struct policy_state {
+        __u64 word; /* operating point and number of busy cores */
+        __u64 lost; /* changes that could not be made: never seen */
+        struct policy_times times;
+} __attribute__((aligned(64)));
+
+#define WORD_MAKE(opp, busy) ((__u64)(opp) << 32 | (__u32)(busy))
+#define WORD_OPP(word) ((__u32)((word) >> 32))
+#define WORD_BUSY(word) ((__u32)(word))
+
+#define BPF_PARTS_MAX 4 /* changes of frequency while one task runs, until its next switch */
+
+struct cpu_state {
+        __u32 opp;
+        __u32 busy;
+        __u32 n_parts;
+        __u32 unused;
+        struct {
+                __u64 until_ns; /* monotonic */
+                __u32 opp;      /* in force until then */
+                __u32 unused;
+        } parts[BPF_PARTS_MAX];
+} __attribute__((aligned(64)));
+
+struct opp_range {
+        __u32 first;
+        __u32 n;
+};
+
+struct fed_frequency {
+        __u32 khz;
+        __u32 cpu;
+};

@@ -1,0 +1,224 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Loading: all that is wanted, or as much of it as the kernel takes. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "process-bpf.h"
+#include "process.skel.h"
+#include "util.h"
+
+/* More processes than this take a second walk. 8192 records are about 1 MB of kernel memory. */
+#define MAX_RECORDS 8192
+
+static const uint32_t optional[] = { COUNTS_NET, COUNTS_OPPS, COUNTS_EXITS };
+
+static int be_quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+        return 0;
+}
+
+uint64_t process_bpf_clock_ns(clockid_t clock)
+{
+        struct timespec now;
+
+        clock_gettime(clock, &now);
+        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static void choose_programs(struct process_bpf *bpf, uint32_t counts, bool iterator)
+{
+        struct bpf_program *const of_net[] = { bpf->progs.count_send, bpf->progs.count_receive };
+        struct bpf_program *const of_opps[] = { bpf->progs.count_switch, bpf->progs.count_frequency,
+                                                bpf->progs.count_thread_exit, bpf->progs.feed_frequency };
+        struct bpf_program *const of_exits[] = { bpf->progs.record_exit, bpf->progs.record_exec };
+
+        for (size_t i = 0; i < ARRAY_SIZE(of_net); i++)
+                bpf_program__set_autoload(of_net[i], counts & COUNTS_NET);
+        for (size_t i = 0; i < ARRAY_SIZE(of_opps); i++)
+                bpf_program__set_autoload(of_opps[i], counts & COUNTS_OPPS);
+        for (size_t i = 0; i < ARRAY_SIZE(of_exits); i++)
+                bpf_program__set_autoload(of_exits[i], counts & COUNTS_EXITS);
+        bpf_program__set_autoload(bpf->progs.walk, !iterator);
+        bpf_program__set_autoload(bpf->progs.each_task, iterator);
+        bpf_program__set_autoattach(bpf->progs.each_task, false);
+}
+
+static void choose_maps(struct process_bpf *bpf, uint32_t counts, bool iterator, const struct bpf_opps *opps)
+{
+        bool few = opps->n <= BPF_OPPS_FEW;
+        uint32_t row = (few ? BPF_OPPS_FEW : BPF_OPPS_MAX) * (uint32_t)sizeof(uint64_t);
+
+        bpf_map__set_autocreate(bpf->maps.net, counts & COUNTS_NET);
+        bpf_map__set_autocreate(bpf->maps.interfaces, counts & COUNTS_NET);
+        bpf_map__set_autocreate(bpf->maps.exits, counts & COUNTS_EXITS);
+        bpf_map__set_autocreate(bpf->maps.records, !iterator);
+        bpf_map__set_autocreate(bpf->maps.record_opps, counts & COUNTS_OPPS);
+        bpf_map__set_autocreate(bpf->maps.exited_opps, counts & COUNTS_OPPS);
+        bpf_map__set_autocreate(bpf->maps.opps_few, (counts & COUNTS_OPPS) && few);
+        bpf_map__set_autocreate(bpf->maps.opps_many, (counts & COUNTS_OPPS) && !few);
+        bpf_map__set_autocreate(bpf->maps.changed, !iterator);
+        bpf_map__set_max_entries(bpf->maps.records, MAX_RECORDS);
+        bpf_map__set_max_entries(bpf->maps.changed, MAX_RECORDS);
+        if (counts & COUNTS_OPPS) {
+                bpf_map__set_value_size(bpf->maps.record_opps, row);
+                bpf_map__set_value_size(bpf->maps.exited_opps, row);
+                bpf_map__set_max_entries(bpf->maps.record_opps, MAX_RECORDS);
+        }
+}
+
+static void set_constants(struct process_bpf *bpf, uint32_t counts, const struct bpf_opps *opps)
+{
+        struct timespec tick = { 0 };
+
+        clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+        bpf->rodata->tick_ns = (uint64_t)tick.tv_nsec;
+        bpf->rodata->with_net = counts & COUNTS_NET;
+        bpf->rodata->with_cpu = counts & COUNTS_OPPS;
+        if (!(counts & COUNTS_OPPS))
+                return;
+        bpf->rodata->n_opps = opps->n;
+        bpf->rodata->opp_mask = opps->n <= BPF_OPPS_FEW ? BPF_OPPS_FEW - 1 : BPF_OPPS_MAX - 1;
+        memcpy((void *)bpf->rodata->opp_khz, opps->khz, sizeof(opps->khz));
+        memcpy((void *)bpf->rodata->opp_ranges, opps->range, sizeof(opps->range));
+        memcpy((void *)bpf->rodata->policy_of_cpu, opps->policy_of_cpu, sizeof(opps->policy_of_cpu));
+}
+
+/* Before the first switch is counted: at which operating point each CPU is. */
+static void seed_opps(struct process_bpf *bpf, const struct bpf_opps *opps)
+{
+        bpf->bss->loaded_ns = process_bpf_clock_ns(CLOCK_BOOTTIME);
+        for (uint32_t p = 0; p < opps->n_policies; p++)
+                bpf->bss->policies[p].word = WORD_MAKE(opps->now[p], 0);
+        for (size_t cpu = 0; cpu < BPF_CPUS_MAX; cpu++) {
+                uint32_t policy = opps->policy_of_cpu[cpu];
+
+                bpf->bss->cpus[cpu].opp = policy < BPF_POLICIES_MAX ? opps->now[policy] : BPF_OPPS_MAX;
+        }
+}
+
+static int load_counts(uint32_t counts, bool iterator, const struct bpf_opps *opps, struct process_bpf **ret)
+{
+        struct process_bpf *bpf = process_bpf__open();
+        int err;
+
+        if (!bpf)
+                return -errno;
+        choose_programs(bpf, counts, iterator);
+        choose_maps(bpf, counts, iterator, opps);
+        set_constants(bpf, counts, opps);
+        err = process_bpf__load(bpf);
+        if (!err && (counts & COUNTS_OPPS))
+                seed_opps(bpf, opps);
+        if (!err)
+                err = process_bpf__attach(bpf);
+        if (err) {
+                process_bpf__destroy(bpf);
+                return err < 0 ? err : -EIO;
+        }
+        *ret = bpf;
+        return 0;
+}
+
+/* All at once; where that fails, each thing alone tells what the kernel has. */
+static int load_most(uint32_t wanted, bool iterator, const struct bpf_opps *opps, uint32_t *counts,
+                     struct process_bpf **ret)
+{
+        uint32_t works = 0;
+        int err = load_counts(wanted, iterator, opps, ret);
+
+        for (size_t i = 0; err && i < ARRAY_SIZE(optional); i++) {
+                if (!(wanted & optional[i]) || load_counts(optional[i], iterator, opps, ret) < 0)
+                        continue;
+                works |= optional[i];
+                process_bpf__destroy(*ret);
+        }
+        if (err)
+                err = load_counts(works, iterator, opps, ret);
+        else
+                works = wanted;
+        if (!err)
+                *counts = works;
+        return err;
+}
+
+static int map_array(const struct bpf_map *map, size_t size, const void *at)
+{
+        void *mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+
+        if (mapped == MAP_FAILED)
+                return -errno;
+        *(void **)at = mapped;
+        return 0;
+}
+
+static int map_records(struct process_collector *collector)
+{
+        const struct process_bpf *bpf = collector->bpf;
+        int err = map_array(bpf->maps.records, MAX_RECORDS * sizeof(struct process_record), &collector->records);
+
+        if (!err)
+                err = map_array(bpf->maps.changed, MAX_RECORDS * sizeof(uint64_t), &collector->changed);
+        if (err || !(collector->source.counts & COUNTS_OPPS))
+                return err;
+        collector->opps_row = bpf_map__value_size(bpf->maps.record_opps);
+        return map_array(bpf->maps.record_opps, MAX_RECORDS * collector->opps_row, &collector->record_opps);
+}
+
+int process_bpf_load(const struct collector_options *options, bool iterator, struct process_collector *collector)
+{
+        uint32_t wanted = (COUNTS_NET | COUNTS_OPPS | COUNTS_EXITS) & ~options->leave_out;
+        libbpf_print_fn_t print = libbpf_set_print(be_quiet);
+        int err;
+
+        collector->root_fd = fcntl(options->root_fd, F_DUPFD_CLOEXEC, 0);
+        /* The iterator has no room for times by operating point, and kernels that have nothing better are old. */
+        if (iterator || bpf_opps_read(options->root_fd, &collector->opps) < 0)
+                wanted &= ~(uint32_t)COUNTS_OPPS;
+        err = load_most(wanted, iterator, &collector->opps, &collector->source.counts, &collector->bpf);
+        libbpf_set_print(print);
+        malloc_trim(0); /* the kernel's BTF was in memory: 5 MB that are needed no more */
+        if (err)
+                return err == -EINVAL ? -EOPNOTSUPP : err; /* the kernel's word for what it does not have */
+        collector->source.counts |= COUNTS_CPU | COUNTS_DISK;
+        if (iterator) {
+                collector->iterator = bpf_program__attach_iter(collector->bpf->progs.each_task, NULL);
+                if (!collector->iterator)
+                        return -errno;
+        } else {
+                collector->max_records = MAX_RECORDS;
+                err = map_records(collector);
+                if (err)
+                        return err;
+        }
+        if (collector->source.counts & COUNTS_NET) {
+                if (options->wifi_for_test)
+                        collector->bpf->bss->wifi_for_test = (int)if_nametoindex(options->wifi_for_test);
+                collector->wifi_for_test = options->wifi_for_test;
+                process_bpf_find_interfaces(collector);
+        }
+        return 0;
+}
+
+void process_bpf_unload(struct process_collector *collector)
+{
+        ring_buffer__free(collector->exits);
+        if (collector->changed)
+                munmap((void *)collector->changed, MAX_RECORDS * sizeof(uint64_t));
+        if (collector->records)
+                munmap((void *)collector->records, MAX_RECORDS * sizeof(struct process_record));
+        if (collector->record_opps)
+                munmap((void *)collector->record_opps, MAX_RECORDS * collector->opps_row);
+        bpf_link__destroy(collector->iterator);
+        process_bpf__destroy(collector->bpf);
+}

@@ -1,0 +1,286 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * All processes in one system call: the kernel walks its own list (bpf/), and
+ * we read the records where it put them.
+ */
+
+#include "process-bpf.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "process.skel.h"
+#include "util.h"
+
+static void process_bpf_close(struct source *source)
+{
+        struct process_collector *collector = (struct process_collector *)source;
+
+        process_bpf_unload(collector);
+        process_table_free(collector->table);
+        if (collector->root_fd >= 0)
+                close(collector->root_fd);
+        free(collector);
+}
+
+static void see(const struct process_record *record, const uint64_t *opps, uint32_t have, struct process_seen *ret)
+{
+        const struct process_totals *totals = &record->totals;
+        const struct net_totals *net = &record->net;
+
+        *ret = (struct process_seen){
+                .pid = (pid_t)record->pid,
+                .uid = record->uid,
+                .start_ns = record->start_ns,
+                .comm = record->comm,
+                .kernel_thread = record->kernel_thread,
+                .have = have,
+                .cpu_opp_ns = opps,
+                .amount = {
+                        [AMOUNT_CPU_NS] = totals->cpu_ns,
+                        [AMOUNT_READ_BYTES] = totals->read_bytes,
+                        [AMOUNT_WRITE_BYTES] = totals->write_bytes - MIN(totals->cancelled_write_bytes,
+                                                                         totals->write_bytes),
+                        [AMOUNT_WIFI_RX_BYTES] = net->wifi_rx_bytes,
+                        [AMOUNT_WIFI_TX_BYTES] = net->wifi_tx_bytes,
+                        [AMOUNT_WIFI_WAKES] = net->wifi_wakes,
+                        [AMOUNT_OTHER_RX_BYTES] = net->other_rx_bytes,
+                        [AMOUNT_OTHER_TX_BYTES] = net->other_tx_bytes,
+                },
+        };
+}
+
+static uint32_t have_of(const struct process_collector *collector)
+{
+        uint32_t counts = collector->source.counts;
+
+        return PROCESS_CPU | (counts & COUNTS_DISK ? PROCESS_DISK : 0) |
+               (counts & COUNTS_NET ? PROCESS_WIFI | PROCESS_OTHER_NET : 0);
+}
+
+/* One record of the ring: a process that ended, or became another program. */
+static int take_event(void *data, void *bytes, size_t size)
+{
+        struct process_collector *collector = data;
+        struct process_record record;
+        struct process_seen seen;
+        const uint64_t *opps = NULL;
+        int err;
+
+        if (size < sizeof(record))
+                return 0;
+        memcpy(&record, bytes, sizeof(record));
+        record.comm[sizeof(record.comm) - 1] = '\0';
+        if (collector->source.counts & COUNTS_OPPS)
+                opps = (const uint64_t *)(const void *)((const uint8_t *)bytes + sizeof(record));
+        see(&record, opps, have_of(collector), &seen);
+        if (record.kind == RECORD_EXEC)
+                return process_table_execed(collector->table, &seen, record.event_ns);
+        err = process_table_ended(collector->table, &seen, record.event_ns);
+        if (err || record.parent_pid == 0)
+                return err;
+        return process_table_reaped(collector->table, (pid_t)record.parent_pid, record.parent_start_ns,
+                                    seen.amount[AMOUNT_READ_BYTES], seen.amount[AMOUNT_WRITE_BYTES]);
+}
+
+static int take_record(struct process_collector *collector, size_t index, size_t place)
+{
+        bool split = collector->source.counts & COUNTS_OPPS;
+        struct process_seen seen;
+
+        see(&collector->records[index], split ? (const void *)(collector->record_opps + index * collector->opps_row) : NULL,
+            have_of(collector), &seen);
+        return process_table_alive(collector->table, place, &seen);
+}
+
+static int run_walk(struct process_collector *collector, uint64_t after_ns)
+{
+        struct bpf_test_run_opts run = { .sz = sizeof(run) };
+        struct process_bpf *bpf = collector->bpf;
+
+        bpf->bss->walk_state.after_ns = after_ns;
+        if (bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.walk), &run))
+                return -errno;
+        return bpf->bss->walk_state.n <= collector->max_records ? 0 : -EIO;
+}
+
+/*
+ * More processes than records: the rest in further walks, which begin a second before the youngest that was
+ * seen, since two that are born at the same time may stand in either order. Nothing is where it was then, so all
+ * records of each walk are taken.
+ */
+static int walk_in_parts(struct process_collector *collector)
+{
+        const struct process_bpf *bpf = collector->bpf;
+        uint64_t after_ns = 0;
+        size_t place = 0;
+
+        for (;;) {
+                size_t n = bpf->bss->walk_state.n;
+                uint64_t youngest_ns;
+                int err = 0;
+
+                for (size_t i = 0; !err && i < n; i++)
+                        if (after_ns == 0 || collector->records[i].start_ns > after_ns + NS_PER_S ||
+                            !process_table_is_seen(collector->table, (pid_t)collector->records[i].pid,
+                                                   collector->records[i].start_ns))
+                                err = take_record(collector, i, place++);
+                collector->n_places = place;
+                if (err || !bpf->bss->walk_state.full || n == 0)
+                        return err;
+                youngest_ns = collector->records[n - 1].start_ns;
+                if (youngest_ns <= after_ns + NS_PER_S)
+                        return -EOVERFLOW;
+                after_ns = youngest_ns - NS_PER_S;
+                err = run_walk(collector, after_ns);
+                if (err)
+                        return err;
+        }
+}
+
+static int walk(struct process_collector *collector)
+{
+        const struct process_bpf *bpf = collector->bpf;
+        int err = run_walk(collector, 0);
+        bool parts = !err && (bpf->bss->walk_state.full || collector->in_parts);
+
+        if (err)
+                return err;
+        collector->in_parts = bpf->bss->walk_state.full; /* then the records are not those of this walk's beginning */
+        if (parts)
+                return walk_in_parts(collector);
+        collector->n_places = bpf->bss->walk_state.n;
+        for (size_t i = 0; !err && i < MIN(bpf->bss->walk_state.n_changed, (uint32_t)collector->max_records); i++) {
+                size_t index = collector->changed[i];
+
+                if (index < collector->max_records)
+                        err = take_record(collector, index, index);
+        }
+        return err;
+}
+
+/* The older kernels' walk: a file with one record a thread; those of a process follow each other. */
+static int read_iterator(struct process_collector *collector)
+{
+        struct process_record records[64], process = { 0 };
+        _cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(collector->iterator));
+        bool pending = false;
+        struct process_seen seen;
+        ssize_t length;
+        int err = 0;
+
+        if (fd < 0)
+                return -errno;
+        collector->n_places = 0;
+        collector->bpf->bss->last_walk_ns = process_bpf_clock_ns(CLOCK_BOOTTIME);
+        while (!err && (length = read(fd, records, sizeof(records))) > 0) {
+                for (size_t i = 0; !err && i < (size_t)length / sizeof(records[0]); i++) {
+                        const struct process_record *record = &records[i];
+
+                        if (record->kind == RECORD_THREAD) {
+                                if (!pending || record->pid != process.pid)
+                                        continue;
+                                process.totals.cpu_ns += record->totals.cpu_ns;
+                                process.totals.read_bytes += record->totals.read_bytes;
+                                process.totals.write_bytes += record->totals.write_bytes;
+                                process.totals.cancelled_write_bytes += record->totals.cancelled_write_bytes;
+                                continue;
+                        }
+                        if (pending) {
+                                see(&process, NULL, have_of(collector), &seen);
+                                err = process_table_alive(collector->table, collector->n_places++, &seen);
+                        }
+                        process = *record;
+                        pending = true;
+                }
+        }
+        if (!err && length < 0)
+                return -errno;
+        if (!err && pending) {
+                see(&process, NULL, have_of(collector), &seen);
+                err = process_table_alive(collector->table, collector->n_places++, &seen);
+        }
+        return err;
+}
+
+/* What happened comes before what is: a name that changed by exec must not rename what went before. */
+static int process_bpf_read(struct source *source, struct sample *sample)
+{
+        struct process_collector *collector = (struct process_collector *)source;
+        bool split = collector->source.counts & COUNTS_OPPS;
+        int err = 0;
+
+        process_table_begin(collector->table);
+        if (collector->exits)
+                err = ring_buffer__consume(collector->exits);
+        if (err >= 0)
+                err = collector->iterator ? read_iterator(collector) : walk(collector);
+        if (err < 0) {
+                collector->in_parts = true; /* what was not taken is told of again */
+                return err;
+        }
+        if (collector->source.counts & COUNTS_NET)
+                process_bpf_read_net(collector, sample);
+        if (split)
+                process_bpf_read_opps(collector, sample);
+        return process_table_finish(collector->table, collector->n_places, sample,
+                                    split ? collector->opps.place : NULL);
+}
+
+static const struct source_ops process_bpf_ops = {
+        .name = "bpf",
+        .read = process_bpf_read,
+        .close = process_bpf_close,
+};
+
+static const struct source_ops process_bpf_iter_ops = {
+        .name = "bpf-iter",
+        .read = process_bpf_read,
+        .close = process_bpf_close,
+};
+
+static int open_any(const struct collector_options *options, bool iterator, struct source **ret)
+{
+        struct process_collector *collector = calloc(1, sizeof(*collector));
+        bool exits, split;
+        int err;
+
+        if (!collector)
+                return -ENOMEM;
+        collector->source.ops = iterator ? &process_bpf_iter_ops : &process_bpf_ops;
+        collector->root_fd = -1;
+        err = process_bpf_load(options, iterator, collector);
+        if (!err) {
+                exits = collector->source.counts & COUNTS_EXITS;
+                split = collector->source.counts & COUNTS_OPPS;
+                err = process_table_new(options->root_fd, exits, split ? collector->opps.n : 0, &collector->table);
+        }
+        if (!err && exits) {
+                collector->exits = ring_buffer__new(bpf_map__fd(collector->bpf->maps.exits), take_event, collector,
+                                                    NULL);
+                if (!collector->exits)
+                        err = -errno;
+        }
+        if (err) {
+                process_bpf_close(&collector->source);
+                return err;
+        }
+        *ret = &collector->source;
+        return 0;
+}
+
+int process_bpf_open(const struct collector_options *options, struct source **ret)
+{
+        return open_any(options, false, ret);
+}
+
+int process_bpf_iter_open(const struct collector_options *options, struct source **ret)
+{
+        return open_any(options, true, ret);
+}

@@ -1,0 +1,50 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What the files of the BPF collector share among themselves. libbpf's types stop here. */
+
+#include <time.h>
+
+#include "bpf-opps.h"
+#include "bpf/process-records.h"
+#include "collector.h"
+#include "process-table.h"
+#include "units.h"
+
+struct process_bpf; /* the skeleton that bpftool makes */
+struct ring_buffer;
+struct bpf_link;
+
+struct process_collector {
+        struct source source;
+        struct process_table *table;
+        struct process_bpf *bpf;
+        struct bpf_link *iterator;            /* of the older kernels' walk, or NULL */
+        struct ring_buffer *exits;            /* NULL: not loaded */
+        struct bpf_opps opps;
+        const struct process_record *records; /* mapped */
+        const uint8_t *record_opps;           /* mapped, in rows of `opps_row` bytes */
+        const uint64_t *changed;              /* mapped: indices of records */
+        size_t max_records;
+        size_t n_places;                      /* records, or in how many parts they came: processes */
+        bool in_parts;
+        size_t opps_row;
+        size_t n_placed;                      /* opps of the sample for which `opps.place` was made */
+        struct policy_times shown[BPF_POLICIES_MAX];
+        const char *wifi_for_test;
+        uint32_t polls;
+        int root_fd;
+};
+
+/* process-bpf-load.c: what the kernel takes of what is wanted; sets `counts`. */
+int process_bpf_load(const struct collector_options *options, bool iterator, struct process_collector *collector);
+uint64_t process_bpf_clock_ns(clockid_t clock);
+void process_bpf_unload(struct process_collector *collector);
+
+/* process-bpf-cpu.c: times of the policies into the sample's opps. */
+void process_bpf_read_opps(struct process_collector *collector, struct sample *sample);
+
+/* process-bpf-net.c: bursts of the machine; and which interface is what. */
+void process_bpf_read_net(struct process_collector *collector, struct sample *sample);
+void process_bpf_find_interfaces(struct process_collector *collector);

@@ -1,0 +1,75 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What a collector knows of processes from poll to poll. Collectors see raw
+ * totals; the table makes of them the processes of a sample:
+ *
+ * - a total never goes down, although a walk may miss a thread that just ends;
+ * - a process that ended comes once more, with its final totals;
+ * - one that became another program (exec) is two: the old ends, the new begins;
+ * - bytes of children, which the kernel adds to the parent that reaps them, are
+ *   taken out of the parent again;
+ * - CPU time by operating point sums to the CPU time.
+ */
+
+#include "sample.h"
+
+enum process_amount {
+        AMOUNT_CPU_NS,
+        AMOUNT_READ_BYTES,
+        AMOUNT_WRITE_BYTES,
+        AMOUNT_WIFI_RX_BYTES,
+        AMOUNT_WIFI_TX_BYTES,
+        AMOUNT_WIFI_WAKES,
+        AMOUNT_OTHER_RX_BYTES,
+        AMOUNT_OTHER_TX_BYTES,
+        AMOUNT_GPU_BUSY_NS,
+        AMOUNTS,
+};
+
+/* What a collector saw of one process. */
+struct process_seen {
+        pid_t pid;
+        pid_t parent;              /* who will reap it, where the collector is not told of ends; else 0 */
+        uid_t uid;
+        uint64_t start_ns;         /* boottime, as exactly as the collector knows it */
+        const char *comm;          /* at most 31 bytes and a NUL */
+        bool kernel_thread;
+        uint32_t have;             /* PROCESS_* */
+        uint64_t amount[AMOUNTS];
+        const uint64_t *cpu_opp_ns; /* n_opps of the table, or NULL */
+};
+
+struct process_table;
+
+/**
+ * process_table_new()
+ * @root_fd: of the machine; its /proc is asked for the app of each process, and again when its name changes
+ * @exits:   the collector reports processes that end; without, one that is gone is gone
+ * @n_opps:  operating points in process_seen.cpu_opp_ns; 0: not counted
+ */
+int process_table_new(int root_fd, bool exits, size_t n_opps, struct process_table **ret);
+void process_table_free(struct process_table *table);
+
+/*
+ * One poll: begin; what happened since the last poll, in its order; all that live, each in a place of the
+ * collector's choice; finish. A place that is not told of in this poll still has whom it had before, unchanged; places
+ * from @n_places on are empty.
+ */
+void process_table_begin(struct process_table *table);
+int process_table_alive(struct process_table *table, size_t place, const struct process_seen *seen);
+bool process_table_is_seen(struct process_table *table, pid_t pid, uint64_t start_ns); /* alive, in this poll */
+/* For collectors that know neither starts nor what was inherited: of the living process @pid. -ESRCH: not known. */
+int process_table_recall(struct process_table *table, pid_t pid, uint64_t *start_ns, uint64_t *read_bytes,
+                         uint64_t *write_bytes);
+int process_table_ended(struct process_table *table, const struct process_seen *seen, uint64_t ended_ns);
+int process_table_execed(struct process_table *table, const struct process_seen *seen, uint64_t exec_ns);
+/* The parent @pid reaped a child with these bytes of io. */
+int process_table_reaped(struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t read_bytes,
+                         uint64_t write_bytes);
+/* @opps: for each operating point of the table its index in the sample; NULL without. */
+int process_table_finish(struct process_table *table, size_t n_places, struct sample *sample, const size_t *opps);
+
+size_t process_table_size(const struct process_table *table);

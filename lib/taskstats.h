@@ -1,0 +1,33 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What the kernel tells of each thread that ends, without BPF: netlink,
+ * Documentation/accounting/taskstats.rst. For root. Netlink's types stop here.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct taskstats_listener;
+
+struct ended_thread {
+        pid_t pid, tgid, parent;
+        uid_t uid;
+        char comm[32];
+        bool last;             /* of its process */
+        uint64_t lived_ns;
+        uint64_t cpu_ns;       /* the scheduler's; the times of the tick-based fields are multiples of a tick */
+        uint64_t read_bytes;
+        uint64_t write_bytes;  /* minus cancelled writes */
+};
+
+/* -EPERM without root; -ENODEV, -EPROTONOSUPPORT: the kernel has none, or none that tells processes. */
+int taskstats_open(int root_fd, struct taskstats_listener **ret);
+void taskstats_free(struct taskstats_listener *listener);
+
+/* Calls @ended for each thread that ended since the last time. 0, -ENOBUFS: some were lost, or what @ended returned. */
+int taskstats_read(struct taskstats_listener *listener, int (*ended)(void *data, const struct ended_thread *thread),
+                   void *data);

@@ -1,0 +1,132 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * `joulecast doctor --overhead`: what the service itself costs, from what the
+ * kernel counted of it since it started. Time that its BPF programs add to other
+ * processes (network calls, and switches where there are several frequencies)
+ * is theirs, and not in here; docs/performance.md tells what it is.
+ */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "doctor.h"
+#include "model.h"
+#include "process.h"
+#include "units.h"
+#include "util.h"
+
+#define SERVICE "joulecastd"
+
+static ssize_t read_of(int proc_fd, int pid, const char *name, char *text, size_t size)
+{
+        char path[48];
+
+        snprintf(path, sizeof(path), "%d/%s", pid, name);
+        return util_read_at(proc_fd, path, text, size);
+}
+
+/* The number behind a key of /proc/PID/status; NaN: not there. */
+static double number_after(const char *text, const char *key)
+{
+        const char *at = strstr(text, key);
+
+        return at ? strtod(at + strlen(key), NULL) : NAN;
+}
+
+static int find_service(int proc_fd, struct process_stat *ret)
+{
+        int fd = openat(proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), pid = 0;
+        DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+        struct dirent *entry;
+
+        if (!dir) {
+                closep(&fd);
+                return 0;
+        }
+        while (pid == 0 && (entry = readdir(dir))) {
+                char text[1024];
+                ssize_t length;
+
+                if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+                        continue;
+                length = read_of(proc_fd, atoi(entry->d_name), "stat", text, sizeof(text));
+                if (length > 0 && process_parse_stat(text, (size_t)length, ret) && strcmp(ret->comm, SERVICE) == 0)
+                        pid = atoi(entry->d_name);
+        }
+        closedir(dir);
+        return pid;
+}
+
+static double uptime_s(void)
+{
+        struct timespec now = { 0 };
+
+        clock_gettime(CLOCK_BOOTTIME, &now);
+        return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Its CPU time and its writes of a day, priced like any app's. */
+static void price(const struct profile *profile, struct overhead *overhead)
+{
+        struct usage usage = { .have = USAGE_ALL };
+        struct model_vector vector = { 0 };
+        uint64_t busy_ns = (uint64_t)(overhead->cpu_s_per_day * 1e9);
+        struct model_energy energy;
+
+        if (!isnan(overhead->written_mb_per_day))
+                usage.write_bytes = (uint64_t)(overhead->written_mb_per_day * BYTES_PER_MB);
+        if (usage_add_cpu(&usage, 0, KHZ_UNKNOWN, busy_ns, busy_ns) == 0 &&
+            model_vector_make(profile, &usage, &vector) == 0) {
+                model_energy(profile, &vector, 0.95, 0, &energy);
+                overhead->percent_per_day = energy.value_j / J_PER_PERCENT(profile->energy_full_mwh);
+        }
+        model_vector_clear(&vector);
+        usage_clear(&usage);
+}
+
+static void measure(int proc_fd, const struct process_stat *stat, struct overhead *overhead)
+{
+        double cpu_s = (double)stat->cpu_ticks / (double)sysconf(_SC_CLK_TCK), days;
+        char text[4096];
+        struct process_io io;
+
+        overhead->running_s = uptime_s() - (double)stat->start_time / (double)sysconf(_SC_CLK_TCK);
+        if (!(overhead->running_s > 0))
+                return;
+        days = overhead->running_s / 86400;
+        overhead->cpu_s_per_day = cpu_s / days;
+        if (read_of(proc_fd, overhead->pid, "status", text, sizeof(text)) > 0) {
+                overhead->wakeups_per_hour = number_after(text, "\nvoluntary_ctxt_switches:") / (days * 24);
+                overhead->rss_mb = number_after(text, "\nVmRSS:") * 1024 / BYTES_PER_MB;
+                overhead->anonymous_mb = number_after(text, "\nRssAnon:") * 1024 / BYTES_PER_MB;
+        }
+        if (read_of(proc_fd, overhead->pid, "io", text, sizeof(text)) > 0 && process_parse_io(text, &io))
+                overhead->written_mb_per_day = (double)io.write_bytes / BYTES_PER_MB / days;
+}
+
+int look_at_overhead(const struct options *options, struct findings *findings)
+{
+        _cleanup_close_ int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        struct overhead *overhead = &findings->overhead;
+        struct profile *profile = NULL;
+        struct process_stat stat = { 0 };
+
+        *overhead = (struct overhead){ 0, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+        if (proc_fd < 0)
+                return CODE_FAILED;
+        overhead->pid = find_service(proc_fd, &stat);
+        if (overhead->pid == 0)
+                return CODE_OK;
+        measure(proc_fd, &stat, overhead);
+        if (findings->profile[0] && profile_load(findings->profile, &program_log, &profile) == 0)
+                price(profile, overhead);
+        profile_free(profile);
+        return CODE_OK;
+}

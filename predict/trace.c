@@ -1,0 +1,342 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * `joulecast trace`: power by component and app, now, as often as asked. The
+ * poller's own sources and intervals, priced at once instead of stored; with
+ * --database stored, too.
+ */
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+
+#include "answer.h"
+#include "commands.h"
+#include "cost.h"
+#include "machine.h"
+#include "options.h"
+#include "units.h"
+#include "util.h"
+
+#define SHOWN_FROM_W 0.0005 /* of an app in the table: less prints as 0.000 */
+
+struct tracer {
+        struct options options;
+        double interval_s;
+        uint64_t count;
+        const char *app;        /* NULL: all */
+        const char *collector;
+
+        struct profile *profile;
+        struct sources sources;
+        struct store *store;    /* NULL: not recorded */
+        struct interval_maker *maker;
+        struct sample sample;
+        struct interval interval;
+        uint64_t intervals;
+        int signal_fd, timer_fd;
+};
+
+static int parse_interval(void *data, const char *value)
+{
+        double interval_s;
+
+        if (util_parse_double(value, &interval_s) < 0 || interval_s < 0.1 || interval_s > 86400)
+                return -EINVAL;
+        *(double *)data = interval_s;
+        return 0;
+}
+
+static int parse_count(void *data, const char *value)
+{
+        return util_parse_u64(value, data) < 0 || *(uint64_t *)data == 0 ? -EINVAL : 0;
+}
+
+static void tracer_close(struct tracer *tracer)
+{
+        sources_close(&tracer->sources);
+        store_close(tracer->store);
+        interval_maker_free(tracer->maker);
+        interval_clear(&tracer->interval);
+        sample_clear(&tracer->sample);
+        profile_free(tracer->profile);
+        closep(&tracer->signal_fd);
+        closep(&tracer->timer_fd);
+}
+
+static int add_row(struct cost_maker *maker, const struct interval *interval, const struct interval_row *row,
+                   const struct usage *usage, enum app_state state, uint64_t active_ns)
+{
+        const struct store_row stored = {
+                .start_ns = interval->start_realtime_ns,
+                .end_ns = interval->end_realtime_ns,
+                .app = row->app,
+                .name = row->app,
+                .uid = row->uid,
+                .state = state,
+                .active_ns = active_ns,
+                .usage = usage,
+        };
+
+        return cost_maker_add(maker, &stored);
+}
+
+/* What the interval cost, as `joulecast cost` would say it of the same rows. */
+static int price(const struct tracer *tracer, struct cost **ret)
+{
+        const struct interval *interval = &tracer->interval;
+        _cleanup_(cost_maker_freep) struct cost_maker *maker = NULL;
+        struct store_battery battery = {
+                .discharge_uj = interval->discharge_uj,
+                .discharge_percent = interval->discharge_percent,
+                .known_ns = interval->battery_have & INTERVAL_DISCHARGE ? interval->elapsed_ns : 0,
+                .elapsed_ns = interval->elapsed_ns,
+                .first_ns = interval->start_realtime_ns,
+                .last_ns = interval->end_realtime_ns,
+                .last = interval->battery,
+        };
+        int err = cost_maker_new(&maker);
+
+        for (size_t i = 0; !err && i < interval->n_rows; i++) {
+                const struct interval_row *row = &interval->rows[i];
+
+                err = add_row(maker, interval, row, &row->usage, row->state, interval->elapsed_ns);
+        }
+        return err ? err : cost_maker_finish(maker, tracer->profile, &battery, ret);
+}
+
+static bool is_wanted(const struct tracer *tracer, const struct cost_app *app)
+{
+        return !tracer->app || strcmp(app->app, tracer->app) == 0;
+}
+
+/* The battery's level moves in steps, so a second has a measured power only where there is a current sensor. */
+static double measured_w(const struct interval *interval)
+{
+        return interval->battery.have & BATTERY_POWER && interval->battery.status == BATTERY_DISCHARGING
+                       ? (double)interval->battery.power_uw * 1e-6 : NAN;
+}
+
+static struct cJSON *power_json(const struct cost_value *energy_j, double seconds)
+{
+        const struct cost_value power_w = { energy_j->value / seconds, energy_j->low / seconds,
+                                            energy_j->high / seconds };
+
+        return answer_value(&power_w);
+}
+
+static struct cJSON *app_json(const struct cost_app *app, double seconds)
+{
+        struct cJSON *json = cJSON_CreateObject(), *components;
+
+        cJSON_AddItemToObject(json, "app", answer_text(app->app));
+        cJSON_AddStringToObject(json, "state", app->state == STATE_FOREGROUND ? "foreground" : "background");
+        cJSON_AddItemToObject(json, "power_w", power_json(&app->energy_j, seconds));
+        components = cJSON_AddObjectToObject(json, "components_w");
+        for (size_t c = 0; c < COMPONENT_BASE; c++)
+                cJSON_AddNumberToObject(components, component_names[c], app->component_j[c] / seconds);
+        return json;
+}
+
+/* One line an interval. */
+static int print_json(const struct tracer *tracer, const struct cost *cost, double seconds)
+{
+        struct cJSON *json = cJSON_CreateObject(), *list;
+        _cleanup_free_ char *text = NULL;
+        char time[32];
+
+        format_time(cost->to_ns, time, sizeof(time));
+        cJSON_AddStringToObject(json, "time", time);
+        cJSON_AddNumberToObject(json, "elapsed_s", seconds);
+        cJSON_AddNumberToObject(json, "suspend_s", (double)tracer->interval.suspend_ns / 1e9);
+        cJSON_AddNumberToObject(json, "measured_w", measured_w(&tracer->interval));
+        cJSON_AddItemToObject(json, "total_w", power_json(&cost->total_j, seconds));
+        cJSON_AddNumberToObject(json, "base_w", cost->base_j / seconds);
+        list = cJSON_AddArrayToObject(json, "apps");
+        for (size_t i = 0; i < cost->n_apps; i++)
+                if (is_wanted(tracer, &cost->apps[i]))
+                        cJSON_AddItemToArray(list, app_json(&cost->apps[i], seconds));
+        text = cJSON_PrintUnformatted(json);
+        cJSON_Delete(json);
+        return !text || puts(text) == EOF ? -EIO : 0;
+}
+
+static void print_power(double watt)
+{
+        if (isnan(watt))
+                printf(" %8s", "?");
+        else
+                printf(" %8.3f", watt);
+}
+
+static void print_heads(void)
+{
+        printf("%-8s  %-24s %-10s %8s", "time", "app", "state", "W");
+        for (size_t c = 0; c < COMPONENT_BASE; c++)
+                printf(" %8s", component_names[c]);
+        putchar('\n');
+}
+
+static void print_line(const char *time, const char *app, const char *state, double watt, const double *component_j,
+                       double seconds)
+{
+        char name[APP_ID_MAX];
+
+        printf("%-8s  %-24.24s %-10s", time, util_printable(app, name, sizeof(name)), state);
+        print_power(watt);
+        for (size_t c = 0; component_j && c < COMPONENT_BASE; c++)
+                print_power(component_j[c] / seconds);
+        putchar('\n');
+}
+
+static int print_table(const struct tracer *tracer, const struct cost *cost, double seconds)
+{
+        char time[32], *clock;
+
+        format_time(cost->to_ns, time, sizeof(time));
+        clock = strchr(time, 'T') ? strchr(time, 'T') + 1 : time;
+        clock[MIN(strlen(clock), (size_t)8)] = '\0';
+        if (tracer->intervals % 20 == 0)
+                print_heads();
+        if (!tracer->app) {
+                print_line(clock, "(all)", "", cost->total_j.value / seconds, NULL, seconds);
+                print_line("", "(base)", "", cost->base_j / seconds, NULL, seconds);
+        }
+        for (size_t i = 0; i < cost->n_apps; i++) {
+                const struct cost_app *app = &cost->apps[i];
+
+                if (is_wanted(tracer, app) && (tracer->app || app->energy_j.value / seconds >= SHOWN_FROM_W))
+                        print_line(tracer->app ? clock : "", app->app,
+                                   app->state == STATE_FOREGROUND ? "foreground" : "background",
+                                   app->energy_j.value / seconds, app->component_j, seconds);
+        }
+        return 0;
+}
+
+/* One look. The first has nothing to be compared with and prints nothing. */
+static int look(struct tracer *tracer)
+{
+        _cleanup_(cost_freep) struct cost *cost = NULL;
+        double seconds;
+        int err = sources_read(&tracer->sources, &tracer->sample);
+
+        if (!err)
+                err = interval_make(tracer->maker, &tracer->sample, &tracer->interval);
+        if (err)
+                return err == -ENODATA ? 0 : err;
+        if (tracer->store)
+                err = store_append(tracer->store, &tracer->interval);
+        if (!err)
+                err = price(tracer, &cost);
+        if (err)
+                return err;
+        seconds = (double)tracer->interval.elapsed_ns / 1e9;
+        err = tracer->options.json ? print_json(tracer, cost, seconds) : print_table(tracer, cost, seconds);
+        tracer->intervals++;
+        return !err && fflush(stdout) == EOF ? -EPIPE : err;
+}
+
+static int prepare_to_wait(struct tracer *tracer)
+{
+        uint64_t interval_ns = (uint64_t)(tracer->interval_s * 1e9);
+        const struct timespec period = { (time_t)(interval_ns / NS_PER_S), (long)(interval_ns % NS_PER_S) };
+        const struct itimerspec timer = { .it_interval = period, .it_value = period };
+        sigset_t signals;
+
+        sigemptyset(&signals);
+        sigaddset(&signals, SIGINT);
+        sigaddset(&signals, SIGTERM);
+        sigaddset(&signals, SIGHUP);
+        signal(SIGPIPE, SIG_IGN); /* who reads us may go: then we end */
+        if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
+                return -errno;
+        tracer->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
+        tracer->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+        if (tracer->signal_fd < 0 || tracer->timer_fd < 0 || timerfd_settime(tracer->timer_fd, 0, &timer, NULL) < 0)
+                return -errno;
+        return 0;
+}
+
+static int trace(struct tracer *tracer)
+{
+        int err = prepare_to_wait(tracer);
+
+        if (!err)
+                err = look(tracer);
+        while (!err && (tracer->count == 0 || tracer->intervals < tracer->count)) {
+                struct pollfd fds[] = { { .fd = tracer->signal_fd, .events = POLLIN },
+                                        { .fd = tracer->timer_fd, .events = POLLIN } };
+                uint64_t expired;
+
+                if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
+                        return -errno;
+                if (fds[0].revents)
+                        return 0;
+                if (fds[1].revents && read(tracer->timer_fd, &expired, sizeof(expired)) == sizeof(expired))
+                        err = look(tracer);
+        }
+        return err == -EPIPE ? 0 : err;
+}
+
+static int open_all(struct tracer *tracer)
+{
+        const struct machine_options machine = {
+                .root = tracer->options.machine,
+                .collectors = tracer->options.machine ? plain_collectors : all_collectors,
+                .collector = tracer->collector,
+                .log = &program_log,
+        };
+        int err = machine_open(&machine, &tracer->sources);
+
+        if (!err && tracer->options.database)
+                err = store_open(tracer->options.database, STORE_WRITE, &program_log, &tracer->store);
+        if (!err)
+                err = interval_maker_new(&tracer->maker);
+        return err;
+}
+
+int trace_main(int argc, char **argv)
+{
+        _cleanup_(tracer_close) struct tracer tracer = { .interval_s = 1, .signal_fd = -1, .timer_fd = -1 };
+        const struct option_row rows[] = {
+                { "interval", "S", "seconds between two looks, 0.1 and up (default 1)", .parse = parse_interval,
+                  .data = &tracer.interval_s },
+                { "count", "N", "end after N lines (default: at Ctrl-C)", .parse = parse_count, .data = &tracer.count },
+                { "app", "A", "this app alone", .text = &tracer.app },
+                { "collector", "NAME", "how to read processes (see joulecast doctor)", .text = &tracer.collector },
+        };
+        const struct command command = {
+                .name = "trace", .arguments = "[--interval S] [--count N] [--app A] [--json]",
+                .help = "Power by component and app, again and again, until Ctrl-C. As root of all apps, else of\n"
+                        "your own. --json writes a line each time; --database FILE records as joulecastd does.",
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+        };
+        int code, err;
+
+        if (!options_parse(&command, argc, argv, &tracer.options, NULL, &code))
+                return code;
+        if (tracer.options.device) {
+                log_error(&program_log, "trace watches this machine; joulecast simulate plays a virtual device");
+                return CODE_USAGE;
+        }
+        code = open_profile(&tracer.options, &tracer.profile);
+        if (code != CODE_OK)
+                return code;
+        err = open_all(&tracer);
+        if (err == -EINVAL && tracer.collector)
+                return CODE_USAGE;
+        if (!err) {
+                err = trace(&tracer);
+                if (err)
+                        log_error(&program_log, "tracing stopped: %s", strerror(-err));
+        }
+        return err ? CODE_FAILED : CODE_OK;
+}
