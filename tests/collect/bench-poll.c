@@ -1,0 +1,193 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * What one poll costs: collect, subtract, store, in one transaction, by each
+ * collector in turn in the same process, with a sleep before each so that caches
+ * are as cold as they are in a service. CPU time, medians, and ratios to plain /proc.
+ *
+ * Usage: bench-poll [PROCESSES [POLLS [SLEEP-MS]]]
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector.h"
+#include "interval.h"
+#include "machine.h"
+#include "store.h"
+#include "units.h"
+#include "util.h"
+
+#define ACTIVE 40        /* of the processes do a little between two polls */
+#define POLLS_MAX 1000
+#define CANDIDATES_MAX 8
+
+struct candidate {
+        const char *name;
+        struct sources sources;
+        struct sample sample;
+        struct interval interval;
+        struct interval_maker *maker;
+        struct store *store;
+        char path[64];
+        size_t n_rows;
+        double whole_us[POLLS_MAX], collect_us[POLLS_MAX], subtract_us[POLLS_MAX];
+        bool alone; /* CPU time and disk bytes only */
+};
+
+static struct candidate candidates[CANDIDATES_MAX];
+static size_t n_candidates;
+
+static double cpu_us(void)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+        return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+static int add(const char *name, const char *collector, uint32_t leave_out, int root_fd)
+{
+        struct candidate *candidate = &candidates[n_candidates];
+        const struct collector_options options = { .root_fd = root_fd, .leave_out = leave_out };
+        struct source *source = NULL;
+        int err = clock_open(root_fd, &source);
+
+        if (!err)
+                err = sources_add(&candidate->sources, source);
+        if (!err)
+                err = collector_open(all_collectors, collector, &options, &source);
+        if (!err)
+                err = sources_add(&candidate->sources, source);
+        if (err) {
+                fprintf(stderr, "%s does not load: %s\n", name, strerror(-err));
+                sources_close(&candidate->sources);
+                *candidate = (struct candidate){ 0 };
+                return err;
+        }
+        candidate->name = name;
+        snprintf(candidate->path, sizeof(candidate->path), "bench-poll-%zu.db", n_candidates);
+        unlink(candidate->path);
+        n_candidates++;
+        err = store_open(candidate->path, STORE_WRITE, NULL, &candidate->store);
+        return err ? err : interval_maker_new(&candidate->maker);
+}
+
+static void drop(struct candidate *candidate)
+{
+        sources_close(&candidate->sources);
+        sample_clear(&candidate->sample);
+        interval_clear(&candidate->interval);
+        interval_maker_free(candidate->maker);
+        store_close(candidate->store);
+        unlink(candidate->path);
+}
+
+static void poll_once(struct candidate *candidate, int poll)
+{
+        double begin_us = cpu_us(), collected_us, subtracted_us;
+        int err = sources_read(&candidate->sources, &candidate->sample);
+
+        collected_us = cpu_us();
+        if (!err)
+                err = interval_make(candidate->maker, &candidate->sample, &candidate->interval);
+        subtracted_us = cpu_us();
+        if (!err)
+                err = store_append(candidate->store, &candidate->interval);
+        if (err && err != -ENODATA) {
+                fprintf(stderr, "%s: %s\n", candidate->name, strerror(-err));
+                exit(1);
+        }
+        if (poll < 0)
+                return;
+        candidate->n_rows = candidate->interval.n_rows;
+        candidate->whole_us[poll] = cpu_us() - begin_us;
+        candidate->collect_us[poll] = collected_us - begin_us;
+        candidate->subtract_us[poll] = subtracted_us - collected_us;
+}
+
+static int compare(const void *a, const void *b)
+{
+        double x = *(const double *)a, y = *(const double *)b;
+
+        return x < y ? -1 : x > y;
+}
+
+static double median(double *values, int n)
+{
+        qsort(values, (size_t)n, sizeof(*values), compare);
+        return values[n / 2];
+}
+
+static void spin_us(double us)
+{
+        double end_us = cpu_us() + us;
+
+        while (cpu_us() < end_us)
+                ;
+}
+
+static void start_processes(int n)
+{
+        for (int i = 0; i < n; i++) {
+                if (fork() != 0)
+                        continue;
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                for (;;) {
+                        if (i % (n / ACTIVE + 1) != 0)
+                                pause();
+                        spin_us(1500); /* enough for a row */
+                        usleep(300 * 1000);
+                }
+        }
+}
+
+int main(int argc, char **argv)
+{
+        int n = argc > 1 ? atoi(argv[1]) : 500, polls = argc > 2 ? atoi(argv[2]) : 20;
+        int sleep_ms = argc > 3 ? atoi(argv[3]) : 1000, root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        double reference;
+
+        polls = MIN(MAX(polls, 1), POLLS_MAX);
+        start_processes(n);
+        usleep(500 * 1000);
+        if (add("plain /proc", "proc", 0, root_fd) < 0)
+                return 1;
+        add("kept descriptors", "kept", 0, root_fd);
+        add("BPF iterator, CPU and disk", "bpf-iter", COUNTS_NET | COUNTS_OPPS | COUNTS_EXITS, root_fd);
+        add("BPF walk, CPU and disk", "bpf", COUNTS_NET | COUNTS_OPPS | COUNTS_EXITS, root_fd);
+        add("BPF walk, everything", "bpf", 0, root_fd);
+        for (int poll = -2; poll < polls; poll++) {
+                for (size_t i = 0; i < n_candidates; i++) {
+                        usleep((useconds_t)sleep_ms * 1000 / (useconds_t)n_candidates);
+                        poll_once(&candidates[i], poll);
+                }
+        }
+        printf("%-28s %9s %9s %9s %9s %9s %6s %6s\n", "collector", "processes", "poll us", "collect", "subtract",
+               "ratio", "1 in", "rows");
+        reference = 0;
+        for (size_t i = 0; i < n_candidates; i++) {
+                struct candidate *candidate = &candidates[i];
+                double whole = median(candidate->whole_us, polls);
+
+                if (i == 0)
+                        reference = whole;
+                printf("%-28s %9zu %9.0f %9.0f %9.0f %9.4f %6.1f %6zu\n", candidate->name,
+                       candidate->interval.n_alive > 0 ? candidate->sample.n_processes : 0, whole,
+                       median(candidate->collect_us, polls), median(candidate->subtract_us, polls), whole / reference,
+                       reference / whole, candidate->n_rows);
+        }
+        for (size_t i = 0; i < n_candidates; i++)
+                drop(&candidates[i]);
+        /* the children die with us */
+        return 0;
+}

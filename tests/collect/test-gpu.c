@@ -1,0 +1,155 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* GPU time by process, from texts as i915, amdgpu, msm and panfrost write them, and from a tree that changes. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "gpu.h"
+#include "machine.h"
+#include "util.h"
+
+static const struct {
+        const char *name, *text;
+        bool counts;
+        uint64_t client, busy_ns;
+        const char *device;
+} texts[] = {
+        { "i915", "pos:\t0\nflags:\t02100002\nmnt_id:\t24\nino:\t1028\ndrm-driver: i915\ndrm-client-id: 7\n"
+                  "drm-pdev:\t0000:00:02.0\ndrm-engine-render:\t25662044495 ns\ndrm-engine-copy:\t0 ns\n"
+                  "drm-engine-video:\t100 ns\ndrm-engine-capacity-video:\t2\ndrm-engine-video-enhance:\t0 ns\n",
+          true, 7, UINT64_C(25662044545), "0000:00:02.0" },
+        { "amdgpu", "pos:\t0\ndrm-driver:\tamdgpu\ndrm-pdev:\t0000:06:00.0\ndrm-client-id:\t112\ndrm-memory-vram:\t7876 KiB\n"
+                    "drm-engine-gfx:\t1234 ns\ndrm-engine-compute:\t6 ns\n", true, 112, 1240, "0000:06:00.0" },
+        { "msm", "drm-driver:\tmsm\ndrm-client-id:\t3\ndrm-engine-gpu:\t555 ns\ndrm-cycles-gpu:\t999\ndrm-maxfreq-gpu:\t800 Hz\n",
+          true, 3, 555, "" },
+        { "capacity first", "drm-client-id: 1\ndrm-engine-capacity-v: 4\ndrm-engine-v: 400 ns\n", true, 1, 100, "" },
+        { "no engine", "drm-driver: vc4\ndrm-client-id: 9\n", false, 0, 0, "" },
+        { "no client", "drm-engine-render: 5 ns\n", false, 0, 0, "" },
+        { "a file", "pos:\t0\nflags:\t0100000\n", false, 0, 0, "" },
+        { "hostile", "drm-client-id: 1\ndrm-engine-: 5 ns\ndrm-engine-x: -5 ns\ndrm-engine-y: 5\n:\n\n", false, 0, 0, "" },
+        { "empty", "", false, 0, 0, "" },
+};
+
+static void test_texts(void)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+                struct gpu_client client = { 0 };
+
+                fprintf(stderr, "%s\n", texts[i].name);
+                check_int(gpu_parse_fdinfo(texts[i].text, &client), texts[i].counts);
+                if (!texts[i].counts)
+                        continue;
+                check_int(client.client, texts[i].client);
+                check_int(client.busy_ns, texts[i].busy_ns);
+                check_text(client.device, texts[i].device);
+        }
+}
+
+static char tree[] = "/tmp/gpu-XXXXXX";
+
+static void put(const char *path, const char *text)
+{
+        char whole[256];
+
+        snprintf(whole, sizeof(whole), "%s/%s", tree, path);
+        check_int(util_make_parent(whole, 0700), 0);
+        check_int(util_write_file(whole, text, strlen(text), 0600), 0);
+}
+
+static void hold(int pid, int fd, const char *target, int client, uint64_t busy_ns)
+{
+        char path[256], text[128];
+
+        snprintf(path, sizeof(path), "proc/%d/fdinfo/%d", pid, fd);
+        snprintf(text, sizeof(text), "drm-client-id: %d\ndrm-pdev: 0:0\ndrm-engine-render: %llu ns\n", client,
+                 (unsigned long long)busy_ns);
+        put(path, text);
+        snprintf(path, sizeof(path), "proc/%d/fd/x", pid);
+        put(path, "");
+        snprintf(path, sizeof(path), "%s/proc/%d/fd/%d", tree, pid, fd);
+        unlink(path);
+        check_int(symlink(target, path), 0);
+}
+
+static void drop(int pid, int fd)
+{
+        char path[256];
+
+        snprintf(path, sizeof(path), "%s/proc/%d/fd/%d", tree, pid, fd);
+        unlink(path);
+        snprintf(path, sizeof(path), "%s/proc/%d/fdinfo/%d", tree, pid, fd);
+        unlink(path);
+}
+
+static void poll(struct source *source, struct sample *sample, uint64_t cpu_ns, size_t n)
+{
+        sample_reset(sample);
+        for (size_t i = 0; i < n; i++) {
+                struct process *process = sample_add_process(sample, false);
+
+                process->pid = 10 + (pid_t)i;
+                process->start_time = 1;
+                process->cpu_ns = cpu_ns;
+        }
+        check_int(source->ops->read(source, sample), 0);
+}
+
+static void test_tree(void)
+{
+        struct source *source = NULL;
+        struct sample sample = { 0 };
+        int root_fd;
+
+        check(mkdtemp(tree));
+        put("proc/10/stat", "");
+        root_fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        check_int(gpu_open(root_fd, &source), -ENODEV);
+        put("sys/class/drm/renderD128/dev", "226:128\n");
+        check_int(gpu_open(root_fd, &source), 0);
+        hold(10, 3, "/dev/dri/renderD128", 1, 1000);
+        hold(10, 4, "/dev/dri/renderD128", 1, 1000);  /* dup() of the same client */
+        hold(10, 5, "/dev/dri/renderD128", 2, 50);
+        hold(11, 3, "/dev/null", 3, 7777);            /* no GPU, whatever it says */
+        poll(source, &sample, 0, 2);
+        check_int(sample.processes[0].gpu_busy_ns, 1050);
+        check_int(sample.processes[1].gpu_busy_ns, 0);
+        check(sample.processes[0].have & PROCESS_GPU && sample.have & SAMPLE_GPU);
+        check_int(sample.gpu_busy_ns, 1050);
+        hold(10, 3, "/dev/dri/renderD128", 1, 3000);
+        drop(10, 5);                                  /* closed: its 50 stay */
+        poll(source, &sample, 1, 2);
+        check_int(sample.processes[0].gpu_busy_ns, 3050);
+        hold(11, 6, "/dev/dri/card0", 8, 10);         /* opened late: found within ten polls */
+        for (uint64_t i = 0; i < 10; i++)
+                poll(source, &sample, 2 + i, 2);
+        check_int(sample.processes[1].gpu_busy_ns, 10);
+        check_int(sample.gpu_busy_ns, 3060);
+        poll(source, &sample, 20, 1);                 /* the second is gone; the machine's total stays */
+        check_int(sample.gpu_busy_ns, 3060);
+        source->ops->close(source);
+        sample_clear(&sample);
+        close(root_fd);
+}
+
+static void remove_tree(void)
+{
+        char command[64];
+
+        snprintf(command, sizeof(command), "rm -r %s", tree);
+        if (system(command) != 0)
+                fprintf(stderr, "%s is left behind\n", tree);
+}
+
+int main(void)
+{
+        test_texts();
+        test_tree();
+        remove_tree();
+        return check_result();
+}

@@ -1,0 +1,205 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Nothing is lost at exit: processes that live for milliseconds between two
+ * polls, threads, a process that becomes another program, and many more
+ * processes than a walk has room for.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "collector.h"
+#include "interval.h"
+#include "units.h"
+#include "util.h"
+
+#define SHORT_LIVED 1000
+
+/*
+ * Taskstats are made at the beginning of an end: what a process still spends on it they miss, some 50 us, and far more
+ * with a sanitizer's shadow to unmap. What it did before is there.
+ */
+static bool only_before_the_end;
+
+static void check_sum(uint64_t sum_ns, uint64_t ran_ns, uint64_t least_ns)
+{
+        if (!only_before_the_end)
+                check_near((double)sum_ns, (double)ran_ns, 0.01 * (double)ran_ns);
+        else
+                check(sum_ns >= least_ns && sum_ns <= ran_ns);
+}
+
+static struct source *source;
+static struct sample sample;
+
+static uint64_t thread_ns(void)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static void spin(uint64_t ns)
+{
+        uint64_t end_ns = thread_ns() + ns;
+
+        while (thread_ns() < end_ns)
+                ;
+}
+
+static void poll_once(void)
+{
+        sample_reset(&sample);
+        check_int(source->ops->read(source, &sample), 0);
+}
+
+static uint64_t children_ns(void)
+{
+        struct rusage usage;
+
+        getrusage(RUSAGE_CHILDREN, &usage);
+        return ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * NS_PER_S +
+               ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * NS_PER_US;
+}
+
+static uint64_t sum_of(const char *comm, size_t *n)
+{
+        uint64_t sum = 0;
+
+        for (size_t i = 0; i < sample.n_processes; i++) {
+                if (strcmp(sample.processes[i].comm, comm) != 0)
+                        continue;
+                sum += sample.processes[i].cpu_ns;
+                if (n)
+                        (*n)++;
+        }
+        return sum;
+}
+
+static void test_short_lived(void)
+{
+        uint64_t before_ns = children_ns(), ran_ns, sum_ns = 0;
+        size_t n = 0;
+
+        poll_once();
+        for (int i = 0; i < SHORT_LIVED; i++) {
+                pid_t pid = fork();
+
+                if (pid == 0) {
+                        prctl(PR_SET_NAME, "short-lived");
+                        spin(200 * NS_PER_US);
+                        _exit(0);
+                }
+                waitpid(pid, NULL, 0);
+        }
+        ran_ns = children_ns() - before_ns;
+        for (int i = 0; i < 20 && n < SHORT_LIVED; i++) { /* RCU tells of the last ones late */
+                usleep(100 * 1000);
+                poll_once();
+                sum_ns += sum_of("short-lived", &n);
+        }
+        check_sum(sum_ns, ran_ns, SHORT_LIVED * 200 * NS_PER_US);
+        check_near((double)n, SHORT_LIVED, SHORT_LIVED / 100);
+        poll_once();
+        n = 0;
+        (void)sum_of("short-lived", &n);
+        check(n <= SHORT_LIVED / 100); /* each is told once */
+}
+
+static void *spin_thread(void *data)
+{
+        spin(3 * NS_PER_MS);
+        return data;
+}
+
+static void test_threads(void)
+{
+        uint64_t before_ns = children_ns(), ran_ns;
+        pid_t pid = fork();
+
+        if (pid == 0) {
+                prctl(PR_SET_NAME, "with-threads");
+                for (int i = 0; i < 20; i++) {
+                        pthread_t thread;
+
+                        pthread_create(&thread, NULL, spin_thread, NULL);
+                        pthread_join(thread, NULL);
+                }
+                _exit(0);
+        }
+        waitpid(pid, NULL, 0);
+        ran_ns = children_ns() - before_ns;
+        usleep(300 * 1000);
+        poll_once();
+        check_sum(sum_of("with-threads", NULL), ran_ns, 60 * NS_PER_MS);
+}
+
+/* A shell that works, and then becomes another program that works: two rows, and their sum is what ran. */
+static void test_exec(void)
+{
+        uint64_t before_ns = children_ns(), ran_ns, first_ns, second_ns;
+        int go[2], done[2];
+        char byte = 0;
+        pid_t pid;
+
+        if (pipe(go) < 0 || pipe(done) < 0)
+                exit(1);
+        pid = fork();
+        if (pid == 0) {
+                prctl(PR_SET_NAME, "launcher");
+                spin(60 * NS_PER_MS);
+                (void)!write(done[1], &byte, 1);
+                (void)!read(go[0], &byte, 1);
+                spin(40 * NS_PER_MS);
+                execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done", NULL);
+                _exit(1);
+        }
+        check_int(read(done[0], &byte, 1), 1);
+        poll_once();
+        check(sum_of("launcher", NULL) >= 60 * NS_PER_MS);
+        check_int(write(go[1], &byte, 1), 1);
+        waitpid(pid, NULL, 0);
+        ran_ns = children_ns() - before_ns;
+        usleep(300 * 1000);
+        poll_once();
+        first_ns = sum_of("launcher", NULL);
+        second_ns = 0;
+        for (size_t i = 0; i < sample.n_processes; i++)
+                if (sample.processes[i].pid == pid && strcmp(sample.processes[i].comm, "sh") == 0)
+                        second_ns += sample.processes[i].cpu_ns;
+        check_near((double)first_ns, 102e6, 8e6); /* a tick of 4 ms is not yet counted at the exec */
+        check(second_ns > 10 * NS_PER_MS);
+        check_near((double)(first_ns + second_ns), (double)ran_ns, 0.01 * (double)ran_ns);
+}
+
+int main(int argc, char **argv)
+{
+        struct collector_options options = { .root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+        const char *name = argc > 1 ? argv[1] : "bpf";
+        int err = collector_open(all_collectors, name, &options, &source);
+
+        if (err || !(source->counts & COUNTS_EXITS)) {
+                printf("skipped: %s does not load here, or is not told of exits: %s\n", name, strerror(-err));
+                return 77;
+        }
+        only_before_the_end = strcmp(name, "kept") == 0;
+        test_short_lived();
+        test_threads();
+        if (!only_before_the_end) /* nobody tells it of an exec */
+                test_exec();
+        source->ops->close(source);
+        sample_clear(&sample);
+        return check_result();
+}

@@ -1,0 +1,281 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * CPU time by operating point within 1 %. The frequencies are a machine tree's,
+ * and a governor is played by hand; the scheduler and its switches are real.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "collector.h"
+#include "units.h"
+#include "util.h"
+
+static const uint32_t policies[] = { 0, 1 };
+static const uint32_t khz[][3] = { { 384000, 1026000, 1512000 }, { 600000, 1200000, 2400000 } };
+
+static struct source *source;
+static struct sample sample;
+static char tree[] = "/tmp/opps-XXXXXX";
+
+static uint64_t clock_ns(clockid_t clock)
+{
+        struct timespec now;
+
+        clock_gettime(clock, &now);
+        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static void write_text(const char *path, const char *text)
+{
+        check_int(util_make_parent(path, 0700), 0);
+        check_int(util_write_file(path, text, strlen(text), 0600), 0);
+}
+
+/* Two policies of one CPU each. */
+static int make_tree(void)
+{
+        char path[256], text[128];
+
+        if (!mkdtemp(tree))
+                return -errno;
+        for (size_t p = 0; p < ARRAY_SIZE(policies); p++) {
+                const char *base = "sys/devices/system/cpu/cpufreq/policy";
+
+                snprintf(path, sizeof(path), "%s/%s%u/stats/time_in_state", tree, base, policies[p]);
+                snprintf(text, sizeof(text), "%u 1\n%u 2\n%u 3\n", khz[p][2], khz[p][0], khz[p][1]);
+                write_text(path, text);
+                snprintf(path, sizeof(path), "%s/%s%u/related_cpus", tree, base, policies[p]);
+                snprintf(text, sizeof(text), "%u\n", policies[p]);
+                write_text(path, text);
+                snprintf(path, sizeof(path), "%s/%s%u/scaling_cur_freq", tree, base, policies[p]);
+                snprintf(text, sizeof(text), "%u\n", khz[p][0]);
+                write_text(path, text);
+        }
+        return open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void poll_once(void)
+{
+        sample_reset(&sample);
+        for (size_t p = 0; p < ARRAY_SIZE(policies); p++) {
+                for (size_t i = 0; i < ARRAY_SIZE(khz[p]); i++) {
+                        struct opp *opp = sample_add_opp(&sample);
+
+                        opp->policy = policies[p];
+                        opp->khz = khz[p][i];
+                }
+        }
+        check_int(source->ops->read(source, &sample), 0);
+        check(sample.opps_counted);
+}
+
+static const struct process *find(pid_t pid)
+{
+        for (size_t i = 0; i < sample.n_processes; i++)
+                if (sample.processes[i].pid == pid)
+                        return &sample.processes[i];
+        return NULL;
+}
+
+static void pin(int cpu)
+{
+        cpu_set_t set;
+
+        CPU_ZERO(&set);
+        CPU_SET(cpu, &set);
+        sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void spin_for_ever(void)
+{
+        for (;;)
+                ;
+}
+
+/* Works and sleeps in turn, so that it is switched in and out all the time. */
+static void hop(void)
+{
+        for (;;) {
+                for (volatile int i = 0; i < 200000; i++)
+                        ;
+                usleep(100);
+        }
+}
+
+static void *brief(void *data)
+{
+        for (volatile int i = 0; i < 3000000; i++)
+                ;
+        return data;
+}
+
+/* Its threads end all the time and leave their times to it. */
+static void spawn_threads(void)
+{
+        for (;;) {
+                pthread_t thread;
+
+                pthread_create(&thread, NULL, brief, NULL);
+                pthread_join(thread, NULL);
+        }
+}
+
+static const struct work {
+        const char *name;
+        void (*run)(void);
+        int cpu;
+        double tolerance; /* of all it ran */
+} works[] = {
+        { "spin-0", spin_for_ever, 0, 0.01 },
+        { "hop-0", hop, 0, 0.01 },
+        { "spin-1", spin_for_ever, 1, 0.01 },
+        { "threads-1", spawn_threads, 1, 0.01 },
+};
+
+struct running {
+        pid_t pid;
+        clockid_t clock;
+        uint64_t last_ns;
+        double want[6]; /* ns by operating point */
+};
+
+static void start(const struct work *work, struct running *running)
+{
+        running->pid = fork();
+        if (running->pid == 0) {
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                prctl(PR_SET_NAME, work->name);
+                pin(work->cpu);
+                work->run();
+        }
+        clock_getcpuclockid(running->pid, &running->clock);
+}
+
+/* What each ran since the step before, by its own clock, belongs to the operating points of that step. */
+static void note(struct running *running, const size_t *at)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(works); i++) {
+                uint64_t now_ns = clock_ns(running[i].clock);
+
+                running[i].want[3 * (size_t)works[i].cpu + at[works[i].cpu]] += (double)(now_ns - running[i].last_ns);
+                running[i].last_ns = now_ns;
+        }
+}
+
+static void check_split(const struct work *work, const struct running *running)
+{
+        const struct process *process = find(running->pid);
+        double total = 0, sum = 0;
+
+        check(process && process->cpu_opp_ns && (process->have & PROCESS_CPU_OPPS));
+        if (!process || !process->cpu_opp_ns)
+                return;
+        for (size_t i = 0; i < ARRAY_SIZE(running->want); i++)
+                total += running->want[i];
+        for (size_t i = 0; i < ARRAY_SIZE(running->want); i++) {
+                fprintf(stderr, "%s: operating point %zu: %.1f ms, want %.1f\n", work->name, i,
+                        (double)process->cpu_opp_ns[i] / 1e6, running->want[i] / 1e6);
+                check_near((double)process->cpu_opp_ns[i], running->want[i], work->tolerance * total + 2e6);
+                sum += (double)process->cpu_opp_ns[i];
+        }
+        check_near(sum, (double)process->cpu_ns, 5e6);
+}
+
+/* With a spinner on each CPU, a policy of one CPU is busy all the time: any = busy = the wall's time. */
+static void check_policies(const uint64_t *before_ns, uint64_t wall_ns)
+{
+        for (size_t p = 0; p < ARRAY_SIZE(policies); p++) {
+                double any = 0, busy = 0;
+
+                for (size_t i = 3 * p; i < 3 * p + 3; i++) {
+                        any += (double)sample.opps[i].any_ns;
+                        busy += (double)sample.opps[i].busy_ns;
+                }
+                any -= (double)before_ns[p];
+                fprintf(stderr, "policy %zu: any %.1f ms, busy %.1f ms, wall %.1f ms\n", p, any / 1e6, busy / 1e6,
+                        (double)wall_ns / 1e6);
+                check_near(any, (double)wall_ns, 0.03 * (double)wall_ns); /* we look at the clock when we get the CPU */
+                check(busy >= any);
+        }
+}
+
+static void run(void)
+{
+        static const size_t steps[][2] = { { 0, 0 }, { 1, 0 }, { 2, 1 }, { 0, 2 }, { 1, 2 }, { 2, 0 }, { 1, 1 } };
+        struct running running[ARRAY_SIZE(works)] = { 0 };
+        uint64_t begin_ns, before_ns[2] = { 0 };
+        size_t at[2] = { 0, 0 };
+
+        for (size_t i = 0; i < ARRAY_SIZE(works); i++)
+                start(&works[i], &running[i]);
+        usleep(100 * 1000);
+        note(running, at);
+        poll_once();
+        begin_ns = clock_ns(CLOCK_MONOTONIC);
+        for (size_t i = 0; i < 6; i++)
+                before_ns[i / 3] += sample.opps[i].any_ns;
+        for (size_t round = 0; round < 21; round++) {
+                const size_t *step = steps[round % ARRAY_SIZE(steps)];
+
+                for (uint32_t p = 0; p < 2; p++)
+                        check_int(process_bpf_feed_frequency(source, p, khz[p][step[p]]), 0);
+                note(running, at);
+                at[0] = step[0];
+                at[1] = step[1];
+                usleep(70 * 1000);
+                if (round % 5 == 4)
+                        poll_once();
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(works); i++)
+                kill(running[i].pid, SIGSTOP);
+        usleep(20 * 1000);
+        note(running, at);
+        for (size_t i = 0; i < ARRAY_SIZE(works); i++)
+                kill(running[i].pid, SIGCONT);
+        poll_once();
+        check_policies(before_ns, clock_ns(CLOCK_MONOTONIC) - begin_ns);
+        for (size_t i = 0; i < ARRAY_SIZE(works); i++) {
+                check_split(&works[i], &running[i]);
+                kill(running[i].pid, SIGKILL);
+                waitpid(running[i].pid, NULL, 0);
+        }
+}
+
+static void remove_tree(void)
+{
+        char command[64];
+
+        snprintf(command, sizeof(command), "rm -r %s", tree);
+        if (system(command) != 0)
+                fprintf(stderr, "%s is left behind\n", tree);
+}
+
+int main(int argc, char **argv)
+{
+        struct collector_options options = { .root_fd = make_tree() };
+        int err = collector_open(all_collectors, "bpf", &options, &source);
+
+        if (err || !(source->counts & COUNTS_OPPS) || sysconf(_SC_NPROCESSORS_ONLN) < 2) {
+                printf("skipped: needs the BPF collector and two CPUs: %s\n", strerror(-err));
+                return 77;
+        }
+        check_int(process_bpf_feed_frequency(source, 0, khz[0][0]), 0);
+        run();
+        source->ops->close(source);
+        sample_clear(&sample);
+        remove_tree();
+        return check_result();
+}
