@@ -259,7 +259,7 @@ static int open_any(const struct collector_options *options, bool iterator, stru
         if (!err) {
                 exits = collector->source.counts & COUNTS_EXITS;
                 split = collector->source.counts & COUNTS_OPPS;
-                err = process_table_new(options->root_fd, exits, split ? collector->opps.n : 0, &collector->table);
+                err = process_table_new(options->root_fd, options->apps, exits, split ? collector->opps.n : 0, &collector->table);
         }
         if (!err && exits) {
                 collector->exits = ring_buffer__new(bpf_map__fd(collector->bpf->maps.exits), take_event, collector,

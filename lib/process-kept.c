@@ -446,7 +446,7 @@ int process_kept_open(const struct collector_options *options, struct source **r
         if (!err && !(options->leave_out & COUNTS_EXITS) && taskstats_open(options->root_fd, &collector->ends) == 0)
                 collector->source.counts |= COUNTS_EXITS;
         if (!err)
-                err = process_table_new(options->root_fd, collector->ends != NULL, 0, &collector->table);
+                err = process_table_new(options->root_fd, options->apps, collector->ends != NULL, 0, &collector->table);
         if (err) {
                 kept_close(&collector->source);
                 return err;

@@ -39,6 +39,7 @@ struct known {
         uint64_t shown[AMOUNTS];
         char comm[32];
         pid_t parent;
+        pid_t ppid;                 /* when it was named, for its app */
         uid_t uid;
         uint32_t have;
         uint64_t began_ns;          /* boottime; of the program, not of what it was before an exec */
@@ -55,6 +56,7 @@ struct known {
 #define POLLS_REMEMBERED 4
 
 struct process_table {
+        struct apps *apps;   /* not owned; NULL: none */
         int proc_fd;         /* -1: no /proc, then the name is the app */
         bool exits;
         size_t n_opps;
@@ -72,13 +74,14 @@ struct process_table {
         size_t n_places, places_capacity;
 };
 
-int process_table_new(int root_fd, bool exits, size_t n_opps, struct process_table **ret)
+int process_table_new(int root_fd, struct apps *apps, bool exits, size_t n_opps, struct process_table **ret)
 {
         struct process_table *table = calloc(1, sizeof(*table));
 
         if (!table)
                 return -ENOMEM;
         table->proc_fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        table->apps = apps;
         table->exits = exits;
         table->n_opps = n_opps;
         if (n_opps > 0) {
@@ -228,17 +231,51 @@ static int known_new(struct process_table *table, pid_t pid, uint64_t start_ns, 
         return 0;
 }
 
+/* True: its app is another than before. A window may have told more of it since the last poll. */
+static bool find_app(struct process_table *table, struct known *known)
+{
+        const struct app_process process = {
+                .pid = known->pid,
+                .ppid = known->ppid,
+                .start_time = known->start_ns / START_TICK_NS,
+                .uid = known->uid,
+                .comm = known->comm,
+        };
+        char app[APP_ID_MAX];
+
+        if (!table->apps || apps_find(table->apps, &process, app) < 0 || strcmp(app, known->app) == 0)
+                return false;
+        memcpy(known->app, app, sizeof(known->app));
+        return true;
+}
+
+static pid_t read_ppid(const struct process_table *table, const char *pid)
+{
+        char path[32], text[1024];
+        struct process_stat stat;
+        ssize_t n;
+
+        snprintf(path, sizeof(path), "%s/stat", pid);
+        n = util_read_at(table->proc_fd, path, text, sizeof(text));
+        return n > 0 && process_parse_stat(text, (size_t)n, &stat) ? stat.parent : 0;
+}
+
 /* Its app, while it lives; asked again when an exec changes its name. */
 static void name_alive(struct process_table *table, struct known *known, const struct process_seen *seen)
 {
-        struct process_stat stat = { .kernel_thread = seen->kernel_thread };
         char pid[16];
 
         memset(known->comm, 0, sizeof(known->comm));
         snprintf(known->comm, sizeof(known->comm), "%s", seen->comm);
-        memcpy(stat.comm, known->comm, sizeof(stat.comm));
         snprintf(pid, sizeof(pid), "%d", (int)seen->pid);
-        app_of_process(table->proc_fd, pid, &stat, known->app, sizeof(known->app));
+        if (table->apps) {
+                known->ppid = read_ppid(table, pid);
+                find_app(table, known);
+        } else if (seen->kernel_thread) {
+                strcpy(known->app, "sys:kernel");
+        } else {
+                program_of_process(table->proc_fd, pid, known->comm, known->app, sizeof(known->app));
+        }
 }
 
 /*
@@ -632,6 +669,8 @@ static int write_sample(struct process_table *table, struct sample *sample, cons
 
                 if (!entry->ended && !is_in_place(table, entry))
                         entry->polls_missing++;
+                else if (!entry->ended && entry->named && find_app(table, entry->known))
+                        entry->changed_poll = table->poll;
                 *n_over += is_over(table, entry);
                 if (!is_shown(table, entry))
                         *first_left_out = MIN(*first_left_out, i);
@@ -640,6 +679,8 @@ static int write_sample(struct process_table *table, struct sample *sample, cons
                 else
                         err = show(table, entry, sample, opps, split);
         }
+        if (table->apps)
+                apps_sweep(table->apps);
         return err;
 }
 

@@ -14,6 +14,7 @@
  * - CPU time by operating point sums to the CPU time.
  */
 
+#include "app.h"
 #include "sample.h"
 
 enum process_amount {
@@ -46,11 +47,12 @@ struct process_table;
 
 /**
  * process_table_new()
- * @root_fd: of the machine; its /proc is asked for the app of each process, and again when its name changes
+ * @root_fd: of the machine; its /proc is asked who each process is, and again when its name changes
+ * @apps:    tells the app of each, at every poll; not owned. NULL: its program's name is its app
  * @exits:   the collector reports processes that end; without, one that is gone is gone
  * @n_opps:  operating points in process_seen.cpu_opp_ns; 0: not counted
  */
-int process_table_new(int root_fd, bool exits, size_t n_opps, struct process_table **ret);
+int process_table_new(int root_fd, struct apps *apps, bool exits, size_t n_opps, struct process_table **ret);
 void process_table_free(struct process_table *table);
 
 /*

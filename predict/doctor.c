@@ -104,16 +104,6 @@ static bool opens(int root_fd, int (*open_source)(int root_fd, struct source **r
         return true;
 }
 
-static bool collects(int root_fd, const struct collector *collector)
-{
-        struct source *source = NULL;
-
-        if (collector->open(root_fd, NULL, &source) < 0)
-                return false;
-        source->ops->close(source);
-        return true;
-}
-
 static void look_at_rest(int root_fd, struct findings *findings)
 {
         int err = display_look(root_fd, &findings->display);

@@ -58,12 +58,15 @@ static double cpu_us(void)
 static int add(const char *name, const char *collector, uint32_t leave_out, int root_fd)
 {
         struct candidate *candidate = &candidates[n_candidates];
-        const struct collector_options options = { .root_fd = root_fd, .leave_out = leave_out };
+        struct collector_options options = { .root_fd = root_fd, .leave_out = leave_out };
         struct source *source = NULL;
         int err = clock_open(root_fd, &source);
 
         if (!err)
                 err = sources_add(&candidate->sources, source);
+        if (!err)
+                err = apps_new(root_fd, NULL, &candidate->sources.apps);
+        options.apps = candidate->sources.apps;
         if (!err)
                 err = collector_open(all_collectors, collector, &options, &source);
         if (!err)

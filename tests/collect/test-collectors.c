@@ -199,11 +199,15 @@ static void check_order(void)
 int main(int argc, char **argv)
 {
         struct collector_options options = { .root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+        struct apps *apps[8] = { NULL };
         pid_t pids[ARRAY_SIZE(works)], parent;
 
         for (size_t i = 0; all_collectors[i].name; i++) {
-                int err = collector_open(all_collectors, all_collectors[i].name, &options, &sources[n_sources]);
+                int err = apps_new(options.root_fd, NULL, &apps[i]);
 
+                check_int(err, 0);
+                options.apps = apps[i];
+                err = collector_open(all_collectors, all_collectors[i].name, &options, &sources[n_sources]);
                 fprintf(stderr, "%s: %s\n", all_collectors[i].name, err ? strerror(-err) : "loaded");
                 if (!err)
                         n_sources++;
@@ -228,5 +232,7 @@ int main(int argc, char **argv)
                 sources[i]->ops->close(sources[i]);
                 sample_clear(&samples[i]);
         }
+        for (size_t i = 0; i < ARRAY_SIZE(apps); i++)
+                apps_free(apps[i]);
         return check_result();
 }

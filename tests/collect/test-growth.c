@@ -62,7 +62,11 @@ int main(int argc, char **argv)
         struct source *source = NULL;
         uint64_t early_kb = 0;
         size_t early_fds = 0;
-        int err = collector_open(all_collectors, name, &options, &source);
+        int err = apps_new(options.root_fd, NULL, &sources.apps);
+
+        check_int(err, 0);
+        options.apps = sources.apps;
+        err = collector_open(all_collectors, name, &options, &source);
 
         if (err) {
                 printf("skipped: %s does not load here: %s\n", name, strerror(-err));
