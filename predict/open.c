@@ -44,6 +44,22 @@ int tell_no_profile(const struct options *options)
         return CODE_NO_DATA;
 }
 
+/* A bare name that is no file here is one of the shipped profiles, as for `joulecast profile use NAME`. */
+static char *shipped_profile(const char *name)
+{
+        _cleanup_free_ char *folder = NULL;
+        char *path = NULL;
+
+        if (strchr(name, '/') || access(name, F_OK) == 0 || paths_data("profiles", &folder) < 0 ||
+            asprintf(&path, "%s/%s.ini", folder, name) < 0)
+                return NULL;
+        if (access(path, F_OK) < 0) {
+                free(path);
+                return NULL;
+        }
+        return path;
+}
+
 int open_profile(const struct options *options, struct profile **ret)
 {
         _cleanup_free_ char *found = NULL;
@@ -55,6 +71,9 @@ int open_profile(const struct options *options, struct profile **ret)
                 if (err < 0)
                         return tell_device(options, err);
                 path = found;
+        } else {
+                found = shipped_profile(path);
+                path = found ? found : path;
         }
         if (access(path, F_OK) < 0 && errno == ENOENT)
                 return tell_no_profile(options);

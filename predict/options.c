@@ -98,7 +98,7 @@ bool options_parse(const struct command *command, int argc, char **argv, struct 
         const struct option_row shared[] = {
                 { "device", "virtual:NAME", "a virtual device (a name or a file) instead of this machine",
                   .text = &options->device },
-                { "profile", "FILE", "the power model", .text = &options->profile },
+                { "profile", "FILE", "the power model; or the name of a shipped one", .text = &options->profile },
                 { "database", "FILE", "what apps used", .text = &options->database },
                 { "observations", "FILE", "what calibration saw", .text = &options->observations },
                 { "machine", "DIR", "read DIR/sys and DIR/proc instead of /", .text = &options->machine },
