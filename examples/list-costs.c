@@ -4,7 +4,9 @@
 /*
  * What everything cost, and that it adds up: apps, base and unexplained are the battery.
  *
- *   list-costs PROFILE DATABASE
+ *   list-costs PROFILE [DATABASE]
+ *
+ * Without a database it is this machine's; whoever may not read that is answered by the service.
  */
 
 #include <joulecast.h>
@@ -41,8 +43,8 @@ int main(int argc, char **argv)
         struct joulecast_cost *cost = NULL;
         int err;
 
-        if (argc != 3) {
-                fprintf(stderr, "Usage: list-costs PROFILE DATABASE\n");
+        if (argc < 2 || argc > 3) {
+                fprintf(stderr, "Usage: list-costs PROFILE [DATABASE]\n");
                 return 2;
         }
         if (joulecast_context_new(&context) < 0)

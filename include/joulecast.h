@@ -165,9 +165,11 @@ int joulecast_profile_coefficient(const struct joulecast_profile *profile, size_
  * @path: a database; NULL: the one of the context's device
  * @ret:  free it with joulecast_usage_free()
  *
- * It is a view of one moment: what is recorded later is seen by opening it again.
+ * It is a view of one moment: what is recorded later is seen by opening it again. Where the machine's database may not
+ * be read, the service is asked at each call, and the call waits for it: by the machine's profile, apps of the caller's
+ * user as they are, and those of all others as one, "other-users".
  *
- * Return: 0; -ENOENT: nothing was recorded yet; -EACCES: it may not be read; -EINVAL: it is no database of ours;
+ * Return: 0; -ENOENT: nothing was recorded yet; -EACCES: it may not be read, and no service answers; -EINVAL: it is no database of ours;
  * another negative errno.
  */
 int joulecast_usage_open(struct joulecast_context *context, const char *path, struct joulecast_usage **ret);

@@ -17,10 +17,10 @@ static int add_row(void *data, const struct store_row *row)
         return history_add(data, row);
 }
 
-int history_read(const struct profile *profile, struct store *store, struct history **ret)
+int history_read_for(const struct profile *profile, struct store *store, int64_t uid, struct history **ret)
 {
         _cleanup_(history_freep) struct history *history = NULL;
-        struct store_query query = { .grain = STORE_DAY, .from_ns = INT64_MIN, .uid = -1 };
+        struct store_query query = { .grain = STORE_DAY, .from_ns = INT64_MIN, .uid = uid, .others = true };
         struct store_battery battery = { 0 };
         int err;
 
@@ -30,16 +30,20 @@ int history_read(const struct profile *profile, struct store *store, struct hist
         err = history_new(profile, &history);
         if (err < 0)
                 return err;
+        history->others = uid >= 0;
         query.to_ns = battery.last_ns - TUNING_HOUR_DAYS * 24 * HOUR_NS;
         err = store_rows(store, &query, add_row, history);
         if (err < 0)
                 return err;
-        query = (struct store_query){ .grain = STORE_HOUR, .from_ns = query.to_ns, .uid = -1,
-                                      .to_ns = battery.last_ns - TUNING_RAW_HOURS * HOUR_NS };
+        query.grain = STORE_HOUR;
+        query.from_ns = query.to_ns;
+        query.to_ns = battery.last_ns - TUNING_RAW_HOURS * HOUR_NS;
         err = store_rows(store, &query, add_row, history);
         if (err < 0)
                 return err;
-        query = (struct store_query){ .grain = STORE_RAW, .from_ns = query.to_ns, .to_ns = INT64_MAX, .uid = -1 };
+        query.grain = STORE_RAW;
+        query.from_ns = query.to_ns;
+        query.to_ns = INT64_MAX;
         err = store_rows(store, &query, add_row, history);
         if (err < 0)
                 return err;
@@ -50,4 +54,9 @@ int history_read(const struct profile *profile, struct store *store, struct hist
                 return -ENODATA;
         *ret = TAKE_PTR(history);
         return 0;
+}
+
+int history_read(const struct profile *profile, struct store *store, struct history **ret)
+{
+        return history_read_for(profile, store, -1, ret);
 }

@@ -334,16 +334,21 @@ int history_finish(struct history *history)
         return err;
 }
 
+static bool is_hidden(const struct history *history, size_t i)
+{
+        return history->others && strcmp(history->apps[i].app, STORE_OTHERS) == 0;
+}
+
 ssize_t history_find(const struct history *history, const char *app)
 {
         ssize_t found = -ENOENT;
 
         for (size_t i = 1; i < history->n_apps; i++) {
-                if (strcmp(history->apps[i].app, app) == 0)
+                if (strcmp(history->apps[i].app, app) == 0 && !is_hidden(history, i))
                         return (ssize_t)i;
         }
         for (size_t i = 1; i < history->n_apps; i++) {
-                if (strcasecmp(history->apps[i].name, app) != 0)
+                if (strcasecmp(history->apps[i].name, app) != 0 || is_hidden(history, i))
                         continue;
                 if (found >= 0)
                         return -ENOENT;

@@ -51,6 +51,7 @@ struct history {
         struct model_vector base;     /* nobody's, but for the screen */
         struct model_vector background;
         double awake_s, suspend_s;
+        bool others;                  /* STORE_OTHERS is among the apps */
 
         struct history_reader *reader;
         struct {
@@ -68,6 +69,8 @@ struct history {
  * Return: 0; -ENODATA: nothing is stored; another negative errno.
  */
 int history_read(const struct profile *profile, struct store *store, struct history **ret);
+/* As the user @uid may see it: the apps of others are one, which nobody finds. -1: everybody's. */
+int history_read_for(const struct profile *profile, struct store *store, int64_t uid, struct history **ret);
 void history_free(struct history *history);
 void history_freep(struct history **history);
 

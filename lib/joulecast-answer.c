@@ -9,19 +9,8 @@
 #include <string.h>
 
 #include "joulecast-private.h"
+#include "service.h"
 #include "util.h"
-
-struct joulecast_cost {
-        struct cost *cost;
-};
-
-struct joulecast_forecast {
-        struct forecast forecast;
-};
-
-struct joulecast_budget {
-        struct budget budget;
-};
 
 struct joulecast_plan {
         struct budget_plan plan;
@@ -40,7 +29,10 @@ JOULECAST_EXPORT int joulecast_cost_new(const struct joulecast_profile *profile,
 
         if (!cost)
                 return -ENOMEM;
-        err = cost_make(profile->profile, usage->store, from_ns, to_ns, &cost->cost);
+        if (usage->service)
+                err = service_cost(usage, profile, from_ns, to_ns, &cost->cost);
+        else
+                err = cost_make_for(profile->profile, usage->store, usage->uid, from_ns, to_ns, &cost->cost);
         if (err < 0)
                 return err;
         *ret = TAKE_PTR(cost);
@@ -137,12 +129,16 @@ JOULECAST_EXPORT int joulecast_forecast_new(const struct joulecast_profile *prof
 
         if (!forecast)
                 return -ENOMEM;
-        err = usage_history(usage, profile, &history);
-        if (err < 0)
-                return err;
-        if (history_find(history, app) < 0)
-                return tell_never_seen(usage, app);
-        err = forecast_app(history, app, minutes, usage_battery(usage), &forecast->forecast);
+        if (usage->service) {
+                err = service_forecast(usage, profile, app, minutes, &forecast->forecast);
+        } else {
+                err = usage_history(usage, profile, &history);
+                if (err < 0)
+                        return err;
+                if (history_find(history, app) < 0)
+                        return tell_never_seen(usage, app);
+                err = forecast_app(history, app, minutes, usage_battery(usage), &forecast->forecast);
+        }
         if (err < 0)
                 return err;
         *ret = TAKE_PTR(forecast);
@@ -255,10 +251,14 @@ JOULECAST_EXPORT int joulecast_budget_new(const struct joulecast_profile *profil
 
         if (!budget)
                 return -ENOMEM;
-        err = usage_history(usage, profile, &history);
-        if (err < 0)
-                return err;
-        err = forecast_budget(history, &plan->plan, usage_battery(usage), &missing, &budget->budget);
+        if (usage->service) {
+                err = service_budget(usage, profile, &plan->plan, &budget->budget);
+        } else {
+                err = usage_history(usage, profile, &history);
+                if (err < 0)
+                        return err;
+                err = forecast_budget(history, &plan->plan, usage_battery(usage), &missing, &budget->budget);
+        }
         if (err == -ENODATA && missing)
                 return tell_never_seen(usage, missing);
         if (err < 0)

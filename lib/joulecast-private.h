@@ -26,9 +26,23 @@ struct joulecast_profile {
         char (*keys)[PROFILE_KEY_MAX];
 };
 
+struct joulecast_cost {
+        struct cost *cost;
+};
+
+struct joulecast_forecast {
+        struct forecast forecast;
+};
+
+struct joulecast_budget {
+        struct budget budget;
+};
+
 struct joulecast_usage {
         struct joulecast_context *context;
-        struct store *store;
+        struct store *store;            /* NULL: the service is asked */
+        char *service;                  /* its socket */
+        int64_t uid;                    /* who looks: sees their own apps, and one for all others'; -1: sees all */
         bool live;                      /* the battery of the machine is this database's */
         struct forecast_battery battery;
         bool battery_read;

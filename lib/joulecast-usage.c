@@ -13,6 +13,7 @@
 #include "battery.h"
 #include "joulecast-private.h"
 #include "paths.h"
+#include "service.h"
 #include "units.h"
 #include "util.h"
 
@@ -22,12 +23,20 @@ JOULECAST_EXPORT void joulecast_usage_free(struct joulecast_usage *usage)
                 return;
         history_free(usage->history);
         store_close(usage->store);
+        free(usage->service);
         free(usage);
 }
 
 static void joulecast_usage_freep(struct joulecast_usage **usage)
 {
         joulecast_usage_free(*usage);
+}
+
+/* Only root and the service open the machine's database; others ask the service. */
+static bool must_ask(const struct joulecast_usage *usage, const char *path)
+{
+        return !usage->context->device && !usage->context->machine && access(path, R_OK) < 0 &&
+               (errno == EACCES || errno == EPERM);
 }
 
 JOULECAST_EXPORT int joulecast_usage_open(struct joulecast_context *context, const char *path,
@@ -40,12 +49,15 @@ JOULECAST_EXPORT int joulecast_usage_open(struct joulecast_context *context, con
         if (!usage)
                 return -ENOMEM;
         usage->context = context;
+        usage->uid = -1;
         usage->live = context->machine || (!path && !context->device);
         if (!path) {
                 err = paths_usage(context->device, false, &found);
                 path = found;
         }
-        if (err == 0)
+        if (err == 0 && found && must_ask(usage, path))
+                err = service_find(path, &context->log, &usage->service);
+        else if (err == 0)
                 err = store_open(path, STORE_READ, &context->log, &usage->store);
         if (err < 0)
                 return err;
@@ -55,8 +67,9 @@ JOULECAST_EXPORT int joulecast_usage_open(struct joulecast_context *context, con
 
 JOULECAST_EXPORT int joulecast_usage_span(struct joulecast_usage *usage, int64_t *from_ns, int64_t *to_ns)
 {
-        struct store_battery battery;
-        int err = store_battery(usage->store, INT64_MIN, INT64_MAX, &battery);
+        struct store_battery battery = { 0 };
+        int err = usage->service ? service_span(usage, &battery.first_ns, &battery.last_ns) :
+                                   store_battery(usage->store, INT64_MIN, INT64_MAX, &battery);
 
         if (err < 0)
                 return err;
@@ -76,8 +89,10 @@ JOULECAST_EXPORT int joulecast_usage_apps(struct joulecast_usage *usage, jouleca
         int err;
 
         err = profile_new("", 1, &blank);
-        if (err == 0)
-                err = cost_make(blank, usage->store, INT64_MIN, INT64_MAX, &cost);
+        if (err == 0 && usage->service)
+                err = service_apps(usage, &cost);
+        else if (err == 0)
+                err = cost_make_for(blank, usage->store, usage->uid, INT64_MIN, INT64_MAX, &cost);
         for (size_t i = 0; err == 0 && i < cost->n_apps; i++) {
                 const struct cost_app *app = &cost->apps[i];
 
@@ -107,7 +122,7 @@ const struct forecast_battery *usage_battery(struct joulecast_usage *usage)
                 battery->live = read_live(usage->context->machine, &battery->battery);
                 battery->known = battery->live;
         }
-        if (!battery->live && !usage->battery_read) {
+        if (!battery->live && !usage->battery_read && usage->store) {
                 usage->battery_read = true;
                 battery->known = store_battery(usage->store, INT64_MIN, INT64_MAX, &stored) == 0 &&
                         stored.last.have;
@@ -138,8 +153,11 @@ int usage_percent(const struct forecast_battery *battery, double *ret)
 JOULECAST_EXPORT int joulecast_usage_battery(struct joulecast_usage *usage, double *percent, int *plugged)
 {
         const struct forecast_battery *battery = usage_battery(usage);
-        int err = usage_percent(battery, percent);
+        int err;
 
+        if (usage->service && !battery->known)
+                return service_battery(usage, percent, plugged);
+        err = usage_percent(battery, percent);
         if (err == 0 && plugged)
                 *plugged = battery->battery.status == BATTERY_UNKNOWN ? -1 :
                            battery->battery.status != BATTERY_DISCHARGING;
@@ -153,7 +171,7 @@ int usage_history(struct joulecast_usage *usage, const struct joulecast_profile 
         int err;
 
         if (!usage->history || usage->history_id != profile->id) {
-                err = history_read(profile->profile, usage->store, &history);
+                err = history_read_for(profile->profile, usage->store, usage->uid, &history);
                 if (err == -ENODATA)
                         log_error(&usage->context->log,
                                   "nothing was recorded yet; joulecastd records while it runs");

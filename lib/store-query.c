@@ -187,6 +187,20 @@ struct emission {
         void *data;
 };
 
+/* Whether the query has the row: as it is, or under the name of all others'. Nobody's tells of no user. */
+static bool may_see(const struct store_query *query, const struct app_name *app, struct store_row *row)
+{
+        if (query->uid < 0 || query->uid == (int64_t)app->uid)
+                return true;
+        if (!query->others)
+                return false;
+        if (app->app[0]) {
+                row->app = STORE_OTHERS;
+                row->name = STORE_OTHERS_NAME;
+        }
+        return true;
+}
+
 static int emit(struct store *store, const struct emission *emission, const struct times *times)
 {
         const struct store_query *query = emission->query;
@@ -206,8 +220,7 @@ static int emit(struct store *store, const struct emission *emission, const stru
                         .usage = &total->usage,
                 };
 
-                if ((query->app && strcmp(query->app, app->app) != 0) ||
-                    (query->uid >= 0 && query->uid != (int64_t)app->uid))
+                if ((query->app && strcmp(query->app, app->app) != 0) || !may_see(query, app, &row))
                         continue;
                 complete(total);
                 stop = emission->row(emission->data, &row);

@@ -40,6 +40,10 @@ struct store_retention {
 };
 int store_roll_up(struct store *store, int64_t now_ns, const struct store_retention *retention);
 
+/* All apps of other users as one, for who may not see them apart. */
+#define STORE_OTHERS "other-users"
+#define STORE_OTHERS_NAME "other users"
+
 enum store_grain {
         STORE_RAW,
         STORE_HOUR,
@@ -76,6 +80,7 @@ struct store_query {
         enum store_grain grain;
         const char *app;       /* NULL: all, nobody's too */
         int64_t uid;           /* -1: everybody's */
+        bool others;           /* with a uid: what is not its own comes too, as STORE_OTHERS */
 };
 
 /*

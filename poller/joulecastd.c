@@ -34,6 +34,8 @@ struct options {
         const char *machine;
         const char *focus_socket;
         const char *config;
+        const char *socket;
+        const char *profile;
 };
 
 static const char help[] =
@@ -41,7 +43,8 @@ static const char help[] =
         "`predict` and `budget`. As root it sees all processes, else your own.\n"
         "\n"
         "Usage: joulecastd [--interval S] [--count N] [--collector NAME] [--database FILE]\n"
-        "                  [--config FILE] [--machine DIR] [--focus-socket PATH]\n"
+        "                  [--config FILE] [--machine DIR] [--focus-socket PATH] [--socket PATH]\n"
+        "                  [--profile FILE]\n"
         "\n"
         "  --interval S      seconds between two polls, 0.1 and up; decimals are fine\n"
         "  --count N         poll N times in the foreground, say what was seen, and exit\n"
@@ -57,6 +60,8 @@ static void print_help(void)
               "  --machine DIR     read DIR/sys and DIR/proc instead of this machine's; needs --database\n"
               "  --focus-socket PATH\n"
               "                    where each session's joulecast-focus connects\n"
+              "  --socket PATH     answer users' questions there; the service of root: " SERVICE_SOCKET "\n"
+              "  --profile FILE    the power model to answer them by; default: the machine's\n"
               "  --help, --version\n"
               "\n"
               "joulecast.conf, with its defaults:\n", stdout);
@@ -93,6 +98,12 @@ static int parse_option(int option, const char *value, struct options *options)
         case 'f':
                 options->config = value;
                 return 0;
+        case 'a':
+                options->socket = value;
+                return 0;
+        case 'p':
+                options->profile = value;
+                return 0;
         default:
                 return usage_error("wrong usage; `joulecastd --help` lists the options");
         }
@@ -106,6 +117,7 @@ static int parse_options(int argc, char **argv, struct options *options)
                 { "collector", required_argument, NULL, 'c' }, { "database", required_argument, NULL, 'd' },
                 { "machine", required_argument, NULL, 'm' },  { "config", required_argument, NULL, 'f' },
                 { "focus-socket", required_argument, NULL, 's' },
+                { "socket", required_argument, NULL, 'a' },   { "profile", required_argument, NULL, 'p' },
                 { "help", no_argument, NULL, 'h' },           { "version", no_argument, NULL, 'v' },
                 { "config-manual", no_argument, NULL, 'M' },  { 0 },
         };
@@ -203,6 +215,21 @@ static int add_session(const struct options *options, struct sources *sources)
         return 0;
 }
 
+/* As the machine's service by itself, else where it is told to. Recording goes on where nobody can be answered. */
+static int open_answers(const struct options *options, const struct question_source *source, double interval_s,
+                        struct poller *poller)
+{
+        bool service = geteuid() == 0 && !options->database && options->count == 0;
+        uint64_t share_ns = (uint64_t)(interval_s / 2 * 1e9);
+        int err;
+
+        if (!options->socket && !service)
+                return 0;
+        err = answers_open(options->socket ? options->socket : SERVICE_SOCKET, source, share_ns, &program_log,
+                           &poller->answers);
+        return options->socket ? err : 0;
+}
+
 static void say_what_is_watched(const struct options *options, double interval_s, const char *path)
 {
         char line[16];
@@ -232,6 +259,7 @@ static int run(const struct options *options, const struct config *config)
                                                          .log = &program_log };
         double interval_s = options->interval_s > 0 ? options->interval_s : config->interval_s;
         _cleanup_free_ char *path = NULL;
+        struct question_source source = { .profile = options->profile, .live = !options->database };
         int err = open_machine(options, config, &poller);
 
         if (err)
@@ -241,6 +269,10 @@ static int run(const struct options *options, const struct config *config)
                 err = open_database(options, &poller, &path);
         if (!err)
                 err = interval_maker_new(&poller.maker);
+        if (err)
+                return err;
+        source.database = path;
+        err = open_answers(options, &source, interval_s, &poller);
         if (err)
                 return err;
         say_what_is_watched(options, interval_s, path);

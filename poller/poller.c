@@ -18,6 +18,7 @@
 
 void poller_close(struct poller *poller)
 {
+        answers_close(poller->answers);
         interval_maker_free(poller->maker);
         sample_clear(&poller->sample);
         interval_clear(&poller->interval);
@@ -55,7 +56,7 @@ int poller_poll(struct poller *poller)
         return err == -ENOMEM ? err : 0;
 }
 
-static uint64_t boottime_ns(void)
+uint64_t poller_now_ns(void)
 {
         struct timespec now = { 0 };
 
@@ -73,6 +74,7 @@ struct waiting {
         int signal_fd;
         int timer_fd;
         const struct sources *sources; /* those with a descriptor are heard */
+        struct answers *answers;       /* or NULL */
         uint64_t slack_ns;
 };
 
@@ -103,6 +105,7 @@ static int waiting_open(struct waiting *waiting, const struct poller *poller, do
                 return -errno;
         prctl(PR_SET_TIMERSLACK, (unsigned long)waiting->slack_ns, 0, 0, 0);
         waiting->sources = &poller->sources;
+        waiting->answers = poller->answers;
         return 0;
 }
 
@@ -128,7 +131,7 @@ static void hear_sources(const struct sources *sources, const struct pollfd *fds
 {
         for (size_t i = 0; i < sources->n; i++)
                 if (fds[i].revents)
-                        sources->list[i]->ops->hear(sources->list[i], boottime_ns());
+                        sources->list[i]->ops->hear(sources->list[i], poller_now_ns());
 }
 
 /* Sleeps until @deadline_ns. 0; -EINTR: a signal asks us to end. */
@@ -137,9 +140,9 @@ static int wait_until(const struct waiting *waiting, uint64_t deadline_ns)
         int err = arm(waiting, deadline_ns);
 
         while (!err) {
-                uint64_t now_ns = boottime_ns();
-                struct timespec left = timespec_of(deadline_ns - MIN(now_ns, deadline_ns));
-                struct pollfd fds[2 + ARRAY_SIZE(waiting->sources->list)] = {
+                uint64_t now_ns = poller_now_ns(), until_ns = MIN(deadline_ns, answers_deadline_ns(waiting->answers));
+                struct timespec left = timespec_of(until_ns - MIN(now_ns, until_ns));
+                struct pollfd fds[2 + ARRAY_SIZE(waiting->sources->list) + ANSWERS_FDS] = {
                         { .fd = waiting->signal_fd, .events = POLLIN },
                         { .fd = waiting->timer_fd, .events = POLLIN },
                 };
@@ -147,11 +150,13 @@ static int wait_until(const struct waiting *waiting, uint64_t deadline_ns)
 
                 if (now_ns >= deadline_ns)
                         return 0;
-                if (ppoll(fds, 2 + n, &left, NULL) < 0 && errno != EINTR)
+                answers_watch(waiting->answers, fds + 2 + n);
+                if (ppoll(fds, 2 + n + ANSWERS_FDS, &left, NULL) < 0 && errno != EINTR)
                         return -errno;
                 if (fds[0].revents)
                         return -EINTR;
                 hear_sources(waiting->sources, fds + 2);
+                answers_serve(waiting->answers, fds + 2 + n, poller_now_ns());
         }
         return err;
 }
@@ -159,7 +164,7 @@ static int wait_until(const struct waiting *waiting, uint64_t deadline_ns)
 /* A suspended machine does not catch up on what it slept through. */
 static uint64_t next_deadline(uint64_t deadline_ns, uint64_t interval_ns)
 {
-        uint64_t now_ns = boottime_ns();
+        uint64_t now_ns = poller_now_ns();
 
         deadline_ns += interval_ns;
         if (deadline_ns <= now_ns)
@@ -170,7 +175,7 @@ static uint64_t next_deadline(uint64_t deadline_ns, uint64_t interval_ns)
 int poller_run(struct poller *poller, double interval_s, uint64_t count)
 {
         _cleanup_(waiting_close) struct waiting waiting = { .signal_fd = -1, .timer_fd = -1 };
-        uint64_t interval_ns = (uint64_t)llround(interval_s * 1e9), deadline_ns = boottime_ns();
+        uint64_t interval_ns = (uint64_t)llround(interval_s * 1e9), deadline_ns = poller_now_ns();
         int err = waiting_open(&waiting, poller, interval_s);
 
         if (!err)
@@ -186,6 +191,7 @@ int poller_run(struct poller *poller, double interval_s, uint64_t count)
                         return poller_poll(poller);
                 }
                 err = poller_poll(poller);
+                answers_rest(poller->answers);
         }
         return err;
 }

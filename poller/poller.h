@@ -4,6 +4,7 @@
 
 /* The service's work: look, subtract, store; then sleep. */
 
+#include "answers.h"
 #include "config.h"
 #include "interval.h"
 #include "log.h"
@@ -13,6 +14,7 @@
 struct poller {
         struct sources sources;
         struct store *store;
+        struct answers *answers; /* or NULL */
         struct interval_maker *maker;
         struct sample sample;
         struct interval interval;
@@ -27,6 +29,8 @@ struct poller {
         int failed;         /* the last error of the store, or 0; told when it changes */
 };
 
+/* CLOCK_BOOTTIME: what the loop's deadlines are in. */
+uint64_t poller_now_ns(void);
 void poller_close(struct poller *poller);
 
 /* One poll in one transaction. 0, also if it could not be stored (then poller->failed says so); -ENOMEM. */

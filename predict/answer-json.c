@@ -11,12 +11,12 @@
 #include "util.h"
 
 /* cJSON prints NaN as null, which is what unknown is. */
-static void add_number(struct cJSON *to, const char *key, double value)
+void answer_add_number(struct cJSON *to, const char *key, double value)
 {
         cJSON_AddNumberToObject(to, key, value);
 }
 
-static void add_time(struct cJSON *to, const char *key, int64_t time_ns)
+void answer_add_time(struct cJSON *to, const char *key, int64_t time_ns)
 {
         char buf[32];
 
@@ -24,6 +24,11 @@ static void add_time(struct cJSON *to, const char *key, int64_t time_ns)
                 cJSON_AddNullToObject(to, key);
         else
                 cJSON_AddStringToObject(to, key, (format_time(time_ns, buf, sizeof(buf)), buf));
+}
+
+const char *answer_state(enum app_state state)
+{
+        return state == STATE_FOREGROUND ? "foreground" : "background";
 }
 
 struct cJSON *answer_text(const char *text)
@@ -37,22 +42,10 @@ struct cJSON *answer_value(const struct cost_value *value)
 {
         struct cJSON *json = cJSON_CreateObject();
 
-        add_number(json, "value", value->value);
-        add_number(json, "low", value->low);
-        add_number(json, "high", value->high);
+        answer_add_number(json, "value", value->value);
+        answer_add_number(json, "low", value->low);
+        answer_add_number(json, "high", value->high);
         return json;
-}
-
-int answer_print_json(struct cJSON *json)
-{
-        _cleanup_free_ char *text = cJSON_Print(json);
-        int failed;
-
-        cJSON_Delete(json);
-        failed = !text || puts(text) == EOF || fflush(stdout) == EOF;
-        if (failed)
-                log_error(&program_log, "the answer could not be written");
-        return failed ? CODE_FAILED : CODE_OK;
 }
 
 static struct cJSON *app_json(const struct cost_app *app)
@@ -61,14 +54,14 @@ static struct cJSON *app_json(const struct cost_app *app)
 
         cJSON_AddItemToObject(json, "app", answer_text(app->app));
         cJSON_AddItemToObject(json, "name", answer_text(app->name));
-        cJSON_AddStringToObject(json, "state", app->state == STATE_FOREGROUND ? "foreground" : "background");
-        add_number(json, "active_s", app->active_s);
+        cJSON_AddStringToObject(json, "state", answer_state(app->state));
+        answer_add_number(json, "active_s", app->active_s);
         cJSON_AddItemToObject(json, "energy_j", answer_value(&app->energy_j));
         cJSON_AddItemToObject(json, "percent", answer_value(&app->percent));
         cJSON_AddItemToObject(json, "percent_per_minute", answer_value(&app->percent_per_minute));
         components = cJSON_AddObjectToObject(json, "components_j");
         for (size_t c = 0; c < COMPONENT_BASE; c++)
-                add_number(components, component_names[c], app->component_j[c]);
+                answer_add_number(components, component_names[c], app->component_j[c]);
         return json;
 }
 
@@ -91,29 +84,61 @@ static struct cJSON *not_measured_json(const struct cost *cost)
         return list;
 }
 
-int answer_cost_json(const struct cost *cost, const struct profile *profile)
+struct cJSON *answer_cost_json(const struct cost *cost, const struct profile *profile)
 {
         struct cJSON *json = cJSON_CreateObject(), *part, *list;
 
         cJSON_AddItemToObject(json, "profile", answer_text(profile->device[0] ? profile->device : NULL));
-        add_time(json, "from", cost->from_ns);
-        add_time(json, "to", cost->to_ns);
+        answer_add_time(json, "from", cost->from_ns);
+        answer_add_time(json, "to", cost->to_ns);
         part = cJSON_AddObjectToObject(json, "measured");
-        add_number(part, "energy_j", cost->measured_j);
-        add_number(part, "percent", cost->measured_percent);
+        answer_add_number(part, "energy_j", cost->measured_j);
+        answer_add_number(part, "percent", cost->measured_percent);
         part = cJSON_AddObjectToObject(json, "total");
         cJSON_AddItemToObject(part, "energy_j", answer_value(&cost->total_j));
         part = cJSON_AddObjectToObject(json, "base");
-        add_number(part, "energy_j", cost->base_j);
+        answer_add_number(part, "energy_j", cost->base_j);
         part = cJSON_AddObjectToObject(part, "parts_j");
-        add_number(part, "idle", cost->base_idle_j);
-        add_number(part, "wifi", cost->base_wifi_j);
-        add_number(part, "display", cost->base_display_j);
+        answer_add_number(part, "idle", cost->base_idle_j);
+        answer_add_number(part, "wifi", cost->base_wifi_j);
+        answer_add_number(part, "display", cost->base_display_j);
         part = cJSON_AddObjectToObject(json, "unexplained");
-        add_number(part, "energy_j", cost->unexplained_j);
+        answer_add_number(part, "energy_j", cost->unexplained_j);
         cJSON_AddItemToObject(json, "not_measured", not_measured_json(cost));
         list = cJSON_AddArrayToObject(json, "apps");
         for (size_t i = 0; i < cost->n_apps; i++)
                 cJSON_AddItemToArray(list, app_json(&cost->apps[i]));
-        return answer_print_json(json);
+        return json;
+}
+
+struct cJSON *answer_public_value(struct joulecast_value value)
+{
+        return answer_value(&(struct cost_value){ value.value, value.low, value.high });
+}
+
+struct cJSON *answer_forecast_json(const struct joulecast_forecast *forecast, double minutes)
+{
+        struct cJSON *json = cJSON_CreateObject();
+
+        cJSON_AddItemToObject(json, "app", answer_text(joulecast_forecast_app(forecast)));
+        answer_add_number(json, "minutes", minutes);
+        answer_add_number(json, "level", 0.9);
+        cJSON_AddItemToObject(json, "percent", answer_public_value(joulecast_forecast_percent(forecast)));
+        cJSON_AddItemToObject(json, "energy_j", answer_public_value(joulecast_forecast_energy_j(forecast)));
+        cJSON_AddItemToObject(json, "device_percent", answer_public_value(joulecast_forecast_device_percent(forecast)));
+        cJSON_AddItemToObject(json, "basis", answer_text(joulecast_forecast_basis(forecast)));
+        return json;
+}
+
+struct cJSON *answer_budget_json(const struct joulecast_budget *budget)
+{
+        struct cJSON *json = cJSON_CreateObject();
+
+        cJSON_AddItemToObject(json, "app", answer_text(joulecast_budget_app(budget)));
+        answer_add_number(json, "level", 0.9);
+        cJSON_AddItemToObject(json, "minutes", answer_public_value(joulecast_budget_minutes(budget)));
+        answer_add_number(json, "reserved_percent", joulecast_budget_reserved_percent(budget));
+        answer_add_number(json, "battery_percent", joulecast_budget_battery_percent(budget));
+        cJSON_AddItemToObject(json, "basis", answer_text(joulecast_budget_basis(budget)));
+        return json;
 }

@@ -8,6 +8,7 @@
  */
 
 #include "cost.h"
+#include "joulecast.h"
 #include "profile.h"
 
 struct cJSON;
@@ -17,7 +18,15 @@ int answer_print_json(struct cJSON *json);
 struct cJSON *answer_value(const struct cost_value *value); /* {"value", "low", "high"} */
 struct cJSON *answer_text(const char *text);                /* always valid UTF-8; null for NULL */
 
-int answer_cost_json(const struct cost *cost, const struct profile *profile);
+/* The answers of the commands, and of the service's socket. */
+struct cJSON *answer_public_value(struct joulecast_value value);
+struct cJSON *answer_cost_json(const struct cost *cost, const struct profile *profile);
+struct cJSON *answer_forecast_json(const struct joulecast_forecast *forecast, double minutes);
+struct cJSON *answer_budget_json(const struct joulecast_budget *budget);
+void answer_add_number(struct cJSON *to, const char *key, double value); /* NaN: null */
+void answer_add_time(struct cJSON *to, const char *key, int64_t time_ns); /* INT64_MIN: null */
+const char *answer_state(enum app_state state);
+
 int answer_cost_table(const struct cost *cost, const struct profile *profile);
 
 /* "8.4 % (8.1 .. 8.7)", "8.4 %", "?": as many digits as the interval, or the size, is worth. @buf of 64. */

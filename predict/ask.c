@@ -78,11 +78,6 @@ int ask_failed(int err)
         return err == -ENODATA ? CODE_NO_DATA : CODE_FAILED;
 }
 
-struct cJSON *ask_value(struct joulecast_value value)
-{
-        return answer_value(&(struct cost_value){ value.value, value.low, value.high });
-}
-
 char *ask_minutes(double minutes, char *buf)
 {
         double whole = floor(minutes);

@@ -19,7 +19,5 @@ void ask_close(struct ask *ask);
 /* An exit code for what an API call returned, with its sentence where the library has told none. */
 int ask_failed(int err);
 
-struct cJSON;
-struct cJSON *ask_value(struct joulecast_value value);
 /* "10 minutes", "2 h 5 min" */
 char *ask_minutes(double minutes, char *buf);

@@ -3,7 +3,6 @@
 
 /* `joulecast budget`: how long an app can run and leave enough for what is needed later. */
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -58,19 +57,6 @@ static int take_minutes(void *data, const char *value)
 static int take_percent(void *data, const char *value)
 {
         return parse_percent(value, data);
-}
-
-static int print_json(const struct joulecast_budget *budget)
-{
-        struct cJSON *json = cJSON_CreateObject();
-
-        cJSON_AddItemToObject(json, "app", answer_text(joulecast_budget_app(budget)));
-        cJSON_AddNumberToObject(json, "level", 0.9);
-        cJSON_AddItemToObject(json, "minutes", ask_value(joulecast_budget_minutes(budget)));
-        cJSON_AddNumberToObject(json, "reserved_percent", joulecast_budget_reserved_percent(budget));
-        cJSON_AddNumberToObject(json, "battery_percent", joulecast_budget_battery_percent(budget));
-        cJSON_AddItemToObject(json, "basis", answer_text(joulecast_budget_basis(budget)));
-        return answer_print_json(json);
 }
 
 static void print_headline(const struct joulecast_budget *budget)
@@ -152,7 +138,7 @@ static int answer(const struct options *options, const struct question *question
         if (err < 0)
                 code = ask_failed(err);
         else
-                code = options->json ? print_json(budget) : print_answer(budget, question);
+                code = options->json ? answer_print_json(answer_budget_json(budget)) : print_answer(budget, question);
         joulecast_budget_free(budget);
         joulecast_plan_free(plan);
         return code;

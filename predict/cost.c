@@ -9,10 +9,11 @@
 #include <string.h>
 
 #include "answer.h"
+#include "ask.h"
 #include "commands.h"
+#include "joulecast-private.h"
 #include "names.h"
 #include "options.h"
-#include "store.h"
 #include "usage-table.h"
 #include "util.h"
 
@@ -24,7 +25,7 @@ struct arguments {
 
 static int answer(const struct arguments *arguments, const struct cost *cost, const struct profile *profile)
 {
-        return arguments->options.json ? answer_cost_json(cost, profile) : answer_cost_table(cost, profile);
+        return arguments->options.json ? answer_print_json(answer_cost_json(cost, profile)) : answer_cost_table(cost, profile);
 }
 
 static int cost_of_table(const struct arguments *arguments, const struct profile *profile)
@@ -48,27 +49,29 @@ static int cost_of_table(const struct arguments *arguments, const struct profile
         return answer(arguments, cost, profile);
 }
 
-static int cost_of_database(const struct arguments *arguments, const struct profile *profile)
+static int cost_of_database(const struct arguments *arguments)
 {
-        _cleanup_(store_closep) struct store *store = NULL;
-        _cleanup_(cost_freep) struct cost *cost = NULL;
+        _cleanup_(ask_close) struct ask ask = { 0 };
+        struct joulecast_cost *cost = NULL;
         int code, err;
 
-        code = open_usage(&arguments->options, &store);
+        code = ask_open(&arguments->options, &ask);
         if (code != CODE_OK)
                 return code;
-        err = cost_make(profile, store, arguments->from_ns, arguments->to_ns, &cost);
+        err = joulecast_cost_new(ask.profile, ask.usage, arguments->from_ns, arguments->to_ns, &cost);
         if (err == -ENODATA) {
                 log_error(&program_log, "nothing was recorded in that time; joulecastd records while it runs");
                 return CODE_NO_DATA;
         }
-        if (err == -ENOMEM || err == -EOVERFLOW) /* of all others the store has told */
+        if (err == -ENOMEM || err == -EOVERFLOW) /* of all others the store, or the service, has told */
                 log_error(&program_log, "the recorded usage cannot be summed: %s", strerror(-err));
         if (err < 0)
                 return CODE_FAILED;
         if (!arguments->options.device) /* a virtual device has no apps of this machine */
-                names_localise(cost);
-        return answer(arguments, cost, profile);
+                names_localise(cost->cost);
+        code = answer(arguments, cost->cost, ask.profile->profile);
+        joulecast_cost_free(cost);
+        return code;
 }
 
 static int take_time(void *data, const char *value)
@@ -100,8 +103,8 @@ int cost_main(int argc, char **argv)
                 log_error(&program_log, "cost: --from is not before --to");
                 return CODE_USAGE;
         }
+        if (!arguments.usage)
+                return cost_of_database(&arguments);
         code = open_profile(&arguments.options, &profile);
-        if (code != CODE_OK)
-                return code;
-        return arguments.usage ? cost_of_table(&arguments, profile) : cost_of_database(&arguments, profile);
+        return code == CODE_OK ? cost_of_table(&arguments, profile) : code;
 }

@@ -9,7 +9,6 @@
 #include "options.h"
 #include "paths.h"
 #include "profile.h"
-#include "store.h"
 #include "util.h"
 
 static int tell_device(const struct options *options, int err)
@@ -95,20 +94,4 @@ int tell_no_usage(const struct options *options, int err)
         if (err == -EINVAL && !path)
                 return tell_device(options, err);
         return CODE_FAILED; /* the store has told */
-}
-
-int open_usage(const struct options *options, struct store **ret)
-{
-        _cleanup_free_ char *found = NULL;
-        const char *path = options->database;
-        int err;
-
-        if (!path) {
-                err = paths_usage(options->device, false, &found);
-                if (err < 0)
-                        return tell_device(options, err);
-                path = found;
-        }
-        err = store_open(path, STORE_READ, &program_log, ret);
-        return err < 0 ? tell_no_usage(options, err) : CODE_OK;
 }

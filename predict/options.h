@@ -76,9 +76,7 @@ int64_t realtime_now_ns(void);
  * CODE_NO_DATA where there is none.
  */
 struct profile;
-struct store;
 int open_profile(const struct options *options, struct profile **ret);
-int open_usage(const struct options *options, struct store **ret);
 /* The sentence about a profile, or a database, that is not there; an exit code. */
 int tell_no_profile(const struct options *options);
 int tell_no_usage(const struct options *options, int err);

@@ -3,7 +3,6 @@
 
 /* `joulecast predict`: what so many minutes of an app will cost. */
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,20 +12,6 @@
 #include "commands.h"
 #include "table.h"
 #include "util.h"
-
-static int print_json(const struct joulecast_forecast *forecast, double minutes)
-{
-        struct cJSON *json = cJSON_CreateObject();
-
-        cJSON_AddItemToObject(json, "app", answer_text(joulecast_forecast_app(forecast)));
-        cJSON_AddNumberToObject(json, "minutes", minutes);
-        cJSON_AddNumberToObject(json, "level", 0.9);
-        cJSON_AddItemToObject(json, "percent", ask_value(joulecast_forecast_percent(forecast)));
-        cJSON_AddItemToObject(json, "energy_j", ask_value(joulecast_forecast_energy_j(forecast)));
-        cJSON_AddItemToObject(json, "device_percent", ask_value(joulecast_forecast_device_percent(forecast)));
-        cJSON_AddItemToObject(json, "basis", answer_text(joulecast_forecast_basis(forecast)));
-        return answer_print_json(json);
-}
 
 static void add_line(struct table *table, const char *what, struct joulecast_value value, const char *unit)
 {
@@ -91,7 +76,7 @@ int predict_main(int argc, char **argv)
         err = joulecast_forecast_new(ask.profile, ask.usage, app, minutes, &forecast);
         if (err < 0)
                 return ask_failed(err);
-        code = options.json ? print_json(forecast, minutes) : print_table(forecast, minutes);
+        code = options.json ? answer_print_json(answer_forecast_json(forecast, minutes)) : print_table(forecast, minutes);
         joulecast_forecast_free(forecast);
         return code;
 }

@@ -1,0 +1,213 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Answers a question by the public API, as the user who asks may see it. */
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "answer.h"
+#include "question.h"
+#include "util.h"
+
+/* What an answer is made from. The library's last sentence is the answer's, where it fails. */
+struct answering {
+        struct joulecast_context *context;
+        struct joulecast_profile *profile;
+        struct joulecast_usage *usage;
+        char sentence[1024];
+};
+
+static void answering_clear(struct answering *answering)
+{
+        joulecast_usage_free(answering->usage);
+        joulecast_profile_free(answering->profile);
+        joulecast_context_free(answering->context);
+}
+
+static void remember(void *data, enum joulecast_level level, const char *sentence)
+{
+        struct answering *answering = data;
+
+        if (level == JOULECAST_ERROR)
+                snprintf(answering->sentence, sizeof(answering->sentence), "%s", sentence);
+}
+
+/* By another profile than the asker's the answer would be no answer to the question. */
+static int open_profile_of(struct answering *answering, const struct question_source *source,
+                           const struct question *question)
+{
+        char fingerprint[SERVICE_FINGERPRINT_MAX];
+        int err = joulecast_profile_load(answering->context, source->profile, &answering->profile);
+
+        if (err == -ENOENT) {
+                snprintf(answering->sentence, sizeof(answering->sentence),
+                         "this machine has no profile that the service could answer by; run joulecast calibrate");
+                return -ENODATA;
+        }
+        if (err == 0 && question->profile)
+                err = service_fingerprint(answering->profile->profile, fingerprint);
+        if (err == 0 && question->profile && strcmp(question->profile, fingerprint) != 0) {
+                snprintf(answering->sentence, sizeof(answering->sentence),
+                         "the service answers by the machine's profile, /etc/joulecast/profile.ini, and no other");
+                err = -EACCES;
+        }
+        return err;
+}
+
+static int open_all(struct answering *answering, const struct question_source *source, uid_t uid,
+                    const struct question *question)
+{
+        int err = joulecast_context_new(&answering->context);
+
+        if (err < 0)
+                return err;
+        joulecast_context_set_log(answering->context, remember, answering);
+        if (question->ask != ASK_APPS)
+                err = open_profile_of(answering, source, question);
+        if (err == 0)
+                err = joulecast_usage_open(answering->context, source->database, &answering->usage);
+        if (err < 0)
+                return err;
+        answering->usage->live = source->live;
+        if (uid != 0 && uid != geteuid())
+                answering->usage->uid = (int64_t)uid;
+        return 0;
+}
+
+static int answer_cost(const struct answering *answering, const struct question *question, struct cJSON **ret)
+{
+        struct joulecast_cost *cost = NULL;
+        int err = joulecast_cost_new(answering->profile, answering->usage, question->from_ns, question->to_ns, &cost);
+
+        if (err == 0)
+                *ret = answer_cost_json(cost->cost, answering->profile->profile);
+        joulecast_cost_free(cost);
+        return err;
+}
+
+static int answer_predict(const struct answering *answering, const struct question *question, struct cJSON **ret)
+{
+        struct joulecast_forecast *forecast = NULL;
+        int err = joulecast_forecast_new(answering->profile, answering->usage, question->app, question->minutes,
+                                         &forecast);
+
+        if (err == 0)
+                *ret = answer_forecast_json(forecast, question->minutes);
+        joulecast_forecast_free(forecast);
+        return err;
+}
+
+static int answer_budget(const struct answering *answering, const struct question *question, struct cJSON **ret)
+{
+        struct joulecast_budget *budget = NULL;
+        struct joulecast_plan *plan = NULL;
+        int err = joulecast_plan_new(question->app, &plan);
+
+        for (size_t i = 0; i < question->n_reserves && err == 0; i++)
+                err = joulecast_plan_reserve(plan, question->reserve_app[i], question->reserve_minutes[i]);
+        if (err == 0)
+                err = joulecast_plan_standby(plan, question->standby_minutes);
+        if (err == 0)
+                err = joulecast_plan_keep(plan, question->keep_percent);
+        if (err == 0 && !isnan(question->battery_percent))
+                err = joulecast_plan_battery(plan, question->battery_percent);
+        if (err == 0)
+                err = joulecast_budget_new(answering->profile, answering->usage, plan, &budget);
+        if (err == 0)
+                *ret = answer_budget_json(budget);
+        joulecast_budget_free(budget);
+        joulecast_plan_free(plan);
+        return err;
+}
+
+static int add_app(void *data, const char *app, const char *name, enum joulecast_state state, double active_s)
+{
+        struct cJSON *json = cJSON_CreateObject();
+
+        cJSON_AddItemToObject(json, "app", answer_text(app));
+        cJSON_AddItemToObject(json, "name", answer_text(name));
+        cJSON_AddStringToObject(json, "state", answer_state((enum app_state)state));
+        answer_add_number(json, "active_s", active_s);
+        cJSON_AddItemToArray(data, json);
+        return 0;
+}
+
+static int answer_apps(const struct answering *answering, struct cJSON **ret)
+{
+        struct cJSON *json = cJSON_CreateObject(), *battery;
+        int64_t from_ns = INT64_MIN, to_ns = INT64_MIN;
+        double percent = NAN;
+        int plugged = -1, err;
+
+        err = joulecast_usage_span(answering->usage, &from_ns, &to_ns);
+        answer_add_time(json, "from", from_ns);
+        answer_add_time(json, "to", to_ns);
+        joulecast_usage_battery(answering->usage, &percent, &plugged);
+        battery = cJSON_AddObjectToObject(json, "battery");
+        answer_add_number(battery, "percent", percent);
+        if (plugged < 0)
+                cJSON_AddNullToObject(battery, "plugged");
+        else
+                cJSON_AddBoolToObject(battery, "plugged", plugged);
+        if (err == 0)
+                err = joulecast_usage_apps(answering->usage, add_app, cJSON_AddArrayToObject(json, "apps"));
+        if (err < 0)
+                cJSON_Delete(json);
+        else
+                *ret = json;
+        return err;
+}
+
+static int answer(const struct answering *answering, const struct question *question, struct cJSON **ret)
+{
+        switch (question->ask) {
+        case ASK_COST:
+                return answer_cost(answering, question, ret);
+        case ASK_PREDICT:
+                return answer_predict(answering, question, ret);
+        case ASK_BUDGET:
+                return answer_budget(answering, question, ret);
+        case ASK_APPS:
+                return answer_apps(answering, ret);
+        default:
+                return -EINVAL;
+        }
+}
+
+/* One line: cJSON breaks none without formatting. */
+static char *print_line(struct cJSON *json)
+{
+        _cleanup_free_ char *text = cJSON_PrintUnformatted(json);
+        char *line;
+
+        cJSON_Delete(json);
+        return text && asprintf(&line, "%s\n", text) >= 0 ? line : NULL;
+}
+
+char *question_refuse(int err, const char *sentence)
+{
+        struct cJSON *json = cJSON_CreateObject();
+
+        cJSON_AddStringToObject(json, "error", service_error_name(err));
+        if (sentence && *sentence)
+                cJSON_AddItemToObject(json, "sentence", answer_text(sentence));
+        return print_line(json);
+}
+
+char *question_answer(const struct question_source *source, uid_t uid, const char *text, size_t length)
+{
+        _cleanup_(answering_clear) struct answering answering = { 0 };
+        _cleanup_(question_clear) struct question question = { 0 };
+        struct cJSON *json = NULL;
+        int err = question_parse(text, length, &question, answering.sentence);
+
+        if (err == 0)
+                err = open_all(&answering, source, uid, &question);
+        if (err == 0)
+                err = answer(&answering, &question, &json);
+        return err < 0 ? question_refuse(err, answering.sentence) : print_line(json);
+}

@@ -1,0 +1,197 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Reads a question. Any user of the machine may send anything; an unknown word is a mistake and not ignored. */
+
+#include "question.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "options.h"
+#include "util.h"
+
+struct reading {
+        struct question *question;
+        char *error;
+};
+
+static int __attribute__((format(printf, 2, 3))) wrong(struct reading *reading, const char *format, ...)
+{
+        va_list arguments;
+
+        va_start(arguments, format);
+        vsnprintf(reading->error, QUESTION_ERROR_MAX, format, arguments);
+        va_end(arguments);
+        return -EINVAL;
+}
+
+static int read_ask(struct reading *reading, const char *key, const struct cJSON *value)
+{
+        static const char *const asks[] = {
+                [ASK_APPS] = "apps", [ASK_BUDGET] = "budget", [ASK_COST] = "cost", [ASK_PREDICT] = "predict",
+        };
+
+        for (size_t i = ASK_APPS; i < ARRAY_SIZE(asks) && cJSON_IsString(value); i++) {
+                if (strcmp(value->valuestring, asks[i]) == 0) {
+                        reading->question->ask = (enum ask)i;
+                        return 0;
+                }
+        }
+        return wrong(reading, "\"ask\" is \"apps\", \"budget\", \"cost\" or \"predict\"");
+}
+
+static int read_time(struct reading *reading, const char *key, const struct cJSON *value)
+{
+        int64_t *to = strcmp(key, "from") == 0 ? &reading->question->from_ns : &reading->question->to_ns;
+
+        if (!cJSON_IsString(value) || parse_time(value->valuestring, realtime_now_ns(), to) < 0)
+                return wrong(reading, "\"%s\" is a time, as in \"2026-11-20T08:00:00Z\" or \"-24h\"", key);
+        return 0;
+}
+
+static int read_text(struct reading *reading, const char *key, const struct cJSON *value)
+{
+        char **to = strcmp(key, "app") == 0 ? &reading->question->app : &reading->question->profile;
+        char *copy;
+
+        if (!cJSON_IsString(value) || !value->valuestring[0])
+                return wrong(reading, "\"%s\" is a text", key);
+        copy = strdup(value->valuestring);
+        if (!copy)
+                return -ENOMEM;
+        free(*to);
+        *to = copy;
+        return 0;
+}
+
+static bool take_number(const struct cJSON *value, double max, double *to)
+{
+        if (!cJSON_IsNumber(value) || !(value->valuedouble >= 0 && value->valuedouble <= max))
+                return false;
+        *to = value->valuedouble;
+        return true;
+}
+
+static int read_minutes(struct reading *reading, const char *key, const struct cJSON *value)
+{
+        double *to = strcmp(key, "minutes") == 0 ? &reading->question->minutes : &reading->question->standby_minutes;
+
+        return take_number(value, 1e6, to) ? 0 : wrong(reading, "\"%s\" is a number of minutes, 0 to 1e6", key);
+}
+
+static int read_percent(struct reading *reading, const char *key, const struct cJSON *value)
+{
+        double *to = strcmp(key, "keep") == 0 ? &reading->question->keep_percent : &reading->question->battery_percent;
+
+        return take_number(value, 100, to) ? 0 : wrong(reading, "\"%s\" is a number from 0 to 100", key);
+}
+
+static int read_reserve(struct reading *reading, const char *key, const struct cJSON *value)
+{
+        struct question *question = reading->question;
+        const struct cJSON *one;
+
+        if (!cJSON_IsArray(value))
+                return wrong(reading, "\"reserve\" is a list of {\"app\", \"minutes\"}");
+        cJSON_ArrayForEach(one, value) {
+                const struct cJSON *app = cJSON_GetObjectItemCaseSensitive(one, "app");
+                const struct cJSON *minutes = cJSON_GetObjectItemCaseSensitive(one, "minutes");
+                size_t n = question->n_reserves;
+
+                if (n == BUDGET_RESERVES_MAX)
+                        return wrong(reading, "\"reserve\" has more than %d apps", BUDGET_RESERVES_MAX);
+                if (!cJSON_IsString(app) || !take_number(minutes, 1e6, &question->reserve_minutes[n]))
+                        return wrong(reading, "\"reserve\" is a list of {\"app\", \"minutes\"}");
+                question->reserve_app[n] = strdup(app->valuestring);
+                if (!question->reserve_app[n])
+                        return -ENOMEM;
+                question->n_reserves++;
+        }
+        return 0;
+}
+
+static int read_key(struct reading *reading, const struct cJSON *value)
+{
+        static const struct {
+                const char *key;
+                int (*read)(struct reading *reading, const char *key, const struct cJSON *value);
+        } keys[] = {
+                { "ask", read_ask },         { "from", read_time },    { "to", read_time },
+                { "app", read_text },        { "profile", read_text }, { "minutes", read_minutes },
+                { "standby", read_minutes }, { "keep", read_percent }, { "battery_percent", read_percent },
+                { "reserve", read_reserve },
+        };
+        char printable[64];
+
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+                if (strcmp(value->string, keys[i].key) == 0)
+                        return keys[i].read(reading, keys[i].key, value);
+        }
+        return wrong(reading, "a question has no key \"%s\"", util_printable(value->string, printable, sizeof(printable)));
+}
+
+static int check(struct reading *reading)
+{
+        const struct question *question = reading->question;
+
+        if (question->ask == ASK_NOTHING)
+                return wrong(reading, "a question says what it asks: {\"ask\": \"cost\"}");
+        if ((question->ask == ASK_PREDICT || question->ask == ASK_BUDGET) && !question->app)
+                return wrong(reading, "\"app\" is missing");
+        if (question->ask == ASK_PREDICT && isnan(question->minutes))
+                return wrong(reading, "\"minutes\" is missing");
+        if (question->from_ns >= question->to_ns)
+                return wrong(reading, "\"from\" is not before \"to\"");
+        return 0;
+}
+
+static int read_question(struct reading *reading, const struct cJSON *json)
+{
+        const struct cJSON *value;
+        int err = 0;
+
+        if (!cJSON_IsObject(json))
+                return wrong(reading, "a question is one line of JSON: {\"ask\": \"cost\"}");
+        cJSON_ArrayForEach(value, json) {
+                err = read_key(reading, value);
+                if (err < 0)
+                        return err;
+        }
+        return check(reading);
+}
+
+int question_parse(const char *text, size_t length, struct question *ret, char error[QUESTION_ERROR_MAX])
+{
+        struct question question = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .minutes = NAN, .battery_percent = NAN };
+        struct reading reading = { .question = &question, .error = error };
+        const char *end = NULL;
+        struct cJSON *json = cJSON_ParseWithLengthOpts(text, length, &end, 0);
+        int err;
+
+        while (json && end < text + length && strchr(" \t\r\n", *end) && *end)
+                end++;
+        if (json && end < text + length)
+                err = wrong(&reading, "a question is one line of JSON, and nothing behind it");
+        else
+                err = read_question(&reading, json);
+        cJSON_Delete(json);
+        if (err < 0)
+                question_clear(&question);
+        else
+                *ret = question;
+        return err;
+}
+
+void question_clear(struct question *question)
+{
+        for (size_t i = 0; i < question->n_reserves; i++)
+                free(question->reserve_app[i]);
+        free(question->app);
+        free(question->profile);
+        *question = (struct question){ 0 };
+}

@@ -1,0 +1,53 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* What a user of this machine asks, as one line of JSON, and the line that answers it. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "forecast.h"
+#include "service.h"
+
+enum ask {
+        ASK_NOTHING,
+        ASK_APPS,
+        ASK_BUDGET,
+        ASK_COST,
+        ASK_PREDICT,
+};
+
+struct question {
+        enum ask ask;
+        int64_t from_ns, to_ns;
+        char *app;
+        double minutes; /* NaN: not said */
+        char *reserve_app[BUDGET_RESERVES_MAX];
+        double reserve_minutes[BUDGET_RESERVES_MAX];
+        size_t n_reserves;
+        double standby_minutes;
+        double keep_percent;
+        double battery_percent; /* NaN: not said */
+        char *profile;          /* the fingerprint of the one that the asker prices by, or NULL */
+};
+
+#define QUESTION_ERROR_MAX 256
+
+/* 0; -EINVAL, and a sentence in @error that is safe to print; -ENOMEM. @text may be anything. */
+int question_parse(const char *text, size_t length, struct question *ret, char error[QUESTION_ERROR_MAX]);
+void question_clear(struct question *question);
+
+/* What is answered from. */
+struct question_source {
+        const char *database;
+        const char *profile; /* NULL: the machine's */
+        bool live;           /* the battery is this machine's, and is read */
+};
+
+/* The answer to a line of @uid's, with its newline; free() it. NULL: there is no memory. */
+char *question_answer(const struct question_source *source, uid_t uid, const char *text, size_t length);
+/* What is answered where there is no question to answer. */
+char *question_refuse(int err, const char *sentence);

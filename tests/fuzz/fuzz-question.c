@@ -1,0 +1,23 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "fuzz.h"
+#include "question.h"
+#include "util.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        char error[QUESTION_ERROR_MAX] = "", printable[QUESTION_ERROR_MAX];
+        struct question question;
+
+        if (question_parse((const char *)data, size, &question, error) < 0) {
+                fuzz_assert(*error && strcmp(util_printable(error, printable, sizeof(printable)), error) == 0);
+                return 0;
+        }
+        fuzz_assert(question.ask != ASK_NOTHING && question.from_ns < question.to_ns);
+        fuzz_assert(question.app || question.ask == ASK_COST || question.ask == ASK_APPS);
+        fuzz_assert(question.n_reserves <= BUDGET_RESERVES_MAX);
+        question_clear(&question);
+        return 0;
+}
