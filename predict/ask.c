@@ -41,11 +41,11 @@ int ask_open(const struct options *options, struct ask *ret)
                 return CODE_FAILED;
         code = set_context(options, ask.context);
         if (code == CODE_OK) {
-                err = joulecast_profile_load(ask.context, options->profile, &ask.profile);
-                if (err == -ENOENT)
-                        code = tell_no_profile(options);
-                else if (err < 0)
-                        code = CODE_FAILED;
+                _cleanup_free_ char *path = NULL;
+
+                code = find_profile_file(options, &path);
+                if (code == CODE_OK && joulecast_profile_load(ask.context, path, &ask.profile) < 0)
+                        code = CODE_FAILED; /* the library has told */
         }
         if (code == CODE_OK) {
                 err = joulecast_usage_open(ask.context, options->database, &ask.usage);

@@ -34,7 +34,7 @@ static char *profile_path(const struct options *options)
         return paths_profile(options->device, false, &path) < 0 ? NULL : path;
 }
 
-int tell_no_profile(const struct options *options)
+static int tell_no_profile(const struct options *options)
 {
         _cleanup_free_ char *path = profile_path(options);
 
@@ -59,23 +59,32 @@ static char *shipped_profile(const char *name)
         return path;
 }
 
-int open_profile(const struct options *options, struct profile **ret)
+int find_profile_file(const struct options *options, char **ret)
 {
-        _cleanup_free_ char *found = NULL;
-        const char *path = options->profile;
-        int err;
+        _cleanup_free_ char *path = options->profile ? shipped_profile(options->profile) : NULL;
+        int err = 0;
 
-        if (!path) {
-                err = paths_profile(options->device, false, &found);
-                if (err < 0)
-                        return tell_device(options, err);
-                path = found;
-        } else {
-                found = shipped_profile(path);
-                path = found ? found : path;
-        }
+        if (!path && options->profile)
+                path = strdup(options->profile);
+        else if (!path)
+                err = paths_profile(options->device, false, &path);
+        if (err < 0)
+                return tell_device(options, err);
+        if (!path)
+                return CODE_FAILED;
         if (access(path, F_OK) < 0 && errno == ENOENT)
                 return tell_no_profile(options);
+        *ret = TAKE_PTR(path);
+        return CODE_OK;
+}
+
+int open_profile(const struct options *options, struct profile **ret)
+{
+        _cleanup_free_ char *path = NULL;
+        int code = find_profile_file(options, &path);
+
+        if (code != CODE_OK)
+                return code;
         return profile_load(path, &program_log, ret) < 0 ? CODE_FAILED : CODE_OK;
 }
 

@@ -77,6 +77,7 @@ int64_t realtime_now_ns(void);
  */
 struct profile;
 int open_profile(const struct options *options, struct profile **ret);
-/* The sentence about a profile, or a database, that is not there; an exit code. */
-int tell_no_profile(const struct options *options);
+/* Path of --profile (a file, or the name of a shipped one), else of the default; says so where there is none. */
+int find_profile_file(const struct options *options, char **ret);
+/* The sentence about a database that is not there; an exit code. */
 int tell_no_usage(const struct options *options, int err);
