@@ -26,7 +26,8 @@ def xterm(name, **env):
 
 def x_server(display=":77"):
     server = as_player(["Xvfb", display, "-screen", "0", "800x600x24", "-nolisten", "tcp"])
-    wait_for(lambda: os.path.exists("/tmp/.X11-unix/X" + display[1:]))
+    # Its socket is there a moment before it takes connections.
+    wait_for(lambda: "800 600" in run_as_player(["xdotool", "getdisplaygeometry"], DISPLAY=display))
     manager = as_player(["openbox"], DISPLAY=display)
     wait_for(lambda: "window id" in run_as_player(["xprop", "-root", "_NET_SUPPORTING_WM_CHECK"], DISPLAY=display), 4)
     return server, manager
@@ -58,7 +59,7 @@ def test_x11():
         os.unlink("/tmp/.X77-lock")
     x_server()
     xterm("Gamma", **env)
-    check(service.wait(is_app("debian-xterm"), 10), "it came back")
+    check(service.wait(is_app("debian-xterm"), 20), "it came back")
     check("secret" not in agent.log(), "no title in the log")
 
 
