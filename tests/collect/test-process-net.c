@@ -302,7 +302,7 @@ static void check_work(const struct work *work, pid_t pid, bool wifi)
 {
         const struct process *process = NULL;
 
-        for (int i = 0; i < 30 && !process; i++) { /* told at its exit, by RCU */
+        for (int i = 0; i < 300 && !process; i++) { /* told at its exit, by an RCU that may be 10 s late */
                 usleep(50 * 1000);
                 sample_reset(&sample);
                 check_int(source->ops->read(source, &sample), 0);

@@ -1,0 +1,79 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Which app a process of the table is. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "process-table-private.h"
+#include "process.h"
+#include "util.h"
+
+/* True: its app is another than before. A window may have told more of it since the last poll. */
+bool known_find_app(struct process_table *table, struct known *known)
+{
+        const struct app_process process = {
+                .pid = known->pid,
+                .ppid = known->ppid,
+                .start_time = known->start_ns / START_TICK_NS,
+                .uid = known->uid,
+                .comm = known->comm,
+        };
+        char app[APP_ID_MAX];
+
+        if (!table->apps || apps_find(table->apps, &process, app) < 0 || strcmp(app, known->app) == 0)
+                return false;
+        memcpy(known->app, app, sizeof(known->app));
+        return true;
+}
+
+static pid_t read_ppid(const struct process_table *table, const char *pid)
+{
+        char path[32], text[1024];
+        struct process_stat stat;
+        ssize_t n;
+
+        snprintf(path, sizeof(path), "%s/stat", pid);
+        n = util_read_at(table->proc_fd, path, text, sizeof(text));
+        return n > 0 && process_parse_stat(text, (size_t)n, &stat) ? stat.parent : 0;
+}
+
+/* Its app, while it lives; asked again when an exec changes its name. */
+void known_name_alive(struct process_table *table, struct known *known, const struct process_seen *seen)
+{
+        char pid[16];
+
+        memset(known->comm, 0, sizeof(known->comm));
+        snprintf(known->comm, sizeof(known->comm), "%s", seen->comm);
+        snprintf(pid, sizeof(pid), "%d", (int)seen->pid);
+        if (table->apps) {
+                known->ppid = read_ppid(table, pid);
+                known_find_app(table, known);
+        } else if (seen->kernel_thread) {
+                strcpy(known->app, "sys:kernel");
+        } else {
+                program_of_process(table->proc_fd, pid, known->comm, known->app, sizeof(known->app));
+        }
+}
+
+/*
+ * One that is only known to have been: its /proc is gone, or another's by now. Programs come back, so the app of a
+ * living one of the same name and user is the best guess; else the name is the app.
+ */
+void known_name_ended(struct process_table *table, struct known *known, const struct process_seen *seen)
+{
+        snprintf(known->comm, sizeof(known->comm), "%s", seen->comm);
+        for (size_t i = 0; i < table->n; i++) {
+                const struct known *other = table->list[i].known;
+
+                if (other != known && table->list[i].named && !table->list[i].ended && other->uid == seen->uid &&
+                    strcmp(other->comm, known->comm) == 0) {
+                        memcpy(known->app, other->app, sizeof(known->app));
+                        return;
+                }
+        }
+        util_printable(known->comm, known->app, sizeof(known->app));
+        if (known->app[0] == '\0')
+                snprintf(known->app, sizeof(known->app), "unnamed");
+}
