@@ -4,9 +4,9 @@
 
 /*
  * What calibration may do to a device and see of it. The virtual device
- * implements it now (hardware-virtual.c); sysfs, libcpupower, DRM, block and
- * network do later, behind the same table. Time is the hardware's: the virtual
- * clock passes only in wait().
+ * implements it (hardware/virtual.c), and so does this machine (hardware/machine.c):
+ * sysfs, libcpupower, DRM, block and network behind the same table. Time is
+ * the hardware's: the virtual clock passes only in wait().
  */
 
 #include "log.h"
@@ -46,6 +46,13 @@ struct hardware_ops {
         int (*describe)(struct hardware *hardware, struct hardware_description *ret);
         uint64_t (*now_ns)(struct hardware *hardware);                       /* boottime */
         int64_t (*realtime_ns)(struct hardware *hardware);
+        /* Takes the device: all that will change is journalled first. restore() gives it back. NULL: nothing to take. */
+        int (*begin)(struct hardware *hardware);
+        /*
+         * Whether it may be held now, as @sample shows it. 0; -EAGAIN: not now (plugged in, somebody is using it, too
+         * hot): give it back and ask again later; -ECANCELED: the calibration must end. @reason: a phrase. NULL: always.
+         */
+        int (*may_go_on)(struct hardware *hardware, const struct sample *sample, char *reason, size_t size);
         int (*wait)(struct hardware *hardware, uint64_t until_ns);           /* -EINTR: asked to stop; -ENODATA: battery empty */
         int (*read)(struct hardware *hardware, struct sample *sample);       /* through lib's sources */
         int (*apply)(struct hardware *hardware, const struct mode *mode);    /* pins, settings and load, all of it */
@@ -56,6 +63,23 @@ struct hardware_ops {
 struct hardware { /* embedded as the first member of each implementation */
         const struct hardware_ops *ops;
 };
+
+/* What the user said about this machine; all strings outlive the hardware. */
+struct machine_hardware {
+        const char *journal;            /* path of restore.ini */
+        const char *const *disks;       /* a folder on each storage to be measured */
+        size_t n_disks;
+        double write_limit_bytes;
+        const char *wifi_url;           /* to receive from, or NULL */
+        const char *wifi_peer;          /* HOST or HOST:PORT of an `iperf3 -s`, or NULL */
+        double wifi_limit_bytes;
+        bool allow_disconnect;          /* the radio may go off under a remote login */
+        bool force_discharge;           /* on its charger, where the firmware can */
+        const struct log *log;
+};
+
+/* This machine. Opens and describes, and changes nothing before begin(). Errors have said their sentence. */
+int hardware_machine_open(const struct machine_hardware *machine, struct hardware **ret);
 
 struct profile;
 int hardware_virtual_open(const struct profile *truth, uint64_t seed, double start_percent, const struct log *log,

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "describe.h"
 #include "dry-run.h"
-#include "machine.h"
 #include "paths.h"
 #include "progress.h"
 #include "refuse.h"

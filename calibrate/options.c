@@ -32,6 +32,18 @@ static const char help[] =
         "  --dry-run             only list the states, the hours, the battery and what is touched\n"
         "  --yes                 do not ask\n"
         "\n"
+        "On this machine\n"
+        "  --disk FOLDER         measure the storage that this folder is on; again for another\n"
+        "                        (default: that of /var/tmp)\n"
+        "  --write-limit SIZE    writes at most so much to them (default 16G)\n"
+        "  --wifi-url URL        receive from there; without, receiving is measured by --wifi-peer\n"
+        "  --wifi-peer HOST[:PORT]  an `iperf3 -s` to receive from and send to\n"
+        "  --wifi-limit SIZE     moves at most so much (default 4G, gauge and ticks 500M)\n"
+        "  --allow-disconnect    the radio may go off although this login comes in over it\n"
+        "  --force-discharge     on the charger, from the battery, where the firmware can\n"
+        "  --schedule HH:MM      start at that time of the night; --schedule off takes it back\n"
+        "  --restore             put back what an interrupted calibration left changed\n"
+        "\n"
         "Where\n"
         "  --device virtual:X    a virtual device, by name or file, instead of this machine\n"
         "  --start-percent N     a virtual device's charge at the start (default 95)\n"
@@ -64,6 +76,15 @@ enum option_code {
         OPTION_PROFILE,
         OPTION_OBSERVATIONS,
         OPTION_DATABASE,
+        OPTION_DISK,
+        OPTION_WRITE_LIMIT,
+        OPTION_WIFI_URL,
+        OPTION_WIFI_PEER,
+        OPTION_WIFI_LIMIT,
+        OPTION_ALLOW_DISCONNECT,
+        OPTION_FORCE_DISCHARGE,
+        OPTION_SCHEDULE,
+        OPTION_RESTORE,
         OPTION_HELP,
         OPTION_VERSION,
 };
@@ -86,6 +107,15 @@ static const struct option long_options[] = {
         { "profile", required_argument, NULL, OPTION_PROFILE },
         { "observations", required_argument, NULL, OPTION_OBSERVATIONS },
         { "database", required_argument, NULL, OPTION_DATABASE },
+        { "disk", required_argument, NULL, OPTION_DISK },
+        { "write-limit", required_argument, NULL, OPTION_WRITE_LIMIT },
+        { "wifi-url", required_argument, NULL, OPTION_WIFI_URL },
+        { "wifi-peer", required_argument, NULL, OPTION_WIFI_PEER },
+        { "wifi-limit", required_argument, NULL, OPTION_WIFI_LIMIT },
+        { "allow-disconnect", no_argument, NULL, OPTION_ALLOW_DISCONNECT },
+        { "force-discharge", no_argument, NULL, OPTION_FORCE_DISCHARGE },
+        { "schedule", required_argument, NULL, OPTION_SCHEDULE },
+        { "restore", no_argument, NULL, OPTION_RESTORE },
         { "help", no_argument, NULL, OPTION_HELP },
         { "version", no_argument, NULL, OPTION_VERSION },
         { NULL, 0, NULL, 0 },
@@ -186,8 +216,91 @@ static int parse_amount(const struct log *log, int option, struct options *optio
         }
 }
 
+/* "16G", "500M", "4000000": decimal prefixes, as those who sell storages and data count. */
+static int parse_size(const struct log *log, const char *name, double *ret)
+{
+        static const struct {
+                char letter;
+                double factor;
+        } prefixes[] = { { 'k', 1e3 }, { 'K', 1e3 }, { 'M', 1e6 }, { 'G', 1e9 }, { 'T', 1e12 } };
+        double factor = 1, value = 0;
+        char copy[64];
+        size_t length = strlen(optarg);
+
+        if (length == 0 || length >= sizeof(copy))
+                return wrong(log, name, optarg, "a size like 500M or 16G");
+        memcpy(copy, optarg, length + 1);
+        for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
+                if (copy[length - 1] != prefixes[i].letter)
+                        continue;
+                factor = prefixes[i].factor;
+                copy[length - 1] = '\0';
+                break;
+        }
+        if (util_parse_double(copy, &value) < 0 || value < 0 || value * factor > 1e15)
+                return wrong(log, name, optarg, "a size like 500M or 16G");
+        *ret = value * factor;
+        return 0;
+}
+
+static int parse_disk(const struct log *log, struct options *options)
+{
+        if (options->n_disks == OPTIONS_DISKS_MAX) {
+                log_error(log, "--disk: only %d storages can be measured in one night", OPTIONS_DISKS_MAX);
+                return -EINVAL;
+        }
+        options->n_disks++;
+        return parse_file(log, "disk", &options->disks[options->n_disks - 1]);
+}
+
+static int parse_schedule(const struct log *log, const char **ret)
+{
+        unsigned hour, minute;
+        char end;
+
+        if (strcmp(optarg, "off") &&
+            (sscanf(optarg, "%2u:%2u%c", &hour, &minute, &end) != 2 || hour > 23 || minute > 59))
+                return wrong(log, "schedule", optarg, "a time of the day like 01:30, or off");
+        *ret = optarg;
+        return 0;
+}
+
+/* Options about this machine; 1: not one of them. */
+static int parse_machine(const struct log *log, int option, struct options *options)
+{
+        switch (option) {
+        case OPTION_DISK:
+                return parse_disk(log, options);
+        case OPTION_WRITE_LIMIT:
+                return parse_size(log, "write-limit", &options->write_limit_bytes);
+        case OPTION_WIFI_LIMIT:
+                return parse_size(log, "wifi-limit", &options->wifi_limit_bytes);
+        case OPTION_WIFI_URL:
+                return parse_file(log, "wifi-url", &options->wifi_url);
+        case OPTION_WIFI_PEER:
+                return parse_file(log, "wifi-peer", &options->wifi_peer);
+        case OPTION_SCHEDULE:
+                return parse_schedule(log, &options->schedule);
+        case OPTION_ALLOW_DISCONNECT:
+                options->allow_disconnect = true;
+                return 0;
+        case OPTION_FORCE_DISCHARGE:
+                options->force_discharge = true;
+                return 0;
+        case OPTION_RESTORE:
+                options->restore = true;
+                return 0;
+        default:
+                return 1;
+        }
+}
+
 static int parse_one(const struct log *log, int option, struct options *options)
 {
+        int err = parse_machine(log, option, options);
+
+        if (err <= 0)
+                return err;
         switch (option) {
         case OPTION_METHOD:
                 return parse_method(log, &options->method);
@@ -261,6 +374,8 @@ int options_parse(int argc, char **argv, const struct log *log, struct options *
                 .time_limit_h = INFINITY,
                 .start_percent = NAN,
                 .seed = 1,
+                .write_limit_bytes = 16e9,
+                .wifi_limit_bytes = NAN,
         };
         int option;
 

@@ -5,6 +5,7 @@
 /* The command line of joulecast-calibrate. */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "log.h"
@@ -15,6 +16,8 @@ enum method_choice {
         CHOICE_GAUGE,
         CHOICE_TICKS,
 };
+
+#define OPTIONS_DISKS_MAX 8
 
 struct options {
         enum method_choice method;
@@ -29,6 +32,15 @@ struct options {
         const char *device;           /* NULL: this machine */
         const char *machine;          /* folder with its `sys` and `proc`; NULL: the running one */
         const char *profile, *observations, *database; /* NULL: the default */
+        /* of this machine alone */
+        const char *disks[OPTIONS_DISKS_MAX]; /* --disk FOLDER, once a storage; none: the storage of /var/tmp */
+        size_t n_disks;
+        double write_limit_bytes;
+        double wifi_limit_bytes;      /* NaN: not said; the method decides */
+        const char *wifi_url, *wifi_peer; /* NULL: what needs it is not measured */
+        bool allow_disconnect, force_discharge;
+        bool restore;                 /* --restore: put back what an earlier run left, and nothing else */
+        const char *schedule;         /* --schedule HH:MM, or "off"; NULL: now */
 };
 
 /* 0: go on; 1: --help or --version was answered; -EINVAL: wrong usage, said in one sentence to @log. */

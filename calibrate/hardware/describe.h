@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What this machine would offer a calibration. Only looks; real hardware is not driven yet. */
+/* What this machine would offer a calibration. Only looks; parts drive it (part.h). */
 
 #include "hardware.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "machine.h"
+#include "describe.h"
 
 #include <dirent.h>
 #include <errno.h>

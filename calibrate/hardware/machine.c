@@ -1,0 +1,191 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* This machine as hardware: what it shows through lib's sources, what it does through its parts. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+
+#include "describe.h"
+#include "machine.h"
+#include "part.h"
+#include "units.h"
+#include "util.h"
+
+/* In the order in which a mode is applied: the clocks first, then what draws at their pace. */
+static int (*const part_constructors[])(const struct machine_hardware *machine, struct part **ret) = {
+        NULL,
+};
+
+struct hardware_machine {
+        struct hardware hardware; /* first */
+        struct machine_hardware options;
+        int root_fd;
+        struct sources sources;
+        struct part *parts[ARRAY_SIZE(part_constructors)];
+        size_t n_parts;
+        struct settings *settings; /* between begin() and restore() */
+        struct hardware_description description;
+};
+
+static struct hardware_machine *machine_of(struct hardware *hardware)
+{
+        return (struct hardware_machine *)hardware;
+}
+
+static int describe(struct hardware *hardware, struct hardware_description *ret)
+{
+        *ret = machine_of(hardware)->description;
+        return 0;
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+        struct timespec now;
+
+        clock_gettime(clock, &now);
+        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t now_ns(struct hardware *hardware)
+{
+        return clock_ns(CLOCK_BOOTTIME);
+}
+
+static int64_t realtime_ns(struct hardware *hardware)
+{
+        return (int64_t)clock_ns(CLOCK_REALTIME);
+}
+
+/* A signal ends it early; the caller asks whether it was one to stop. */
+static int wait_until(struct hardware *hardware, uint64_t until_ns)
+{
+        struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_S), .tv_nsec = (long)(until_ns % NS_PER_S) };
+        int err = clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &until, NULL);
+
+        return err == EINTR ? -EINTR : -err;
+}
+
+static int read_sample(struct hardware *hardware, struct sample *sample)
+{
+        struct hardware_machine *machine = machine_of(hardware);
+        int err = sources_read(&machine->sources, sample);
+
+        for (size_t i = 0; !err && i < machine->n_parts; i++)
+                if (machine->parts[i]->ops->check)
+                        err = machine->parts[i]->ops->check(machine->parts[i]);
+        return err;
+}
+
+static int restore(struct hardware *hardware)
+{
+        struct hardware_machine *machine = machine_of(hardware);
+        struct restore_report report;
+
+        for (size_t i = machine->n_parts; i > 0; i--)
+                machine->parts[i - 1]->ops->stop(machine->parts[i - 1]);
+        if (!machine->settings)
+                return 0;
+        settings_close(machine->settings);
+        machine->settings = NULL;
+        return settings_restore(machine->root_fd, machine->options.journal, machine->options.log, &report);
+}
+
+static int begin(struct hardware *hardware)
+{
+        struct hardware_machine *machine = machine_of(hardware);
+        int err;
+
+        if (machine->settings)
+                return 0;
+        err = settings_open(machine->root_fd, machine->options.journal, machine->options.log, &machine->settings);
+        for (size_t i = 0; !err && i < machine->n_parts; i++)
+                err = machine->parts[i]->ops->prepare(machine->parts[i], machine->settings);
+        if (!err)
+                err = settings_commit(machine->settings);
+        if (err) {
+                settings_close(machine->settings);
+                machine->settings = NULL;
+        }
+        return err;
+}
+
+static int apply(struct hardware *hardware, const struct mode *mode)
+{
+        struct hardware_machine *machine = machine_of(hardware);
+        int err = begin(hardware);
+
+        for (size_t i = 0; !err && i < machine->n_parts; i++)
+                err = machine->parts[i]->ops->apply(machine->parts[i], mode);
+        return err;
+}
+
+static void close_machine(struct hardware *hardware)
+{
+        struct hardware_machine *machine = machine_of(hardware);
+
+        restore(hardware);
+        for (size_t i = machine->n_parts; i > 0; i--)
+                machine->parts[i - 1]->ops->close(machine->parts[i - 1]);
+        sources_close(&machine->sources);
+        closep(&machine->root_fd);
+        free(machine);
+}
+
+static const struct hardware_ops hardware_machine_ops = {
+        .name = "machine",
+        .describe = describe,
+        .now_ns = now_ns,
+        .realtime_ns = realtime_ns,
+        .begin = begin,
+        .wait = wait_until,
+        .read = read_sample,
+        .apply = apply,
+        .restore = restore,
+        .close = close_machine,
+};
+
+static int open_parts(struct hardware_machine *machine)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(part_constructors) && part_constructors[i]; i++) {
+                struct part *part = NULL;
+                int err = part_constructors[i](&machine->options, &part);
+
+                if (err == -ENODEV)
+                        continue;
+                if (err)
+                        return err;
+                machine->parts[machine->n_parts++] = part;
+                err = part->ops->describe(part, &machine->description);
+                if (err)
+                        return err;
+        }
+        return 0;
+}
+
+int hardware_machine_open(const struct machine_hardware *options, struct hardware **ret)
+{
+        const struct machine_options sources = { .log = options->log };
+        struct hardware_machine *machine = calloc(1, sizeof(*machine));
+        bool battery;
+        int err;
+
+        if (!machine)
+                return -ENOMEM;
+        machine->hardware.ops = &hardware_machine_ops;
+        machine->options = *options;
+        machine->root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        err = machine->root_fd < 0 ? -errno : machine_open(&sources, &machine->sources);
+        if (!err) {
+                machine_describe(machine->root_fd, true, &machine->description, &battery);
+                err = open_parts(machine);
+        }
+        if (err) {
+                close_machine(&machine->hardware);
+                return err;
+        }
+        *ret = &machine->hardware;
+        return 0;
+}
