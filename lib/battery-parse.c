@@ -27,6 +27,7 @@
 #define CURRENT_MIN_UA 2000  /* no device that runs this program lives on less */
 #define POWER_MIN_UW 5000
 #define OVERFULL 1.25        /* charge_now beyond this times charge_full is no charge */
+#define POWER_RATIO 3.0      /* power_now this far from current_now x voltage_now, either way, is in another unit */
 #define CAPACITY_SLACK 10    /* percent: gauges that learn a new full overshoot a little */
 #define TEMP_MIN_DC (-400)
 #define TEMP_MAX_DC 1000
@@ -118,6 +119,15 @@ static void parse_status(struct battery_unit *unit, const char *uevent)
         quirk(unit, *value ? "STATUS is no word of the kernel's: \"%.24s\"" : "STATUS is missing%s", value);
 }
 
+/* A level just above 0 may be an almost empty battery or a full one in mAh: without a full to compare it is neither. */
+static bool too_small(struct battery_unit *unit, const char *key, uint64_t now, uint64_t min, uint64_t full)
+{
+        if (full > 0 || now == 0 || now >= min)
+                return false;
+        quirk(unit, "%s is in a wrong unit, or almost nothing of an unknown full: %llu", key, (unsigned long long)now);
+        return true;
+}
+
 /* Design first where the gauge does not say what full is today. */
 static void parse_charge(struct battery_unit *unit, const char *uevent)
 {
@@ -136,6 +146,8 @@ static void parse_charge(struct battery_unit *unit, const char *uevent)
                 quirk(unit, "CHARGE_NOW is far above full: %llu", (unsigned long long)battery->charge_now_uah);
                 return;
         }
+        if (too_small(unit, "CHARGE_NOW", battery->charge_now_uah, CHARGE_MIN_UAH, full))
+                return;
         battery->have |= BATTERY_CHARGE_NOW;
 }
 
@@ -156,6 +168,8 @@ static void parse_energy(struct battery_unit *unit, const char *uevent)
                 quirk(unit, "ENERGY_NOW is far above full: %llu", (unsigned long long)battery->energy_now_uwh);
                 return;
         }
+        if (too_small(unit, "ENERGY_NOW", battery->energy_now_uwh, ENERGY_MIN_UWH, full))
+                return;
         battery->have |= BATTERY_ENERGY_NOW;
 }
 
@@ -210,28 +224,59 @@ static bool parse_flow(struct battery_unit *unit, const char *uevent, const char
                       key, (long long)value);
                 return false;
         }
+        if (unit->battery.status == BATTERY_UNKNOWN && magnitude < min)
+                return false; /* at rest beside another battery, or a gauge that does not know: nobody can tell */
         *ret = magnitude;
         return true;
 }
 
+static bool parse_volts_amperes(struct battery_unit *unit, const char *uevent, uint64_t *ret)
+{
+        uint64_t current_ua;
+
+        if (!parse_flow(unit, uevent, "CURRENT_NOW", CURRENT_MIN_UA, CURRENT_MAX_UA, &current_ua) ||
+            !(unit->battery.have & BATTERY_VOLTAGE))
+                return false;
+        *ret = current_ua * (unit->battery.voltage_uv / 1000) / 1000;
+        if (*ret <= POWER_MAX_UW)
+                return true;
+        quirk(unit, "CURRENT_NOW times VOLTAGE_NOW is out of range: %llu uW", (unsigned long long)*ret);
+        return false;
+}
+
+/*
+ * power_now first. Where it is far from current times voltage, that is the one to believe: both would have to be
+ * wrong, and in range, to mislead; a power_now of ten times the truth has been shipped (a handheld's 68 W).
+ */
 static void parse_power(struct battery_unit *unit, const char *uevent)
 {
         struct battery *battery = &unit->battery;
-        uint64_t current_ua;
+        uint64_t power_uw = 0, product_uw = 0;
+        bool power = parse_flow(unit, uevent, "POWER_NOW", POWER_MIN_UW, POWER_MAX_UW, &power_uw);
+        bool product = parse_volts_amperes(unit, uevent, &product_uw);
+        double ratio = power && product && power_uw && product_uw ? (double)power_uw / (double)product_uw : 1;
 
-        if (parse_flow(unit, uevent, "POWER_NOW", POWER_MIN_UW, POWER_MAX_UW, &battery->power_uw)) {
-                battery->have |= BATTERY_POWER;
-                return;
+        if (ratio > POWER_RATIO || ratio < 1 / POWER_RATIO) {
+                quirk(unit, "POWER_NOW of %llu is far from CURRENT_NOW times VOLTAGE_NOW", (unsigned long long)power_uw);
+                power = false;
         }
-        if (!parse_flow(unit, uevent, "CURRENT_NOW", CURRENT_MIN_UA, CURRENT_MAX_UA, &current_ua) ||
-            !(battery->have & BATTERY_VOLTAGE))
+        if (!power && !product)
                 return;
-        battery->power_uw = current_ua * (battery->voltage_uv / 1000) / 1000;
-        if (battery->power_uw > POWER_MAX_UW) {
-                quirk(unit, "CURRENT_NOW times VOLTAGE_NOW is out of range: %llu uW", (unsigned long long)battery->power_uw);
-                return;
-        }
+        battery->power_uw = power ? power_uw : product_uw;
         battery->have |= BATTERY_POWER;
+}
+
+/* At which level charging ends, and whether the firmware can discharge on the charger. */
+static void parse_control(struct battery_unit *unit, const char *uevent)
+{
+        char value[128];
+        uint64_t percent;
+
+        if (find(uevent, "CHARGE_CONTROL_END_THRESHOLD", value, sizeof(value)) &&
+            util_parse_u64(value, &percent) == 0 && percent > 0 && percent < 100)
+                unit->charge_limit_percent = (uint32_t)percent;
+        if (find(uevent, "CHARGE_BEHAVIOUR", value, sizeof(value)))
+                unit->force_discharge = strstr(value, "force-discharge") != NULL;
 }
 
 static void parse_temperature(struct battery_unit *unit, const char *uevent)
@@ -304,6 +349,7 @@ bool battery_parse(const char *uevent, struct battery_unit *ret)
         parse_capacity(ret, uevent);
         parse_power(ret, uevent);
         parse_temperature(ret, uevent);
+        parse_control(ret, uevent);
         add_energies(ret);
         return true;
 }
@@ -326,10 +372,26 @@ static bool is_active(const struct battery *battery)
         return battery->status == BATTERY_DISCHARGING || battery->status == BATTERY_CHARGING;
 }
 
+/* Percents of batteries of different sizes, without a common gauge: weighed by what each holds, where all say that. */
+static uint32_t mean_capacity(const struct battery_unit *units, size_t n)
+{
+        double sum = 0, weights = 0;
+        bool weighed = true;
+
+        for (size_t i = 0; i < n; i++)
+                weighed = weighed && units[i].energy_have & BATTERY_ENERGY_FULL;
+        for (size_t i = 0; i < n; i++) {
+                double weight = weighed ? (double)units[i].energy_full_uwh : 1;
+
+                sum += weight * units[i].battery.capacity_percent;
+                weights += weight;
+        }
+        return weights > 0 ? (uint32_t)(sum / weights) : 0;
+}
+
 void battery_sum(const struct battery_unit *units, size_t n, struct battery *ret)
 {
         struct battery sum = { .have = n ? UINT32_MAX : 0, .status = sum_status(units, n) };
-        uint64_t capacity = 0;
         double percent;
 
         for (size_t i = 0; i < n; i++) {
@@ -343,10 +405,9 @@ void battery_sum(const struct battery_unit *units, size_t n, struct battery *ret
                 sum.voltage_uv += battery->voltage_uv;
                 sum.power_uw += battery->have & BATTERY_POWER ? battery->power_uw : 0;
                 sum.temperature_dc = i ? MAX(sum.temperature_dc, battery->temperature_dc) : battery->temperature_dc;
-                capacity += battery->capacity_percent;
         }
         sum.voltage_uv /= MAX(n, 1);
-        sum.capacity_percent = (uint32_t)(capacity / MAX(n, 1));
+        sum.capacity_percent = mean_capacity(units, n);
         if (n > 1 && from_levels(&sum, &percent)) {
                 sum.have |= BATTERY_CAPACITY;
                 sum.capacity_percent = (uint32_t)MIN(percent, 100);

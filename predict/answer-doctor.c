@@ -215,6 +215,12 @@ static void print_batteries(const struct findings *findings)
         }
         table_print(table);
         for (size_t i = 0; i < findings->n_batteries; i++) {
+                if (findings->batteries[i].charge_limit_percent)
+                        print_note("%s: charging ends at %u %%, as it is set", findings->batteries[i].name,
+                                   findings->batteries[i].charge_limit_percent);
+                if (findings->batteries[i].force_discharge)
+                        print_note("%s: can be discharged on its charger (calibrate --force-discharge)",
+                                   findings->batteries[i].name);
                 for (size_t q = 0; q < findings->batteries[i].n_quirks; q++)
                         print_note("%s: %s", findings->batteries[i].name, findings->batteries[i].quirks[q]);
         }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "battery.h"
 #include "cpu.h"
 #include "frequency.h"
 #include "util.h"
@@ -47,23 +48,23 @@ static bool reads(int fd, const char *name, const char *file, char *buf, size_t 
         return true;
 }
 
-static bool see_battery(int fd, const char *name, void *data)
+/* All batteries together, as the samples will show them: what firmware gets wrong is not offered. */
+static bool describe_battery(int root_fd, struct hardware_description *description)
 {
-        struct hardware_description *description = data;
-        char text[64];
-        uint64_t number;
+        _cleanup_free_ struct battery_unit *units = NULL;
+        struct battery sum;
+        size_t n = 0;
 
-        if (!reads(fd, name, "type", text, sizeof(text)) || strcmp(text, "Battery"))
+        if (battery_list(root_fd, &units, &n) < 0 || n == 0)
                 return false;
-        if (reads(fd, name, "scope", text, sizeof(text)) && !strcmp(text, "Device"))
-                return false; /* a mouse's */
-        description->voltage = reads(fd, name, "voltage_now", text, sizeof(text));
-        description->current_sensor = reads(fd, name, "power_now", text, sizeof(text)) ||
-                                      reads(fd, name, "current_now", text, sizeof(text));
-        description->fine_level = reads(fd, name, "energy_now", text, sizeof(text)) ||
-                                  reads(fd, name, "charge_now", text, sizeof(text));
-        if (reads(fd, name, "energy_full", text, sizeof(text)) && util_parse_u64(text, &number) == 0)
-                description->energy_full_mwh = description->rough_mwh = (double)number / 1e3;
+        battery_sum(units, n, &sum);
+        description->voltage = sum.have & BATTERY_VOLTAGE;
+        description->current_sensor = sum.have & BATTERY_POWER;
+        description->fine_level = sum.have & (BATTERY_CHARGE_NOW | BATTERY_ENERGY_NOW);
+        if (sum.have & BATTERY_ENERGY_FULL)
+                description->energy_full_mwh = description->rough_mwh = (double)sum.energy_full_uwh / 1e3;
+        else if (sum.have & BATTERY_CHARGE_FULL && sum.have & BATTERY_VOLTAGE)
+                description->rough_mwh = (double)sum.charge_full_uah * (double)sum.voltage_uv / 1e9;
         return true;
 }
 
@@ -148,7 +149,7 @@ void machine_describe(int root_fd, bool running, struct hardware_description *de
 {
         *description = (struct hardware_description){ .energy_full_mwh = NAN, .rough_mwh = NAN };
         snprintf(description->device, sizeof(description->device), "this machine");
-        *battery = any(root_fd, "sys/class/power_supply", see_battery, description);
+        *battery = describe_battery(root_fd, description);
         any(root_fd, "sys/class/backlight", see_backlight, description);
         any(root_fd, "sys/block", see_disk, description);
         description->wifi = any(root_fd, "sys/class/net", see_wifi, NULL);
