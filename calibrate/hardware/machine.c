@@ -16,6 +16,7 @@
 
 /* In the order in which a mode is applied: the clocks first, then what draws at their pace. */
 static int (*const part_constructors[])(const struct machine_hardware *machine, struct part **ret) = {
+        part_display_open,
         NULL,
 };
 

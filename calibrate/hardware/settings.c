@@ -106,7 +106,7 @@ int settings_write(struct settings *settings, const char *name, const char *valu
 
         if (err)
                 return err;
-        fd = openat(settings->root_fd, below_root(name), O_WRONLY | O_CLOEXEC);
+        fd = openat(settings->root_fd, below_root(name), O_WRONLY | O_TRUNC | O_CLOEXEC);
         if (fd < 0 || write(fd, value, strlen(value)) < 0)
                 return -errno;
         return settings_after(settings, name);

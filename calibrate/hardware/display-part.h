@@ -1,0 +1,8 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "part.h"
+
+/* The display of the machine whose "/" is @root_fd, which stays the caller's: for tests on trees. */
+int display_part_open(int root_fd, const struct machine_hardware *machine, struct part **ret);

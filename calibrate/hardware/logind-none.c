@@ -1,0 +1,13 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* In the place of logind.c where libsystemd was not there at build time. */
+
+#include "logind.h"
+
+#include <errno.h>
+
+int logind_set_brightness(const char *backlight, uint32_t brightness)
+{
+        return -ENOSYS;
+}
