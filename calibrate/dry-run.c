@@ -129,14 +129,14 @@ static const char *when(const struct dry_run *dry_run, const struct planned_mode
         return "";
 }
 
-static void print_policies(const struct hardware_policy *policies, int n)
+static void print_policies(const struct frequency_policy *policies, int n)
 {
         if (n < 0) {
                 printf("  none: %s\n", n == -ENOSYS ? "built without libcpupower" : "this machine has no cpufreq");
                 return;
         }
         for (int i = 0; i < n; i++) {
-                const struct hardware_policy *policy = &policies[i];
+                const struct hardware_policy *policy = &policies[i].shown;
 
                 printf("  policy %u: CPUs %s", policy->policy, policy->cpus);
                 if (policy->n_khz)
@@ -161,7 +161,7 @@ static void print_modes(const struct dry_run *dry_run)
 }
 
 static void print_text(const struct dry_run *dry_run, const struct night_estimate *estimate,
-                       const struct hardware_policy *policies, int n)
+                       const struct frequency_policy *policies, int n)
 {
         struct touched touched = { 0 };
 
@@ -180,19 +180,20 @@ static void print_text(const struct dry_run *dry_run, const struct night_estimat
                 printf("  %s\n", touched.list[i]);
 }
 
-static cJSON *policies_json(const struct hardware_policy *policies, int n)
+static cJSON *policies_json(const struct frequency_policy *policies, int n)
 {
         cJSON *list = cJSON_CreateArray();
 
         for (int i = 0; i < n; i++) {
+                const struct hardware_policy *policy = &policies[i].shown;
                 cJSON *item = cJSON_CreateObject(), *khz;
 
-                cJSON_AddNumberToObject(item, "policy", policies[i].policy);
-                cJSON_AddStringToObject(item, "cpus", policies[i].cpus);
-                cJSON_AddStringToObject(item, "governor", policies[i].governor);
+                cJSON_AddNumberToObject(item, "policy", policy->policy);
+                cJSON_AddStringToObject(item, "cpus", policy->cpus);
+                cJSON_AddStringToObject(item, "governor", policy->governor);
                 khz = cJSON_AddArrayToObject(item, "khz");
-                for (size_t k = 0; k < policies[i].n_khz; k++)
-                        cJSON_AddItemToArray(khz, cJSON_CreateNumber(policies[i].khz[k]));
+                for (size_t k = 0; k < policy->n_khz; k++)
+                        cJSON_AddItemToArray(khz, cJSON_CreateNumber(policy->khz[k]));
                 cJSON_AddItemToArray(list, item);
         }
         return list;
@@ -219,7 +220,7 @@ static cJSON *modes_json(const struct dry_run *dry_run)
 }
 
 static void print_json(const struct dry_run *dry_run, const struct night_estimate *estimate,
-                       const struct hardware_policy *policies, int n)
+                       const struct frequency_policy *policies, int n)
 {
         cJSON *json = cJSON_CreateObject(), *list;
         struct touched touched = { 0 };
@@ -248,7 +249,7 @@ static void print_json(const struct dry_run *dry_run, const struct night_estimat
 
 void dry_run_print(const struct dry_run *dry_run)
 {
-        struct hardware_policy policies[8] = { 0 };
+        struct frequency_policy policies[8] = { 0 };
         int n = frequency_policies(policies, ARRAY_SIZE(policies));
         struct night_estimate estimate = night_estimate(dry_run->description, dry_run->plan, dry_run->method,
                                                         dry_run->options);

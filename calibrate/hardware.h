@@ -25,6 +25,7 @@ struct hardware_policy {
 /* What the device offers. What it lacks is 0 or empty. */
 struct hardware_description {
         char device[64];
+        bool battery;               /* one of its own, to calibrate by */
         struct hardware_policy policies[8];
         size_t n_policies;
         uint32_t max_brightness;    /* 0: no controllable display */

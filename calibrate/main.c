@@ -44,9 +44,23 @@ struct calibration {
         struct log log;
         char *profile, *observations, *usage;
         struct night night;
-        bool battery;
+        char *journal;
+        struct machine_hardware machine;
         bool runner;               /* is open */
 };
+
+/* Beside the observations. */
+static int find_journal(struct calibration *calibration)
+{
+        const char *slash = strrchr(calibration->observations, '/');
+        int length = slash ? (int)(slash + 1 - calibration->observations) : 0;
+
+        if (asprintf(&calibration->journal, "%.*srestore.ini", length, calibration->observations) < 0) {
+                calibration->journal = NULL;
+                return -ENOMEM;
+        }
+        return 0;
+}
 
 static int find_files(struct calibration *calibration)
 {
@@ -63,6 +77,8 @@ static int find_files(struct calibration *calibration)
         if (!err)
                 err = options->database ? ((calibration->usage = strdup(options->database)) ? 0 : -ENOMEM)
                                         : paths_usage(device, false, &calibration->usage);
+        if (!err)
+                err = find_journal(calibration);
         if (err)
                 log_error(&calibration->log, "%s: no place for its files: %s", device ? device : "this machine",
                           strerror(-err));
@@ -82,25 +98,55 @@ static int open_virtual(struct calibration *calibration, double start_percent, u
         return err ? err : night->hardware->ops->describe(night->hardware, &night->description);
 }
 
-static int open_device(struct calibration *calibration)
+/* A folder with another machine's sys and proc: to look at, for a dry run. */
+static int look_at_tree(struct calibration *calibration)
 {
-        double start = isnan(calibration->options.start_percent) ? START_PERCENT : calibration->options.start_percent;
         const char *machine = calibration->options.machine;
-        int root_fd;
+        _cleanup_close_ int root_fd = open(machine, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-        calibration->battery = true;
-        if (calibration->options.device)
-                return open_virtual(calibration, start, calibration->options.seed, 0);
-        root_fd = open(machine ? machine : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (root_fd < 0) {
                 int err = -errno;
 
-                log_error(&calibration->log, "%s: cannot be read: %s", machine ? machine : "/", strerror(-err));
+                log_error(&calibration->log, "%s: cannot be read: %s", machine, strerror(-err));
                 return err;
         }
-        machine_describe(root_fd, !machine, &calibration->night.description, &calibration->battery);
-        close(root_fd);
+        machine_describe(root_fd, &calibration->night.description);
         return 0;
+}
+
+static int open_this_machine(struct calibration *calibration)
+{
+        const struct options *options = &calibration->options;
+        struct night *night = &calibration->night;
+        int err;
+
+        calibration->machine = (struct machine_hardware){
+                .journal = calibration->journal,
+                .disks = options->disks,
+                .n_disks = options->n_disks,
+                .write_limit_bytes = options->write_limit_bytes,
+                .wifi_url = options->wifi_url,
+                .wifi_peer = options->wifi_peer,
+                .wifi_limit_bytes = options->wifi_limit_bytes,
+                .allow_disconnect = options->allow_disconnect,
+                .force_discharge = options->force_discharge,
+                .log = &calibration->log,
+        };
+        err = hardware_machine_open(&calibration->machine, &night->hardware);
+        return err ? err : night->hardware->ops->describe(night->hardware, &night->description);
+}
+
+static int open_device(struct calibration *calibration)
+{
+        double start = isnan(calibration->options.start_percent) ? START_PERCENT : calibration->options.start_percent;
+
+        if (calibration->options.device) {
+                int err = open_virtual(calibration, start, calibration->options.seed, 0);
+
+                calibration->night.description.battery = true;
+                return err;
+        }
+        return calibration->options.machine ? look_at_tree(calibration) : open_this_machine(calibration);
 }
 
 static enum observation_method choose_method(const struct calibration *calibration)
@@ -134,17 +180,29 @@ static int make_plan(struct calibration *calibration)
         return err;
 }
 
+static bool pins_frequencies(const struct hardware_description *description)
+{
+        for (size_t i = 0; i < description->n_policies; i++)
+                if (description->policies[i].n_khz > 1)
+                        return true;
+        return false;
+}
+
 static int refuse_machine(const struct calibration *calibration)
 {
         if (calibration->options.device)
                 return 0;
-        if (!calibration->battery)
+        if (!calibration->night.description.battery) {
                 log_error(&calibration->log, "this machine has no battery to calibrate by; name a virtual device "
                           "with --device virtual:NAME, or see what would be done with --dry-run");
-        else
-                log_error(&calibration->log, "this version calibrates virtual devices only; name one with "
-                          "--device virtual:NAME, or see what would be done with --dry-run");
-        return -ENODEV;
+                return -ENODEV;
+        }
+        if (geteuid() != 0 && pins_frequencies(&calibration->night.description)) {
+                log_error(&calibration->log, "only root can pin this machine's CPU frequencies; start it again with "
+                          "sudo, or see what would be done with --dry-run");
+                return -EPERM;
+        }
+        return 0;
 }
 
 static int ask(const struct calibration *calibration, const struct dry_run *dry_run)
@@ -193,6 +251,17 @@ static int check_profile_path(const struct calibration *calibration)
         return err;
 }
 
+/* From here on the device is ours, and whatever happens it is given back. */
+static int take_device(struct night *night)
+{
+        int err = night->hardware->ops->begin ? night->hardware->ops->begin(night->hardware) : 0;
+
+        if (err)
+                log_error(night->log, "%s: cannot be taken for a calibration: %s", night->description.device,
+                          strerror(-err));
+        return err;
+}
+
 static int open_night(struct calibration *calibration)
 {
         struct night *night = &calibration->night;
@@ -206,6 +275,8 @@ static int open_night(struct calibration *calibration)
                 err = night_begin(night);
         if (!err)
                 err = go_on(calibration);
+        if (!err)
+                err = take_device(night);
         if (!err)
                 err = runner_open(night->hardware, &night->description, &stop, night->method == METHOD_TICKS,
                                   &night->runner);
@@ -284,7 +355,7 @@ static int calibrate(struct calibration *calibration)
         if (err)
                 return err;
         dry_run.method = night->method;
-        dry_run.battery = calibration->battery;
+        dry_run.battery = night->description.battery;
         dry_run.profile = calibration->profile;
         dry_run.observations = calibration->observations;
         if (calibration->options.dry_run) {
@@ -316,6 +387,7 @@ static void clean_up(struct calibration *calibration)
         free(calibration->profile);
         free(calibration->observations);
         free(calibration->usage);
+        free(calibration->journal);
 }
 
 int main(int argc, char **argv)

@@ -10,7 +10,6 @@
 
 #include "battery.h"
 #include "cpu.h"
-#include "frequency.h"
 #include "util.h"
 
 static void closedirp(DIR **dir)
@@ -125,13 +124,11 @@ static int list_policies(int root_fd, struct hardware_policy *policies, size_t s
         return err ? err : (int)MIN(n, size);
 }
 
-static void describe_cpus(int root_fd, bool running, struct hardware_description *description)
+static void describe_cpus(int root_fd, struct hardware_description *description)
 {
-        int n = running ? frequency_policies(description->policies, ARRAY_SIZE(description->policies)) : -ENODEV;
+        int n = list_policies(root_fd, description->policies, ARRAY_SIZE(description->policies));
         long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-        if (n < 0)
-                n = list_policies(root_fd, description->policies, ARRAY_SIZE(description->policies));
         if (n > 0) {
                 description->n_policies = (size_t)n;
                 return;
@@ -145,14 +142,19 @@ static void describe_cpus(int root_fd, bool running, struct hardware_description
                 snprintf(description->policies[0].cpus, sizeof(description->policies[0].cpus), "0");
 }
 
-void machine_describe(int root_fd, bool running, struct hardware_description *description, bool *battery)
+void machine_describe_battery(int root_fd, struct hardware_description *description)
 {
         *description = (struct hardware_description){ .energy_full_mwh = NAN, .rough_mwh = NAN };
         snprintf(description->device, sizeof(description->device), "this machine");
-        *battery = describe_battery(root_fd, description);
+        description->battery = describe_battery(root_fd, description);
+}
+
+void machine_describe(int root_fd, struct hardware_description *description)
+{
+        machine_describe_battery(root_fd, description);
         any(root_fd, "sys/class/backlight", see_backlight, description);
         any(root_fd, "sys/block", see_disk, description);
         description->wifi = any(root_fd, "sys/class/net", see_wifi, NULL);
         description->gpu = any(root_fd, "dev/dri", see_gpu, NULL);
-        describe_cpus(root_fd, running, description);
+        describe_cpus(root_fd, description);
 }

@@ -2,9 +2,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What this machine would offer a calibration. Only looks; parts drive it (part.h). */
+/* What a machine would offer a calibration. Only looks; parts drive it (part.h). */
 
 #include "hardware.h"
 
-/* @running: @root_fd is this machine, which libcpupower sees. @battery: whether there is one. */
-void machine_describe(int root_fd, bool running, struct hardware_description *description, bool *battery);
+/* All of a machine tree. */
+void machine_describe(int root_fd, struct hardware_description *description);
+/* Its name and its battery alone; of the rest this machine offers what its parts can drive. */
+void machine_describe_battery(int root_fd, struct hardware_description *description);

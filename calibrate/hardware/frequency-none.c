@@ -7,7 +7,32 @@
 
 #include <errno.h>
 
-int frequency_policies(struct hardware_policy *policies, size_t size)
+int frequency_policies(struct frequency_policy *policies, size_t size)
+{
+        return -ENOSYS;
+}
+
+int frequency_range(struct frequency_policy *policy)
+{
+        return -ENOSYS;
+}
+
+int frequency_set_governor(uint32_t cpu, const char *governor)
+{
+        return -ENOSYS;
+}
+
+int frequency_set_min(uint32_t cpu, uint32_t khz)
+{
+        return -ENOSYS;
+}
+
+int frequency_set_max(uint32_t cpu, uint32_t khz)
+{
+        return -ENOSYS;
+}
+
+int frequency_set_speed(uint32_t cpu, uint32_t khz)
 {
         return -ENOSYS;
 }

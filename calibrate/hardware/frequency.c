@@ -47,52 +47,130 @@ static void list_frequencies(unsigned int cpu, struct hardware_policy *policy)
         qsort(policy->khz, policy->n_khz, sizeof(policy->khz[0]), by_khz);
 }
 
-static void list_cpus(struct cpufreq_affected_cpus *list, struct hardware_policy *policy)
+static void list_cpus(const struct cpufreq_affected_cpus *list, struct frequency_policy *policy)
 {
+        struct hardware_policy *shown = &policy->shown;
         size_t length = 0;
 
-        for (; list; list = list->next) {
-                int n = snprintf(policy->cpus + length, sizeof(policy->cpus) - length, "%s%u", length ? " " : "",
+        for (; list && shown->n_cpus < ARRAY_SIZE(policy->cpus); list = list->next) {
+                int n = snprintf(shown->cpus + length, sizeof(shown->cpus) - length, "%s%u", length ? " " : "",
                                  list->cpu);
 
-                policy->n_cpus++;
-                if (n > 0 && length + (size_t)n < sizeof(policy->cpus))
+                policy->cpus[shown->n_cpus++] = list->cpu;
+                if (n > 0 && length + (size_t)n < sizeof(shown->cpus))
                         length += (size_t)n;
         }
+        shown->cpus[length] = '\0';
 }
 
-/* The policy that @cpu leads; 0 where it leads none. */
-static int read_policy(unsigned int cpu, struct hardware_policy *ret)
+static void list_online(unsigned int cpu, struct frequency_policy *policy)
+{
+        struct cpufreq_affected_cpus *cpus = cpufreq_get_affected_cpus(cpu);
+
+        list_cpus(cpus && cpus->first ? cpus->first : cpus, policy);
+        if (cpus)
+                cpufreq_put_affected_cpus(cpus);
+}
+
+static bool has_userspace(unsigned int cpu)
+{
+        struct cpufreq_available_governors *list = cpufreq_get_available_governors(cpu), *item;
+        bool found = false;
+
+        for (item = list && list->first ? list->first : list; item; item = item->next)
+                found = found || strcmp(item->governor, "userspace") == 0;
+        if (list)
+                cpufreq_put_available_governors(list);
+        return found;
+}
+
+static void read_governor(unsigned int cpu, struct frequency_policy *policy)
+{
+        struct cpufreq_policy *limits = cpufreq_get_policy(cpu);
+
+        if (!limits)
+                return;
+        util_printable(limits->governor, policy->shown.governor, sizeof(policy->shown.governor));
+        cpufreq_put_policy(limits);
+}
+
+/* The policy that @cpu leads; false where it leads none, or none of its CPUs is online. */
+static bool read_policy(unsigned int cpu, struct frequency_policy *ret)
 {
         struct cpufreq_affected_cpus *cpus;
-        struct cpufreq_policy *limits;
+        bool leads;
 
         errno = 0;
         cpus = cpufreq_get_related_cpus(cpu);
         if (!cpus)
-                return 0;
-        *ret = (struct hardware_policy){ .policy = cpu };
-        if (cpus->first)
-                cpus = cpus->first;
-        if (cpus->cpu == cpu) {
-                list_cpus(cpus, ret);
-                list_frequencies(cpu, ret);
-                limits = cpufreq_get_policy(cpu);
-                if (limits) {
-                        util_printable(limits->governor, ret->governor, sizeof(ret->governor));
-                        cpufreq_put_policy(limits);
-                }
-        }
+                return false;
+        leads = (cpus->first ? cpus->first : cpus)->cpu == cpu;
         cpufreq_put_related_cpus(cpus);
-        return ret->n_cpus > 0;
+        *ret = (struct frequency_policy){ .shown.policy = cpu };
+        if (!leads)
+                return false;
+        list_online(cpu, ret);
+        list_frequencies(cpu, &ret->shown);
+        read_governor(cpu, ret);
+        ret->userspace = has_userspace(cpu);
+        return ret->shown.n_cpus > 0 && ret->shown.n_khz > 0;
 }
 
-int frequency_policies(struct hardware_policy *policies, size_t size)
+int frequency_policies(struct frequency_policy *policies, size_t size)
 {
         long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
         size_t n = 0;
 
         for (long cpu = 0; cpu < n_cpus && n < size; cpu++)
-                n += (size_t)read_policy((unsigned int)cpu, &policies[n]);
+                n += read_policy((unsigned int)cpu, &policies[n]);
         return n > 0 ? (int)n : -ENODEV;
+}
+
+int frequency_range(struct frequency_policy *policy)
+{
+        unsigned long min = 0, max = 0;
+        struct cpufreq_policy *limits;
+
+        errno = 0;
+        if (cpufreq_get_hardware_limits(policy->cpus[0], &min, &max) != 0 || max > UINT32_MAX || min > max)
+                return -EIO;
+        errno = 0;
+        limits = cpufreq_get_policy(policy->cpus[0]);
+        if (!limits)
+                return -EIO;
+        policy->min_khz = (uint32_t)min;
+        policy->max_khz = (uint32_t)max;
+        policy->limit_max_khz = (uint32_t)MIN(limits->max, (unsigned long)UINT32_MAX);
+        cpufreq_put_policy(limits);
+        return 0;
+}
+
+/* It says -ENODEV (or -EINVAL of its own checks) whatever the kernel said. */
+static int errno_from_cpupower(int result)
+{
+        return result == 0 ? 0 : result == -EINVAL ? -EINVAL : -EIO;
+}
+
+int frequency_set_governor(uint32_t cpu, const char *governor)
+{
+        char copy[32]; /* it takes a char * */
+
+        snprintf(copy, sizeof(copy), "%s", governor);
+        return errno_from_cpupower(cpufreq_modify_policy_governor(cpu, copy));
+}
+
+int frequency_set_min(uint32_t cpu, uint32_t khz)
+{
+        return errno_from_cpupower(cpufreq_modify_policy_min(cpu, khz));
+}
+
+int frequency_set_max(uint32_t cpu, uint32_t khz)
+{
+        return errno_from_cpupower(cpufreq_modify_policy_max(cpu, khz));
+}
+
+int frequency_set_speed(uint32_t cpu, uint32_t khz)
+{
+        errno = 0;
+        return errno_from_cpupower(cpufreq_set_frequency(cpu, khz));
 }

@@ -16,15 +16,16 @@
 
 /* In the order in which a mode is applied: the clocks first, then what draws at their pace. */
 static int (*const part_constructors[])(const struct machine_hardware *machine, struct part **ret) = {
+        part_cpu_open,
         part_display_open,
-        NULL,
 };
 
 struct hardware_machine {
         struct hardware hardware; /* first */
         struct machine_hardware options;
         int root_fd;
-        struct sources sources;
+        struct sources sources; /* opened by the first look: a dry run needs none */
+        bool sources_open;
         struct part *parts[ARRAY_SIZE(part_constructors)];
         size_t n_parts;
         struct settings *settings; /* between begin() and restore() */
@@ -69,10 +70,23 @@ static int wait_until(struct hardware *hardware, uint64_t until_ns)
         return err == EINTR ? -EINTR : -err;
 }
 
+/* With the collectors that count in the kernel, where they load: the split of CPU time by frequency is exact then. */
+static int open_sources(struct hardware_machine *machine)
+{
+        const struct machine_options options = { .collectors = all_collectors, .log = machine->options.log };
+        int err = machine->sources_open ? 0 : machine_open(&options, &machine->sources);
+
+        machine->sources_open = !err;
+        return err;
+}
+
 static int read_sample(struct hardware *hardware, struct sample *sample)
 {
         struct hardware_machine *machine = machine_of(hardware);
-        int err = sources_read(&machine->sources, sample);
+        int err = open_sources(machine);
+
+        if (!err)
+                err = sources_read(&machine->sources, sample);
 
         for (size_t i = 0; !err && i < machine->n_parts; i++)
                 if (machine->parts[i]->ops->check)
@@ -130,7 +144,8 @@ static void close_machine(struct hardware *hardware)
         restore(hardware);
         for (size_t i = machine->n_parts; i > 0; i--)
                 machine->parts[i - 1]->ops->close(machine->parts[i - 1]);
-        sources_close(&machine->sources);
+        if (machine->sources_open)
+                sources_close(&machine->sources);
         closep(&machine->root_fd);
         free(machine);
 }
@@ -150,7 +165,7 @@ static const struct hardware_ops hardware_machine_ops = {
 
 static int open_parts(struct hardware_machine *machine)
 {
-        for (size_t i = 0; i < ARRAY_SIZE(part_constructors) && part_constructors[i]; i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(part_constructors); i++) {
                 struct part *part = NULL;
                 int err = part_constructors[i](&machine->options, &part);
 
@@ -168,9 +183,7 @@ static int open_parts(struct hardware_machine *machine)
 
 int hardware_machine_open(const struct machine_hardware *options, struct hardware **ret)
 {
-        const struct machine_options sources = { .log = options->log };
         struct hardware_machine *machine = calloc(1, sizeof(*machine));
-        bool battery;
         int err;
 
         if (!machine)
@@ -178,9 +191,9 @@ int hardware_machine_open(const struct machine_hardware *options, struct hardwar
         machine->hardware.ops = &hardware_machine_ops;
         machine->options = *options;
         machine->root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        err = machine->root_fd < 0 ? -errno : machine_open(&sources, &machine->sources);
+        err = machine->root_fd < 0 ? -errno : 0;
         if (!err) {
-                machine_describe(machine->root_fd, true, &machine->description, &battery);
+                machine_describe_battery(machine->root_fd, &machine->description);
                 err = open_parts(machine);
         }
         if (err) {

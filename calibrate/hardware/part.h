@@ -14,7 +14,7 @@ struct part;
 
 struct part_ops {
         const char *name;
-        /* Adds what this component offers to a calibration. Changes nothing. */
+        /* Adds what this component offers to a calibration; nothing of it stands there yet. Changes nothing. */
         int (*describe)(struct part *part, struct hardware_description *description);
         /* Declares all settings that it may change. Changes nothing. */
         int (*prepare)(struct part *part, struct settings *settings);

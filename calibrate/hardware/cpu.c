@@ -1,0 +1,304 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * CPUs as a part: each policy pinned to one frequency, and threads that spin. Where there is a governor `userspace` it
+ * sets the speed within the hardware's whole range; elsewhere (intel_pstate, amd-pstate) the lower and the upper limit
+ * meet at the frequency. Boost is off: it is not one frequency but what the temperature allows. CPUs that are offline
+ * stay so, and idle states stay as they are: what a CPU does between two loads is part of the device.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "cpu.h"
+#include "frequency.h"
+#include "part.h"
+#include "spin.h"
+#include "util.h"
+
+#define CPU_FOLDER "/sys/devices/system/cpu"
+
+static const struct {
+        const char *name, *off;
+} boosts[] = {
+        { CPU_FOLDER "/cpufreq/boost", "0" },
+        { CPU_FOLDER "/intel_pstate/no_turbo", "1" },
+};
+
+struct cpu_part {
+        struct part part; /* first */
+        const struct log *log;
+        struct frequency_policy policies[8];
+        uint32_t pinned_khz[8];    /* 0: as we found it */
+        size_t n_policies;
+        bool drives;               /* there is cpufreq, and this build can drive it */
+        bool missing;              /* there is, and it cannot */
+        struct settings *settings; /* once prepared */
+        struct spin *spin;
+};
+
+static struct cpu_part *cpu_of(struct part *part)
+{
+        return (struct cpu_part *)part;
+}
+
+/* "policy0/scaling_governor" and the like. */
+static const char *attribute(const struct frequency_policy *policy, const char *name, char *buf, size_t size)
+{
+        snprintf(buf, size, CPU_FOLDER "/cpufreq/policy%u/%s", policy->shown.policy, name);
+        return buf;
+}
+
+static int describe(struct part *part, struct hardware_description *description)
+{
+        const struct cpu_part *self = cpu_of(part);
+
+        description->n_policies = self->n_policies;
+        for (size_t i = 0; i < self->n_policies; i++)
+                description->policies[i] = self->policies[i].shown;
+        return 0;
+}
+
+/* What is not there is nothing to put back. */
+static int add_if_there(struct settings *settings, const char *name)
+{
+        int err = settings_add(settings, name);
+
+        return err == -ENOENT ? 0 : err;
+}
+
+static int prepare_policy(struct cpu_part *self, const struct frequency_policy *policy)
+{
+        static const char *const names[] = { "scaling_governor", "scaling_min_freq", "scaling_max_freq" };
+        char name[128];
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                int err = settings_add(self->settings, attribute(policy, names[i], name, sizeof(name)));
+
+                if (err) {
+                        log_error(self->log, "%s: cannot be set: %s", name, strerror(-err));
+                        return err;
+                }
+        }
+        if (policy->userspace) {
+                int err = add_if_there(self->settings, attribute(policy, "scaling_setspeed", name, sizeof(name)));
+
+                if (err)
+                        return err;
+        }
+        return add_if_there(self->settings, attribute(policy, "boost", name, sizeof(name)));
+}
+
+static int prepare(struct part *part, struct settings *settings)
+{
+        struct cpu_part *self = cpu_of(part);
+        int err = 0;
+
+        self->settings = settings;
+        if (self->missing) {
+                log_error(self->log, "this joulecast was built without libcpupower, which pins CPU frequencies");
+                return -ENOSYS;
+        }
+        for (size_t i = 0; !err && self->drives && i < ARRAY_SIZE(boosts); i++)
+                err = add_if_there(settings, boosts[i].name);
+        for (size_t i = 0; !err && self->drives && i < self->n_policies; i++) {
+                self->pinned_khz[i] = 0;
+                err = prepare_policy(self, &self->policies[i]);
+        }
+        return err;
+}
+
+static int fail(struct cpu_part *self, const char *name, const char *value, int err)
+{
+        log_error(self->log, "%s: cannot be set to %s: %s", name, value, strerror(-err));
+        return err;
+}
+
+static int write_khz(struct cpu_part *self, const struct frequency_policy *policy, const char *attribute_name,
+                     int (*set)(uint32_t cpu, uint32_t khz), uint32_t khz)
+{
+        char name[128], value[16];
+        int err;
+
+        snprintf(value, sizeof(value), "%u", khz);
+        err = settings_before(self->settings, attribute(policy, attribute_name, name, sizeof(name)), value);
+        if (!err)
+                err = set(policy->cpus[0], khz);
+        if (!err)
+                err = settings_after(self->settings, name);
+        return err ? fail(self, name, value, err) : 0;
+}
+
+static int write_governor(struct cpu_part *self, const struct frequency_policy *policy, const char *governor)
+{
+        char name[128];
+        int err = settings_before(self->settings, attribute(policy, "scaling_governor", name, sizeof(name)), governor);
+
+        if (!err)
+                err = frequency_set_governor(policy->cpus[0], governor);
+        if (!err)
+                err = settings_after(self->settings, name);
+        return err ? fail(self, name, governor, err) : 0;
+}
+
+/* The kernel refuses a lower limit above the upper one, so the one that makes room goes first. */
+static int write_limits(struct cpu_part *self, const struct frequency_policy *policy, uint32_t min, uint32_t max)
+{
+        bool up = max >= policy->limit_max_khz;
+        int err = up ? write_khz(self, policy, "scaling_max_freq", frequency_set_max, max)
+                     : write_khz(self, policy, "scaling_min_freq", frequency_set_min, min);
+
+        if (err)
+                return err;
+        return up ? write_khz(self, policy, "scaling_min_freq", frequency_set_min, min)
+                  : write_khz(self, policy, "scaling_max_freq", frequency_set_max, max);
+}
+
+static int turn_boost_off(struct cpu_part *self)
+{
+        char name[128];
+        int err = 0;
+
+        for (size_t i = 0; !err && i < ARRAY_SIZE(boosts); i++)
+                if (settings_original(self->settings, boosts[i].name))
+                        err = settings_write(self->settings, boosts[i].name, boosts[i].off);
+        for (size_t i = 0; !err && i < self->n_policies; i++)
+                if (settings_original(self->settings, attribute(&self->policies[i], "boost", name, sizeof(name))))
+                        err = settings_write(self->settings, name, "0");
+        return err;
+}
+
+/* The first time since it was taken: the whole range, and who sets the speed. */
+static int take(struct cpu_part *self, struct frequency_policy *policy)
+{
+        int err = frequency_range(policy);
+
+        if (!err && policy->userspace)
+                err = write_limits(self, policy, policy->min_khz, policy->max_khz);
+        if (!err && policy->userspace)
+                err = write_governor(self, policy, "userspace");
+        return err;
+}
+
+static int pin(struct cpu_part *self, size_t i, uint32_t khz)
+{
+        struct frequency_policy *policy = &self->policies[i];
+        int err = self->pinned_khz[i] ? 0 : take(self, policy);
+
+        if (err || khz == self->pinned_khz[i])
+                return err;
+        if (policy->userspace)
+                err = write_khz(self, policy, "scaling_setspeed", frequency_set_speed, khz);
+        else
+                err = write_limits(self, policy, khz, khz);
+        self->pinned_khz[i] = err ? 0 : khz;
+        if (!err && !policy->userspace)
+                policy->limit_max_khz = khz;
+        return err;
+}
+
+static int load(struct cpu_part *self, const struct mode *mode)
+{
+        uint32_t cpus[ARRAY_SIZE(self->policies) * ARRAY_SIZE(self->policies[0].cpus)];
+        size_t n = 0;
+        int err;
+
+        for (size_t i = 0; i < self->n_policies; i++)
+                for (uint32_t k = 0; k < MIN(mode->policy_cores[i], self->policies[i].shown.n_cpus); k++)
+                        cpus[n++] = self->policies[i].cpus[k];
+        err = n > 0 ? spin_start(cpus, n, &self->spin) : 0;
+        if (err)
+                log_error(self->log, "no load can be put on the CPUs of %s: %s", mode->name, strerror(-err));
+        return err;
+}
+
+static void stop(struct part *part)
+{
+        struct cpu_part *self = cpu_of(part);
+
+        spin_stop(self->spin);
+        self->spin = NULL;
+}
+
+static int apply(struct part *part, const struct mode *mode)
+{
+        struct cpu_part *self = cpu_of(part);
+        bool first = self->drives && self->pinned_khz[0] == 0;
+        int err;
+
+        stop(part);
+        err = first ? turn_boost_off(self) : 0;
+        for (size_t i = 0; !err && self->drives && i < self->n_policies; i++)
+                err = pin(self, i, mode->policy_khz[i] ? mode->policy_khz[i] : self->policies[i].shown.khz[0]);
+        return err ? err : load(self, mode);
+}
+
+static void close_cpu(struct part *part)
+{
+        stop(part);
+        free(cpu_of(part));
+}
+
+static const struct part_ops cpu_part_ops = {
+        .name = "cpu",
+        .describe = describe,
+        .prepare = prepare,
+        .apply = apply,
+        .stop = stop,
+        .close = close_cpu,
+};
+
+static size_t online_cpus(int root_fd, uint32_t *cpus, size_t size)
+{
+        char text[512];
+
+        if (util_read_at(root_fd, "sys/devices/system/cpu/online", text, sizeof(text)) <= 0)
+                return 0;
+        return cpu_parse_list(text, cpus, size);
+}
+
+/* Without cpufreq: one policy of all CPUs at a frequency that nobody knows. */
+static int describe_unpinned(struct cpu_part *self, int root_fd)
+{
+        struct frequency_policy *policy = &self->policies[0];
+        size_t n = online_cpus(root_fd, policy->cpus, ARRAY_SIZE(policy->cpus));
+        struct cpu_policy *list = NULL;
+        size_t n_list = 0;
+        int err = cpu_list(root_fd, &list, &n_list);
+
+        free(list);
+        if (err)
+                return err;
+        self->missing = n_list > 0;
+        self->n_policies = 1;
+        policy->shown = (struct hardware_policy){ .n_cpus = n > 0 ? (uint32_t)n : 1, .n_khz = 1 };
+        snprintf(policy->shown.cpus, sizeof(policy->shown.cpus), n > 1 ? "%u-%u" : "%u", policy->cpus[0],
+                 policy->cpus[n > 1 ? n - 1 : 0]);
+        return 0;
+}
+
+int part_cpu_open(const struct machine_hardware *machine, struct part **ret)
+{
+        _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        struct cpu_part *self = calloc(1, sizeof(*self));
+        int n, err = root_fd < 0 ? -errno : 0;
+
+        if (!self)
+                return -ENOMEM;
+        self->part.ops = &cpu_part_ops;
+        self->log = machine->log;
+        n = frequency_policies(self->policies, ARRAY_SIZE(self->policies));
+        self->drives = n > 0;
+        if (n > 0)
+                self->n_policies = (size_t)n;
+        else if (!err)
+                err = describe_unpinned(self, root_fd);
+        if (err) {
+                free(self);
+                return err;
+        }
+        *ret = &self->part;
+        return 0;
+}

@@ -1,0 +1,86 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "spin.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "util.h"
+
+struct spin {
+        atomic_bool stop;
+        size_t n;
+        pthread_t threads[];
+};
+
+/* Register arithmetic, as the inner loops of programs are: no memory, no system call; a look at the flag each 1024. */
+static void *work(void *data)
+{
+        struct spin *spin = data;
+        uint64_t x = 1;
+
+        while (!atomic_load_explicit(&spin->stop, memory_order_relaxed)) {
+                for (unsigned i = 0; i < 1024; i++) {
+                        x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+                        __asm__ volatile("" : "+r"(x));
+                }
+        }
+        return NULL;
+}
+
+static int start_on(struct spin *spin, uint32_t cpu)
+{
+        pthread_attr_t attributes;
+        cpu_set_t set;
+        int err;
+
+        if (cpu >= CPU_SETSIZE)
+                return -EINVAL;
+        CPU_ZERO(&set);
+        CPU_SET(cpu, &set);
+        err = -pthread_attr_init(&attributes);
+        if (err)
+                return err;
+        err = -pthread_attr_setaffinity_np(&attributes, sizeof(set), &set);
+        if (!err)
+                err = -pthread_create(&spin->threads[spin->n], &attributes, work, spin);
+        pthread_attr_destroy(&attributes);
+        if (!err)
+                spin->n++;
+        return err;
+}
+
+int spin_start(const uint32_t *cpus, size_t n, struct spin **ret)
+{
+        struct spin *spin = calloc(1, sizeof(*spin) + n * sizeof(spin->threads[0]));
+        sigset_t all, before;
+        int err = 0;
+
+        if (!spin)
+                return -ENOMEM;
+        sigfillset(&all); /* signals are for the thread that waits */
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        for (size_t i = 0; !err && i < n; i++)
+                err = start_on(spin, cpus[i]);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        if (err) {
+                spin_stop(spin);
+                return err;
+        }
+        *ret = spin;
+        return 0;
+}
+
+void spin_stop(struct spin *spin)
+{
+        if (!spin)
+                return;
+        atomic_store(&spin->stop, true);
+        for (size_t i = 0; i < spin->n; i++)
+                pthread_join(spin->threads[i], NULL);
+        free(spin);
+}
