@@ -160,6 +160,15 @@ static void choose_weights(const struct sample *now, struct cpu_split *split)
                                            : (now->have & SAMPLE_OPPS ? now->opps[i].time_ns >> 8 : 1);
 }
 
+static enum cpu_split_by split_by(const struct sample *now, bool counted)
+{
+        if (!(now->have & SAMPLE_OPPS) || now->n_opps == 0)
+                return SPLIT_UNKNOWN;
+        if (now->n_opps == 1)
+                return SPLIT_NONE;
+        return counted ? SPLIT_COUNTED : SPLIT_SHARED;
+}
+
 int cpu_split_make(const struct sample *before, const struct sample *now, uint64_t awake_ns, struct cpu_split *ret)
 {
         uint32_t have = before->have & now->have;
@@ -171,6 +180,7 @@ int cpu_split_make(const struct sample *before, const struct sample *now, uint64
         if (err)
                 return err;
         ret->n_cpus = now->have & SAMPLE_CORES ? (uint32_t)now->n_cores : 0;
+        ret->by = split_by(now, counted);
         ret->counted = counted || (have & SAMPLE_CORES);
         if (opps)
                 read_points(before, now, counted, most_ns, ret);

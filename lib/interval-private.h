@@ -75,6 +75,7 @@ struct cpu_split {
         size_t n;
         size_t capacity, weights_capacity, parts_capacity;
         bool counted;             /* busy_ns was counted and is not just what processes own */
+        enum cpu_split_by by;
         uint32_t n_cpus;          /* 0 unknown */
 };
 

@@ -102,6 +102,7 @@ static int make(struct making *making)
                 err = cpu_split_make(making->before, making->now, making->awake_ns, &maker->cpu);
         if (err)
                 return err;
+        making->interval->split_by = maker->cpu.by;
         if (!making_add_row(making, NULL, NO_OWNER, STATE_BACKGROUND))
                 return -ENOMEM;
         making->idle_have = making_idle_have(making);

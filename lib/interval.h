@@ -42,12 +42,21 @@ enum interval_battery_have {
         INTERVAL_DISCHARGE_PERCENT = 1 << 1, /* discharge_percent is known; without a voltage it stands alone */
 };
 
+/* Where the CPU times by operating point come from. */
+enum cpu_split_by {
+        SPLIT_UNKNOWN, /* no operating points are known */
+        SPLIT_NONE,    /* there is one: nothing to split */
+        SPLIT_SHARED,  /* by the time that policies spent at their frequencies */
+        SPLIT_COUNTED, /* by the kernel, at each switch of tasks */
+};
+
 struct interval {
         int64_t start_realtime_ns; /* of the end minus the boottime that passed, so a stepped clock tears no hole */
         int64_t end_realtime_ns;
         uint64_t elapsed_ns;       /* by CLOCK_BOOTTIME */
         uint64_t suspend_ns;       /* thereof suspended */
         uint32_t have;             /* SAMPLE_* that both samples had */
+        enum cpu_split_by split_by;
 
         struct battery battery;    /* at the end */
         uint32_t battery_have;     /* INTERVAL_* */

@@ -44,6 +44,9 @@ enum statement {
         SQL_DROP_ALIVE,
         SQL_DROP_PROCESSES,
         SQL_OLD_PERIODS,
+        SQL_ADD_SLEEP,
+        SQL_DROP_SLEEPS,
+        SQL_SLEEPS,
         SQL_COUNT
 };
 
@@ -122,6 +125,7 @@ struct store {
         char *path;
         int lock_fd;
         enum store_mode mode;
+        int version;           /* of the schema that the file has */
         sqlite3_stmt *statements[SQL_COUNT];
 
         struct app_name *apps;
@@ -184,11 +188,15 @@ int totals_add_period(struct store *store, struct totals *totals, int64_t period
 /* An interval's or a period's own numbers. */
 struct times {
         int64_t start_ns, end_ns;
-        int64_t sums[5]; /* elapsed_ns, known_ns, percent_known_ns, discharge_uj, discharge_npercent: as the columns */
+        /* elapsed_ns, known_ns, percent_known_ns, discharge_uj, discharge_npercent, counted_ns, shared_ns: as the columns */
+        int64_t sums[7];
 };
 
 struct times times_of_interval(sqlite3_stmt *row); /* of SQL_INTERVALS */
 int times_of_period(struct store *store, int64_t period, struct times *ret);
+
+/* store-sleep.c */
+int sleep_put(struct store *store, const struct interval *interval, int64_t end_ns); /* if it was one */
 
 /* store-rollup.c */
 int marks_read(struct store *store, struct marks *ret);

@@ -290,6 +290,8 @@ static int add_battery(const struct times *times, struct store_battery *battery,
         battery->percent_known_ns += (uint64_t)times->sums[2];
         battery->discharge_uj += (uint64_t)times->sums[3];
         *npercent += (double)times->sums[4];
+        battery->counted_ns += (uint64_t)times->sums[5];
+        battery->shared_ns += (uint64_t)times->sums[6];
         return 0;
 }
 

@@ -10,14 +10,28 @@
 #include "util.h"
 
 #define APPLICATION_ID 0x4a4f554c /* "JOUL" */
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
+
+/*
+ * Version 1 did not say where CPU times by frequency come from, nor remember sleeps. A writer adds what is missing
+ * (schema_2); a reader, who may not write, reads it as unknown.
+ */
+#define SCHEMA_OLDEST 1
+
+/* What version 2 added: `split_by` is enum cpu_split_by; a period has the time in which CPU time was split in either way. */
+static const char schema_2[] =
+        "ALTER TABLE interval ADD COLUMN split_by INTEGER;"
+        "ALTER TABLE period ADD COLUMN counted_ns INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE period ADD COLUMN shared_ns INTEGER NOT NULL DEFAULT 0;"
+        "CREATE TABLE sleep (end_ns INTEGER PRIMARY KEY, elapsed_ns INTEGER NOT NULL, suspend_ns INTEGER NOT NULL,"
+        " discharge_uj INTEGER, discharge_npercent INTEGER);";
 
 /*
  * Times are realtime ns; a span of time is open at its start and closed at its end. Detail goes from `interval` into
  * periods of an hour (grain 1) and those into periods of a day (grain 2), one for each bucket; `mark` says how far
  * that has come, and what is gone. Bytes are described in store-blob.c.
  */
-static const char schema[] =
+static const char schema_1[] =
         "CREATE TABLE app (id INTEGER PRIMARY KEY, app TEXT NOT NULL, uid INTEGER NOT NULL, name TEXT,"
         " UNIQUE (app, uid));"
         "CREATE TABLE opp (id INTEGER PRIMARY KEY, policy INTEGER NOT NULL, khz INTEGER NOT NULL,"
@@ -44,6 +58,7 @@ static const char schema[] =
 
 #define TABLES "('app','opp','process','alive','interval','period','usage','mark')"
 #define N_TABLES 8
+#define TABLES_2 "('sleep')"
 
 static const char *const statement_text[SQL_COUNT] = {
         [SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
@@ -60,22 +75,23 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_ADD_INTERVAL] =
                 "INSERT INTO interval (end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent,"
                 " battery_status, capacity_percent, charge_now_uah, charge_full_uah, energy_now_uwh, energy_full_uwh,"
-                " voltage_uv, power_uw, temperature_dc, alive, active, usage)"
-                " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18)",
+                " voltage_uv, power_uw, temperature_dc, alive, active, usage, split_by)"
+                " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)",
         [SQL_RAW_PIECES] = "SELECT end_ns, start_ns FROM interval WHERE end_ns > ?1 AND end_ns <= ?2",
         [SQL_PERIOD_PIECES] = "SELECT id, bucket_ns, start_ns FROM period"
                               " WHERE grain = ?1 AND bucket_ns > ?2 AND bucket_ns < ?3",
         [SQL_INTERVALS] = "SELECT end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent, usage,"
-                          " active, apps FROM interval LEFT JOIN alive ON alive.id = interval.alive"
+                          " active, apps, split_by FROM interval LEFT JOIN alive ON alive.id = interval.alive"
                           " WHERE end_ns > ?1 AND end_ns <= ?2 ORDER BY end_ns",
         [SQL_PERIOD] = "SELECT start_ns, end_ns, elapsed_ns, known_ns, percent_known_ns, discharge_uj,"
-                       " discharge_npercent FROM period WHERE id = ?1",
+                       " discharge_npercent, counted_ns, shared_ns FROM period WHERE id = ?1",
         [SQL_FIND_PERIOD] = "SELECT id FROM period WHERE grain = ?1 AND bucket_ns = ?2",
         [SQL_PERIOD_USAGE] = "SELECT app, state, active_ns, usage FROM usage WHERE period = ?1",
         [SQL_DUE_HOURS] = "SELECT id, bucket_ns FROM period WHERE grain = 1 AND bucket_ns >= ?1 AND bucket_ns < ?2"
                           " ORDER BY bucket_ns",
         [SQL_ADD_PERIOD] = "INSERT INTO period (grain, bucket_ns, start_ns, end_ns, elapsed_ns, known_ns,"
-                           " percent_known_ns, discharge_uj, discharge_npercent) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)",
+                           " percent_known_ns, discharge_uj, discharge_npercent, counted_ns, shared_ns)"
+                           " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)",
         [SQL_ADD_PERIOD_USAGE] = "INSERT INTO usage (period, app, state, active_ns, usage) VALUES (?1,?2,?3,?4,?5)",
         [SQL_DROP_PERIOD] = "DELETE FROM period WHERE id = ?1",
         [SQL_DROP_PERIOD_USAGE] = "DELETE FROM usage WHERE period = ?1",
@@ -90,8 +106,28 @@ static const char *const statement_text[SQL_COUNT] = {
                                " AND end_ns <> (SELECT max(end_ns) FROM interval)",
         [SQL_DROP_ALIVE] = "DELETE FROM alive WHERE id < (SELECT min(alive) FROM interval)",
         [SQL_DROP_PROCESSES] = "DELETE FROM process WHERE seen_ns < ?1",
+        [SQL_ADD_SLEEP] = "INSERT OR REPLACE INTO sleep (end_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent)"
+                          " VALUES (?1,?2,?3,?4,?5)",
+        [SQL_DROP_SLEEPS] = "DELETE FROM sleep WHERE end_ns < ?1",
+        [SQL_SLEEPS] = "SELECT end_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent FROM sleep"
+                       " WHERE end_ns > ?1 AND end_ns <= ?2 ORDER BY end_ns",
         [SQL_OLD_PERIODS] = "SELECT id FROM period WHERE grain = ?1 AND bucket_ns < ?2",
 };
+
+/* What a reader asks a database of version 1 instead. */
+static const char *const statement_text_1[SQL_COUNT] = {
+        [SQL_INTERVALS] = "SELECT end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent, usage,"
+                          " active, apps, NULL FROM interval LEFT JOIN alive ON alive.id = interval.alive"
+                          " WHERE end_ns > ?1 AND end_ns <= ?2 ORDER BY end_ns",
+        [SQL_PERIOD] = "SELECT start_ns, end_ns, elapsed_ns, known_ns, percent_known_ns, discharge_uj,"
+                       " discharge_npercent, 0, 0 FROM period WHERE id = ?1",
+        [SQL_SLEEPS] = "SELECT 0, 0, 0, 0, 0 FROM mark WHERE ?1 IS NULL AND ?2 IS NULL",
+};
+
+static const char *text_of(const struct store *store, enum statement which)
+{
+        return store->version == 1 && statement_text_1[which] ? statement_text_1[which] : statement_text[which];
+}
 
 static int errno_of_code(int code)
 {
@@ -136,7 +172,7 @@ sqlite3_stmt *store_statement(struct store *store, enum statement which)
         sqlite3_stmt **statement = &store->statements[which];
 
         if (!*statement) {
-                int code = sqlite3_prepare_v3(store->db, statement_text[which], -1, SQLITE_PREPARE_PERSISTENT,
+                int code = sqlite3_prepare_v3(store->db, text_of(store, which), -1, SQLITE_PREPARE_PERSISTENT,
                                               statement, NULL);
 
                 if (code != SQLITE_OK) {
@@ -207,27 +243,46 @@ static int refuse(const struct store *store, const char *why)
 /* Real tables by our names, no view that pretends to be one and no trigger: what others wrote is data only. */
 static int check_tables(struct store *store)
 {
-        int64_t tables = 0, strangers = 0;
+        int64_t tables = 0, newer = 0, strangers = 0;
         int err = query_number(store, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN " TABLES,
                                &tables);
 
+        if (!err)
+                err = query_number(store, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN " TABLES_2,
+                                   &newer);
         if (!err)
                 err = query_number(store, "SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')"
                                    " OR sql LIKE '%VIRTUAL%' OR sql LIKE '%GENERATED%'", &strangers);
         if (err)
                 return err;
-        if (tables != N_TABLES || strangers > 0)
+        if (tables != N_TABLES || newer != store->version - 1 || strangers > 0)
                 return refuse(store, strangers > 0 ? "it holds views or triggers" : "tables are missing");
         return 0;
 }
 
 static int create(struct store *store)
 {
-        char *text = sqlite3_mprintf("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; %s PRAGMA application_id = %d;"
-                                     " PRAGMA user_version = %d; COMMIT;", schema, APPLICATION_ID, SCHEMA_VERSION);
+        char *text = sqlite3_mprintf("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; %s %s PRAGMA application_id = %d;"
+                                     " PRAGMA user_version = %d; COMMIT;", schema_1, schema_2, APPLICATION_ID,
+                                     SCHEMA_VERSION);
         int err = text ? execute(store, text) : -ENOMEM;
 
         sqlite3_free(text);
+        store->version = SCHEMA_VERSION;
+        return err;
+}
+
+/* In one transaction: a crash leaves the old version. */
+static int migrate(struct store *store)
+{
+        char *text = sqlite3_mprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;", schema_2, SCHEMA_VERSION);
+        int err = text ? execute(store, text) : -ENOMEM;
+
+        sqlite3_free(text);
+        if (err && !sqlite3_get_autocommit(store->db))
+                execute(store, "ROLLBACK");
+        if (!err)
+                store->version = SCHEMA_VERSION;
         return err;
 }
 
@@ -249,7 +304,11 @@ int store_prepare_database(struct store *store)
         }
         if (id != APPLICATION_ID)
                 return refuse(store, "another program made it");
-        if (version != SCHEMA_VERSION)
+        if (version < SCHEMA_OLDEST || version > SCHEMA_VERSION)
                 return refuse(store, "another version made it");
-        return check_tables(store);
+        store->version = (int)version;
+        err = check_tables(store);
+        if (!err && store->mode == STORE_WRITE && version < SCHEMA_VERSION)
+                err = migrate(store);
+        return err;
 }

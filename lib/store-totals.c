@@ -10,7 +10,7 @@
 #include "util.h"
 
 /* Columns of SQL_INTERVALS. */
-enum { END, START, ELAPSED, SUSPEND, DISCHARGE_UJ, DISCHARGE_NPERCENT, USAGE, ACTIVE, ALIVE };
+enum { END, START, ELAPSED, SUSPEND, DISCHARGE_UJ, DISCHARGE_NPERCENT, USAGE, ACTIVE, ALIVE, SPLIT_BY };
 
 void totals_reset(struct totals *totals)
 {
@@ -156,7 +156,7 @@ int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt
 
 struct times times_of_interval(sqlite3_stmt *row)
 {
-        int64_t elapsed_ns = sqlite3_column_int64(row, ELAPSED);
+        int64_t elapsed_ns = sqlite3_column_int64(row, ELAPSED), split_by = sqlite3_column_int64(row, SPLIT_BY);
 
         return (struct times){
                 .start_ns = sqlite3_column_int64(row, START),
@@ -164,7 +164,8 @@ struct times times_of_interval(sqlite3_stmt *row)
                 .sums = { elapsed_ns,
                           sqlite3_column_type(row, DISCHARGE_UJ) != SQLITE_NULL ? elapsed_ns : 0,
                           sqlite3_column_type(row, DISCHARGE_NPERCENT) != SQLITE_NULL ? elapsed_ns : 0,
-                          sqlite3_column_int64(row, DISCHARGE_UJ), sqlite3_column_int64(row, DISCHARGE_NPERCENT) },
+                          sqlite3_column_int64(row, DISCHARGE_UJ), sqlite3_column_int64(row, DISCHARGE_NPERCENT),
+                          split_by == SPLIT_COUNTED ? elapsed_ns : 0, split_by == SPLIT_SHARED ? elapsed_ns : 0 },
         };
 }
 

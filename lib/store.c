@@ -386,6 +386,8 @@ static int put_interval(struct store *store, const struct interval *interval, in
                 sqlite3_bind_blob(add, 17, store->active.data, (int)store->active.n, SQLITE_STATIC);
         sqlite3_bind_blob(add, 18, store->bytes.n ? (const void *)store->bytes.data : "", (int)store->bytes.n,
                           SQLITE_STATIC);
+        if (interval->split_by != SPLIT_UNKNOWN)
+                sqlite3_bind_int64(add, 19, interval->split_by);
         return store_step(store, add);
 }
 
@@ -427,6 +429,8 @@ int store_append(struct store *store, const struct interval *interval)
                 err = put_alive(store, interval);
         if (!err)
                 err = put_interval(store, interval, end_ns);
+        if (!err)
+                err = sleep_put(store, interval, end_ns);
         if (!err && end_ns <= store->marks.hour_done_ns)
                 err = roll_up_late(store, end_ns);
         err = store_finish(store, err);

@@ -70,6 +70,8 @@ struct store_battery {
         uint64_t known_ns;     /* time over which discharge_uj is known ... */
         uint64_t percent_known_ns; /* ... and discharge_percent: a battery without a voltage has no joules */
         uint64_t elapsed_ns;   /* all time recorded */
+        uint64_t counted_ns;   /* thereof with CPU time split by frequency as the kernel counted it ... */
+        uint64_t shared_ns;    /* ... and as shared by the time at each frequency; the rest had nothing to split, or is unknown */
         int64_t first_ns, last_ns;
         struct battery last;   /* at last_ns */
 };
@@ -91,5 +93,18 @@ struct store_query {
  */
 int store_rows(struct store *store, const struct store_query *query,
                int (*row)(void *data, const struct store_row *row), void *data);
+/* A suspend of at least TUNING_SLEEP_NS, with what little was awake around it, on battery all the while. */
+struct store_sleep {
+        int64_t end_ns;
+        uint64_t elapsed_ns;
+        uint64_t suspend_ns;
+        double discharge_j;       /* NaN: unknown */
+        double discharge_percent; /* NaN: unknown */
+};
+
+/* Calls @each for the sleeps that ended in the span, ascending; kept for longer than polls (TUNING_SLEEP_DAYS). */
+int store_sleeps(struct store *store, int64_t from_ns, int64_t to_ns,
+                 int (*each)(void *data, const struct store_sleep *sleep), void *data);
+
 /* -ENODATA: nothing was recorded in that span. */
 int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct store_battery *ret);

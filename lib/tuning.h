@@ -26,6 +26,13 @@
 #define TUNING_SUSPEND_NS UINT64_C(10000000)
 
 /*
+ * A suspend is kept as a sleep from this length on: the seconds awake around it and the gauge's step matter
+ * little then. For as long as a season's nights, since a battery and what wakes a device change.
+ */
+#define TUNING_SLEEP_NS UINT64_C(1800000000000)
+#define TUNING_SLEEP_DAYS 180
+
+/*
  * Bytes that processes wrote and no storage did yet wait in the page cache; so many are remembered as a debt of nobody's
  * row, so that they do not count again when they reach the storage. About the dirty limit of a phone.
  */

@@ -151,6 +151,19 @@ static const char *counts_text(uint32_t counts, char *buf, size_t size)
         return buf;
 }
 
+static struct cJSON *recorded_json(const struct recorded *recorded)
+{
+        struct cJSON *json;
+
+        if (!(recorded->recorded_s > 0))
+                return cJSON_CreateNull();
+        json = cJSON_CreateObject();
+        cJSON_AddNumberToObject(json, "recorded_s", recorded->recorded_s);
+        cJSON_AddNumberToObject(json, "cpu_by_frequency_counted_s", recorded->counted_s);
+        cJSON_AddNumberToObject(json, "cpu_by_frequency_shared_s", recorded->shared_s);
+        return json;
+}
+
 int doctor_json(const struct findings *findings)
 {
         struct cJSON *json = cJSON_CreateObject(), *list, *item;
@@ -185,6 +198,7 @@ int doctor_json(const struct findings *findings)
         cJSON_AddBoolToObject(json, "network", findings->has_net);
         cJSON_AddItemToObject(json, "profile", answer_text(findings->profile[0] ? findings->profile : NULL));
         cJSON_AddItemToObject(json, "database", answer_text(findings->database[0] ? findings->database : NULL));
+        cJSON_AddItemToObject(json, "recorded", recorded_json(&findings->recorded));
         return answer_print_json(json);
 }
 
@@ -284,6 +298,22 @@ static void print_overhead(const struct overhead *overhead)
         putchar('\n');
 }
 
+static void print_recorded(const struct recorded *recorded)
+{
+        double split_s = recorded->counted_s + recorded->shared_s;
+
+        if (!(recorded->recorded_s > 0))
+                return;
+        putchar('\n');
+        if (split_s > 0)
+                print_note("Recorded in the last week: %.1f h. CPU time by frequency: %.0f %% counted by the kernel, "
+                           "%.0f %% shared by the time at each frequency.", recorded->recorded_s / 3600,
+                           100 * recorded->counted_s / split_s, 100 * recorded->shared_s / split_s);
+        else
+                print_note("Recorded in the last week: %.1f h, without frequencies to split CPU time by.",
+                           recorded->recorded_s / 3600);
+}
+
 int doctor_table(const struct findings *findings)
 {
         _cleanup_(table_freep) struct table *table = table_new("ll");
@@ -319,5 +349,6 @@ int doctor_table(const struct findings *findings)
                 table_cell(table, "%s", findings->missing[i].why);
         }
         table_print(table);
+        print_recorded(&findings->recorded);
         return CODE_OK;
 }

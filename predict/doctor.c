@@ -177,6 +177,8 @@ static void look_at_files(const struct options *options, struct findings *findin
         if (access(findings->database, R_OK) < 0)
                 findings_miss(findings, "usage", "%.150s: %s; start joulecastd", findings->database,
                               strerror(errno));
+        else
+                look_at_recorded(findings);
 }
 
 static int look_at_machine(const struct options *options, struct findings *findings)

@@ -28,6 +28,13 @@ struct overhead {
         double percent_per_day;   /* of the battery, by the profile */
 };
 
+/* What was recorded in the last week. */
+struct recorded {
+        double recorded_s;        /* 0: nothing, or nothing that we may read */
+        double counted_s;         /* thereof with CPU time by frequency as the kernel counted it ... */
+        double shared_s;          /* ... and as shared by the time at each frequency; the rest: nothing to split */
+};
+
 struct findings {
         struct battery_unit *batteries;
         size_t n_batteries;
@@ -41,6 +48,7 @@ struct findings {
         bool has_display, has_disk, has_net;
         struct display_state display;
         char profile[PATH_MAX], database[PATH_MAX];
+        struct recorded recorded;
         struct missing missing[48];
         size_t n_missing;
 };
@@ -51,6 +59,9 @@ int look_at_overhead(const struct options *options, struct findings *findings);
 void findings_clear(struct findings *findings);
 void findings_miss(struct findings *findings, const char *what, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
+
+/* What the database says of how it was collected; leaves it at nothing where it cannot be read. */
+void look_at_recorded(struct findings *findings);
 
 /* What the batteries that were found do not show. */
 void findings_check_batteries(struct findings *findings);

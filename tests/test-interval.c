@@ -341,6 +341,7 @@ static void jitter_is_no_suspend(void)
         after(&f, 30)->boottime_ns += 50000;
         check_int(poll(&f), 0);
         check_int(f.interval.suspend_ns, 0);
+        check_int(f.interval.split_by, SPLIT_UNKNOWN);
         teardown(&f);
 }
 
@@ -366,6 +367,7 @@ static void cpu_time_is_shared_by_time_in_state(void)
         }
         a = &row(&f, "a", STATE_BACKGROUND)->usage;
         b = &f.interval.rows[0].usage;
+        check_int(f.interval.split_by, SPLIT_SHARED);
         check_int(a->n_cpu, 2);
         check_int(a->cpu[0].busy_ns, 3 * S);
         check_int(a->cpu[1].busy_ns, 6 * S);
@@ -417,6 +419,7 @@ static void any_is_one_minus_the_product(void)
         }
         for (size_t i = 0; i < f.interval.n_rows; i++)
                 any += f.interval.rows[i].usage.n_cpu ? f.interval.rows[i].usage.cpu[0].any_ns : 0;
+        check_int(f.interval.split_by, SPLIT_NONE);
         check_near((double)any, 7.5e9, 3); /* 10 s * (1 - 0.5 * 0.5) */
         check_near((double)row(&f, "a", STATE_BACKGROUND)->usage.cpu[0].any_ns, 6e9, 3);
         teardown(&f);
@@ -445,6 +448,7 @@ static void counted_by_the_kernel_is_taken_as_it_is(void)
                 p->cpu_opp_ns[1] = n * 5 * S;
                 poll(&f);
         }
+        check_int(f.interval.split_by, SPLIT_COUNTED);
         a = &row(&f, "a", STATE_BACKGROUND)->usage;
         check_int(a->cpu[0].busy_ns, 1 * S);
         check_int(a->cpu[1].busy_ns, 5 * S);

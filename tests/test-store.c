@@ -99,6 +99,7 @@ static void make_interval(struct interval *interval, int64_t end_ns, uint64_t el
         interval->end_realtime_ns = end_ns;
         interval->start_realtime_ns = end_ns - (int64_t)elapsed_ns;
         interval->elapsed_ns = elapsed_ns;
+        interval->split_by = end_ns / S % 2 ? SPLIT_COUNTED : SPLIT_SHARED;
         interval->have = SAMPLE_BATTERY;
         interval->battery = (struct battery){ .have = BATTERY_CAPACITY, .status = BATTERY_DISCHARGING,
                                               .capacity_percent = (uint32_t)(draw() % 101) };
@@ -525,6 +526,131 @@ static void run_sql(const char *text)
         sqlite3_close(db);
 }
 
+static struct store_battery battery_of_all(struct store *store)
+{
+        struct store_battery battery = { 0 };
+
+        check_int(store_battery(store, INT64_MIN, INT64_MAX, &battery), 0);
+        return battery;
+}
+
+/* Polls of 301 s: one is counted by the kernel, the next shared. */
+static void split_is_told_and_survives_the_roll_up(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        struct store_battery before, after;
+
+        append_days(store, START, START + 100 * 301 * S, 301 * S);
+        before = battery_of_all(store);
+        check_int(before.counted_ns, 50 * 301 * NS_PER_S);
+        check_int(before.shared_ns, 50 * 301 * NS_PER_S);
+        check_int(store_roll_up(store, START + 72 * HOUR, &(struct store_retention){ 1, 1, 0 }), 0);
+        check(count("interval") == 1);
+        after = battery_of_all(store);
+        check_int(after.counted_ns, before.counted_ns);
+        check_int(after.shared_ns, before.shared_ns);
+        store_close(store);
+        remove_database();
+}
+
+static int copy_sleeps(void *data, const struct store_sleep *sleep)
+{
+        struct store_sleep **to = data;
+
+        *(*to)++ = *sleep;
+        return 0;
+}
+
+static size_t read_sleeps(struct store *store, struct store_sleep *ret)
+{
+        struct store_sleep *end = ret;
+
+        check_int(store_sleeps(store, INT64_MIN, INT64_MAX, copy_sleeps, &end), 0);
+        return (size_t)(end - ret);
+}
+
+static void append_sleep(struct store *store, int64_t end_ns, uint64_t suspend_ns, uint32_t battery_have)
+{
+        struct interval interval = { .end_realtime_ns = end_ns, .elapsed_ns = suspend_ns + 30 * NS_PER_S,
+                                     .suspend_ns = suspend_ns, .battery_have = battery_have, .have = SAMPLE_BATTERY,
+                                     .discharge_uj = 900000000, .discharge_percent = 2.5 };
+
+        interval.start_realtime_ns = end_ns - (int64_t)interval.elapsed_ns;
+        add_row(&interval, 0, "", STATE_BACKGROUND);
+        check_int(store_append(store, &interval), 0);
+        interval_clear(&interval);
+}
+
+/* Long enough and on battery: kept when its interval is long gone, for half a year. */
+static void sleeps_are_kept(void)
+{
+        const uint64_t night_ns = 8 * 3600 * NS_PER_S;
+        struct store *store = open_store(STORE_WRITE);
+        struct store_sleep sleeps[8];
+
+        append_sleep(store, START, night_ns, INTERVAL_DISCHARGE | INTERVAL_DISCHARGE_PERCENT);
+        append_sleep(store, START + 24 * HOUR, night_ns, INTERVAL_DISCHARGE_PERCENT);
+        append_sleep(store, START + 48 * HOUR, night_ns, 0);
+        append_sleep(store, START + 72 * HOUR, 600 * NS_PER_S, INTERVAL_DISCHARGE);
+        check_int(store_roll_up(store, START + 30 * 24 * HOUR, &(struct store_retention){ 1, 1, 1 }), 0);
+        check_int(read_sleeps(store, sleeps), 2);
+        check_int(sleeps[0].end_ns, START);
+        check_int(sleeps[0].suspend_ns, night_ns);
+        check_int(sleeps[0].elapsed_ns, night_ns + 30 * NS_PER_S);
+        check_near(sleeps[0].discharge_j, 900, 1e-6);
+        check_near(sleeps[0].discharge_percent, 2.5, 1e-6);
+        check(isnan(sleeps[1].discharge_j));
+        append_sleep(store, START + 180 * 24 * HOUR + S, night_ns, INTERVAL_DISCHARGE);
+        check_int(read_sleeps(store, sleeps), 2);
+        check_int(sleeps[0].end_ns, START + 24 * HOUR);
+        store_close(store);
+        remove_database();
+}
+
+/* What the first version of the schema had not. */
+static const char to_version_1[] =
+        "ALTER TABLE interval DROP COLUMN split_by; ALTER TABLE period DROP COLUMN counted_ns;"
+        "ALTER TABLE period DROP COLUMN shared_ns; DROP TABLE sleep; PRAGMA user_version = 1";
+
+static void older_databases_are_read_and_migrated(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        struct store_battery now, old;
+        struct store_sleep sleeps[8];
+        struct sum totals;
+
+        append_days(store, START, START + 30 * HOUR, 301 * S);
+        append_sleep(store, START + 40 * HOUR, 8 * 3600 * NS_PER_S, INTERVAL_DISCHARGE);
+        check_int(store_roll_up(store, START + 30 * HOUR, &keep_all), 0);
+        now = battery_of_all(store);
+        totals = total(store, INT64_MIN, INT64_MAX, STORE_BEST, NULL);
+        store_close(store);
+        run_sql(to_version_1);
+
+        store = open_store(STORE_READ);
+        old = battery_of_all(store);
+        check_int(old.elapsed_ns, now.elapsed_ns);
+        check_int(old.discharge_uj, now.discharge_uj);
+        check_int(old.counted_ns, 0);
+        check_int(old.shared_ns, 0);
+        check_int(read_sleeps(store, sleeps), 0);
+        check_same(total(store, INT64_MIN, INT64_MAX, STORE_BEST, NULL), totals, "version 1, read");
+        totals = total(store, INT64_MIN, INT64_MAX, STORE_BEST, NULL);
+        store_close(store);
+
+        store = open_store(STORE_WRITE);
+        check_same(total(store, INT64_MIN, INT64_MAX, STORE_BEST, NULL), totals, "version 1, migrated");
+        append_days(store, START + 50 * HOUR, START + 50 * HOUR + 10 * 301 * S, 301 * S);
+        append_sleep(store, START + 60 * HOUR, 8 * 3600 * NS_PER_S, INTERVAL_DISCHARGE);
+        check_int(store_roll_up(store, START + 72 * HOUR, &keep_all), 0);
+        check_int(battery_of_all(store).counted_ns, 5 * 301 * NS_PER_S);
+        check_int(read_sleeps(store, sleeps), 1);
+        store_close(store);
+        store = open_store(STORE_WRITE); /* once is enough */
+        store_close(store);
+        remove_database();
+}
+
 static void hostile_databases_are_refused(void)
 {
         static const char *const attacks[] = {
@@ -541,6 +667,8 @@ static void hostile_databases_are_refused(void)
                 "UPDATE interval SET elapsed_ns = -1",
                 "DELETE FROM app",
                 "ALTER TABLE interval DROP COLUMN discharge_uj",
+                "DROP TABLE sleep",
+                "PRAGMA user_version = 1",
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(attacks); i++) {
@@ -605,6 +733,9 @@ int main(void)
         hostile_names_come_back_printable();
         a_flood_of_names_ends_in_one_row();
         rows_of_one_user_until_told_to_stop();
+        split_is_told_and_survives_the_roll_up();
+        sleeps_are_kept();
+        older_databases_are_read_and_migrated();
         hostile_databases_are_refused();
         damaged_files_do_not_crash();
         remove_database();

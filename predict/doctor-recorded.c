@@ -1,0 +1,27 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* How what is in the database was collected: doctor tells what the machine has, this is what was used. */
+
+#include "doctor.h"
+#include "store.h"
+#include "units.h"
+#include "util.h"
+
+#define WEEK_NS ((int64_t)(7 * 24 * 3600 * NS_PER_S))
+
+void look_at_recorded(struct findings *findings)
+{
+        _cleanup_(store_closep) struct store *store = NULL;
+        struct store_battery all, week;
+
+        if (store_open(findings->database, STORE_READ, NULL, &store) < 0 ||
+            store_battery(store, INT64_MIN, INT64_MAX, &all) < 0 ||
+            store_battery(store, all.last_ns - WEEK_NS, INT64_MAX, &week) < 0)
+                return;
+        findings->recorded = (struct recorded){
+                .recorded_s = (double)week.elapsed_ns / 1e9,
+                .counted_s = (double)week.counted_ns / 1e9,
+                .shared_s = (double)week.shared_ns / 1e9,
+        };
+}
