@@ -158,8 +158,17 @@ static void look_at_collectors(int root_fd, const struct options *options, struc
                 findings_miss(findings, "GPU by app", "sys/class/drm shows no render node");
 }
 
-/* What answers need beside the hardware. */
-static void look_at_files(const struct options *options, struct findings *findings)
+static void miss_profile(struct findings *findings, const char *why, const char *shipped)
+{
+        if (shipped)
+                findings_miss(findings, "profile", "%.150s: %s; run joulecast calibrate, or joulecast profile use %s, "
+                              "which ships for this device", findings->profile, why, shipped);
+        else
+                findings_miss(findings, "profile", "%.150s: %s; run joulecast calibrate", findings->profile, why);
+}
+
+/* What answers need beside the hardware. @shipped: the profile that comes for such a device, or NULL. */
+static void look_at_files(const struct options *options, const char *shipped, struct findings *findings)
 {
         _cleanup_free_ char *profile = NULL, *usage = NULL;
 
@@ -172,8 +181,7 @@ static void look_at_files(const struct options *options, struct findings *findin
         snprintf(findings->database, sizeof(findings->database), "%s",
                  options->database ? options->database : usage ? usage : "");
         if (access(findings->profile, R_OK) < 0)
-                findings_miss(findings, "profile", "%.150s: %s; run joulecast calibrate", findings->profile,
-                              strerror(errno));
+                miss_profile(findings, strerror(errno), shipped);
         if (access(findings->database, R_OK) < 0)
                 findings_miss(findings, "usage", "%.150s: %s; start joulecastd", findings->database,
                               strerror(errno));
@@ -185,6 +193,7 @@ static int look_at_machine(const struct options *options, struct findings *findi
 {
         const char *root = options->machine ? options->machine : "/";
         _cleanup_close_ int root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_free_ char *shipped = NULL;
 
         if (root_fd < 0) {
                 log_error(&program_log, "--machine %s: %s", root, strerror(errno));
@@ -196,7 +205,8 @@ static int look_at_machine(const struct options *options, struct findings *findi
         look_at_collectors(root_fd, options, findings);
         if (!options->machine && geteuid() != 0)
                 findings_miss(findings, "other users' disk bytes", "/proc/PID/io of others is for root alone");
-        look_at_files(options, findings);
+        shipped = find_shipped_profile(root_fd);
+        look_at_files(options, shipped, findings);
         return CODE_OK;
 }
 

@@ -4,10 +4,12 @@
 /* The two things that answers are made from, and what to say where one is not there. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "options.h"
 #include "paths.h"
+#include "profile-match.h"
 #include "profile.h"
 #include "util.h"
 
@@ -34,12 +36,20 @@ static char *profile_path(const struct options *options)
         return paths_profile(options->device, false, &path) < 0 ? NULL : path;
 }
 
+char *find_shipped_profile(int root_fd)
+{
+        _cleanup_free_ char *folder = NULL;
+
+        return paths_data("profiles", &folder) < 0 ? NULL : profile_match_shipped(folder, root_fd);
+}
+
 static int tell_no_profile(const struct options *options)
 {
-        _cleanup_free_ char *path = profile_path(options);
+        _cleanup_close_ int root_fd = options->device ? -1 : open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_free_ char *path = profile_path(options), *shipped = root_fd < 0 ? NULL : find_shipped_profile(root_fd);
 
-        log_error(&program_log, "there is no profile%s%s; run joulecast calibrate, or joulecast profile use NAME",
-                  path ? " " : "", path ? path : "");
+        log_error(&program_log, "there is no profile%s%s; run joulecast calibrate, or joulecast profile use %s",
+                  path ? " " : "", path ? path : "", shipped ? shipped : "NAME");
         return CODE_NO_DATA;
 }
 

@@ -77,6 +77,9 @@ int64_t realtime_now_ns(void);
  */
 struct profile;
 int open_profile(const struct options *options, struct profile **ret);
+/* Name of the shipped profile that is for this machine, or NULL; free() it. */
+char *find_shipped_profile(int root_fd);
+
 /* Path of --profile (a file, or the name of a shipped one), else of the default; says so where there is none. */
 int find_profile_file(const struct options *options, char **ret);
 /* The sentence about a database that is not there; an exit code. */

@@ -1,0 +1,16 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Which shipped profile is for this machine, by what its firmware calls itself. */
+
+#include <stdbool.h>
+
+/*
+ * What a glob of `match` is held against: "dmi:VENDOR PRODUCT VERSION" (sys/class/dmi/id), and "dt:" before the model
+ * and before each compatible string of the device tree. Upper and lower case are alike.
+ */
+bool profile_match(const char *glob, int root_fd);
+
+/* Name of the first profile in @folder (without .ini) whose `match` finds this machine; NULL: none. free() it. */
+char *profile_match_shipped(const char *folder, int root_fd);
