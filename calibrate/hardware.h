@@ -56,7 +56,8 @@ struct hardware_ops {
         int (*may_go_on)(struct hardware *hardware, const struct sample *sample, char *reason, size_t size);
         int (*wait)(struct hardware *hardware, uint64_t until_ns);           /* -EINTR: asked to stop; -ENODATA: battery empty */
         int (*read)(struct hardware *hardware, struct sample *sample);       /* through lib's sources */
-        int (*apply)(struct hardware *hardware, const struct mode *mode);    /* pins, settings and load, all of it */
+        /* Pins, settings and load, all of it. -EOPNOTSUPP: not this mode, said to the log; leave it out of the night. */
+        int (*apply)(struct hardware *hardware, const struct mode *mode);
         int (*restore)(struct hardware *hardware);                           /* everything as it was; safe to repeat */
         void (*close)(struct hardware *hardware);
 };

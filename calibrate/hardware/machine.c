@@ -18,6 +18,7 @@
 static int (*const part_constructors[])(const struct machine_hardware *machine, struct part **ret) = {
         part_cpu_open,
         part_display_open,
+        part_disk_open,
 };
 
 struct hardware_machine {

@@ -18,7 +18,10 @@ struct part_ops {
         int (*describe)(struct part *part, struct hardware_description *description);
         /* Declares all settings that it may change. Changes nothing. */
         int (*prepare)(struct part *part, struct settings *settings);
-        /* Into the state of @mode, with its load, in place of the mode before. A mode without any load of it ends the load. */
+        /*
+         * Into the state of @mode, with its load, in place of the mode before. A mode without any load of it ends the
+         * load. -EOPNOTSUPP: not this mode, and the log was told why; the night goes on without it.
+         */
         int (*apply)(struct part *part, const struct mode *mode);
         /* At each look: whether the load still runs as asked. 0; -errno, said to the log. May be NULL. */
         int (*check)(struct part *part);

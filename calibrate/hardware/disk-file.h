@@ -1,0 +1,34 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* A file of our own on a storage, whose every block was really written: what was never written reads without the disk. */
+
+#include <stdbool.h>
+
+#include "storage.h"
+
+#define DISK_FILE_BYTES UINT64_C(256000000)
+#define DISK_FILE_PREFIX ".joulecast-disk-" /* and six letters; the restore journal knows this pattern */
+
+struct disk_file {
+        const struct storage *storage;
+        char name[32];
+        int fd;          /* -1: not made */
+        uint64_t bytes;  /* written so far */
+};
+
+/* Chooses a name. Changes nothing; path is for the restore journal, and comes before disk_file_make(). */
+int disk_file_name(const struct storage *storage, struct disk_file *ret, char *path, size_t size);
+
+/**
+ * disk_file_make() - make and fill it
+ * @bytes:  how large; rounded down to the storage's blocks
+ * @buffer: of @length bytes (both aligned) to fill it with
+ * @go_on:  asked before each piece; false ends it with -EINTR. It is told how much comes next
+ *
+ * Return: 0; -ENOTSUP: this file system knows no O_DIRECT; -ENOSPC; another negative errno. What was made stays.
+ */
+int disk_file_make(struct disk_file *file, uint64_t bytes, const void *buffer, size_t length,
+                   bool (*go_on)(void *data, uint64_t next_bytes), void *data);
+void disk_file_remove(struct disk_file *file); /* safe to repeat */

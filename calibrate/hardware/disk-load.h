@@ -1,0 +1,52 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Reads and writes of a file on each storage, at random places, past the page cache, as fast as a mode asks: by a
+ * thread of its own that sleeps in between. It first makes the files.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "disk-file.h"
+
+struct disk_load;
+
+struct disk_job {
+        double read_bytes_per_s, write_bytes_per_s; /* over all storages, which take turns */
+        uint32_t operation_bytes;                   /* 0: DISK_OPERATION_BYTES; rounded up to the storage's blocks */
+        uint32_t operations;                        /* in one pass, over that much of the file; 0: all of it */
+};
+
+#define DISK_OPERATION_BYTES 32000 /* SApp's */
+
+/* What was done since the start. */
+struct disk_counts {
+        uint64_t read_bytes, written_bytes; /* of jobs */
+        uint64_t made_bytes;                /* of the files */
+        bool limit_reached;                 /* the next write would go beyond the limit: there are no more */
+};
+
+/**
+ * disk_load_start() - begin to make the files, and wait for a job
+ * @files:       named and not made; the caller's, and not to be touched before disk_load_end(), which removes them
+ * @file_bytes:  how large each becomes
+ * @limit_bytes: of writes, all together
+ */
+int disk_load_start(struct disk_file *files, size_t n, uint64_t file_bytes, double limit_bytes,
+                    struct disk_load **ret);
+void disk_load_end(struct disk_load *load); /* NULL is nothing */
+
+/* Waits until the files are made. How many can be used. */
+size_t disk_load_ready(struct disk_load *load);
+void disk_load_set(struct disk_load *load, const struct disk_job *job); /* in place of the job before */
+void disk_load_counts(struct disk_load *load, struct disk_counts *ret);
+
+/* The error that took this file out of use; 0: none. */
+int disk_load_error(struct disk_load *load, size_t file);
+void disk_load_drop(struct disk_load *load, size_t file, int err);
+/* What jobs did with this file, by our own count. */
+void disk_load_file_counts(struct disk_load *load, size_t file, uint64_t *read_bytes, uint64_t *written_bytes);

@@ -1,0 +1,34 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Which storage a folder stands on, and what it asks of those who read it past the page cache. Only looks. */
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct storage {
+        char folder[PATH_MAX]; /* absolute, without symbolic links */
+        int folder_fd;
+        char device[64];       /* whole block device, as in /sys/block; its counters tell what reached it */
+        uint32_t align;        /* of offsets, lengths and memory */
+        uint64_t free_bytes;   /* for us, now */
+};
+
+/**
+ * storage_open() - the storage under a folder
+ * @root_fd: of the machine whose sysfs and mountinfo are read
+ * @why:     a phrase when it cannot be measured
+ *
+ * Return: 0; -ENOTSUP: there is no such folder, it cannot be written, or no block device of its own lies below it
+ * (memory, network, overlay, a loop); then @why says which.
+ */
+int storage_open(int root_fd, const char *folder, struct storage *ret, char *why, size_t size);
+void storage_close(struct storage *storage);
+
+/* The whole device of a block device or partition by its number, through device mappers that stand on a single one. */
+int storage_device(int root_fd, unsigned major, unsigned minor, char *ret, size_t size);
+
+/* Bytes that its counters say: /sys/block/DEVICE/stat. */
+int storage_counters(int root_fd, const char *device, uint64_t *read_bytes, uint64_t *written_bytes);
