@@ -36,6 +36,7 @@ struct hardware_description {
         bool voltage;               /* the battery shows voltage_now */
         bool current_sensor;        /* it shows power_now or current_now */
         bool fine_level;            /* energy_now or charge_now: worth a look for steps finer than 1 % */
+        bool force_discharge;       /* it runs on the battery although the charger is plugged in */
         double energy_full_mwh;     /* NaN unknown */
         double rough_mwh;           /* the same, or charge times the voltage of now; for guesses only; NaN unknown */
 };

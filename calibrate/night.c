@@ -24,6 +24,11 @@ double night_hours(const struct night *night)
         return (night->earlier_s + seconds) / 3600;
 }
 
+static const char *floor_limit(const struct night *night)
+{
+        return night->description.force_discharge ? "40 % of charge" : "20 % of charge";
+}
+
 bool night_limit(struct night *night, double percent, double seconds)
 {
         const struct options *options = night->options;
@@ -32,8 +37,8 @@ bool night_limit(struct night *night, double percent, double seconds)
                 night->stopped = "battery limit";
         else if (night_hours(night) + seconds / 3600 > options->time_limit_h)
                 night->stopped = "time limit";
-        else if (night->runner.look.capacity_percent - ceil(percent) < REFUSE_FLOOR_PERCENT)
-                night->stopped = "20 % of charge";
+        else if (night->runner.look.capacity_percent - ceil(percent) < refuse_floor_percent(&night->description))
+                night->stopped = floor_limit(night);
         else if (refuse_night(night->n_rejected, night->n))
                 night->stopped = "too many observations were rejected";
         else
@@ -43,7 +48,7 @@ bool night_limit(struct night *night, double percent, double seconds)
 
 static double remaining_percent(const struct night *night)
 {
-        double floor_percent = night->runner.look.capacity_percent - REFUSE_FLOOR_PERCENT;
+        double floor_percent = night->runner.look.capacity_percent - refuse_floor_percent(&night->description);
 
         return fmin(night->options->battery_limit_percent - night_used_percent(night), floor_percent);
 }
@@ -233,13 +238,13 @@ void night_close(struct night *night)
 }
 
 /* What ended a wait early, in words; NULL: no limit but an error. */
-static const char *limit_of(int err)
+static const char *limit_of(const struct night *night, int err)
 {
         switch (err) {
         case -ETIME:
                 return "time limit";
         case -EDQUOT:
-                return "20 % of charge";
+                return floor_limit(night);
         case -ENODATA:
                 return "the battery is empty";
         default:
@@ -255,8 +260,8 @@ int night_run(struct night *night)
         if (isfinite(limit_s) && limit_s < 1e9)
                 night->runner.deadline_ns = night->start_ns + (uint64_t)(fmax(limit_s, 0) * (double)NS_PER_S);
         err = night->method == METHOD_GAUGE ? night_gauge(night) : night_levels(night);
-        if (limit_of(err)) {
-                night->stopped = limit_of(err);
+        if (limit_of(night, err)) {
+                night->stopped = limit_of(night, err);
                 err = 0;
         }
         night->hardware->ops->restore(night->hardware);

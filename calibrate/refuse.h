@@ -7,8 +7,12 @@
 #include "log.h"
 #include "runner.h"
 
-#define REFUSE_START_PERCENT 25.0 /* less: over too soon */
-#define REFUSE_FLOOR_PERCENT 20.0 /* never below: the user wakes up with a phone that can call */
+/*
+ * Charge at which a calibration may start, less being over too soon, and below which it never goes: the user wakes up
+ * with a phone that can call. On its charger a battery does not need to go deep, and ages by it: nearer the middle.
+ */
+double refuse_start_percent(const struct hardware_description *description);
+double refuse_floor_percent(const struct hardware_description *description);
 
 /* The battery at the start. 0; -EINVAL after one sentence to @log. */
 int refuse_start(const struct runner *runner, enum observation_method method, const struct log *log);

@@ -199,7 +199,7 @@ int runner_wait(struct runner *runner, double seconds, double poll_s)
                         return -EINTR;
                 if (now >= runner->deadline_ns)
                         return -ETIME;
-                if (runner->look.capacity_percent <= REFUSE_FLOOR_PERCENT)
+                if (runner->look.capacity_percent <= refuse_floor_percent(runner->description))
                         return -EDQUOT;
                 err = runner->hardware->ops->wait(runner->hardware, until);
                 if (!err)

@@ -14,8 +14,9 @@
 #include "units.h"
 #include "util.h"
 
-/* In the order in which a mode is applied: the clocks first, then what draws at their pace. */
+/* In the order in which a mode is applied: the battery, the clocks, then what draws at their pace. */
 static int (*const part_constructors[])(const struct machine_hardware *machine, struct part **ret) = {
+        part_charger_open,
         part_cpu_open,
         part_display_open,
         part_disk_open,

@@ -4,7 +4,7 @@
 
 /*
  * A part is one component of this machine that calibration drives: it brings it into the state of a mode and keeps
- * its load running. One a file: cpu.c display.c gpu.c disk.c wifi.c. machine.c calls them in that order.
+ * its load running. One a file: charger.c cpu.c display.c gpu.c disk.c wifi.c. machine.c calls them in that order.
  */
 
 #include "hardware.h"
@@ -38,6 +38,7 @@ struct part { /* embedded as the first member of each part */
  * Constructors. -ENODEV: this machine has none, or this build cannot drive it; then the calibration goes on without,
  * and what it lacks stays out of the profile.
  */
+int part_charger_open(const struct machine_hardware *machine, struct part **ret);
 int part_cpu_open(const struct machine_hardware *machine, struct part **ret);
 int part_display_open(const struct machine_hardware *machine, struct part **ret);
 int part_gpu_open(const struct machine_hardware *machine, struct part **ret);

@@ -1,0 +1,167 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The charger as a part, for those who ask with --force-discharge: the firmware runs the device on its battery although
+ * the charger is plugged in (power_supply's charge_behaviour; Documentation/ABI/testing/sysfs-class-power). The watchdog
+ * and the restore journal put it back, and so does restore() at every pause.
+ */
+
+#include "charger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+
+#include "battery.h"
+#include "util.h"
+
+#define BATTERIES_MAX 4
+#define WAIT_S 30 /* embedded controllers take seconds to switch over, and gauges as long to tell */
+
+struct charger {
+        struct part part; /* first */
+        const struct log *log;
+        int root_fd;
+        char names[BATTERIES_MAX][96]; /* of the settings */
+        size_t n;
+        struct settings *settings;     /* prepared with; forced anew after each begin() */
+        bool forced;
+};
+
+static struct charger *charger_of(struct part *part)
+{
+        return (struct charger *)part;
+}
+
+static int describe(struct part *part, struct hardware_description *description)
+{
+        description->force_discharge = true;
+        return 0;
+}
+
+static int prepare(struct part *part, struct settings *settings)
+{
+        struct charger *charger = charger_of(part);
+
+        charger->settings = settings;
+        charger->forced = false;
+        for (size_t i = 0; i < charger->n; i++) {
+                int err = settings_add(settings, charger->names[i]);
+
+                if (err) {
+                        log_error(charger->log, "%s: cannot be set: %s", charger->names[i], strerror(-err));
+                        return err;
+                }
+        }
+        return 0;
+}
+
+static bool discharges(const struct charger *charger)
+{
+        _cleanup_free_ struct battery_unit *units = NULL;
+        struct battery sum;
+        size_t n = 0;
+
+        if (battery_list(charger->root_fd, &units, &n) < 0)
+                return false;
+        battery_sum(units, n, &sum);
+        return sum.status == BATTERY_DISCHARGING;
+}
+
+static int force(struct charger *charger)
+{
+        for (size_t i = 0; i < charger->n; i++) {
+                int err = settings_write(charger->settings, charger->names[i], "force-discharge");
+
+                if (err) {
+                        log_error(charger->log, "%s: the firmware refused force-discharge: %s", charger->names[i],
+                                  strerror(-err));
+                        return err;
+                }
+        }
+        for (int i = 0; i < WAIT_S && !discharges(charger); i++)
+                nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
+        if (discharges(charger))
+                return 0;
+        log_error(charger->log, "the firmware took force-discharge, but the battery did not begin to discharge within "
+                  "%d s; unplug the charger and leave --force-discharge out", WAIT_S);
+        return -EIO;
+}
+
+static int apply(struct part *part, const struct mode *mode)
+{
+        struct charger *charger = charger_of(part);
+        int err = charger->forced ? 0 : force(charger);
+
+        charger->forced = !err;
+        return err;
+}
+
+static void stop(struct part *part)
+{
+        charger_of(part)->forced = false; /* restore() puts it back with all other settings */
+}
+
+static void close_charger(struct part *part)
+{
+        closep(&charger_of(part)->root_fd);
+        free(part);
+}
+
+static const struct part_ops charger_ops = {
+        .name = "charger",
+        .describe = describe,
+        .prepare = prepare,
+        .apply = apply,
+        .stop = stop,
+        .close = close_charger,
+};
+
+static int find_batteries(struct charger *charger)
+{
+        _cleanup_free_ struct battery_unit *units = NULL;
+        size_t n = 0;
+        int err = battery_list(charger->root_fd, &units, &n);
+
+        for (size_t i = 0; !err && i < n && charger->n < BATTERIES_MAX; i++)
+                if (units[i].force_discharge)
+                        snprintf(charger->names[charger->n++], sizeof(charger->names[0]),
+                                 "/sys/class/power_supply/%s/charge_behaviour", units[i].name);
+        if (!err && charger->n == 0) {
+                log_error(charger->log, "--force-discharge: no battery's charge_behaviour offers force-discharge here; "
+                          "unplug the charger and leave it out");
+                return -ENOTSUP;
+        }
+        return err;
+}
+
+int charger_open(int root_fd, const struct machine_hardware *machine, struct part **ret)
+{
+        struct charger *charger;
+        int err;
+
+        if (!machine->force_discharge)
+                return -ENODEV;
+        charger = calloc(1, sizeof(*charger));
+        if (!charger)
+                return -ENOMEM;
+        charger->part.ops = &charger_ops;
+        charger->log = machine->log;
+        charger->root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
+        err = charger->root_fd < 0 ? -errno : find_batteries(charger);
+        if (err) {
+                close_charger(&charger->part);
+                return err;
+        }
+        *ret = &charger->part;
+        return 0;
+}
+
+int part_charger_open(const struct machine_hardware *machine, struct part **ret)
+{
+        _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        return root_fd < 0 ? -errno : charger_open(root_fd, machine, ret);
+}
