@@ -132,11 +132,14 @@ static int begin(struct hardware *hardware)
 static int apply(struct hardware *hardware, const struct mode *mode)
 {
         struct hardware_machine *machine = machine_of(hardware);
-        int err = begin(hardware);
+        int err = begin(hardware), end;
 
+        if (!err)
+                err = settings_begin_changes(machine->settings);
         for (size_t i = 0; !err && i < machine->n_parts; i++)
                 err = machine->parts[i]->ops->apply(machine->parts[i], mode);
-        return err;
+        end = machine->settings ? settings_end_changes(machine->settings) : 0;
+        return err ? err : end;
 }
 
 static void close_machine(struct hardware *hardware)

@@ -3,34 +3,82 @@
 #include "settings.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
+#include "journal.h"
+#include "lock.h"
 #include "util.h"
-
-#define VALUE_MAX 256
-
-struct setting {
-        char *name;
-        char original[VALUE_MAX];
-};
 
 struct settings {
         int root_fd;
         const struct log *log;
-        struct setting *list;
-        size_t n, capacity;
+        char *path;
+        struct journal journal;
+        bool committed;
+        bool all_pending;   /* on the disk each setting counts as ours: a change of mode is under way */
+        bool dirty;         /* the disk does not know all that the journal here knows; what it says is still true */
 };
+
+static int cannot_lock(const struct log *log, const char *journal, int err, pid_t pid)
+{
+        if (err == -EBUSY && pid)
+                log_error(log, "a calibration is running already (process %d); wait for its end, or end it with "
+                          "`kill %d`", (int)pid, (int)pid);
+        else if (err == -EBUSY)
+                log_error(log, "a calibration is running already; wait for its end");
+        else
+                log_error(log, "%s.lock: cannot be locked: %s", journal, strerror(-err));
+        return err;
+}
+
+int settings_lock(const char *journal, const struct log *log)
+{
+        pid_t pid = 0;
+        int err = lock_take(journal, &pid);
+
+        return err ? cannot_lock(log, journal, err, pid) : 0;
+}
+
+void settings_unlock(void)
+{
+        lock_give();
+}
 
 int settings_open(int root_fd, const char *journal, const struct log *log, struct settings **ret)
 {
         struct settings *settings = calloc(1, sizeof(*settings));
+        int err;
 
         if (!settings)
                 return -ENOMEM;
         settings->root_fd = root_fd;
         settings->log = log;
+        settings->path = strdup(journal);
+        err = settings->path ? settings_lock(journal, log) : -ENOMEM;
+        if (!err && access(journal, F_OK) == 0) {
+                settings_unlock();
+                log_error(log, "%s: an interrupted calibration left this; put things back with `joulecast calibrate "
+                          "--restore` first", journal);
+                err = -EEXIST;
+        }
+        if (err) {
+                free(settings->path);
+                free(settings);
+                return err;
+        }
+        journal_boot_id(root_fd, settings->journal.boot_id);
         *ret = settings;
+        return 0;
+}
+
+static int flush(struct settings *settings, bool all_pending)
+{
+        int err = journal_save(&settings->journal, all_pending, settings->path, settings->log);
+
+        if (err)
+                return err;
+        settings->all_pending = all_pending;
+        settings->dirty = false;
         return 0;
 }
 
@@ -38,90 +86,186 @@ void settings_close(struct settings *settings)
 {
         if (!settings)
                 return;
-        for (size_t i = 0; i < settings->n; i++)
-                free(settings->list[i].name);
-        free(settings->list);
+        if (settings->committed && (settings->dirty || settings->all_pending))
+                flush(settings, false); /* else the disk claims more than it need; said to the log */
+        journal_clear(&settings->journal);
+        free(settings->path);
         free(settings);
+        settings_unlock();
 }
 
-static const char *below_root(const char *name)
+/* The kernel shows the limit in place of a request above it, which then cannot be known: all there is, very likely. */
+static void see_behind_limit(const struct settings *settings, struct journal_entry *entry)
 {
-        return name + strspn(name, "/");
+        const char *slash = strrchr(entry->name, '/');
+        char path[SETTING_NAME_MAX + 32], text[SETTING_VALUE_MAX];
+
+        if (!slash || strcmp(slash, "/scaling_max_freq"))
+                return;
+        snprintf(path, sizeof(path), "%.*s/cpuinfo_max_freq", (int)(slash - entry->name) - 1, entry->name + 1);
+        if (util_read_at(settings->root_fd, path, text, sizeof(text)) < 0)
+                return;
+        text[strcspn(text, "\n")] = '\0';
+        if (attribute_restorable(attribute_find(entry->name), text) &&
+            attribute_held_down(settings->root_fd, entry->name, entry->original, text))
+                memcpy(entry->original, text, sizeof(text));
 }
 
-static int read_now(const struct settings *settings, const char *name, char *buf)
+static int add_one(struct settings *settings, const char *name)
 {
-        ssize_t n = util_read_at(settings->root_fd, below_root(name), buf, VALUE_MAX);
+        struct journal_entry entry = { .state = JOURNAL_UNTOUCHED };
+        int err;
 
-        if (n < 0)
-                return (int)n;
-        buf[strcspn(buf, "\n")] = '\0';
+        if (!attribute_find(name))
+                return -EPERM;
+        if (settings_original(settings, name))
+                return 0;
+        err = attribute_read(settings->root_fd, name, entry.original);
+        if (err)
+                return err;
+        snprintf(entry.name, sizeof(entry.name), "%s", name);
+        attribute_device(settings->root_fd, name, entry.device, sizeof(entry.device));
+        see_behind_limit(settings, &entry);
+        return journal_add(&settings->journal, &entry);
+}
+
+/* What a write to it changes as well, in the same folder; where this machine has that. */
+static int add_affected(struct settings *settings, const char *name)
+{
+        const struct attribute *attribute = attribute_find(name);
+
+        for (size_t i = 0; i < ARRAY_SIZE(attribute->affects) && attribute->affects[i]; i++) {
+                char other[SETTING_NAME_MAX + 1];
+                int err;
+
+                if (*attribute->affects[i] == '/')
+                        continue; /* other folders: the part that drives them declares them */
+                snprintf(other, sizeof(other), "%.*s/%s", (int)(strrchr(name, '/') - name), name,
+                         attribute->affects[i]);
+                err = add_one(settings, other);
+                if (err == -ENOMEM || err == -EOVERFLOW)
+                        return err;
+                if (err && err != -ENOENT)
+                        log_warning(settings->log, "%s: cannot be read, so it is not put back if it changes with %s: "
+                                    "%s", other, name, strerror(-err));
+        }
         return 0;
 }
 
 int settings_add(struct settings *settings, const char *name)
 {
-        struct setting *setting;
-        int err;
+        int err = settings->committed ? -EBUSY : add_one(settings, name);
 
-        if (settings_original(settings, name))
-                return 0;
-        if (util_grow(&settings->list, &settings->capacity, settings->n + 1, sizeof(*settings->list)) < 0)
-                return -ENOMEM;
-        setting = &settings->list[settings->n];
-        err = read_now(settings, name, setting->original);
-        if (err)
-                return err;
-        setting->name = strdup(name);
-        if (!setting->name)
-                return -ENOMEM;
-        settings->n++;
-        return 0;
+        return err ? err : add_affected(settings, name);
 }
 
 int settings_add_file(struct settings *settings, const char *path)
 {
-        return 0;
+        struct journal_entry entry = { .state = JOURNAL_FILE };
+
+        if (settings->committed)
+                return -EBUSY;
+        if (!scratch_name(path))
+                return -EPERM;
+        if (journal_find(&settings->journal, path))
+                return 0;
+        snprintf(entry.name, sizeof(entry.name), "%s", path);
+        return journal_add(&settings->journal, &entry);
 }
 
 int settings_commit(struct settings *settings)
 {
-        return 0;
+        int err = flush(settings, false);
+
+        settings->committed = !err;
+        return err;
+}
+
+int settings_begin_changes(struct settings *settings)
+{
+        return settings->all_pending ? 0 : flush(settings, true);
+}
+
+int settings_end_changes(struct settings *settings)
+{
+        return settings->all_pending || settings->dirty ? flush(settings, false) : 0;
+}
+
+/* The setting and all that a write to it changes may be ours from here on. */
+static void mark_pending(struct settings *settings, struct journal_entry *entry, const char *value)
+{
+        const struct attribute *attribute = attribute_find(entry->name);
+
+        for (size_t i = 0; i < settings->journal.n; i++) {
+                struct journal_entry *other = &settings->journal.entries[i];
+
+                if (other->state != JOURNAL_FILE && attribute_affects(attribute, entry->name, other->name))
+                        other->state = JOURNAL_PENDING;
+        }
+        entry->state = JOURNAL_PENDING;
+        snprintf(entry->written, sizeof(entry->written), "%s", value);
 }
 
 int settings_before(struct settings *settings, const char *name, const char *value)
 {
-        return settings_original(settings, name) ? 0 : -EPERM;
+        struct journal_entry *entry = journal_find(&settings->journal, name);
+
+        if (!entry || entry->state == JOURNAL_FILE || !settings->committed)
+                return -EPERM;
+        if (!attribute_writable(attribute_find(name), value) && strcmp(value, entry->original))
+                return -ERANGE;
+        mark_pending(settings, entry, value);
+        return settings->all_pending ? 0 : flush(settings, false);
+}
+
+static int read_back(struct settings *settings, struct journal_entry *entry)
+{
+        int err = attribute_read(settings->root_fd, entry->name, entry->read);
+
+        if (err) {
+                entry->read[0] = '\0';
+                return err; /* it stays pending */
+        }
+        entry->state = JOURNAL_OURS;
+        if (!entry->written[0] && strcmp(entry->read, entry->original) == 0)
+                entry->state = JOURNAL_UNTOUCHED;
+        settings->dirty = true;
+        return 0;
 }
 
 int settings_after(struct settings *settings, const char *name)
 {
-        return 0;
+        struct journal_entry *entry = journal_find(&settings->journal, name);
+        const struct attribute *attribute = entry ? attribute_find(name) : NULL;
+        int err;
+
+        if (!attribute)
+                return -EPERM;
+        err = read_back(settings, entry);
+        for (size_t i = 0; i < settings->journal.n; i++) {
+                struct journal_entry *other = &settings->journal.entries[i];
+
+                /* One that cannot be read just now (no setspeed under this governor) is still pending. */
+                if (other->state == JOURNAL_PENDING && attribute_affects(attribute, name, other->name))
+                        read_back(settings, other);
+        }
+        return err;
 }
 
 int settings_write(struct settings *settings, const char *name, const char *value)
 {
-        _cleanup_close_ int fd = -1;
-        int err = settings_before(settings, name, value);
+        int err = settings_before(settings, name, value), after;
 
         if (err)
                 return err;
-        fd = openat(settings->root_fd, below_root(name), O_WRONLY | O_TRUNC | O_CLOEXEC);
-        if (fd < 0 || write(fd, value, strlen(value)) < 0)
-                return -errno;
-        return settings_after(settings, name);
+        err = attribute_write(settings->root_fd, name, value);
+        after = settings_after(settings, name); /* after a failure, too: what did it do? */
+        return err ? err : after;
 }
 
 const char *settings_original(const struct settings *settings, const char *name)
 {
-        for (size_t i = 0; i < settings->n; i++)
-                if (strcmp(settings->list[i].name, name) == 0)
-                        return settings->list[i].original;
-        return NULL;
-}
+        const struct journal_entry *entry = journal_find(&settings->journal, name);
 
-int settings_restore(int root_fd, const char *journal, const struct log *log, struct restore_report *ret)
-{
-        *ret = (struct restore_report){ 0 };
-        return 0;
+        return entry && entry->state != JOURNAL_FILE ? entry->original : NULL;
 }

@@ -8,8 +8,9 @@
  * of a fixed list can be changed at all, and only within their range; the same list judges the journal when it is read
  * again, which may be by root after a power cut.
  *
- * A setting is named by the path of its sysfs or procfs attribute. What is no file has a name that reads like one:
- * "nl80211:wlan0/power_save".
+ * A setting is named by the path of its sysfs attribute. What is no file has a name that reads like one,
+ * "nl80211:wlan0/power_save": it has a row in the list (settings-list.c) like the others, and a struct setting_medium
+ * that reads and writes it (settings-list.h; a file of its own, and a row in settings-io.c).
  */
 
 #include <stdbool.h>
@@ -45,13 +46,28 @@ int settings_write(struct settings *settings, const char *name, const char *valu
 int settings_before(struct settings *settings, const char *name, const char *value);
 int settings_after(struct settings *settings, const char *name);
 
+/*
+ * Around all the writes of a change of mode: what is between the two costs the disk no write of the journal each, but
+ * one at the begin and one at the end. If it is cut short between them, every declared setting that is not as it was
+ * counts as ours. machine.c does it; parts need not.
+ */
+int settings_begin_changes(struct settings *settings);
+int settings_end_changes(struct settings *settings);
+
 /* What it was before us; NULL: not declared. */
 const char *settings_original(const struct settings *settings, const char *name);
+
+/*
+ * One calibration at a time: held from before the first look at the journal, by the watchdog and the worker. Counts
+ * its holders in this process, so open and restore take it as well. 0; -EBUSY: another one runs; has said its sentence.
+ */
+int settings_lock(const char *journal, const struct log *log);
+void settings_unlock(void);
 
 struct restore_report {
         size_t restored; /* put back now */
         size_t kept;     /* already as they were */
-        size_t left;     /* somebody else has changed them since: left, and said to the log */
+        size_t left;     /* somebody else has changed them since, or the device is gone: left, and said to the log */
         size_t failed;
 };
 

@@ -1,0 +1,276 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Puts everything back as the journal has it, and leaves alone what is no longer ours. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "journal.h"
+#include "settings.h"
+#include "util.h"
+
+/* The minimum waits for the maximum, the speed for the governor, the maximum for the boost: no chain is longer. */
+#define PASSES 5
+
+/* Drivers probe for a while after boot; what is not there after this is taken for gone. */
+#define PROBING_S 120.0
+
+enum verdict {
+        VERDICT_KEPT,     /* as it was */
+        VERDICT_OURS,     /* to be put back */
+        VERDICT_RESTORED,
+        VERDICT_LEFT,
+        VERDICT_FAILED,
+};
+
+struct restore {
+        int root_fd;
+        const char *path;
+        const struct log *log;
+        struct journal journal;
+        bool rebooted;
+        enum verdict *verdicts; /* of each entry */
+};
+
+static double uptime_s(int root_fd)
+{
+        char text[64];
+        double uptime;
+
+        if (util_read_at(root_fd, "proc/uptime", text, sizeof(text)) < 0)
+                return INFINITY;
+        text[strcspn(text, " \n")] = '\0';
+        return util_parse_double(text, &uptime) < 0 ? INFINITY : uptime;
+}
+
+static enum verdict fail(const struct restore *restore, const struct journal_entry *entry, int err)
+{
+        log_error(restore->log, "%s: cannot be put back to %s: %s; set it by hand, or try `joulecast calibrate "
+                  "--restore` again", entry->name, entry->original, strerror(-err));
+        return VERDICT_FAILED;
+}
+
+static enum verdict gone(const struct restore *restore, const struct journal_entry *entry)
+{
+        if (restore->rebooted && uptime_s(restore->root_fd) < PROBING_S) {
+                log_error(restore->log, "%s: not there yet; it is put back to %s when it is", entry->name,
+                          entry->original);
+                return VERDICT_FAILED;
+        }
+        log_warning(restore->log, "%s: its device is gone, so it is not put back to %s", entry->name, entry->original);
+        return VERDICT_LEFT;
+}
+
+static bool is_ours(const struct restore *restore, const struct journal_entry *entry, const char *now)
+{
+        if (entry->state == JOURNAL_PENDING)
+                return true;
+        return entry->state == JOURNAL_OURS &&
+               (strcmp(now, entry->read) == 0 || strcmp(now, entry->written) == 0 ||
+                attribute_held_down(restore->root_fd, entry->name, now, entry->read));
+}
+
+/* An untouched setting that the kernel shows lower than it was asked for is as it was. */
+static bool is_original(const struct restore *restore, const struct journal_entry *entry, const char *now)
+{
+        if (strcmp(now, entry->original) == 0)
+                return entry->state != JOURNAL_OURS ||
+                       !attribute_held_down(restore->root_fd, entry->name, now, entry->read);
+        return entry->state == JOURNAL_UNTOUCHED &&
+               attribute_held_down(restore->root_fd, entry->name, now, entry->original);
+}
+
+static bool same_device(const struct restore *restore, const struct journal_entry *entry)
+{
+        char device[JOURNAL_DEVICE_MAX];
+
+        attribute_device(restore->root_fd, entry->name, device, sizeof(device));
+        return !entry->device[0] || strcmp(device, entry->device) == 0;
+}
+
+static enum verdict judge_setting(const struct restore *restore, const struct journal_entry *entry)
+{
+        const struct attribute *attribute = attribute_find(entry->name);
+        char now[SETTING_VALUE_MAX];
+        int err;
+
+        if (restore->rebooted && !attribute->persists)
+                return VERDICT_KEPT; /* the reboot did it */
+        if (attribute->none && strcmp(attribute->none, entry->original) == 0)
+                return VERDICT_KEPT; /* goes away with the setting that brought it */
+        err = same_device(restore, entry) ? attribute_read(restore->root_fd, entry->name, now) : -ENOENT;
+        if (err == -ENOENT || err == -ENODEV || err == -ENXIO)
+                return entry->state == JOURNAL_UNTOUCHED ? VERDICT_KEPT : gone(restore, entry);
+        if (err)
+                return entry->state == JOURNAL_UNTOUCHED ? VERDICT_KEPT : fail(restore, entry, err);
+        if (is_original(restore, entry, now))
+                return VERDICT_KEPT;
+        if (is_ours(restore, entry, now))
+                return VERDICT_OURS;
+        log_warning(restore->log, "%s: is %s, neither what it was (%s) nor what we made of it (%s); left alone",
+                    entry->name, now, entry->original, entry->state == JOURNAL_OURS ? entry->read : "nothing");
+        return VERDICT_LEFT;
+}
+
+/* A regular file of ours by our name, and not through a link; its folder may be anywhere. */
+static enum verdict remove_scratch(const struct restore *restore, const struct journal_entry *entry)
+{
+        const char *base = strrchr(entry->name, '/') + 1;
+        _cleanup_free_ char *folder = strndup(entry->name, (size_t)(base - 1 - entry->name));
+        _cleanup_close_ int fd = -1;
+        struct stat info;
+
+        if (!folder)
+                return fail(restore, entry, -ENOMEM);
+        fd = openat(restore->root_fd, folder + strspn(folder, "/"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0 || fstatat(fd, base, &info, AT_SYMLINK_NOFOLLOW) < 0)
+                return errno == ENOENT ? VERDICT_KEPT : fail(restore, entry, -errno);
+        if (!S_ISREG(info.st_mode) || info.st_uid != geteuid()) {
+                log_warning(restore->log, "%s: is not the file that calibration made; left alone", entry->name);
+                return VERDICT_LEFT;
+        }
+        if (unlinkat(fd, base, 0) < 0)
+                return errno == ENOENT ? VERDICT_KEPT : fail(restore, entry, -errno);
+        return VERDICT_RESTORED;
+}
+
+static void judge_all(struct restore *restore)
+{
+        for (size_t i = 0; i < restore->journal.n; i++) {
+                const struct journal_entry *entry = &restore->journal.entries[i];
+
+                restore->verdicts[i] = entry->state == JOURNAL_FILE ? remove_scratch(restore, entry)
+                                                                    : judge_setting(restore, entry);
+        }
+}
+
+/*
+ * Putting one back may move another (boost the limits, the limits each other), to values that nobody journalled. If
+ * this is cut short, too, the next one must know them for ours.
+ */
+static void mark_pending(struct restore *restore)
+{
+        bool any = false;
+
+        for (size_t i = 0; i < restore->journal.n; i++) {
+                if (restore->verdicts[i] != VERDICT_OURS)
+                        continue;
+                restore->journal.entries[i].state = JOURNAL_PENDING;
+                any = true;
+        }
+        if (any)
+                journal_save(&restore->journal, false, restore->path, restore->log); /* a full disk must not stop us */
+}
+
+static bool is_back(const struct restore *restore, const struct journal_entry *entry)
+{
+        char now[SETTING_VALUE_MAX];
+
+        return attribute_read(restore->root_fd, entry->name, now) == 0 && strcmp(now, entry->original) == 0;
+}
+
+/* One pass. How many are still to do; the last error of each in @errors. */
+static size_t write_back(struct restore *restore, int *errors)
+{
+        size_t left = 0;
+
+        for (size_t i = 0; i < restore->journal.n; i++) {
+                const struct journal_entry *entry = &restore->journal.entries[i];
+
+                if (restore->verdicts[i] != VERDICT_OURS)
+                        continue;
+                errors[i] = errors[i] != -EINPROGRESS && is_back(restore, entry)
+                                    ? 0 : attribute_write(restore->root_fd, entry->name, entry->original);
+        }
+        for (size_t i = 0; i < restore->journal.n; i++)
+                left += restore->verdicts[i] == VERDICT_OURS && (errors[i] || !is_back(restore, &restore->journal.entries[i]));
+        return left;
+}
+
+static enum verdict judge_again(const struct restore *restore, const struct journal_entry *entry, int error)
+{
+        char now[SETTING_VALUE_MAX];
+        int err = error ? error : attribute_read(restore->root_fd, entry->name, now);
+
+        if (err)
+                return fail(restore, entry, err);
+        if (strcmp(now, entry->original) && !attribute_held_down(restore->root_fd, entry->name, now, entry->original)) {
+                log_error(restore->log, "%s: was put back to %s and still shows %s; set it by hand", entry->name,
+                          entry->original, now);
+                return VERDICT_FAILED;
+        }
+        log_debug(restore->log, "%s: %s again", entry->name, entry->original);
+        return VERDICT_RESTORED;
+}
+
+static int put_back(struct restore *restore)
+{
+        _cleanup_free_ int *errors = calloc(restore->journal.n + 1, sizeof(*errors));
+
+        if (!errors)
+                return -ENOMEM;
+        for (size_t i = 0; i < restore->journal.n; i++)
+                errors[i] = -EINPROGRESS; /* written once, even where it only looks right */
+        for (int pass = 0; pass < PASSES && write_back(restore, errors) > 0; pass++)
+                ;
+        for (size_t i = 0; i < restore->journal.n; i++)
+                if (restore->verdicts[i] == VERDICT_OURS)
+                        restore->verdicts[i] = judge_again(restore, &restore->journal.entries[i], errors[i]);
+        return 0;
+}
+
+static struct restore_report count(const struct restore *restore)
+{
+        struct restore_report report = { 0 };
+
+        for (size_t i = 0; i < restore->journal.n; i++) {
+                report.restored += restore->verdicts[i] == VERDICT_RESTORED;
+                report.kept += restore->verdicts[i] == VERDICT_KEPT;
+                report.left += restore->verdicts[i] == VERDICT_LEFT;
+                report.failed += restore->verdicts[i] == VERDICT_FAILED;
+        }
+        return report;
+}
+
+static int restore_all(struct restore *restore, struct restore_report *report)
+{
+        char boot_id[JOURNAL_BOOT_MAX];
+        int err;
+
+        restore->verdicts = calloc(restore->journal.n + 1, sizeof(*restore->verdicts));
+        if (!restore->verdicts)
+                return -ENOMEM;
+        journal_boot_id(restore->root_fd, boot_id);
+        restore->rebooted = strcmp(boot_id, restore->journal.boot_id) != 0;
+        judge_all(restore);
+        mark_pending(restore);
+        err = put_back(restore);
+        *report = count(restore);
+        if (!err && report->failed)
+                err = -EIO;
+        return err ? err : journal_remove(restore->path, restore->log);
+}
+
+int settings_restore(int root_fd, const char *journal, const struct log *log, struct restore_report *ret)
+{
+        struct restore restore = { .root_fd = root_fd, .path = journal, .log = log };
+        int err;
+
+        *ret = (struct restore_report){ 0 };
+        if (access(journal, F_OK) < 0 && errno == ENOENT)
+                return 0;
+        err = settings_lock(journal, log);
+        if (err)
+                return err;
+        err = journal_load(journal, log, &restore.journal);
+        if (!err)
+                err = restore_all(&restore, ret);
+        free(restore.verdicts);
+        journal_clear(&restore.journal);
+        settings_unlock();
+        return err == -ENOENT ? 0 : err;
+}

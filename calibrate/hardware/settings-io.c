@@ -1,0 +1,186 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* How the settings of the list are read and written; and what the kernel hides of them. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+
+#include "settings-list.h"
+#include "util.h"
+
+/* What is no file. A row here, its names in the list. */
+static const struct setting_medium *const media[] = {
+        NULL,
+};
+
+static const struct setting_medium *medium_of(const char *name)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(media) && media[i]; i++)
+                if (strncmp(name, media[i]->prefix, strlen(media[i]->prefix)) == 0)
+                        return media[i];
+        return NULL;
+}
+
+static const char *below_root(const char *name)
+{
+        return name + strspn(name, "/");
+}
+
+static bool is_running_machine(int root_fd)
+{
+        struct stat root, given;
+
+        return stat("/", &root) == 0 && fstat(root_fd, &given) == 0 && root.st_dev == given.st_dev &&
+               root.st_ino == given.st_ino;
+}
+
+/* Links inside are the kernel's own, /sys/class is made of them; none may lead out of the tree or out of sysfs. */
+static int open_attribute(int root_fd, const char *name, int flags)
+{
+        struct open_how how = {
+                .flags = (uint64_t)(flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK),
+                .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+        };
+        _cleanup_close_ int fd = (int)syscall(SYS_openat2, root_fd, below_root(name), &how, sizeof(how));
+        struct statfs filesystem;
+        struct stat info;
+
+        if (fd < 0 && errno == ENOSYS) /* before Linux 5.6 */
+                fd = openat(root_fd, below_root(name), (int)how.flags);
+        if (fd < 0 || fstat(fd, &info) < 0)
+                return -errno;
+        if (!S_ISREG(info.st_mode))
+                return -EBADMSG;
+        if (is_running_machine(root_fd) && (fstatfs(fd, &filesystem) < 0 || filesystem.f_type != SYSFS_MAGIC))
+                return -EBADMSG;
+        return take_fd(&fd);
+}
+
+/* "auto [force-discharge]" -> "force-discharge" */
+static void take_bracketed(char *text)
+{
+        char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
+
+        if (!close)
+                return;
+        *close = '\0';
+        memmove(text, open + 1, strlen(open + 1) + 1);
+}
+
+int attribute_read(int root_fd, const char *name, char value[SETTING_VALUE_MAX])
+{
+        const struct attribute *attribute = attribute_find(name);
+        const struct setting_medium *medium = medium_of(name);
+        char text[256];
+        ssize_t n;
+        int err = 0;
+
+        if (!attribute)
+                return -EPERM;
+        if (medium) {
+                err = medium->read(root_fd, name, text, sizeof(text));
+        } else {
+                _cleanup_close_ int fd = open_attribute(root_fd, name, O_RDONLY);
+
+                if (fd < 0)
+                        return fd;
+                n = read(fd, text, sizeof(text) - 1);
+                err = n < 0 ? -errno : 0;
+                text[MAX(n, 0)] = '\0';
+        }
+        if (err)
+                return err;
+        text[strcspn(text, "\n")] = '\0';
+        if (attribute->bracketed)
+                take_bracketed(text);
+        if (!attribute_restorable(attribute, text))
+                return -EBADMSG;
+        snprintf(value, SETTING_VALUE_MAX, "%.*s", SETTING_VALUE_MAX - 1, text);
+        return 0;
+}
+
+int attribute_write(int root_fd, const char *name, const char *value)
+{
+        const struct attribute *attribute = attribute_find(name);
+        const struct setting_medium *medium = medium_of(name);
+        _cleanup_close_ int fd = -1;
+        ssize_t n;
+
+        if (!attribute || !attribute_restorable(attribute, value))
+                return -EPERM;
+        if (medium)
+                return medium->write(root_fd, name, value);
+        fd = open_attribute(root_fd, name, O_WRONLY | O_TRUNC);
+        if (fd < 0)
+                return fd;
+        do
+                n = write(fd, value, strlen(value));
+        while (n < 0 && errno == EINTR);
+        return n < 0 ? -errno : (size_t)n < strlen(value) ? -EIO : 0;
+}
+
+static bool read_number(int root_fd, const char *path, uint64_t *ret)
+{
+        char text[64];
+
+        return util_read_at(root_fd, below_root(path), text, sizeof(text)) > 0 && util_parse_u64(text, ret) == 0;
+}
+
+static bool beside(const char *name, const char *file, char *buf, size_t size)
+{
+        return snprintf(buf, size, "%.*s/%s", (int)(strrchr(name, '/') - name), name, file) < (int)size;
+}
+
+/* Any cooling device that slows a processor. Their numbers have no gaps. */
+static bool cooled(int root_fd)
+{
+        char path[96], type[64];
+        uint64_t state;
+
+        for (unsigned i = 0;; i++) {
+                snprintf(path, sizeof(path), "sys/class/thermal/cooling_device%u/type", i);
+                if (util_read_at(root_fd, path, type, sizeof(type)) < 0)
+                        return false;
+                snprintf(path, sizeof(path), "sys/class/thermal/cooling_device%u/cur_state", i);
+                if ((strncmp(type, "Processor", 9) == 0 || strstr(type, "cpufreq")) &&
+                    read_number(root_fd, path, &state) && state > 0)
+                        return true;
+        }
+}
+
+bool attribute_held_down(int root_fd, const char *name, const char *now, const char *wanted)
+{
+        const char *last = strrchr(name, '/');
+        char path[SETTING_NAME_MAX + 32];
+        uint64_t is, was, limit;
+
+        if (!last || util_parse_u64(now, &is) < 0 || util_parse_u64(wanted, &was) < 0 || is >= was)
+                return false;
+        if (strcmp(last, "/scaling_min_freq") == 0) /* follows a maximum below it */
+                return beside(name, "scaling_max_freq", path, sizeof(path)) && read_number(root_fd, path, &limit) &&
+                       limit == is;
+        if (strcmp(last, "/scaling_max_freq"))
+                return false;
+        return (beside(name, "bios_limit", path, sizeof(path)) && read_number(root_fd, path, &limit) && limit == is) ||
+               cooled(root_fd);
+}
+
+void attribute_device(int root_fd, const char *name, char *buf, size_t size)
+{
+        char folder[SETTING_NAME_MAX + 1];
+        ssize_t n = -1;
+
+        if (strncmp(name, "/sys/class/", 11) == 0) {
+                snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(name, '/') - name), name);
+                n = readlinkat(root_fd, below_root(folder), buf, size - 1);
+        }
+        buf[n < 0 || (size_t)n == size - 1 ? 0 : n] = '\0';
+}

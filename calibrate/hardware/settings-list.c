@@ -1,0 +1,123 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "settings-list.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <string.h>
+
+#include "util.h"
+
+/* Of the kernel's documentation: admin-guide/pm/cpufreq, cpuidle; ABI/stable and testing of backlight, rfkill, power. */
+#define CPU "/sys/devices/system/cpu/"
+#define POLICY CPU "cpufreq/policy[0-9]*/"
+
+static const char *const charge_behaviours[] = { "auto", "inhibit-charge", "inhibit-charge-awake", "force-discharge",
+                                                 NULL };
+
+/* Trip points, charge limits and voltages are not here, and never will be. */
+static const struct attribute attributes[] = {
+        { POLICY "scaling_governor", .word = true, .affects = { "scaling_setspeed", "energy_performance_preference" } },
+        { POLICY "energy_performance_preference", .word = true },
+        { POLICY "scaling_min_freq", .min = 1, .max = 100000000, .affects = { "scaling_max_freq" } },
+        { POLICY "scaling_max_freq", .min = 1, .max = 100000000, .affects = { "scaling_min_freq" } },
+        { POLICY "scaling_setspeed", .min = 1, .max = 100000000, .none = "<unsupported>" },
+        { POLICY "boost", .max = 1, .affects = { "scaling_min_freq", "scaling_max_freq" } },
+        { CPU "cpufreq/boost", .max = 1, .affects = { POLICY "scaling_m[ai][nx]_freq", POLICY "boost" } },
+        { CPU "intel_pstate/no_turbo", .max = 1, .affects = { POLICY "scaling_m[ai][nx]_freq" } },
+        { CPU "cpu[0-9]*/cpuidle/state[0-9]*/disable", .max = 1 },
+        /* A screen that was dark may go back to 0; calibration never makes one dark by it. */
+        { "/sys/class/backlight/*/brightness", .max = UINT32_MAX, .own_min = 1, .persists = true },
+        { "/sys/class/backlight/*/bl_power", .max = 4 },
+        /* systemd-rfkill keeps it over a reboot, and some firmware. */
+        { "/sys/class/rfkill/rfkill[0-9]*/soft", .max = 1, .persists = true },
+        { "/sys/class/power_supply/*/charge_behaviour", .words = charge_behaviours, .bracketed = true,
+          .persists = true },
+};
+
+/* No "//", "/./" or "/../", and nothing that a line of the journal could not say. */
+static bool plain_path(const char *path)
+{
+        size_t length = strlen(path);
+
+        if (length == 0 || length > SETTING_NAME_MAX || strchr(path, ';') || isspace((unsigned char)path[length - 1]))
+                return false;
+        for (const char *at = path; *at; at++)
+                if ((unsigned char)*at < 0x20 || *at == 0x7f)
+                        return false;
+        for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/')) {
+                size_t part = strcspn(at + 1, "/");
+
+                if (part == 0 || (part == 1 && at[1] == '.') || (part == 2 && at[1] == '.' && at[2] == '.'))
+                        return false;
+        }
+        return true;
+}
+
+const struct attribute *attribute_find(const char *name)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(attributes) && plain_path(name); i++)
+                if (fnmatch(attributes[i].pattern, name, FNM_PATHNAME | FNM_PERIOD) == 0)
+                        return &attributes[i];
+        return NULL;
+}
+
+static bool is_word(const char *value)
+{
+        size_t length = strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789_-");
+
+        return length > 0 && length < SETTING_VALUE_MAX && !value[length];
+}
+
+static bool in_range(const struct attribute *attribute, uint64_t min, const char *value)
+{
+        uint64_t number;
+
+        if (strlen(value) >= SETTING_VALUE_MAX)
+                return false;
+        for (size_t i = 0; attribute->words && attribute->words[i]; i++)
+                if (strcmp(attribute->words[i], value) == 0)
+                        return true;
+        if (attribute->words || attribute->word)
+                return attribute->word && is_word(value);
+        return value[strspn(value, "0123456789")] == '\0' && util_parse_u64(value, &number) == 0 && number >= min &&
+               number <= attribute->max;
+}
+
+bool attribute_writable(const struct attribute *attribute, const char *value)
+{
+        return in_range(attribute, MAX(attribute->min, attribute->own_min), value);
+}
+
+bool attribute_restorable(const struct attribute *attribute, const char *value)
+{
+        return (attribute->none && strcmp(attribute->none, value) == 0) ||
+               in_range(attribute, attribute->min, value);
+}
+
+static bool same_folder(const char *a, const char *b)
+{
+        const char *end_a = strrchr(a, '/'), *end_b = strrchr(b, '/');
+
+        return end_a && end_b && end_a - a == end_b - b && strncmp(a, b, (size_t)(end_a - a)) == 0;
+}
+
+bool attribute_affects(const struct attribute *attribute, const char *name, const char *other)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(attribute->affects) && attribute->affects[i]; i++) {
+                const char *affected = attribute->affects[i];
+
+                if (*affected == '/' ? fnmatch(affected, other, FNM_PATHNAME | FNM_PERIOD) == 0
+                                     : same_folder(name, other) && strcmp(strrchr(other, '/') + 1, affected) == 0)
+                        return true;
+        }
+        return false;
+}
+
+bool scratch_name(const char *path)
+{
+        const char *last = strrchr(path, '/');
+
+        return *path == '/' && plain_path(path) && last != path &&
+               fnmatch(".joulecast-disk-[A-Za-z0-9]*", last + 1, FNM_PATHNAME) == 0;
+}
