@@ -44,6 +44,8 @@ static void list_touched(const struct dry_run *dry_run, struct touched *touched)
                         touch(touched, "/dev/rfkill (WiFi on and off)");
                 for (size_t i = 0; i < description->n_disks; i++)
                         touch(touched, "a file of 256 MB on %s, removed afterwards", description->disks[i]);
+                if (description->n_disks)
+                        touch(touched, "at most %.1f GB written to storages", dry_run->options->write_limit_bytes / 1e9);
                 touch(touched, "load on every core");
         } else {
                 touch(touched, "nothing of this machine: frequencies, screen, WiFi and load are the virtual device's");

@@ -11,8 +11,6 @@
 #include "util.h"
 
 #define BATTERY_UNKNOWN_MWH 15000
-#define GAUGE_PERIOD_GUESS_S 3.5 /* before it is measured */
-#define TICKS_DWELL_GUESS_S 75.0
 
 /* After the block: how many more, at --stop 3%, for one policy; each other policy adds its part. */
 #define MORE_AT_3_PERCENT 5.0

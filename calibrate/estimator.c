@@ -287,18 +287,21 @@ int fit_child_keep(struct fit_child *child, const struct observation *observatio
         return err;
 }
 
-int fit_child_observe(struct fit_child *child, const struct observation *observation, double percent, double hours,
-                      struct fit_judgement *ret)
+int fit_child_observe(struct fit_child *child, const struct observation *observation,
+                      const struct fit_remaining *remaining, struct fit_judgement *ret)
 {
-        cJSON *line = cJSON_CreateObject(), *remaining = cJSON_CreateObject(), *answer = NULL;
+        cJSON *line = cJSON_CreateObject(), *object = cJSON_CreateObject(), *left_out, *answer = NULL;
         struct fit_judgement judgement = { 0 };
         const char *next;
         int err;
 
         cJSON_AddItemToObject(line, "observation", observation_to_json(observation));
-        cJSON_AddItemToObject(line, "remaining", remaining);
-        cJSON_AddNumberToObject(remaining, "percent", percent); /* an infinite one prints as null: no limit */
-        cJSON_AddNumberToObject(remaining, "hours", hours);
+        cJSON_AddItemToObject(line, "remaining", object);
+        cJSON_AddNumberToObject(object, "percent", remaining->percent); /* an infinite one prints as null: no limit */
+        cJSON_AddNumberToObject(object, "hours", remaining->hours);
+        left_out = cJSON_AddArrayToObject(line, "left_out");
+        for (size_t i = 0; i < remaining->n_left_out; i++)
+                cJSON_AddItemToArray(left_out, cJSON_CreateString(remaining->left_out[i]));
         err = exchange(child, line, &answer);
         if (err)
                 return err;

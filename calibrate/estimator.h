@@ -32,9 +32,14 @@ void fit_child_close(struct fit_child *child);
 
 /* Only to be kept: a fit for each dwell of a gauge would tell nobody anything. */
 int fit_child_keep(struct fit_child *child, const struct observation *observation);
-/* @percent, @hours: what may still be used; infinite: no limit. */
-int fit_child_observe(struct fit_child *child, const struct observation *observation, double percent, double hours,
-                      struct fit_judgement *ret);
+/* What may still be used; infinite: no limit. */
+struct fit_remaining {
+        double percent, hours;
+        const char *const *left_out; /* modes that cannot come any more */
+        size_t n_left_out;
+};
+int fit_child_observe(struct fit_child *child, const struct observation *observation,
+                      const struct fit_remaining *remaining, struct fit_judgement *ret);
 
 struct fit_request {
         const char *observations;

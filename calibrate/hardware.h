@@ -31,7 +31,8 @@ struct hardware_description {
         uint32_t max_brightness;    /* 0: no controllable display */
         char disks[8][64];          /* names; "" is the only, unnamed one */
         size_t n_disks;
-        bool wifi;
+        bool wifi;                  /* its radio can be on and off */
+        bool wifi_rx, wifi_tx;      /* there is something to receive from, and somebody to send to */
         bool gpu;
         bool voltage;               /* the battery shows voltage_now */
         bool current_sensor;        /* it shows power_now or current_now */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "describe.h"
+#include "disk-file.h"
 #include "dry-run.h"
 #include "paths.h"
 #include "progress.h"
@@ -101,6 +102,7 @@ static int open_virtual(struct calibration *calibration, double start_percent, u
 /* A folder with another machine's sys and proc: to look at, for a dry run. */
 static int look_at_tree(struct calibration *calibration)
 {
+        struct hardware_description *description = &calibration->night.description;
         const char *machine = calibration->options.machine;
         _cleanup_close_ int root_fd = open(machine, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -110,7 +112,9 @@ static int look_at_tree(struct calibration *calibration)
                 log_error(&calibration->log, "%s: cannot be read: %s", machine, strerror(-err));
                 return err;
         }
-        machine_describe(root_fd, &calibration->night.description);
+        machine_describe(root_fd, description);
+        description->wifi_tx = description->wifi && calibration->options.wifi_peer;
+        description->wifi_rx = description->wifi_tx || (description->wifi && calibration->options.wifi_url);
         return 0;
 }
 
@@ -166,6 +170,31 @@ static enum observation_method choose_method(const struct calibration *calibrati
         return description->current_sensor ? METHOD_GAUGE : description->fine_level ? METHOD_TICKS : METHOD_PERCENT;
 }
 
+/* Real storages wear and real data costs money; a virtual device has neither. */
+#define WRITE_MB_PER_S 10
+#define WIFI_LIMIT_PERCENT_BYTES 4e9
+#define WIFI_LIMIT_BYTES 500e6 /* of gauge and ticks, which are over soon */
+
+static void limit_plan(struct calibration *calibration)
+{
+        const struct options *options = &calibration->options;
+        struct night *night = &calibration->night;
+
+        night->limits = (struct plan_limits){ INFINITY, INFINITY, INFINITY };
+        if (options->device)
+                return;
+        night->limits = (struct plan_limits){
+                .write_bytes = options->write_limit_bytes - (double)night->description.n_disks * DISK_FILE_BYTES,
+                .write_mb_per_s = WRITE_MB_PER_S,
+                .wifi_bytes = options->wifi_limit_bytes,
+        };
+        if (isnan(options->wifi_limit_bytes))
+                night->limits.wifi_bytes = night->method == METHOD_PERCENT ? WIFI_LIMIT_PERCENT_BYTES : WIFI_LIMIT_BYTES;
+        plan_limit(&night->description, night->method, options->passes, &night->limits,
+                   night->description.battery ? &calibration->log : NULL, &night->plan);
+        night->limits.write_bytes = options->write_limit_bytes; /* the files are among what a night has written */
+}
+
 static int make_plan(struct calibration *calibration)
 {
         struct night *night = &calibration->night;
@@ -177,6 +206,8 @@ static int make_plan(struct calibration *calibration)
         if (err)
                 log_error(&calibration->log, "%s: no plan can be made: %s", night->description.device,
                           err == -ENODATA ? "it shows no CPU to measure" : strerror(-err));
+        else
+                limit_plan(calibration);
         return err;
 }
 

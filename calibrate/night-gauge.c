@@ -45,6 +45,10 @@ static int measure(struct night *night, size_t mode)
         if (!err)
                 err = night_store(night, &observation, mode);
         observation_clear(&observation);
+        if (err == -EOPNOTSUPP) {
+                night->left_out[mode] = true;
+                return 0;
+        }
         night->biggest_percent = fmax(night->biggest_percent, night_used_percent(night) - used);
         night->last = mode;
         return err;
@@ -60,7 +64,7 @@ static int run_pass(struct night *night, uint32_t pass)
                 size_t mode = night->order[night->at];
                 int err;
 
-                if (was_measured(night, night->at))
+                if (was_measured(night, night->at) || night_leaves_out(night, mode))
                         continue;
                 if (night_limit(night, night->biggest_percent, dwell_s))
                         return 0;

@@ -99,6 +99,10 @@ static int measure(struct night *night, size_t mode)
 
         err = runner_steps(&night->runner, &night->plan.modes[mode].mode, step_percent(night),
                            night->method == METHOD_TICKS ? TICKS_MIN_S : 0, &observation);
+        if (err == -EOPNOTSUPP) {
+                night->left_out[mode] = true; /* nothing was lost: the level has only just stepped */
+                return 0;
+        }
         if (!err)
                 err = night_store(night, &observation, mode);
         lost = night->runner.span.disturbed || !(observation.steps > 0);
@@ -131,6 +135,8 @@ static int run_block(struct night *night)
                 size_t mode = night->order[night->at];
                 int err;
 
+                if (night_leaves_out(night, mode))
+                        continue;
                 if (night->plan.sapp)
                         night->pass = (uint32_t)night->times[mode]; /* its first, second, third iteration */
                 if (night_limit(night, next_percent(night), expected_s(night, mode)))
@@ -157,12 +163,30 @@ static size_t next_blind(struct night *night)
 
         if ((double)night->n >= wanted)
                 return SIZE_MAX;
-        if (night->at >= night->n_order) {
-                night->n_order = plan_order(&night->plan, night->run.seed, night->pass, night->last, true,
-                                            night->order);
-                night->at = 0;
+        for (;;) { /* idle can always be run */
+                if (night->at >= night->n_order) {
+                        night->n_order = plan_order(&night->plan, night->run.seed, night->pass, night->last, true,
+                                                    night->order);
+                        night->at = 0;
+                }
+                if (!night_leaves_out(night, night->order[night->at]))
+                        return night->order[night->at++];
+                night->at++;
         }
-        return night->order[night->at++];
+}
+
+/* The follower hears with the next observation that its mode cannot be run; until then another of the block. */
+static size_t instead_of(const struct night *night, size_t mode)
+{
+        size_t best = SIZE_MAX;
+
+        if (mode == SIZE_MAX || !night_leaves_out(night, mode))
+                return mode;
+        for (size_t i = 0; i < night->plan.n; i++)
+                if (night->plan.modes[i].role == ROLE_BLOCK && i != night->last && !night_leaves_out(night, i) &&
+                    (best == SIZE_MAX || night->times[i] < night->times[best]))
+                        best = i;
+        return best;
 }
 
 static size_t next_mode(struct night *night)
@@ -171,7 +195,7 @@ static size_t next_mode(struct night *night)
                 return next_blind(night);
         if (night->judgement.half_width_percent <= night->options->stop_percent || !night->judgement.next[0])
                 return SIZE_MAX;
-        return find_mode(night, night->judgement.next);
+        return instead_of(night, find_mode(night, night->judgement.next));
 }
 
 static const char *why_ended(const struct night *night)

@@ -46,6 +46,25 @@ bool night_limit(struct night *night, double percent, double seconds)
         return true;
 }
 
+/* As long as it took the last time, or as it is guessed to take at most. */
+static double longest_s(const struct night *night, size_t mode)
+{
+        return isnan(night->seconds[mode]) ? plan_expected_s(&night->description, night->method, &night->plan.modes[mode])
+                                           : night->seconds[mode];
+}
+
+bool night_leaves_out(const struct night *night, size_t mode)
+{
+        const struct planned_mode *planned = &night->plan.modes[mode];
+        double seconds = longest_s(night, mode);
+        double writes = planned->mode.write_mb_per_s * BYTES_PER_MB * seconds;
+        double moves = (planned->mode.rx_mb_per_s + planned->mode.tx_mb_per_s) * BYTES_PER_MB * seconds;
+
+        return night->left_out[mode] || night->times[mode] >= planned->visits_max ||
+               (writes > 0 && night->written_bytes + writes > night->limits.write_bytes) ||
+               (moves > 0 && night->moved_bytes + moves > night->limits.wifi_bytes);
+}
+
 static double remaining_percent(const struct night *night)
 {
         double floor_percent = night->runner.look.capacity_percent - refuse_floor_percent(&night->description);
@@ -57,10 +76,29 @@ static void count(struct night *night, const struct observation *observation, si
 {
         night->n++;
         night->n_rejected += observation->rejected[0] != '\0';
+        night->written_bytes += (double)observation->usage.write_bytes;
+        night->moved_bytes += (double)(observation->usage.wifi_rx_bytes + observation->usage.wifi_tx_bytes);
         if (mode >= night->plan.n || observation->burn)
                 return;
         night->seconds[mode] = (double)observation->elapsed_ns / (double)NS_PER_S;
         night->times[mode] += observation->rejected[0] == '\0';
+}
+
+static int observe(struct night *night, const struct observation *observation)
+{
+        _cleanup_free_ const char **left_out = calloc(night->plan.n + 1, sizeof(*left_out));
+        struct fit_remaining remaining = {
+                .percent = remaining_percent(night),
+                .hours = night->options->time_limit_h - night_hours(night),
+                .left_out = left_out,
+        };
+
+        if (!left_out)
+                return -ENOMEM;
+        for (size_t i = 0; i < night->plan.n; i++)
+                if (night_leaves_out(night, i))
+                        left_out[remaining.n_left_out++] = night->plan.modes[i].mode.name;
+        return fit_child_observe(night->child, observation, &remaining, &night->judgement);
 }
 
 /* A follower that fails is left behind: the night goes on in randomised blocks. */
@@ -73,8 +111,7 @@ static void judge(struct night *night, const struct observation *observation, bo
         if (only_keep)
                 err = fit_child_keep(night->child, observation);
         else
-                err = fit_child_observe(night->child, observation, remaining_percent(night),
-                                        night->options->time_limit_h - night_hours(night), &night->judgement);
+                err = observe(night, observation);
         if (!err)
                 return;
         log_warning(night->log, "joulecast-fit ended early; the night goes on in randomised blocks");
@@ -216,7 +253,8 @@ int night_open(struct night *night)
         night->order = calloc(3 * night->plan.n + 3, sizeof(*night->order));
         night->seconds = calloc(night->plan.n + 1, sizeof(*night->seconds));
         night->times = calloc(night->plan.n + 1, sizeof(*night->times));
-        if (!night->order || !night->seconds || !night->times)
+        night->left_out = calloc(night->plan.n + 1, sizeof(*night->left_out));
+        if (!night->order || !night->seconds || !night->times || !night->left_out)
                 return -ENOMEM;
         for (size_t i = 0; i < night->plan.n; i++)
                 night->seconds[i] = NAN;
@@ -235,6 +273,7 @@ void night_close(struct night *night)
         free(night->order);
         free(night->seconds);
         free(night->times);
+        free(night->left_out);
 }
 
 /* What ended a wait early, in words; NULL: no limit but an error. */

@@ -22,6 +22,7 @@ struct night {
         struct hardware *hardware;
         struct hardware_description description;
         struct plan plan;
+        struct plan_limits limits;
         enum observation_method method;
         struct observations *observations;
         struct observation_run run;
@@ -43,6 +44,8 @@ struct night {
         double earlier_percent, earlier_s; /* used by the sessions before */
         double *seconds;                /* of each mode, as last measured; NaN: not yet */
         size_t *times;                  /* how often each mode was measured in this run */
+        bool *left_out;                 /* modes that the hardware cannot be held in */
+        double written_bytes, moved_bytes; /* by this run, of the limits */
         uint64_t start_ns;
         double biggest_percent;         /* used by one observation so far */
         const char *stopped;            /* why it ended; static text */
@@ -75,6 +78,7 @@ struct night_estimate night_estimate(const struct hardware_description *descript
 
 /* night.c, shared by the methods. */
 int night_store(struct night *night, struct observation *observation, size_t mode);
+bool night_leaves_out(const struct night *night, size_t mode); /* it cannot be run, or not within the limits */
 bool night_limit(struct night *night, double percent, double seconds); /* would the next go beyond? sets `stopped` */
 int night_gauge(struct night *night);
 int night_levels(struct night *night);

@@ -22,9 +22,9 @@ static bool comes(const struct planned_mode *mode, uint32_t pass, bool extras, s
 {
         switch (mode->role) {
         case ROLE_BLOCK:
-                return true;
+                return pass < mode->visits_max;
         case ROLE_HELD_BACK:
-                return pass == 0;
+                return pass == 0 && mode->visits_max > 0;
         case ROLE_EXTRA:
                 return extra_comes((*n_extra)++, pass) && extras;
         case ROLE_CANDIDATE:

@@ -20,7 +20,6 @@
 #define SAPP_BRIGHTNESS 0.7
 #define SAPP_OPERATION_BYTES 32000
 #define SAPP_OPERATIONS 1200
-#define SAPP_ITERATIONS 3
 
 /* The paper gives no rates: what flash and WiFi of that time did in such loops. */
 #define SAPP_READ_MB_PER_S 20
@@ -85,7 +84,7 @@ static int add_components(struct plan *plan, const struct hardware_description *
 
         wifi.wifi_on = true;
         wifi.rx_mb_per_s = SAPP_RX_MB_PER_S;
-        return !err && description->wifi ? plan_add(plan, ROLE_BLOCK, &wifi) : err;
+        return !err && description->wifi && description->wifi_rx ? plan_add(plan, ROLE_BLOCK, &wifi) : err;
 }
 
 static int add_burn(struct plan *plan, const struct hardware_description *description)
@@ -141,9 +140,11 @@ size_t plan_order_sapp(const struct plan *plan, uint64_t seed, size_t *ret)
         random_shuffle(&random, cpu, n_cpu);
         for (size_t i = 0; i < plan->n; i++) {
                 bool is_cpu = taken < n_cpu && !strcmp(plan->modes[i].mode.kind, "cpu");
+                size_t mode = is_cpu ? cpu[taken] : i;
+                uint32_t times = MIN(SAPP_ITERATIONS, plan->modes[mode].visits_max);
 
-                for (size_t k = 0; plan->modes[i].role == ROLE_BLOCK && k < SAPP_ITERATIONS; k++)
-                        ret[n++] = is_cpu ? cpu[taken] : i;
+                for (size_t k = 0; plan->modes[i].role == ROLE_BLOCK && k < times; k++)
+                        ret[n++] = mode;
                 taken += is_cpu;
         }
         return n;

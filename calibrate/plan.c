@@ -67,7 +67,8 @@ int plan_add(struct plan *plan, enum plan_role role, const struct mode *mode)
         if (!grown)
                 return -ENOMEM;
         plan->modes = grown;
-        plan->modes[plan->n++] = (struct planned_mode){ .mode = *mode, .role = role, .guess_w = NAN };
+        plan->modes[plan->n++] = (struct planned_mode){ .mode = *mode, .role = role, .visits_max = UINT32_MAX,
+                                                        .guess_w = NAN };
         return 0;
 }
 
@@ -168,6 +169,12 @@ static int add_disk(struct plan *plan, const struct hardware_description *descri
         return err ? err : plan_add(plan, ROLE_BLOCK, &write);
 }
 
+/* Whether the load of a mode has another side: whom we can receive from, we can wake the radio for. */
+static bool can_move(const struct hardware_description *description, double receives, double sends)
+{
+        return (!(receives > 0) || description->wifi_rx) && (!(sends > 0) || description->wifi_tx);
+}
+
 static int add_wifi(struct plan *plan, const struct hardware_description *description)
 {
         struct mode modes[] = { named("wifi.on", "wifi"), named("wifi.rx", "wifi"), named("wifi.tx", "wifi"),
@@ -181,6 +188,8 @@ static int add_wifi(struct plan *plan, const struct hardware_description *descri
         modes[3].wakes_per_s = WAKES_PER_S;
         for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
                 modes[i].wifi_on = true;
+                if (!can_move(description, modes[i].rx_mb_per_s + modes[i].wakes_per_s, modes[i].tx_mb_per_s))
+                        continue;
                 err = plan_add(plan, ROLE_BLOCK, &modes[i]);
                 if (err)
                         return err;
@@ -211,9 +220,9 @@ static void mix_wifi(const struct hardware_description *description, struct mode
         if (!description->wifi)
                 return;
         mode->wifi_on = true;
-        mode->rx_mb_per_s = rx;
-        mode->tx_mb_per_s = tx;
-        mode->wakes_per_s = wakes;
+        mode->rx_mb_per_s = description->wifi_rx ? rx : 0;
+        mode->tx_mb_per_s = description->wifi_tx ? tx : 0;
+        mode->wakes_per_s = description->wifi_rx ? wakes : 0;
 }
 
 static void mix_cpu(const struct hardware_description *description, struct mode *mode, size_t policy, double at,
@@ -257,7 +266,8 @@ static const struct mixture mixtures[] = {
 static bool can(const struct hardware_description *description, const struct mixture *mixture)
 {
         return (mixture->level < 0 || description->max_brightness) && (!mixture->cores || description->n_policies) &&
-               (!mixture->wifi || description->wifi) && (!(mixture->read > 0) || description->n_disks);
+               (!mixture->wifi || description->wifi) && can_move(description, mixture->rx + mixture->wakes_per_s, 0) &&
+               (!(mixture->read > 0) || description->n_disks);
 }
 
 static int add_mixture(struct plan *plan, const struct hardware_description *description,

@@ -8,7 +8,14 @@
  */
 
 #include "hardware.h"
+#include "observation.h"
 #include "usage.h"
+
+/* Before a gauge's period is measured, and of a dwell by fine steps. */
+#define GAUGE_PERIOD_GUESS_S 3.5
+#define TICKS_DWELL_GUESS_S 75.0
+
+#define SAPP_ITERATIONS 3
 
 enum plan_role {
         ROLE_BLOCK,     /* in the first randomised block, and in every pass of the gauge */
@@ -23,6 +30,7 @@ extern const char *const plan_role_names[];
 struct planned_mode {
         struct mode mode;
         enum plan_role role;
+        uint32_t visits_max; /* how often it may come in a night, for what it writes or moves */
         double guess_w; /* what such a device may draw in it; for the expected hours only, never for the fit */
 };
 
@@ -51,6 +59,23 @@ struct plan_rates {
         double read_mb_per_s, write_mb_per_s, rx_mb_per_s, tx_mb_per_s;
 };
 struct plan_rates plan_rates(const struct hardware_description *description);
+
+/* What a night may do to a real device. INFINITY: as it likes. */
+struct plan_limits {
+        double write_bytes;    /* to storages */
+        double write_mb_per_s; /* flash wears */
+        double wifi_bytes;     /* both ways */
+};
+
+/*
+ * Lowers the rates of a plan, then how often its modes come, until all that it is sure to do stays within @limits. The
+ * log is told which coefficient suffers.
+ */
+void plan_limit(const struct hardware_description *description, enum observation_method method, uint32_t passes,
+                const struct plan_limits *limits, const struct log *log, struct plan *plan);
+/* How long one visit may take at most, as far as that can be guessed. */
+double plan_expected_s(const struct hardware_description *description, enum observation_method method,
+                       const struct planned_mode *mode);
 
 /* What some seconds of a mode ask for, as usage. The regressors of a fit are what the counters then say. */
 int plan_usage(const struct hardware_description *description, const struct mode *mode, struct usage *ret);

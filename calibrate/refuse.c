@@ -17,6 +17,8 @@
 #define SHARE_AT_TARGET 0.98    /* of the busy time at the frequency that was asked; less is throttling */
 #define FOREIGN_CORES 0.25      /* of one core, beside our own load */
 #define OWN_LOAD_SHARE 0.9      /* of the load that was asked; less: it did not run */
+#define RAN_SHARE 0.1           /* of the bytes that were asked; less: the load did not run */
+#define ASSOCIATED_SHARE 0.9    /* of a mode that is about WiFi */
 #define JUMP_REFRESHES 3        /* two steps at once within so many refreshes' worth of time are no jump */
 #define REFRESH_UNKNOWN_S 60.0
 #define REJECTED_SHARE 0.25
@@ -106,6 +108,34 @@ static void check_cpu(const struct runner *runner, const struct mode *mode, stru
                        ((double)usage_busy_ns(&observation->usage) - asked) / elapsed);
 }
 
+static void check_rate(const char *what, uint64_t bytes, double mb_per_s, struct observation *observation)
+{
+        double asked = mb_per_s * BYTES_PER_MB * (double)observation->elapsed_ns / (double)NS_PER_S;
+
+        if ((double)bytes < RAN_SHARE * asked)
+                reject(observation, "%s %.1f of the %.1f MB asked for", what, (double)bytes / BYTES_PER_MB,
+                       asked / BYTES_PER_MB);
+}
+
+/* A storage or a network that is slower than asked is no fault: its counters say how much it was. */
+static void check_moved(const struct mode *mode, struct observation *observation)
+{
+        const struct usage *usage = &observation->usage;
+        double elapsed = (double)observation->elapsed_ns;
+
+        if (usage->have & USAGE_DISK) {
+                check_rate("read", usage->read_bytes, mode->read_mb_per_s, observation);
+                check_rate("wrote", usage->write_bytes, mode->write_mb_per_s, observation);
+        }
+        if (!(usage->have & USAGE_WIFI))
+                return;
+        if (mode->wifi_on && (double)usage->wifi_on_ns < ASSOCIATED_SHARE * elapsed)
+                reject(observation, "WiFi was associated only %.0f %% of the time",
+                       100 * (double)usage->wifi_on_ns / elapsed);
+        check_rate("received", usage->wifi_rx_bytes, mode->rx_mb_per_s, observation);
+        check_rate("sent", usage->wifi_tx_bytes, mode->tx_mb_per_s, observation);
+}
+
 void refuse_observation(const struct runner *runner, const struct mode *mode, struct observation *observation)
 {
         if (runner->span.disturbed)
@@ -114,6 +144,7 @@ void refuse_observation(const struct runner *runner, const struct mode *mode, st
                 reject(observation, "the machine slept for %.0f s", (double)runner->span.suspend_ns / (double)NS_PER_S);
         if (observation->usage.have & USAGE_CPU && observation->elapsed_ns)
                 check_cpu(runner, mode, observation);
+        check_moved(mode, observation);
 }
 
 void refuse_steps(const struct runner *runner, double jump, double biggest, double n, struct observation *observation)

@@ -251,6 +251,37 @@ static void stops_when_asked(void)
         hardware->ops->close(hardware);
 }
 
+/* Loads that did not run, or without what they run on. */
+static void refuses_loads(void)
+{
+        static const struct {
+                struct mode mode;
+                struct usage usage;
+                const char *want;
+        } cases[] = {
+                { { .read_mb_per_s = 2 }, { .have = USAGE_DISK, .read_bytes = 60000000 }, "" }, /* slow is no fault */
+                { { .read_mb_per_s = 2 }, { .have = USAGE_DISK, .read_bytes = 6000000 }, "read 6.0 of the 200.0 MB asked for" },
+                { { .read_mb_per_s = 2 }, { .have = USAGE_WIFI }, "" }, /* not counted */
+                { { .write_mb_per_s = 1 }, { .have = USAGE_DISK }, "wrote 0.0 of the 100.0 MB asked for" },
+                { { .wifi_on = true, .rx_mb_per_s = 1 }, { .have = USAGE_WIFI, .wifi_on_ns = 100000000000 },
+                  "received 0.0 of the 100.0 MB asked for" },
+                { { .wifi_on = true, .tx_mb_per_s = 1 },
+                  { .have = USAGE_WIFI, .wifi_on_ns = 99000000000, .wifi_tx_bytes = 101000000 }, "" },
+                { { .wifi_on = true, .tx_mb_per_s = 1 },
+                  { .have = USAGE_WIFI, .wifi_on_ns = 40000000000, .wifi_tx_bytes = 40000000 },
+                  "WiFi was associated only 40 % of the time" },
+        };
+        struct hardware_description description = { 0 };
+        struct runner runner = { .description = &description };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct observation observation = { .elapsed_ns = 100000000000, .usage = cases[i].usage };
+
+                refuse_observation(&runner, &cases[i].mode, &observation);
+                check_text(observation.rejected, cases[i].want);
+        }
+}
+
 static void refuses(void)
 {
         struct hardware_policy policy = { .n_cpus = 4, .khz = { 384000, 1000000 }, .n_khz = 2 };
@@ -327,5 +358,6 @@ int main(void)
         ticks();
         stops_when_asked();
         refuses();
+        refuses_loads();
         return check_result();
 }

@@ -16,6 +16,7 @@ struct follow_mode {
         char name[MODE_NAME_MAX];
         struct usage usage; /* one second of it */
         bool held_back;
+        bool left_out;      /* cannot come any more */
         double *x;          /* of the columns */
 };
 
@@ -238,7 +239,7 @@ static ssize_t choose(const struct follow *follow, const struct rows *rows, cons
         step.dwell_s = follow->method == METHOD_PERCENT ? 0 : pace->seconds;
         for (size_t i = 0; i < follow->n_modes; i++) {
                 candidates[i].x = follow->modes[i].x;
-                candidates[i].excluded = follow->modes[i].held_back ||
+                candidates[i].excluded = follow->modes[i].held_back || follow->modes[i].left_out ||
                                          strcmp(follow->modes[i].name, last->observation->mode) == 0;
         }
         return portfolio_next(&follow->portfolio, fit, &regression_options_default.noise, candidates,
@@ -304,6 +305,19 @@ static struct cJSON *answer_fit(struct follow *follow)
         return answer;
 }
 
+static void read_left_out(struct follow *follow, const cJSON *list)
+{
+        for (size_t i = 0; i < follow->n_modes; i++) {
+                const cJSON *item;
+
+                follow->modes[i].left_out = false;
+                cJSON_ArrayForEach(item, list) {
+                        if (cJSON_IsString(item) && strcmp(item->valuestring, follow->modes[i].name) == 0)
+                                follow->modes[i].left_out = true;
+                }
+        }
+}
+
 static struct cJSON *answer_observation(struct follow *follow, const cJSON *line, const cJSON *json)
 {
         const cJSON *remaining = cJSON_GetObjectItemCaseSensitive(line, "remaining");
@@ -323,6 +337,7 @@ static struct cJSON *answer_observation(struct follow *follow, const cJSON *line
         }
         follow->remaining_percent = number(remaining, "percent");
         follow->remaining_hours = number(remaining, "hours");
+        read_left_out(follow, cJSON_GetObjectItemCaseSensitive(line, "left_out"));
         return answer_fit(follow);
 }
 

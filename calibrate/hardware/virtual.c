@@ -230,6 +230,7 @@ static int learn_description(struct hardware_virtual *virtual, const struct prof
                 describe_battery(&sample.battery, description);
                 description->n_disks = has(truth, TERM_DISK_READ, TERM_DISK_WRITE) ? 1 : 0;
                 description->wifi = has(truth, TERM_WIFI_ON, TERM_WIFI_WAKE);
+                description->wifi_rx = description->wifi_tx = description->wifi;
                 description->gpu = has(truth, TERM_GPU, TERM_GPU);
         }
         sample_clear(&sample);

@@ -1,0 +1,215 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Real storages wear and real data costs money: what a night may write and move over WiFi, and a plan within it. */
+
+#include "plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "runner.h"
+#include "units.h"
+#include "util.h"
+
+/* A guess of a mode's length may be so wrong (plan_guess()). */
+#define GUESS_FACTOR 1.5
+
+/* What other programs write and move meanwhile counts, too. */
+#define OURS 0.95
+
+/* Less than this part of its rate does not stand out of the noise: a mode then rather comes less often. */
+#define RATE_SHARE_MIN 0.25
+
+#define ROUNDS 12
+
+#define BATTERY_UNKNOWN_MWH 15000
+
+static double written(const struct mode *mode)
+{
+        return mode->write_mb_per_s * BYTES_PER_MB;
+}
+
+static double moved(const struct mode *mode)
+{
+        return (mode->rx_mb_per_s + mode->tx_mb_per_s) * BYTES_PER_MB;
+}
+
+static double less(double mb_per_s, double share)
+{
+        double lowered = floor(1000 * mb_per_s * share) / 1000; /* joulecast-traffic counts in kB/s */
+
+        return mb_per_s > 0 ? fmax(lowered, 0.001) : 0;
+}
+
+static void write_less(struct mode *mode, double share)
+{
+        mode->write_mb_per_s = less(mode->write_mb_per_s, share);
+}
+
+static void move_less(struct mode *mode, double share)
+{
+        mode->rx_mb_per_s = less(mode->rx_mb_per_s, share);
+        mode->tx_mb_per_s = less(mode->tx_mb_per_s, share);
+}
+
+/* One kind of bytes that is limited. */
+struct budget {
+        const char *option;
+        const char *coefficients;
+        double limit_bytes;
+        double (*bytes_per_s)(const struct mode *mode);
+        void (*lower)(struct mode *mode, double share);
+};
+
+double plan_expected_s(const struct hardware_description *description, enum observation_method method,
+                       const struct planned_mode *mode)
+{
+        double mwh = isnan(description->rough_mwh) ? BATTERY_UNKNOWN_MWH : description->rough_mwh;
+
+        switch (method) {
+        case METHOD_GAUGE:
+                return runner_dwell_s(GAUGE_PERIOD_GUESS_S);
+        case METHOD_TICKS:
+                return TICKS_DWELL_GUESS_S;
+        case METHOD_PERCENT:
+                break;
+        }
+        return GUESS_FACTOR * J_PER_PERCENT(mwh) / mode->guess_w;
+}
+
+/* How often it comes for sure; what comes because it tells most is looked at when it does. */
+static uint32_t visits(const struct plan *plan, const struct planned_mode *mode, enum observation_method method,
+                       uint32_t passes)
+{
+        switch (mode->role) {
+        case ROLE_BLOCK:
+                return plan->sapp ? SAPP_ITERATIONS : method == METHOD_GAUGE ? passes : 1;
+        case ROLE_HELD_BACK:
+                return 1;
+        case ROLE_EXTRA:
+        case ROLE_CANDIDATE:
+        case ROLE_BURN:
+                return 0;
+        }
+        return 0;
+}
+
+struct limiter {
+        const struct hardware_description *description;
+        enum observation_method method;
+        uint32_t passes;
+        struct plan *plan;
+};
+
+static double visit_bytes(const struct limiter *limiter, const struct budget *budget, size_t i)
+{
+        const struct planned_mode *mode = &limiter->plan->modes[i];
+
+        return budget->bytes_per_s(&mode->mode) * plan_expected_s(limiter->description, limiter->method, mode);
+}
+
+static double needed_bytes(const struct limiter *limiter, const struct budget *budget)
+{
+        double bytes = 0;
+
+        for (size_t i = 0; i < limiter->plan->n; i++)
+                bytes += visits(limiter->plan, &limiter->plan->modes[i], limiter->method, limiter->passes) *
+                         visit_bytes(limiter, budget, i);
+        return bytes;
+}
+
+/* In rounds, so that each mode comes once before one comes twice; those of the block before those that check. */
+static void limit_visits(const struct limiter *limiter, const struct budget *budget)
+{
+        double left = OURS * budget->limit_bytes;
+
+        for (size_t i = 0; i < limiter->plan->n; i++)
+                if (budget->bytes_per_s(&limiter->plan->modes[i].mode) > 0)
+                        limiter->plan->modes[i].visits_max = 0;
+        for (uint32_t round = 0; round < limiter->passes + SAPP_ITERATIONS; round++) {
+                for (size_t i = 0; i < limiter->plan->n; i++) {
+                        struct planned_mode *mode = &limiter->plan->modes[i];
+                        double bytes = visit_bytes(limiter, budget, i);
+
+                        if (!(bytes > 0) || bytes > left || mode->visits_max != round ||
+                            round >= visits(limiter->plan, mode, limiter->method, limiter->passes))
+                                continue;
+                        mode->visits_max++;
+                        left -= bytes;
+                }
+        }
+}
+
+static size_t come_less(const struct limiter *limiter, const struct budget *budget, size_t *never)
+{
+        size_t less_often = 0;
+
+        *never = 0;
+        for (size_t i = 0; i < limiter->plan->n; i++) {
+                const struct planned_mode *mode = &limiter->plan->modes[i];
+
+                if (!(budget->bytes_per_s(&mode->mode) > 0) || mode->role == ROLE_CANDIDATE)
+                        continue;
+                *never += mode->visits_max == 0;
+                less_often += mode->visits_max > 0 &&
+                              mode->visits_max < visits(limiter->plan, mode, limiter->method, limiter->passes);
+        }
+        return less_often;
+}
+
+/* A lighter mode lasts longer until the battery's next step: some rounds, until rate and length agree. */
+static double lower_rates(const struct limiter *limiter, const struct budget *budget)
+{
+        double lowest = 1;
+
+        for (unsigned round = 0; round < ROUNDS && lowest > RATE_SHARE_MIN; round++) {
+                double needed = needed_bytes(limiter, budget);
+                double share = needed > 0 ? OURS * budget->limit_bytes / needed : 1;
+
+                if (!(share < 1))
+                        break;
+                share = fmax(share, RATE_SHARE_MIN / lowest);
+                for (size_t i = 0; i < limiter->plan->n; i++)
+                        budget->lower(&limiter->plan->modes[i].mode, share);
+                plan_guess(limiter->description, limiter->plan);
+                lowest *= share;
+        }
+        return lowest;
+}
+
+static void fit_budget(const struct limiter *limiter, const struct budget *budget, const struct log *log)
+{
+        double share = lower_rates(limiter, budget);
+        size_t never = 0, less_often = 0;
+
+        if (share == 1)
+                return;
+        if (needed_bytes(limiter, budget) > budget->limit_bytes) {
+                limit_visits(limiter, budget);
+                less_often = come_less(limiter, budget, &never);
+        }
+        if (never + less_often == 0)
+                log_warning(log, "--%s of %.1f GB: the rates are lowered to %.0f %%, and %s will be less certain",
+                            budget->option, budget->limit_bytes / 1e9, 100 * share, budget->coefficients);
+        else
+                log_warning(log, "--%s of %.1f GB: the rates are lowered to %.0f %%, %zu states come less often and %zu "
+                            "not at all, and %s will be less certain or missing", budget->option,
+                            budget->limit_bytes / 1e9, 100 * share, less_often, never, budget->coefficients);
+}
+
+void plan_limit(const struct hardware_description *description, enum observation_method method, uint32_t passes,
+                const struct plan_limits *limits, const struct log *log, struct plan *plan)
+{
+        const struct budget budgets[] = {
+                { "write-limit", "disk.write_mj_per_mb", limits->write_bytes, written, write_less },
+                { "wifi-limit", "wifi.rx_mj_per_mb and wifi.tx_mj_per_mb", limits->wifi_bytes, moved, move_less },
+        };
+        const struct limiter limiter = { description, method, passes, plan };
+
+        for (size_t i = 0; i < plan->n; i++)
+                plan->modes[i].mode.write_mb_per_s = fmin(plan->modes[i].mode.write_mb_per_s, limits->write_mb_per_s);
+        plan_guess(description, plan);
+        for (size_t i = 0; i < ARRAY_SIZE(budgets); i++)
+                fit_budget(&limiter, &budgets[i], log);
+}
