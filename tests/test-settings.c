@@ -152,7 +152,7 @@ static void test_refused(void)
                 "",
         };
         static const char *const files[] = { "/etc/passwd", "/var/tmp/.joulecast-disk-", ".joulecast-disk-a",
-                                             "/var/../.joulecast-disk-a", "/tmp/x.joulecast-disk-a", "/.joulecast-disk-a",
+                                             "/var/../.joulecast-disk-a", "/tmp/x.joulecast-disk-a", "/.joulecast-disk",
                                              "/tmp/.joulecast-disk-a/b" };
         struct machine machine;
         struct settings *settings = NULL;

@@ -126,7 +126,7 @@ static enum verdict remove_scratch(const struct restore *restore, const struct j
 
         if (!folder)
                 return fail(restore, entry, -ENOMEM);
-        fd = openat(restore->root_fd, folder + strspn(folder, "/"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+        fd = openat(restore->root_fd, *folder ? folder + 1 : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0 || fstatat(fd, base, &info, AT_SYMLINK_NOFOLLOW) < 0)
                 return errno == ENOENT ? VERDICT_KEPT : fail(restore, entry, -errno);
         if (!S_ISREG(info.st_mode) || info.st_uid != geteuid()) {

@@ -118,6 +118,6 @@ bool scratch_name(const char *path)
 {
         const char *last = strrchr(path, '/');
 
-        return *path == '/' && plain_path(path) && last != path &&
+        return *path == '/' && plain_path(path) &&
                fnmatch(".joulecast-disk-[A-Za-z0-9]*", last + 1, FNM_PATHNAME) == 0;
 }

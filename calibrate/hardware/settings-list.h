@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define SETTING_VALUE_MAX 64
-#define SETTING_NAME_MAX 160 /* a line of the journal holds it */
+#define SETTING_NAME_MAX 180 /* a line of the journal holds it */
 
 /*
  * Settings that are no file of the kernel. Their names begin with @prefix, "nl80211:", and have rows in the list like

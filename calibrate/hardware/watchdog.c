@@ -1,0 +1,131 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "watchdog.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "refuge.h"
+#include "settings.h"
+#include "util.h"
+
+static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP };
+
+static void fill_signals(sigset_t *set)
+{
+        sigemptyset(set);
+        sigaddset(set, SIGCHLD);
+        for (size_t i = 0; i < ARRAY_SIZE(forwarded); i++)
+                sigaddset(set, forwarded[i]);
+}
+
+/* A group of its own, which the terminal's signals reach through the watchdog; it may still write to the terminal. */
+static void become_worker(pid_t watchdog, const sigset_t *mask)
+{
+        setpgid(0, 0);
+        signal(SIGTTOU, SIG_IGN);
+        sigprocmask(SIG_SETMASK, mask, NULL);
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (getppid() != watchdog) /* before it could be told */
+                raise(SIGTERM);
+}
+
+/* Waits for the worker, whose end only is its own: a signal is passed on once, so that it can end well. */
+static int wait_for(pid_t worker, const sigset_t *set)
+{
+        int result = 0;
+
+        for (;;) {
+                int number;
+
+                if (waitpid(worker, &result, WNOHANG) == worker)
+                        return result;
+                number = sigwaitinfo(set, NULL);
+                if (number > 0 && number != SIGCHLD)
+                        kill(worker, number);
+        }
+}
+
+/*
+ * What the worker started (loads, the fit) dies with it by its own arrangement. If some did not, it is ours now that
+ * its parent is dead, and nothing may go on drawing power.
+ */
+static void end_orphans(void)
+{
+        char path[64], text[4096], *at, *end;
+        ssize_t n;
+
+        snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+        for (int round = 0; round < 10; round++) {
+                n = util_read_at(-1, path, text, sizeof(text));
+                if (n <= 0)
+                        break;
+                for (at = text; *at; at = end) {
+                        long pid = strtol(at, &end, 10);
+
+                        if (end == at)
+                                break;
+                        kill((pid_t)pid, SIGKILL);
+                }
+                while (waitpid(-1, NULL, 0) > 0)
+                        ;
+        }
+}
+
+static void say(const struct watchdog *watchdog, int result, const struct restore_report *report)
+{
+        if (WIFSIGNALED(result))
+                log_error(watchdog->log, "the calibration was ended by signal %d (%s); of what it had changed, %zu "
+                          "settings were put back, %zu were as before, %zu failed", WTERMSIG(result),
+                          strsignal(WTERMSIG(result)), report->restored, report->kept + report->left, report->failed);
+        else if (report->restored + report->failed > 0)
+                log_error(watchdog->log, "the calibration ended without putting everything back; %zu settings were "
+                          "put back now, %zu failed", report->restored, report->failed);
+}
+
+static int watch(const struct watchdog *watchdog, pid_t worker, const sigset_t *set)
+{
+        struct refuge *refuge = refuge_enter(watchdog->log);
+        struct restore_report report;
+        int result = wait_for(worker, set), err;
+
+        end_orphans();
+        err = settings_restore(watchdog->root_fd, watchdog->journal, watchdog->log, &report);
+        say(watchdog, result, &report);
+        refuge_leave(refuge);
+        settings_unlock();
+        if (WIFSIGNALED(result))
+                return 128 + WTERMSIG(result);
+        return err && !WEXITSTATUS(result) ? 1 : WEXITSTATUS(result);
+}
+
+int watchdog_start(const struct watchdog *watchdog, int *status)
+{
+        pid_t self = getpid(), worker;
+        sigset_t set, mask;
+
+        fill_signals(&set);
+        sigprocmask(SIG_BLOCK, &set, &mask);
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+        worker = fork();
+        if (worker < 0) {
+                int err = -errno;
+
+                sigprocmask(SIG_SETMASK, &mask, NULL);
+                log_error(watchdog->log, "no process can be made to do the calibration: %s", strerror(-err));
+                return err;
+        }
+        if (worker == 0) {
+                become_worker(self, &mask);
+                return 0;
+        }
+        setpgid(worker, worker); /* whoever comes first */
+        signal(SIGTSTP, SIG_IGN); /* stopped, it could not look after anything */
+        prctl(PR_SET_NAME, "joulecast-watch");
+        *status = watch(watchdog, worker, &set);
+        return 1;
+}
