@@ -17,8 +17,11 @@
 #include "paths.h"
 #include "progress.h"
 #include "refuse.h"
+#include "restore-now.h"
+#include "settings.h"
 #include "units.h"
 #include "util.h"
+#include "watchdog.h"
 
 #define START_PERCENT 95.0 /* of a virtual device */
 
@@ -48,20 +51,9 @@ struct calibration {
         char *journal;
         struct machine_hardware machine;
         bool runner;               /* is open */
+        bool watched;              /* this is the watchdog, and the calibration is over: */
+        int status;                /* its exit status */
 };
-
-/* Beside the observations. */
-static int find_journal(struct calibration *calibration)
-{
-        const char *slash = strrchr(calibration->observations, '/');
-        int length = slash ? (int)(slash + 1 - calibration->observations) : 0;
-
-        if (asprintf(&calibration->journal, "%.*srestore.ini", length, calibration->observations) < 0) {
-                calibration->journal = NULL;
-                return -ENOMEM;
-        }
-        return 0;
-}
 
 static int find_files(struct calibration *calibration)
 {
@@ -79,7 +71,7 @@ static int find_files(struct calibration *calibration)
                 err = options->database ? ((calibration->usage = strdup(options->database)) ? 0 : -ENOMEM)
                                         : paths_usage(device, false, &calibration->usage);
         if (!err)
-                err = find_journal(calibration);
+                err = paths_journal(&calibration->journal);
         if (err)
                 log_error(&calibration->log, "%s: no place for its files: %s", device ? device : "this machine",
                           strerror(-err));
@@ -369,6 +361,35 @@ static int run(struct calibration *calibration)
         return err;
 }
 
+static bool changes_machine(const struct calibration *calibration)
+{
+        return !calibration->options.device && !calibration->options.dry_run;
+}
+
+/* From here on whatever happens is put right. In the watchdog it returns at the end of all. */
+static int set_watch(struct calibration *calibration)
+{
+        struct watchdog watchdog = { .journal = calibration->journal, .log = &calibration->log };
+        int err;
+
+        if (!changes_machine(calibration))
+                return 0;
+        watchdog.root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (watchdog.root_fd < 0)
+                return -errno;
+        fflush(stdout); /* else the worker says it again */
+        err = watchdog_start(&watchdog, &calibration->status);
+        close(watchdog.root_fd);
+        calibration->watched = err > 0;
+        return err;
+}
+
+/* Held until this process and its worker have ended. */
+static int be_the_only_one(const struct calibration *calibration)
+{
+        return changes_machine(calibration) ? settings_lock(calibration->journal, &calibration->log) : 0;
+}
+
 static int calibrate(struct calibration *calibration)
 {
         struct night *night = &calibration->night;
@@ -379,6 +400,10 @@ static int calibrate(struct calibration *calibration)
         };
         int err = find_files(calibration);
 
+        if (!err && calibration->options.restore)
+                return restore_by_hand(calibration->journal, calibration->options.json, &calibration->log);
+        if (!err && changes_machine(calibration))
+                err = restore_first(calibration->journal, &calibration->log);
         if (!err)
                 err = open_device(calibration);
         if (!err)
@@ -397,7 +422,11 @@ static int calibrate(struct calibration *calibration)
         if (!err)
                 err = check_profile_path(calibration);
         if (!err)
+                err = be_the_only_one(calibration);
+        if (!err)
                 err = ask(calibration, &dry_run);
+        if (!err)
+                err = set_watch(calibration);
         if (!err)
                 err = open_night(calibration);
         return err ? err : run(calibration);
@@ -431,6 +460,8 @@ int main(int argc, char **argv)
                 return err > 0 ? 0 : 2;
         catch_signals();
         err = calibrate(&calibration);
+        if (calibration.watched) /* what was opened before the worker began is the worker's */
+                exit(calibration.status);
         clean_up(&calibration);
         return err ? 1 : 0;
 }

@@ -14,6 +14,7 @@
 #define SYSTEM_CONFIG "/etc/joulecast/joulecast.conf"
 #define SYSTEM_USAGE "/var/lib/joulecast/usage.db"
 #define SYSTEM_OBSERVATIONS "/var/lib/joulecast-calibrate/observations.db"
+#define SYSTEM_JOURNAL "/var/lib/joulecast-calibrate/restore.ini"
 
 static int print_path(char **ret, const char *a, const char *b, const char *c)
 {
@@ -126,6 +127,11 @@ int paths_observations(const char *device, char **ret)
 {
         return find_path(device, true, "XDG_STATE_HOME", "/.local/state", "observations.db",
                          SYSTEM_OBSERVATIONS, ret);
+}
+
+int paths_journal(char **ret)
+{
+        return find_path(NULL, true, "XDG_STATE_HOME", "/.local/state", "restore.ini", SYSTEM_JOURNAL, ret);
 }
 
 int paths_config(char **ret)

@@ -18,6 +18,7 @@
 int paths_profile(const char *device, bool write, char **ret);
 int paths_usage(const char *device, bool write, char **ret);
 int paths_observations(const char *device, char **ret);
+int paths_journal(char **ret); /* restore.ini, what an interrupted calibration must put back on this machine */
 int paths_config(char **ret); /* joulecast.conf, for reading */
 
 /* "virtual:x" -> "x"; NULL for this machine (or another kind of device). */

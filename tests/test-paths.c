@@ -43,8 +43,18 @@ static void data_can_be_said(void)
         check(tree && strstr(tree, "/data/profiles") && strncmp(tree, "/usr", 4) != 0);
 }
 
+static void the_journal_has_one_place(void)
+{
+        _cleanup_free_ char *path = NULL;
+
+        setenv("XDG_STATE_HOME", "/state", 1);
+        check_int(paths_journal(&path), 0);
+        check_text(path, geteuid() == 0 ? "/var/lib/joulecast-calibrate/restore.ini" : "/state/joulecast/restore.ini");
+}
+
 int main(void)
 {
+        the_journal_has_one_place();
         virtual_devices_have_their_own();
         data_can_be_said();
         return check_result();

@@ -33,7 +33,7 @@ struct restore {
         const struct log *log;
         struct journal journal;
         bool rebooted;
-        enum verdict *verdicts; /* of each entry */
+        enum verdict *verdicts;        /* of each entry */
 };
 
 static double uptime_s(int root_fd)

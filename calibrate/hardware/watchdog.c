@@ -13,6 +13,8 @@
 #include "settings.h"
 #include "util.h"
 
+#define ORPHAN_TRIES 200 /* of 10 ms: one that waits for a dead disk must not keep the rest from being put back */
+
 static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP };
 
 static void fill_signals(sigset_t *set)
@@ -57,13 +59,13 @@ static int wait_for(pid_t worker, const sigset_t *set)
 static void end_orphans(void)
 {
         char path[64], text[4096], *at, *end;
-        ssize_t n;
 
         snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-        for (int round = 0; round < 10; round++) {
-                n = util_read_at(-1, path, text, sizeof(text));
-                if (n <= 0)
-                        break;
+        for (int i = 0; i < ORPHAN_TRIES; i++) {
+                while (waitpid(-1, NULL, WNOHANG) > 0)
+                        ;
+                if (util_read_at(-1, path, text, sizeof(text)) <= 0)
+                        return;
                 for (at = text; *at; at = end) {
                         long pid = strtol(at, &end, 10);
 
@@ -71,8 +73,7 @@ static void end_orphans(void)
                                 break;
                         kill((pid_t)pid, SIGKILL);
                 }
-                while (waitpid(-1, NULL, 0) > 0)
-                        ;
+                usleep(10000);
         }
 }
 
