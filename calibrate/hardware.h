@@ -53,10 +53,12 @@ struct hardware_ops {
         int (*begin)(struct hardware *hardware);
         /*
          * Whether it may be held now, as @sample shows it. 0; -EAGAIN: not now (plugged in, somebody is using it, too
-         * hot): give it back and ask again later; -ECANCELED: the calibration must end. @reason: a phrase. NULL: always.
+         * hot): give it back and ask again later; -ECANCELED: the calibration must end; -EIO: it may, but the mode's
+         * load does not run as asked, and what is measured is worth nothing. @reason: a phrase. NULL: always.
          */
         int (*may_go_on)(struct hardware *hardware, const struct sample *sample, char *reason, size_t size);
-        int (*wait)(struct hardware *hardware, uint64_t until_ns);           /* -EINTR: asked to stop; -ENODATA: battery empty */
+        /* May end early: there is news. -EINTR: a signal came; -ENODATA: battery empty */
+        int (*wait)(struct hardware *hardware, uint64_t until_ns);
         int (*read)(struct hardware *hardware, struct sample *sample);       /* through lib's sources */
         /* Pins, settings and load, all of it. -EOPNOTSUPP: not this mode, said to the log; leave it out of the night. */
         int (*apply)(struct hardware *hardware, const struct mode *mode);

@@ -51,7 +51,8 @@ static int measure(struct night *night, size_t mode)
         }
         night->biggest_percent = fmax(night->biggest_percent, night_used_percent(night) - used);
         night->last = mode;
-        return err;
+        night->repeat = night->runner.hindrance == -EAGAIN;
+        return !err && night->repeat ? night_pause(night) : err;
 }
 
 static int run_pass(struct night *night, uint32_t pass)
@@ -60,10 +61,11 @@ static int run_pass(struct night *night, uint32_t pass)
 
         night->pass = pass;
         night->n_order = plan_order(&night->plan, night->run.seed, pass, night->last, true, night->order);
-        for (night->at = 0; night->at < night->n_order; night->at++) {
+        for (night->at = 0; night->at < night->n_order; night->at += !night->repeat) {
                 size_t mode = night->order[night->at];
                 int err;
 
+                night->repeat = false;
                 if (was_measured(night, night->at) || night_leaves_out(night, mode))
                         continue;
                 if (night_limit(night, night->biggest_percent, dwell_s))
@@ -92,16 +94,31 @@ static void passes(const struct night *night, uint32_t *first, uint32_t *end)
         }
 }
 
+static int learn(struct night *night)
+{
+        const struct mode *burn = &night->plan.modes[night->plan.burn].mode;
+        int err = runner_learn_gauge(&night->runner, burn);
+
+        while (err == -EAGAIN) {
+                err = night_pause(night);
+                if (err)
+                        return err;
+                err = runner_learn_gauge(&night->runner, burn);
+        }
+        if (err == -ETIMEDOUT) {
+                log_bug_firmware(night->log, "power_now did not change for 5 minutes of full load");
+                err = -EPROTO;
+        }
+        if (err == -EIO)
+                log_error(night->log, "%s: %s", burn->name, night->runner.reason);
+        return err;
+}
+
 int night_gauge(struct night *night)
 {
         uint32_t first, end;
-        int err = runner_learn_gauge(&night->runner, &night->plan.modes[night->plan.burn].mode);
+        int err = learn(night);
 
-        if (err == -ETIMEDOUT) {
-                log_bug_firmware(night->log, "power_now did not change for 5 minutes of full load; "
-                                 "calibrate with --method percent");
-                return -EIO;
-        }
         if (err)
                 return err;
         passes(night, &first, &end);

@@ -70,8 +70,7 @@ static int wait_unplugged(struct night *night)
         return 0;
 }
 
-/* Gets through the partial step, at the start and whenever the level's steps were lost. */
-static int burn(struct night *night)
+static int burn_once(struct night *night)
 {
         struct observation observation = { 0 };
         int err = wait_unplugged(night);
@@ -91,6 +90,24 @@ static int burn(struct night *night)
         return err;
 }
 
+/* Gets through the partial step, at the start and whenever the level's steps were lost. */
+static int burn(struct night *night)
+{
+        int err, hindrance;
+
+        do {
+                err = burn_once(night);
+                hindrance = night->stopped ? 0 : night->runner.hindrance;
+                if (!err && hindrance == -EAGAIN)
+                        err = night_pause(night);
+        } while (!err && hindrance == -EAGAIN);
+        if (!err && hindrance) {
+                log_error(night->log, "%s: %s", night->plan.modes[night->plan.burn].mode.name, night->runner.reason);
+                err = hindrance;
+        }
+        return err;
+}
+
 static int measure(struct night *night, size_t mode)
 {
         struct observation observation = { 0 };
@@ -105,9 +122,12 @@ static int measure(struct night *night, size_t mode)
         }
         if (!err)
                 err = night_store(night, &observation, mode);
-        lost = night->runner.span.disturbed || !(observation.steps > 0);
+        lost = night->runner.span.disturbed || night->runner.hindrance || !(observation.steps > 0);
         observation_clear(&observation);
         night->last = mode;
+        night->repeat = night->runner.hindrance == -EAGAIN;
+        if (!err && night->repeat)
+                err = night_pause(night);
         return !err && lost ? burn(night) : err;
 }
 
@@ -131,10 +151,11 @@ static void make_block(struct night *night)
 
 static int run_block(struct night *night)
 {
-        for (; night->at < night->n_order && !night->stopped; night->at++) {
+        for (; night->at < night->n_order && !night->stopped; night->at += !night->repeat) {
                 size_t mode = night->order[night->at];
                 int err;
 
+                night->repeat = false;
                 if (night_leaves_out(night, mode))
                         continue;
                 if (night->plan.sapp)

@@ -75,6 +75,8 @@ static double remaining_percent(const struct night *night)
 static void count(struct night *night, const struct observation *observation, size_t mode)
 {
         night->n++;
+        if (refuse_is_pause(observation))
+                return;
         night->n_rejected += observation->rejected[0] != '\0';
         night->written_bytes += (double)observation->usage.write_bytes;
         night->moved_bytes += (double)(observation->usage.wifi_rx_bytes + observation->usage.wifi_tx_bytes);
@@ -280,6 +282,10 @@ void night_close(struct night *night)
 static const char *limit_of(const struct night *night, int err)
 {
         switch (err) {
+        case -ECANCELED:
+                return night->runner.reason;
+        case -ETIMEDOUT:
+                return "paused for two hours";
         case -ETIME:
                 return "time limit";
         case -EDQUOT:

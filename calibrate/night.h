@@ -41,6 +41,7 @@ struct night {
         size_t last;                    /* index of the mode before; SIZE_MAX: none */
         size_t *order;                  /* of the block or pass at hand */
         size_t n_order, at;             /* at: how far it is done */
+        bool repeat;                    /* a pause came between: the same place again */
         double earlier_percent, earlier_s; /* used by the sessions before */
         double *seconds;                /* of each mode, as last measured; NaN: not yet */
         size_t *times;                  /* how often each mode was measured in this run */
@@ -80,5 +81,7 @@ struct night_estimate night_estimate(const struct hardware_description *descript
 int night_store(struct night *night, struct observation *observation, size_t mode);
 bool night_leaves_out(const struct night *night, size_t mode); /* it cannot be run, or not within the limits */
 bool night_limit(struct night *night, double percent, double seconds); /* would the next go beyond? sets `stopped` */
+/* Gives the device back until the runner's hindrance has passed. -ETIMEDOUT: that took too long. */
+int night_pause(struct night *night);
 int night_gauge(struct night *night);
 int night_levels(struct night *night);

@@ -167,6 +167,27 @@ void progress_observation(struct progress *progress, const struct night *night,
                 observation_line(progress, night, observation);
 }
 
+void progress_paused(struct progress *progress, const struct night *night, const char *reason)
+{
+        cJSON *json;
+
+        if (!progress)
+                return;
+        if (!progress->json) {
+                printf("  %3.0f %%  %s%s\n", night->runner.look.capacity_percent, reason ? "paused: " : "going on",
+                       reason ? reason : "");
+                fflush(stdout);
+                return;
+        }
+        json = cJSON_CreateObject();
+        cJSON_AddBoolToObject(json, "paused", reason != NULL);
+        if (reason)
+                cJSON_AddStringToObject(json, "reason", reason);
+        add(json, "percent", night->runner.look.capacity_percent);
+        add(json, "hours", night_hours(night));
+        print_json(json);
+}
+
 /* To the letter of the design: other programs read this line. */
 static void done_json(const struct night *night, const struct fit_result *fit, bool done)
 {

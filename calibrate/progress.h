@@ -14,6 +14,8 @@ void progress_close(struct progress *progress);
 void progress_begin(struct progress *progress, const struct night *night);
 void progress_observation(struct progress *progress, const struct night *night,
                           const struct observation *observation);
+/* The device was given back for @reason; NULL: it goes on. */
+void progress_paused(struct progress *progress, const struct night *night, const char *reason);
 /* It was asked to stop: what there is, and no profile. */
 void progress_interrupted(struct progress *progress, const struct night *night);
 /* @fit: the answer of joulecast-fit, or NULL: there is no profile. */

@@ -138,6 +138,8 @@ static void check_moved(const struct mode *mode, struct observation *observation
 
 void refuse_observation(const struct runner *runner, const struct mode *mode, struct observation *observation)
 {
+        if (runner->hindrance)
+                reject(observation, "%s%s", runner->hindrance == -EAGAIN ? REFUSE_PAUSED : "", runner->reason);
         if (runner->span.disturbed)
                 reject(observation, "the charger was plugged in");
         if (runner->span.suspend_ns)
@@ -160,6 +162,11 @@ void refuse_steps(const struct runner *runner, double jump, double biggest, doub
         else if (biggest > 1.5 * runner->step_percent &&
                  seconds > JUMP_REFRESHES * refresh_s * n && !runner->fine)
                 reject(observation, "the level jumped by %.2f %% at once", biggest);
+}
+
+bool refuse_is_pause(const struct observation *observation)
+{
+        return strncmp(observation->rejected, REFUSE_PAUSED, sizeof(REFUSE_PAUSED) - 1) == 0;
 }
 
 bool refuse_night(size_t n_rejected, size_t n)

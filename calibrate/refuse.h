@@ -24,5 +24,9 @@ void refuse_observation(const struct runner *runner, const struct mode *mode, st
 void refuse_steps(const struct runner *runner, double jump, double biggest, double n,
                   struct observation *observation);
 
+/* Rejected for a pause, which says nothing about the machine: it is measured again, and not counted below. */
+#define REFUSE_PAUSED "paused: "
+bool refuse_is_pause(const struct observation *observation);
+
 /* Too many of @n are rejected for a night to make sense. */
 bool refuse_night(size_t n_rejected, size_t n);

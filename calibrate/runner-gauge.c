@@ -57,7 +57,7 @@ int runner_learn_gauge(struct runner *runner, const struct mode *mode)
         double waited_s = 0;
         size_t switches = 0;
         bool steady = true;
-        int err = runner->hardware->ops->apply(runner->hardware, mode);
+        int err = runner_hold(runner, mode);
 
         if (err)
                 return err;
@@ -82,7 +82,7 @@ int runner_learn_gauge(struct runner *runner, const struct mode *mode)
                 if (steady)
                         learning = (struct learning){ .quantum_mw = learning.quantum_mw };
                 steady = false;
-                err = runner->hardware->ops->apply(runner->hardware, modes[++switches % 2]);
+                err = runner_hold(runner, modes[++switches % 2]);
                 if (err)
                         return err;
         }
@@ -183,20 +183,20 @@ int runner_dwell(struct runner *runner, const struct mode *mode, struct observat
         double period_s = runner->gauge_period_s, n = updates_of(period_s), late_s = 2 * fmin(LOOK_S, period_s / 8);
         uint64_t settled_ns = after(runner->look.at_ns, SETTLE_S), update_ns;
         double mean_mw = NAN;
-        int err = runner->hardware->ops->apply(runner->hardware, mode);
+        int err;
 
-        if (err)
-                return err;
         span_begin(runner);
+        err = runner_hold(runner, mode);
         update_ns = next_update(runner, settled_ns);
-        err = wait_watching(runner, after(update_ns, late_s));
+        if (!err)
+                err = wait_watching(runner, after(update_ns, late_s));
         if (!err && seconds(runner->gauge_update_ns, runner->look.at_ns) > period_s + late_s)
                 err = wait_watching(runner, after(runner->look.at_ns, 2 * period_s));
-        if (err)
-                return err;
-        span_begin(runner);
-        err = mean_of_updates(runner, n, late_s, &mean_mw);
-        if (err)
+        if (!err) {
+                span_begin(runner);
+                err = mean_of_updates(runner, n, late_s, &mean_mw);
+        }
+        if (err && !runner_hindered(err))
                 return err;
         span_fill(runner, mode, METHOD_GAUGE, ret);
         ret->percent = runner->look.capacity_percent + 0.5;

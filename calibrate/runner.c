@@ -153,6 +153,10 @@ int runner_look(struct runner *runner)
         if (err)
                 return err;
         look_at(runner, &runner->look);
+        runner->hindrance = 0;
+        if (runner->hardware->ops->may_go_on)
+                runner->hindrance = runner->hardware->ops->may_go_on(runner->hardware, &runner->sample, runner->reason,
+                                                                     sizeof(runner->reason));
         err = interval_make(runner->maker, &runner->sample, &runner->interval);
         if (err == -ENODATA)
                 return 0; /* the first */
@@ -169,8 +173,20 @@ double runner_used_percent(const struct runner *runner)
         double fallen = runner->first.capacity_percent - runner->look.capacity_percent;
 
         if (!isnan(runner->drawn_percent))
-                return runner->drawn_percent;
-        return fallen > 0 ? fallen - 0.5 : 0;
+                return runner->used_before + runner->drawn_percent;
+        return runner->used_before + (fallen > 0 ? fallen - 0.5 : 0);
+}
+
+void runner_pause(struct runner *runner)
+{
+        runner->used_before = runner_used_percent(runner);
+}
+
+void runner_go_on(struct runner *runner)
+{
+        runner->first = runner->look;
+        if (!isnan(runner->drawn_percent))
+                runner->drawn_percent = 0;
 }
 
 void span_begin(struct runner *runner)
@@ -187,28 +203,59 @@ double span_seconds(const struct runner *runner)
         return (double)(runner->look.at_ns - runner->span.start_ns) / (double)NS_PER_S;
 }
 
+/* Once. A signal that is none to stop (the machine's job control) only ends the wait. */
+static int wait_until(struct runner *runner, uint64_t until_ns)
+{
+        int err;
+
+        if (*runner->stop)
+                return -EINTR;
+        if (runner->look.at_ns >= runner->deadline_ns)
+                return -ETIME;
+        err = runner->hardware->ops->wait(runner->hardware, until_ns);
+        return err && (err != -EINTR || *runner->stop) ? err : runner_look(runner);
+}
+
 int runner_wait(struct runner *runner, double seconds, double poll_s)
 {
-        uint64_t now = runner->look.at_ns, end = now + (uint64_t)(seconds * (double)NS_PER_S);
+        uint64_t end = runner->look.at_ns + (uint64_t)(seconds * (double)NS_PER_S);
 
-        while (now < end) {
-                uint64_t until = MIN(end, now + (uint64_t)(poll_s * (double)NS_PER_S));
+        while (runner->look.at_ns < end) {
                 int err;
 
-                if (*runner->stop)
-                        return -EINTR;
-                if (now >= runner->deadline_ns)
-                        return -ETIME;
                 if (runner->look.capacity_percent <= refuse_floor_percent(runner->description))
                         return -EDQUOT;
-                err = runner->hardware->ops->wait(runner->hardware, until);
+                err = wait_until(runner, MIN(end, runner->look.at_ns + (uint64_t)(poll_s * (double)NS_PER_S)));
                 if (!err)
-                        err = runner_look(runner);
+                        err = runner->hindrance;
                 if (err)
                         return err;
-                now = until;
         }
         return *runner->stop ? -EINTR : 0;
+}
+
+int runner_wait_aside(struct runner *runner, double seconds)
+{
+        uint64_t end = runner->look.at_ns + (uint64_t)(seconds * (double)NS_PER_S);
+
+        return wait_until(runner, end);
+}
+
+bool runner_hindered(int err)
+{
+        return err == -EAGAIN || err == -EIO;
+}
+
+int runner_hold(struct runner *runner, const struct mode *mode)
+{
+        int err = runner->hardware->ops->apply(runner->hardware, mode);
+
+        runner->hindrance = 0;
+        if (!err || err == -EOPNOTSUPP) /* never here: not in the plan any more */
+                return err;
+        runner->hindrance = -EIO;
+        snprintf(runner->reason, sizeof(runner->reason), "it cannot be held: %s", strerror(-err));
+        return runner->hindrance;
 }
 
 /* Looks at the level this often until its refresh is known, so that this can be learnt. Fine levels are fresher. */
@@ -277,14 +324,14 @@ void span_fill(struct runner *runner, const struct mode *mode, enum observation_
 int runner_burn(struct runner *runner, const struct mode *mode, struct observation *ret)
 {
         double fallen = 0;
-        int err = runner->hardware->ops->apply(runner->hardware, mode);
+        int err;
 
-        if (err)
-                return err;
         refresh_gap(&runner->refresh);
         span_begin(runner);
-        err = wait_step(runner, &fallen);
-        if (err)
+        err = runner_hold(runner, mode);
+        if (!err)
+                err = wait_step(runner, &fallen);
+        if (err && !runner_hindered(err))
                 return err;
         span_fill(runner, mode, runner->fine ? METHOD_TICKS : METHOD_PERCENT, ret);
         ret->burn = true;
@@ -308,21 +355,20 @@ int runner_steps(struct runner *runner, const struct mode *mode, double steps_pe
                  struct observation *ret)
 {
         double level = runner->look.level_percent, fallen = 0, jump = 0, biggest = 0, steps = 0;
-        int err = runner->hardware->ops->apply(runner->hardware, mode);
+        int err;
 
-        if (err)
-                return err;
         span_begin(runner);
-        do {
+        err = runner_hold(runner, mode);
+        while (!err && (fallen < steps_percent * 0.999 || span_seconds(runner) < shortest_s(runner, min_s))) {
                 err = wait_step(runner, &jump);
-                if (err)
-                        return err;
-                if (runner->span.disturbed || !(jump > 0))
+                if (err || runner->span.disturbed || !(jump > 0))
                         break;
                 fallen = level - runner->look.level_percent;
                 biggest = fmax(biggest, jump);
                 steps++;
-        } while (fallen < steps_percent * 0.999 || span_seconds(runner) < shortest_s(runner, min_s));
+        }
+        if (err && !runner_hindered(err))
+                return err;
         span_fill(runner, mode, runner->fine ? METHOD_TICKS : METHOD_PERCENT, ret);
         /* Full steps were shown at both ends: just below the upper edge of one, down to the same of another. */
         ret->percent = level + (isnan(runner->step_percent) ? 0 : runner->step_percent) - fallen / 2;

@@ -54,7 +54,10 @@ struct runner {
         uint64_t deadline_ns;       /* boottime at which all must stop; UINT64_MAX: none */
 
         struct look first;          /* at the start; a stepped clock does not tear the night apart */
-        double drawn_percent;       /* by the current sensor, since the start; NaN: it has none */
+        double used_before;         /* percent of charge, up to `first` */
+        double drawn_percent;       /* by the current sensor, since then; NaN: it has none */
+        int hindrance;              /* what may_go_on() said at the last look */
+        char reason[64];            /* in its words */
 
         struct sample sample;
         struct interval interval;
@@ -71,8 +74,21 @@ void runner_close(struct runner *runner);
 int runner_look(struct runner *runner);
 /* Percent of charge used since the start: by the current sensor, else by the level's steps, halfway through one. */
 double runner_used_percent(const struct runner *runner);
-/* Lets time pass, looking every @poll_s. -EINTR: asked to stop; -ETIME: the deadline; -EDQUOT: 20 %; -ENODATA: empty. */
+/*
+ * Lets time pass, looking every @poll_s, or earlier where the hardware has news. -EINTR: asked to stop; -ETIME: the
+ * deadline; -EDQUOT: 20 %; -ENODATA: empty; or the hindrance that came up.
+ */
 int runner_wait(struct runner *runner, double seconds, double poll_s);
+/* The same while the device is given back, and whatever hinders. */
+int runner_wait_aside(struct runner *runner, double seconds);
+/* Around a pause: what the battery does meanwhile is not ours. */
+void runner_pause(struct runner *runner);
+void runner_go_on(struct runner *runner);
+
+/*
+ * Those below hold a mode. What hinders it (-EAGAIN, -EIO) ends it early: the observation is rejected then, `hindrance`
+ * tells, and they return 0; -ECANCELED ends the night.
+ */
 
 /*
  * Holds @mode until the level makes its next step: the partial first one that says nothing. Fills a burnt
@@ -87,7 +103,7 @@ int runner_burn(struct runner *runner, const struct mode *mode, struct observati
 int runner_steps(struct runner *runner, const struct mode *mode, double steps_percent, double min_s,
                  struct observation *ret);
 
-/* Finds the gauge's update period and quantum under @mode. -ETIMEDOUT: it never changes. */
+/* Finds the gauge's update period and quantum under @mode. -ETIMEDOUT: it never changes; or the hindrance. */
 int runner_learn_gauge(struct runner *runner, const struct mode *mode);
 /* Mean of some updates of the gauge, without what the mode before left in it. */
 int runner_dwell(struct runner *runner, const struct mode *mode, struct observation *ret);

@@ -29,4 +29,5 @@ int uevent_open(void);
 /* Reads what is there; true if one was of the subsystems backlight, drm or graphics. */
 bool uevent_read_screen(int fd);
 /* One message, the kernel's own or udev's: is it of such a subsystem? Text from outside. */
+bool uevent_is_of(const char *message, size_t length, const char *subsystem);
 bool uevent_is_screen(const char *message, size_t length);

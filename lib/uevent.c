@@ -38,19 +38,26 @@ static size_t properties_offset(const char *message, size_t length)
         return strnlen(message, length) + 1; /* "change@/devices/..." */
 }
 
-bool uevent_is_screen(const char *message, size_t length)
+bool uevent_is_of(const char *message, size_t length, const char *subsystem)
 {
-        static const char *const wanted[] = { "SUBSYSTEM=backlight", "SUBSYSTEM=drm", "SUBSYSTEM=graphics" };
+        static const char key[] = "SUBSYSTEM=";
+        size_t key_length = sizeof(key) - 1, wanted = strlen(subsystem);
 
         for (size_t at = properties_offset(message, length); at < length;) {
                 size_t n = strnlen(message + at, length - at);
 
-                for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
-                        if (n == strlen(wanted[i]) && memcmp(message + at, wanted[i], n) == 0)
-                                return true;
+                if (n == key_length + wanted && memcmp(message + at, key, key_length) == 0 &&
+                    memcmp(message + at + key_length, subsystem, wanted) == 0)
+                        return true;
                 at += n + 1;
         }
         return false;
+}
+
+bool uevent_is_screen(const char *message, size_t length)
+{
+        return uevent_is_of(message, length, "backlight") || uevent_is_of(message, length, "drm") ||
+               uevent_is_of(message, length, "graphics");
 }
 
 bool uevent_read_screen(int fd)

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "describe.h"
+#include "guard.h"
 #include "machine.h"
 #include "part.h"
 #include "units.h"
@@ -30,7 +31,9 @@ struct hardware_machine {
         bool sources_open;
         struct part *parts[ARRAY_SIZE(part_constructors)];
         size_t n_parts;
+        const char *failed; /* part whose load did not run at the last look */
         struct settings *settings; /* between begin() and restore() */
+        struct guard *guard; /* since the first begin(): what was typed before that started it */
         struct hardware_description description;
 };
 
@@ -63,13 +66,9 @@ static int64_t realtime_ns(struct hardware *hardware)
         return (int64_t)clock_ns(CLOCK_REALTIME);
 }
 
-/* A signal ends it early; the caller asks whether it was one to stop. */
 static int wait_until(struct hardware *hardware, uint64_t until_ns)
 {
-        struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_S), .tv_nsec = (long)(until_ns % NS_PER_S) };
-        int err = clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &until, NULL);
-
-        return err == EINTR ? -EINTR : -err;
+        return guard_wait(machine_of(hardware)->guard, until_ns);
 }
 
 /* With the collectors that count in the kernel, where they load: the split of CPU time by frequency is exact then. */
@@ -89,11 +88,22 @@ static int read_sample(struct hardware *hardware, struct sample *sample)
 
         if (!err)
                 err = sources_read(&machine->sources, sample);
-
-        for (size_t i = 0; !err && i < machine->n_parts; i++)
-                if (machine->parts[i]->ops->check)
-                        err = machine->parts[i]->ops->check(machine->parts[i]);
+        machine->failed = NULL;
+        for (size_t i = 0; !err && i < machine->n_parts && !machine->failed; i++)
+                if (machine->parts[i]->ops->check && machine->parts[i]->ops->check(machine->parts[i]) < 0)
+                        machine->failed = machine->parts[i]->ops->name;
         return err;
+}
+
+static int may_go_on(struct hardware *hardware, const struct sample *sample, char *reason, size_t size)
+{
+        struct hardware_machine *machine = machine_of(hardware);
+        int err = guard_judge(machine->guard, sample, reason, size);
+
+        if (err || !machine->failed)
+                return err;
+        snprintf(reason, size, "the load of %s ended", machine->failed);
+        return -EIO;
 }
 
 static int restore(struct hardware *hardware)
@@ -117,6 +127,10 @@ static int begin(struct hardware *hardware)
 
         if (machine->settings)
                 return 0;
+        err = machine->guard ? 0 : guard_open(machine->root_fd, machine->options.force_discharge, machine->options.log,
+                                              &machine->guard);
+        if (err)
+                return err;
         err = settings_open(machine->root_fd, machine->options.journal, machine->options.log, &machine->settings);
         for (size_t i = 0; !err && i < machine->n_parts; i++)
                 err = machine->parts[i]->ops->prepare(machine->parts[i], machine->settings);
@@ -149,6 +163,7 @@ static void close_machine(struct hardware *hardware)
         restore(hardware);
         for (size_t i = machine->n_parts; i > 0; i--)
                 machine->parts[i - 1]->ops->close(machine->parts[i - 1]);
+        guard_close(machine->guard);
         if (machine->sources_open)
                 sources_close(&machine->sources);
         closep(&machine->root_fd);
@@ -161,6 +176,7 @@ static const struct hardware_ops hardware_machine_ops = {
         .now_ns = now_ns,
         .realtime_ns = realtime_ns,
         .begin = begin,
+        .may_go_on = may_go_on,
         .wait = wait_until,
         .read = read_sample,
         .apply = apply,

@@ -1,0 +1,19 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Whether this machine may be held now, and a wait that ends early when there is news about that. */
+
+#include "log.h"
+#include "sample.h"
+
+struct guard;
+
+/* @force_discharge: a charger may be plugged in, as long as the battery discharges. */
+int guard_open(int root_fd, bool force_discharge, const struct log *log, struct guard **ret);
+void guard_close(struct guard *guard);
+
+/* Until @until_ns of CLOCK_BOOTTIME, or earlier. 0; -EINTR: a signal; a negative errno. */
+int guard_wait(struct guard *guard, uint64_t until_ns);
+/* As may_go_on() of struct hardware_ops. */
+int guard_judge(struct guard *guard, const struct sample *sample, char *reason, size_t size);

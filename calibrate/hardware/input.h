@@ -1,0 +1,26 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Whether somebody touches the machine: keys, pointers, touch screens and switches (a lid) by the kernel's input
+ * devices (Documentation/input/input.rst). They only tell that, never what was typed.
+ */
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define INPUT_DEVICES_MAX 64
+
+struct input {
+        int folder_fd; /* /dev/input; -1: there is none */
+        struct pollfd devices[INPUT_DEVICES_MAX];
+        char names[INPUT_DEVICES_MAX][16];
+        size_t n;
+};
+
+void input_open(int root_fd, struct input *ret); /* without a device that may be read there is nothing to tell */
+void input_close(struct input *input);
+void input_list(struct input *input); /* again: one came or went */
+bool input_touched(struct input *input); /* since it was asked last */

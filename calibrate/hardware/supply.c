@@ -1,0 +1,61 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Power supplies that are no batteries (Documentation/ABI/testing/sysfs-class-power). A weak charger lets the battery
+ * discharge beside it: its status alone would let a night go on whose load is fed by both.
+ */
+
+#include "supply.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "util.h"
+
+#define CLASS "sys/class/power_supply"
+
+/* First line of CLASS/NAME/FILE; "" where there is none. */
+static const char *read_word(int class_fd, const char *name, const char *file, char *buf, size_t size)
+{
+        char path[320];
+
+        snprintf(path, sizeof(path), "%s/%s", name, file);
+        if (util_read_at(class_fd, path, buf, size) < 0)
+                return "";
+        buf[strcspn(buf, "\n")] = '\0';
+        return buf;
+}
+
+/* A mouse's dock has scope Device; a port's `online` is 1 for a fixed and 2 for a programmable voltage. */
+static bool feeds(int class_fd, const char *name)
+{
+        char buf[64];
+
+        if (strcmp(read_word(class_fd, name, "scope", buf, sizeof(buf)), "Device") == 0)
+                return false;
+        read_word(class_fd, name, "type", buf, sizeof(buf));
+        if (strcmp(buf, "Mains") != 0 && strncmp(buf, "USB", 3) != 0 && strcmp(buf, "Wireless") != 0)
+                return false;
+        read_word(class_fd, name, "online", buf, sizeof(buf));
+        return strcmp(buf, "1") == 0 || strcmp(buf, "2") == 0;
+}
+
+bool supply_online(int root_fd)
+{
+        _cleanup_close_ int class_fd = openat(root_fd, CLASS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int copy = class_fd < 0 ? -1 : openat(class_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+        struct dirent *entry;
+        bool online = false;
+
+        if (!dir) {
+                closep(&copy);
+                return false;
+        }
+        while (!online && (entry = readdir(dir)))
+                online = entry->d_name[0] != '.' && feeds(class_fd, entry->d_name);
+        closedir(dir);
+        return online;
+}

@@ -1,0 +1,338 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What comes between a night: a virtual device whose user plugs in, whose load ends, which gets too hot. */
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "night.h"
+#include "profile.h"
+#include "units.h"
+#include "util.h"
+
+static const char device_text[] =
+        "[profile]\nversion = 1\ndevice = quiet\nmethod = virtual\n"
+        "[battery]\nenergy_full_mwh = 15000\n"
+        "[base]\npower_mw = 150\n"
+        "[cpu 0]\ncpus = 0-1\n"
+        "active_mw.384000 = 160\nactive_mw.1000000 = 300\nshared_mw.384000 = 40\nshared_mw.1000000 = 80\n"
+        "[disk]\nread_mj_per_mb = 6\nwrite_mj_per_mb = 25\n"
+        "[virtual]\nseed = 7\nvoltage_mv.0 = 3500\nvoltage_mv.100 = 3500\nlevel_step_percent = 1\n"
+        "gauge_period_s = 3.5\ngauge_noise_percent = 0.3\n";
+
+/* The virtual device, with somebody beside it. */
+struct watched {
+        struct hardware hardware; /* first */
+        struct hardware *device;
+        double from_s, until_s;   /* since the start: may_go_on() says @answer */
+        int answer;
+        const char *load_of;      /* a mode whose load ends after ten seconds; */
+        const char *refuses;      /* and one that cannot be held */
+        uint64_t start_ns, held_ns;
+        char mode[MODE_NAME_MAX];
+        bool taken;
+        size_t begins, restores, applied_aside;
+};
+
+static struct watched *watched_of(struct hardware *hardware)
+{
+        return (struct watched *)hardware;
+}
+
+static int describe(struct hardware *hardware, struct hardware_description *ret)
+{
+        struct hardware *device = watched_of(hardware)->device;
+
+        return device->ops->describe(device, ret);
+}
+
+static uint64_t now_ns(struct hardware *hardware)
+{
+        struct hardware *device = watched_of(hardware)->device;
+
+        return device->ops->now_ns(device);
+}
+
+static int64_t realtime_ns(struct hardware *hardware)
+{
+        struct hardware *device = watched_of(hardware)->device;
+
+        return device->ops->realtime_ns(device);
+}
+
+static int begin(struct hardware *hardware)
+{
+        watched_of(hardware)->taken = true;
+        watched_of(hardware)->begins++;
+        return 0;
+}
+
+static int may_go_on(struct hardware *hardware, const struct sample *sample, char *reason, size_t size)
+{
+        struct watched *self = watched_of(hardware);
+        double s = (double)(sample->boottime_ns - self->start_ns) / (double)NS_PER_S;
+
+        if (self->answer && s >= self->from_s && s < self->until_s) {
+                snprintf(reason, size, "the charger is plugged in");
+                return self->answer;
+        }
+        if (self->load_of && strcmp(self->mode, self->load_of) == 0 && sample->boottime_ns > self->held_ns + 10 * NS_PER_S) {
+                snprintf(reason, size, "its load ended");
+                return -EIO;
+        }
+        return 0;
+}
+
+static int wait_until(struct hardware *hardware, uint64_t until_ns)
+{
+        struct hardware *device = watched_of(hardware)->device;
+
+        return device->ops->wait(device, until_ns);
+}
+
+static int read_sample(struct hardware *hardware, struct sample *sample)
+{
+        struct hardware *device = watched_of(hardware)->device;
+
+        return device->ops->read(device, sample);
+}
+
+static int apply(struct hardware *hardware, const struct mode *mode)
+{
+        struct watched *self = watched_of(hardware);
+
+        self->applied_aside += !self->taken;
+        snprintf(self->mode, sizeof(self->mode), "%s", mode->name);
+        self->held_ns = now_ns(hardware);
+        if (self->refuses && strcmp(mode->name, self->refuses) == 0)
+                return -EHOSTUNREACH;
+        return self->device->ops->apply(self->device, mode);
+}
+
+static int restore(struct hardware *hardware)
+{
+        struct watched *self = watched_of(hardware);
+
+        self->restores += self->taken;
+        self->taken = false;
+        return self->device->ops->restore(self->device);
+}
+
+static void close_watched(struct hardware *hardware)
+{
+        struct hardware *device = watched_of(hardware)->device;
+
+        device->ops->close(device);
+}
+
+static const struct hardware_ops watched_ops = {
+        .name = "watched",
+        .describe = describe,
+        .now_ns = now_ns,
+        .realtime_ns = realtime_ns,
+        .begin = begin,
+        .may_go_on = may_go_on,
+        .wait = wait_until,
+        .read = read_sample,
+        .apply = apply,
+        .restore = restore,
+        .close = close_watched,
+};
+
+struct test {
+        struct watched hardware;
+        struct options options;
+        struct night night;
+        struct observation *list;
+        size_t n;
+        int err;
+        char folder[32], path[64];
+};
+
+static const volatile sig_atomic_t no_signal;
+
+static void open_device(struct test *test)
+{
+        _cleanup_(profile_freep) struct profile *truth = NULL;
+
+        check_int(profile_parse(device_text, strlen(device_text), "quiet", NULL, &truth), 0);
+        check_int(hardware_virtual_open(truth, 1, 90.5, NULL, &test->hardware.device), 0);
+        test->hardware.hardware.ops = &watched_ops;
+        test->hardware.start_ns = now_ns(&test->hardware.hardware);
+        test->night.hardware = &test->hardware.hardware;
+        check_int(describe(&test->hardware.hardware, &test->night.description), 0);
+}
+
+/* A whole night, as main.c leads it; what it observed is in test->list. */
+static void run(struct test *test, enum observation_method method)
+{
+        struct night *night = &test->night;
+
+        test->options = (struct options){ .stop_percent = 50, .passes = 1, .battery_limit_percent = INFINITY,
+                                          .time_limit_h = 20, .seed = 1 };
+        open_device(test);
+        snprintf(test->folder, sizeof(test->folder), "/tmp/joulecast-pauses-XXXXXX");
+        check(mkdtemp(test->folder) != NULL);
+        snprintf(test->path, sizeof(test->path), "%s/observations.db", test->folder);
+        night->options = &test->options;
+        night->limits = (struct plan_limits){ INFINITY, INFINITY, INFINITY };
+        night->method = method;
+        check_int(plan_make(&night->description, &night->plan), 0);
+        check_int(observations_open(test->path, true, NULL, &night->observations), 0);
+        check_int(night_begin(night), 0);
+        check_int(begin(night->hardware), 0);
+        check_int(runner_open(night->hardware, &night->description, &no_signal, false, &night->runner), 0);
+        check_int(night_open(night), 0);
+        test->err = night_run(night);
+        check_int(observations_read(night->observations, night->run.id, &test->list, &test->n), 0);
+}
+
+static void end(struct test *test)
+{
+        check(!test->hardware.taken);
+        check_int(test->hardware.begins, test->hardware.restores);
+        check_int(test->hardware.applied_aside, 0);
+        observations_free(test->list, test->n);
+        night_close(&test->night);
+        runner_close(&test->night.runner);
+        observations_close(test->night.observations);
+        plan_clear(&test->night.plan);
+        close_watched(&test->hardware.hardware);
+        unlink(test->path);
+        rmdir(test->folder);
+}
+
+static size_t count(const struct test *test, const char *mode, const char *rejected)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < test->n; i++)
+                n += (!mode || strcmp(test->list[i].mode, mode) == 0) && strcmp(test->list[i].rejected, rejected) == 0;
+        return n;
+}
+
+#define PLUGGED "paused: the charger is plugged in"
+
+/* The dwell that was cut short comes again, and every state of the block is there as if nothing had been. */
+static void gauge_pauses(void)
+{
+        struct test calm = { 0 }, test = { .hardware = { .answer = -EAGAIN, .from_s = 100, .until_s = 400 } };
+
+        run(&calm, METHOD_GAUGE);
+        run(&test, METHOD_GAUGE);
+        check_int(test.err, 0);
+        check_text(test.night.stopped, "all passes made");
+        check_int(test.hardware.begins, 2);
+        check_int(count(&test, NULL, PLUGGED), 1);
+        check_int(test.n, calm.n + 1);
+        check_int(test.night.n_rejected, 0);
+        for (size_t i = 0; i < calm.night.plan.n; i++)
+                check_int(count(&test, calm.night.plan.modes[i].mode.name, ""),
+                          count(&calm, calm.night.plan.modes[i].mode.name, ""));
+        for (size_t i = 0; i + 1 < test.n; i++)
+                if (test.list[i].rejected[0])
+                        check_text(test.list[i + 1].mode, test.list[i].mode);
+        end(&calm);
+        end(&test);
+}
+
+/* Plugged in before the gauge is known. */
+static void gauge_pauses_while_learning(void)
+{
+        struct test test = { .hardware = { .answer = -EAGAIN, .from_s = 1, .until_s = 100 } };
+
+        run(&test, METHOD_GAUGE);
+        check_int(test.err, 0);
+        check_text(test.night.stopped, "all passes made");
+        check_int(test.hardware.begins, 2);
+        check_int(count(&test, NULL, PLUGGED), 0);
+        check_near(test.night.runner.gauge_period_s, 3.5, 0.1);
+        end(&test);
+}
+
+/* The steps of the level are lost: the rest of one is burnt, then the same state comes again. */
+static void percent_pauses(void)
+{
+        struct test test = { .hardware = { .answer = -EAGAIN, .from_s = 4000, .until_s = 7000 } };
+        size_t paused = 0;
+
+        run(&test, METHOD_PERCENT);
+        check_int(test.err, 0);
+        check_int(test.hardware.begins, 2);
+        check_int(count(&test, NULL, PLUGGED), 1);
+        while (paused < test.n && strcmp(test.list[paused].rejected, PLUGGED) != 0)
+                paused++;
+        if (paused + 2 < test.n) {
+                check(test.list[paused + 1].burn);
+                check_text(test.list[paused + 2].mode, test.list[paused].mode);
+                check_text(test.list[paused + 2].rejected, "");
+        }
+        check(paused + 2 < test.n);
+        end(&test);
+}
+
+static void pauses_end(void)
+{
+        struct test test = { .hardware = { .answer = -EAGAIN, .from_s = 4000, .until_s = 1e9 } };
+
+        run(&test, METHOD_PERCENT);
+        check_int(test.err, 0);
+        check_text(test.night.stopped, "paused for two hours");
+        check_int(test.hardware.begins, 1);
+        end(&test);
+}
+
+static void too_hot(void)
+{
+        struct test test = { .hardware = { .answer = -ECANCELED, .from_s = 100, .until_s = 1e9 } };
+
+        run(&test, METHOD_GAUGE);
+        check_int(test.err, 0);
+        check_text(test.night.stopped, "the charger is plugged in"); /* the hardware's words */
+        check_int(test.hardware.begins, 1);
+        end(&test);
+}
+
+/* A load that ends costs its own observations, and nobody else's. */
+static void load_ends(void)
+{
+        struct test test = { .hardware = { .load_of = "disk.read", .refuses = "disk.write" } };
+
+        run(&test, METHOD_GAUGE);
+        check_int(test.err, 0);
+        check_text(test.night.stopped, "all passes made");
+        check_int(test.hardware.begins, 1);
+        check_int(count(&test, "disk.read", "its load ended"), 1);
+        check_int(count(&test, "disk.write", "it cannot be held: No route to host"), 1);
+        check_int(count(&test, "disk.read", "") + count(&test, "disk.write", ""), 0);
+        check_int(test.night.n_rejected, 2);
+        end(&test);
+}
+
+static void burn_must_run(void)
+{
+        struct test gauge = { .hardware = { .refuses = "burn" } }, percent = { .hardware = { .load_of = "burn" } };
+
+        run(&gauge, METHOD_GAUGE);
+        check_int(gauge.err, -EIO);
+        end(&gauge);
+        run(&percent, METHOD_PERCENT);
+        check_int(percent.err, -EIO);
+        end(&percent);
+}
+
+int main(void)
+{
+        signal(SIGPIPE, SIG_IGN);
+        gauge_pauses();
+        gauge_pauses_while_learning();
+        percent_pauses();
+        pauses_end();
+        too_hot();
+        load_ends();
+        burn_must_run();
+        return check_result();
+}
