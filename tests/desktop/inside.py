@@ -255,11 +255,13 @@ def prepare():
 def main():
     sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
     import desktops
+    import pictures
+    module = pictures if sys.argv[1].startswith("picture") else desktops
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
     prepare()
     began = time.monotonic()
     try:
-        getattr(desktops, "test_" + sys.argv[1].replace("-", "_"))()
+        getattr(module, "test_" + sys.argv[1].replace("-", "_"))()
     finally:
         if failures:
             for name in sorted(os.listdir("/tmp")):

@@ -1,0 +1,214 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * joulecast-picture: holds the screen for a calibration, white and lit or off. It does what its standard
+ * input says, a word a line, and answers each on its standard output. The end of its input, or of its parent,
+ * ends it, and then the screen is as it was: a caller that dies leaves nothing behind.
+ */
+
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "picture.h"
+#include "session.h"
+#include "util.h"
+
+static const char help[] =
+        "Usage: joulecast-picture [--on wayland|x11|kms|console]\n"
+        "\n"
+        "Holds the screen of this machine for joulecast-calibrate, which starts it and talks\n"
+        "to it over a pipe. Started by root outside of a session, it becomes the user whose\n"
+        "session the screen shows; without one it takes the text console.\n"
+        "\n"
+        "  --on WHAT   only this, not the first one that works\n"
+        "  --help, --version\n"
+        "\n"
+        "Its first line is \"screen WHAT\", followed by \"white\" where it can show a picture and\n"
+        "\"switch\" where it can switch the screen off. Then, a word a line:\n"
+        "\n"
+        "  on          white and lit (lit, where it cannot show a picture)\n"
+        "  off         off (no picture any more, where it cannot switch)\n"
+        "\n"
+        "Each is answered by the same word when it is done, or by \"failed\" and why. The end\n"
+        "of the input ends it, and the screen is as it was.\n";
+
+/*
+ * In the order in which they are tried. Who is in a session has its display; a console is only where there is
+ * none.
+ */
+static const struct {
+        const struct picture_ops *ops;
+        bool session;
+} pictures[] = {
+#ifdef HAVE_WAYLAND
+        { &picture_wayland, true },
+#endif
+#ifdef HAVE_XCB
+        { &picture_x11, true },
+#endif
+#ifdef HAVE_DRM
+        { &picture_kms, false },
+#endif
+        { &picture_console, false },
+};
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+        stop = 1;
+}
+
+/* Blocked but in ppoll(): none is missed. @ret: the mask to wait with. */
+static void catch_signals(sigset_t *ret)
+{
+        const struct sigaction action = { .sa_handler = on_signal };
+        sigset_t block;
+
+        sigemptyset(&block);
+        sigaddset(&block, SIGTERM);
+        sigaddset(&block, SIGINT);
+        sigaddset(&block, SIGHUP);
+        sigprocmask(SIG_BLOCK, &block, ret);
+        sigaction(SIGTERM, &action, NULL);
+        sigaction(SIGINT, &action, NULL);
+        sigaction(SIGHUP, &action, NULL);
+        signal(SIGPIPE, SIG_IGN);
+}
+
+static int open_first(const char *only, bool session, struct picture **ret)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(pictures); i++) {
+                int err;
+
+                if (only ? strcmp(only, pictures[i].ops->name) != 0 : pictures[i].session != session)
+                        continue;
+                err = pictures[i].ops->open(ret);
+                if (!err)
+                        return 0;
+                if (err != -ENOENT)
+                        fprintf(stderr, "joulecast-picture: not on %s: %s\n", pictures[i].ops->name,
+                                strerror(-err));
+        }
+        return -ENODEV;
+}
+
+static void answer(struct picture *picture, const char *word)
+{
+        bool on = strcmp(word, "on") == 0;
+        int err = on || strcmp(word, "off") == 0 ? picture->ops->light(picture, on) : -EINVAL;
+
+        if (err)
+                printf("failed %s\n", strerror(-err));
+        else
+                puts(word);
+        fflush(stdout);
+}
+
+/* All whole lines that are there. False: the input has ended. */
+static bool hear(struct picture *picture, char *line, size_t size, size_t *length)
+{
+        ssize_t n = read(STDIN_FILENO, line + *length, size - 1 - *length);
+        char *end;
+
+        if (n <= 0)
+                return n < 0 && errno == EINTR;
+        *length += (size_t)n;
+        line[*length] = '\0';
+        while ((end = strchr(line, '\n'))) {
+                *end = '\0';
+                answer(picture, line);
+                *length -= (size_t)(end + 1 - line);
+                memmove(line, end + 1, *length + 1);
+        }
+        return *length < size - 1; /* no word is so long */
+}
+
+static int serve(struct picture *picture, const sigset_t *mask)
+{
+        const struct timespec beat = { .tv_sec = PICTURE_BEAT_S };
+        struct pollfd fds[] = {
+                { .fd = STDIN_FILENO, .events = POLLIN },
+                { .fd = picture->ops->fd(picture), .events = picture->ops->events },
+        };
+        char line[64];
+        size_t length = 0;
+        int err = 0;
+
+        printf("screen %s%s%s\n", picture->ops->name, picture->ops->white ? " white" : "",
+               picture->ops->can_switch(picture) ? " switch" : "");
+        fflush(stdout);
+        while (!stop && !err) {
+                int n = ppoll(fds, ARRAY_SIZE(fds), &beat, mask);
+
+                if (n < 0 && errno != EINTR)
+                        return -errno;
+                if (n >= 0 && (n == 0 || fds[1].revents))
+                        err = picture->ops->dispatch(picture);
+                if (n > 0 && fds[0].revents && !hear(picture, line, sizeof(line), &length))
+                        break;
+        }
+        return err;
+}
+
+static int parse_options(int argc, char **argv, const char **only)
+{
+        static const struct option options[] = {
+                { "help", no_argument, NULL, 'h' },
+                { "version", no_argument, NULL, 'V' },
+                { "on", required_argument, NULL, 'o' },
+                { 0 },
+        };
+        int option;
+
+        while ((option = getopt_long(argc, argv, "hV", options, NULL)) != -1)
+                switch (option) {
+                case 'h':
+                        fputs(help, stdout);
+                        return 0;
+                case 'V':
+                        puts("joulecast-picture " JOULECAST_VERSION);
+                        return 0;
+                case 'o':
+                        *only = optarg;
+                        break;
+                default:
+                        return 2;
+                }
+        if (optind < argc)
+                fprintf(stderr, "joulecast-picture: no arguments are taken; see joulecast-picture --help\n");
+        return optind < argc ? 2 : -1;
+}
+
+int main(int argc, char **argv)
+{
+        struct picture *picture = NULL;
+        const char *only = NULL;
+        int err = parse_options(argc, argv, &only);
+        sigset_t mask;
+
+        if (err >= 0)
+                return err;
+        catch_signals(&mask);
+        err = session_enter();
+        if (err && err != -ENOENT)
+                fprintf(stderr, "joulecast-picture: the session on the screen cannot be entered: %s\n",
+                        strerror(-err));
+        prctl(PR_SET_PDEATHSIG, SIGTERM); /* becoming another user takes it away */
+        err = open_first(only, !err, &picture);
+        if (err) {
+                fprintf(stderr, "joulecast-picture: no screen can be held here\n");
+                return 1;
+        }
+        err = serve(picture, &mask);
+        picture->ops->close(picture);
+        if (err)
+                fprintf(stderr, "joulecast-picture: the screen is not ours any more: %s\n", strerror(-err));
+        return err ? 1 : 0;
+}

@@ -1,0 +1,85 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A text console whose card we cannot drive: no picture, but it can be blanked and lit (ioctl_console(2),
+ * TIOCLINUX). It is lit by root's hand alone once it was blanked by ours, so that is done on the way out, and
+ * by whoever restores.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/kd.h>
+#include <linux/tiocl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+
+#include "picture.h"
+#include "util.h"
+
+struct console {
+        struct picture picture; /* first */
+        int fd;
+        bool off;
+};
+
+static int light(struct picture *picture, bool on)
+{
+        struct console *console = (struct console *)picture;
+        char request = on ? TIOCL_UNBLANKSCREEN : TIOCL_BLANKSCREEN;
+
+        console->off = !on;
+        return ioctl(console->fd, TIOCLINUX, &request) < 0 ? -errno : 0;
+}
+
+static bool can_switch(const struct picture *picture)
+{
+        return true;
+}
+
+static int fd(const struct picture *picture)
+{
+        return -1;
+}
+
+/* The console may blank itself after a time (consoleblank); to light it again leaves that setting alone. */
+static int dispatch(struct picture *picture)
+{
+        return ((struct console *)picture)->off ? 0 : light(picture, true);
+}
+
+static void close_console(struct picture *picture)
+{
+        light(picture, true);
+        close(((struct console *)picture)->fd);
+        free(picture);
+}
+
+static int open_console(struct picture **ret)
+{
+        _cleanup_close_ int tty = open("/dev/tty0", O_RDWR | O_NOCTTY | O_CLOEXEC);
+        struct console *console;
+        int mode;
+
+        if (tty < 0 || ioctl(tty, KDGETMODE, &mode) < 0)
+                return -errno;
+        if (mode != KD_TEXT)
+                return -EBUSY;
+        console = calloc(1, sizeof(*console));
+        if (!console)
+                return -ENOMEM;
+        console->picture.ops = &picture_console;
+        console->fd = take_fd(&tty);
+        *ret = &console->picture;
+        return 0;
+}
+
+const struct picture_ops picture_console = {
+        .name = "console",
+        .open = open_console,
+        .can_switch = can_switch,
+        .light = light,
+        .fd = fd,
+        .dispatch = dispatch,
+        .close = close_console,
+};

@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: joulecast authors
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""joulecast-picture on desktops: the whole screen is white when it says so, and is as it was however it ended."""
+import json
+import os
+import queue
+import signal
+import struct
+import subprocess
+import threading
+import time
+
+from desktops import foot, swaymsg, sway, x_server, xterm
+from inside import BUILD, PLAYER, as_player, check, children, environment, run_as_player, skip, stop, wait_for, write
+
+PICTURE = BUILD + "/calibrate/joulecast-picture"
+
+
+class Picture:
+    """The program, as the player unless `root`; its words and its answers."""
+
+    def __init__(self, *arguments, root=False, **env):
+        def become():
+            if not root:
+                os.setgroups([])
+                os.setgid(PLAYER.pw_gid)
+                os.setuid(PLAYER.pw_uid)
+        environ = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"} if root else environment(**env)
+        with open("/tmp/picture.log", "ab") as log:
+            self.process = subprocess.Popen([PICTURE, *arguments], env=environ, preexec_fn=become, stdin=subprocess.PIPE,
+                                            stdout=subprocess.PIPE, stderr=log, text=True)
+        children.append(self.process)
+        self.lines = queue.Queue()
+        threading.Thread(target=self.listen, daemon=True).start()
+        self.screen = self.answer()
+
+    def listen(self):
+        for line in self.process.stdout:
+            self.lines.put(line.strip())
+        self.lines.put("")
+
+    def answer(self):
+        try:
+            return self.lines.get(timeout=8)
+        except queue.Empty:
+            return None
+
+    def say(self, word):
+        self.process.stdin.write(word + "\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(5)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(5)
+
+
+def whites(pixels):
+    """How much of the picture is white, 0 to 1; from bytes, four or three of them a pixel."""
+    return pixels.count(b"\xff") / max(1, len(pixels))
+
+
+def x11_white(env):
+    def look():
+        dump = subprocess.run(["xwd", "-root", "-silent"], env=environment(**env), capture_output=True, timeout=10).stdout
+        header = struct.unpack(">25I", dump[:100])
+        width, height, bits, line, colours = header[4], header[5], header[11], header[12], header[19]
+        assert bits == 32, header
+        pixels = dump[header[0] + 12 * colours:][:line * height]
+        return whites(bytes(byte for at in range(0, len(pixels), 4) for byte in pixels[at:at + 3])) if width else 0
+    return look
+
+
+def wayland_white(env):
+    def look():
+        image = subprocess.run(["grim", "-t", "ppm", "-"], env=environment(**env), capture_output=True, timeout=10).stdout
+        return whites(image.split(b"\n255\n", 1)[-1])
+    return look
+
+
+def check_white(look, what):
+    check(wait_for(lambda: look() == 1, 4), what, "%.3f of the screen is white" % look())
+
+
+def check_gone(look, what):
+    check(wait_for(lambda: look() < 0.5, 4), what, "%.3f of the screen is white" % look())
+
+
+def check_ends(look, start):
+    """End of input, a signal that asks, and one that does not."""
+    for what, end in (("after the end of its input", Picture.end), ("after SIGTERM", lambda one: stop(one.process)),
+                      ("after SIGKILL", Picture.kill)):
+        picture = start()
+        check(picture.say("on") == "on", "it is on")
+        check_white(look, "before that:")
+        end(picture)
+        check_gone(look, what + ":")
+    picture = start()
+    check(picture.say("on") == "on", "it is on")
+    picture.say("off")
+    check_gone(look, "off:")
+    picture.end()
+
+
+def test_picture_x11():
+    env = {"DISPLAY": ":77"}
+    x_server()
+    window = xterm("Alpha", **env)
+    check(wait_for(lambda: run_as_player(["xdotool", "search", "--class", "Alpha"], **env)), "there is a window")
+    look = x11_white(env)
+    check_gone(look, "before:")
+    picture = Picture(**env)
+    check(picture.screen == "screen x11 white", picture.screen)
+    check(picture.say("on") == "on", "it is on")
+    check_white(look, "on:")
+    above = as_player(["zenity", "--info", "--text", "B"], **env)
+    check(wait_for(lambda: run_as_player(["xdotool", "search", "--class", "zenity"], **env)), "there is a window above it")
+    time.sleep(0.5)
+    check_white(look, "with that window:")
+    check(picture.say("sideways").startswith("failed "), "another word fails")
+    picture.end()
+    stop(above)
+    check_ends(look, lambda: Picture(**env))
+    check(window.poll() is None, "the other window lived through all of it")
+
+
+def output(env, key):
+    return lambda: json.loads(run_as_player(["swaymsg", "-t", "get_outputs", "-r"], **env))[0][key]
+
+
+def test_picture_wayland():
+    _, env = sway("output * background #202020 solid_color\n")
+    look, lit = wayland_white(env), output(env, "dpms")
+    window = foot(**env)
+    check_gone(look, "before:")
+    picture = Picture(**env)
+    check(picture.screen == "screen wayland white switch", picture.screen)
+    check(picture.say("on") == "on", "it is on")
+    check_white(look, "on:")
+    check('"inhibit_idle": true' in run_as_player(["swaymsg", "-t", "get_tree", "-r"], **env), "the session does not idle")
+    foot(**env)
+    time.sleep(0.5)
+    check_white(look, "with a new window:")
+    swaymsg(env, "output HEADLESS-1 resolution 640x480")()
+    check(wait_for(lambda: output(env, "current_mode")()["width"] == 640), "the output has another size")
+    check_white(look, "in that size:")
+    # The headless outputs of Debian's wlroots cannot be switched off, and sway does not say so.
+    check(picture.say("off").startswith("failed ") and lit(), "an output that cannot be switched")
+    check(picture.say("on") == "on", "on again")
+    check_white(look, "and on again:")
+    picture.end()
+    check_ends(look, lambda: Picture(**env))
+    check(window.poll() is None, "the other window lived through all of it")
+
+
+def test_picture_root():
+    """By sudo or a timer: root finds the session that is on the screen, and becomes its user."""
+    _, env = sway("output * background #202020 solid_color\n")
+    look = wayland_white(env)
+    write("/run/systemd/seats/seat0", "IS_SEAT0=1\nACTIVE=c1\nACTIVE_UID=%d\n" % PLAYER.pw_uid)
+    write("/run/systemd/sessions/c1", "UID=%d\nUSER=player\nACTIVE=1\nSTATE=active\nTYPE=wayland\nCLASS=user\nSEAT=seat0\n"
+          % PLAYER.pw_uid)
+    foot(**env)
+    picture = Picture(root=True)
+    check(picture.screen == "screen wayland white switch", picture.screen)
+    with open("/proc/%d/status" % picture.process.pid, encoding="utf-8") as file:
+        ids = {line.split()[0]: line.split()[1:] for line in file if line.startswith(("Uid", "Gid", "Groups", "CapEff"))}
+    check(ids["Uid:"] == [str(PLAYER.pw_uid)] * 4 and not ids["Groups:"] and int(ids["CapEff:"][0], 16) == 0, "it is the player", ids)
+    check(picture.say("on") == "on", "it is on")
+    check_white(look, "on:")
+    check_ends(look, lambda: Picture(root=True))
+    write("/run/systemd/sessions/c1", "UID=%d\nUSER=player\nACTIVE=1\nSTATE=active\nTYPE=tty\nCLASS=user\nSEAT=seat0\n" % PLAYER.pw_uid)
+    picture = Picture(root=True)
+    check("wayland" not in picture.screen, "a text console has the screen, no session is entered:", picture.screen or "nothing")
