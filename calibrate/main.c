@@ -18,6 +18,7 @@
 #include "progress.h"
 #include "refuse.h"
 #include "restore-now.h"
+#include "rivals.h"
 #include "settings.h"
 #include "units.h"
 #include "util.h"
@@ -390,6 +391,13 @@ static int be_the_only_one(const struct calibration *calibration)
         return changes_machine(calibration) ? settings_lock(calibration->journal, &calibration->log) : 0;
 }
 
+static int refuse_rivals(const struct calibration *calibration)
+{
+        _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        return changes_machine(calibration) ? rivals_refuse(root_fd, &calibration->log) : 0;
+}
+
 static int calibrate(struct calibration *calibration)
 {
         struct night *night = &calibration->night;
@@ -401,7 +409,8 @@ static int calibrate(struct calibration *calibration)
         int err = find_files(calibration);
 
         if (!err && calibration->options.restore)
-                return restore_by_hand(calibration->journal, calibration->options.json, &calibration->log);
+                return restore_by_hand(calibration->journal, calibration->options.json, calibration->options.yes,
+                                       &calibration->log);
         if (!err && changes_machine(calibration))
                 err = restore_first(calibration->journal, &calibration->log);
         if (!err)
@@ -423,6 +432,8 @@ static int calibrate(struct calibration *calibration)
                 err = check_profile_path(calibration);
         if (!err)
                 err = be_the_only_one(calibration);
+        if (!err)
+                err = refuse_rivals(calibration);
         if (!err)
                 err = ask(calibration, &dry_run);
         if (!err)

@@ -4,11 +4,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "lock.h"
 #include "settings.h"
 #include "util.h"
+
+#define END_TRIES 300 /* of 0.1 s: it may be writing to a slow disk */
 
 static int restore(const char *journal, const struct log *log, struct restore_report *report)
 {
@@ -55,13 +61,43 @@ static void print_text(const struct restore_report *report)
                report->restored, report->kept, report->left, report->failed);
 }
 
-int restore_by_hand(const char *journal, bool json, const struct log *log)
+/* The lock may outlive the watchdog that wrote its number there, by the moment in which the worker ends by itself. */
+static bool is_calibration(pid_t pid)
+{
+        char path[32], comm[32];
+
+        snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+        return pid > 0 && util_read_at(AT_FDCWD, path, comm, sizeof(comm)) > 0 && strncmp(comm, "joulecast-", 10) == 0;
+}
+
+/* Its watchdog ends it well: the worker stops, and everything is put back before the lock is given up. */
+static int end_it(const char *journal, const struct log *log)
+{
+        struct timespec moment = { .tv_nsec = 100000000 };
+        pid_t pid = 0;
+        int err = lock_take(journal, &pid);
+
+        if (err == -EBUSY && is_calibration(pid))
+                kill(pid, SIGTERM);
+        for (int i = 0; err == -EBUSY && i < END_TRIES; i++) {
+                nanosleep(&moment, NULL);
+                err = lock_take(journal, NULL);
+        }
+        if (err)
+                log_error(log, "the calibration that runs (process %d) does not end: %s", (int)pid, strerror(-err));
+        return err; /* held until this process ends */
+}
+
+int restore_by_hand(const char *journal, bool json, bool end_running, const struct log *log)
 {
         struct log copy = *log, said = { .handler = on_sentence, .data = &copy };
         struct restore_report report;
         bool there = access(journal, F_OK) == 0;
-        int err = restore(journal, json ? log : &said, &report);
+        int err = there && end_running ? end_it(journal, log) : 0;
 
+        if (err)
+                return err;
+        err = restore(journal, json ? log : &said, &report);
         if (err && err != -EIO)
                 return err; /* has said its sentence */
         if (json)

@@ -11,3 +11,8 @@ int logind_set_brightness(const char *backlight, uint32_t brightness)
 {
         return -ENOSYS;
 }
+
+int logind_inhibit(const char *why)
+{
+        return -ENOSYS;
+}

@@ -10,6 +10,7 @@
 
 #include "describe.h"
 #include "guard.h"
+#include "logind.h"
 #include "machine.h"
 #include "part.h"
 #include "units.h"
@@ -34,6 +35,7 @@ struct hardware_machine {
         const char *failed; /* part whose load did not run at the last look */
         struct settings *settings; /* between begin() and restore() */
         struct guard *guard; /* since the first begin(): what was typed before that started it */
+        int inhibitor;             /* then, too: keeps the machine awake; -1: nothing does */
         struct hardware_description description;
 };
 
@@ -115,9 +117,20 @@ static int restore(struct hardware *hardware)
                 machine->parts[i - 1]->ops->stop(machine->parts[i - 1]);
         if (!machine->settings)
                 return 0;
+        closep(&machine->inhibitor);
+        machine->inhibitor = -1;
         settings_close(machine->settings);
         machine->settings = NULL;
         return settings_restore(machine->root_fd, machine->options.journal, machine->options.log, &report);
+}
+
+/* Not while the night pauses: then the machine is its user's. */
+static void stay_awake(struct hardware_machine *machine)
+{
+        machine->inhibitor = logind_inhibit("A calibration measures what this machine draws");
+        if (machine->inhibitor < 0)
+                log_warning(machine->options.log, "nothing keeps this machine from going to sleep meanwhile: %s",
+                            strerror(-machine->inhibitor));
 }
 
 static int begin(struct hardware *hardware)
@@ -139,8 +152,10 @@ static int begin(struct hardware *hardware)
         if (err) {
                 settings_close(machine->settings);
                 machine->settings = NULL;
+                return err;
         }
-        return err;
+        stay_awake(machine);
+        return 0;
 }
 
 static int apply(struct hardware *hardware, const struct mode *mode)
@@ -210,6 +225,7 @@ int hardware_machine_open(const struct machine_hardware *options, struct hardwar
         if (!machine)
                 return -ENOMEM;
         machine->hardware.ops = &hardware_machine_ops;
+        machine->inhibitor = -1;
         machine->options = *options;
         machine->root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         err = machine->root_fd < 0 ? -errno : 0;
