@@ -1,0 +1,156 @@
+# SPDX-FileCopyrightText: joulecast authors
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The steps of the suite. Each has a phone of its own, fresh from the image."""
+import json
+import os
+import time
+from collections import namedtuple
+
+from phone import Phone, PhoneError
+
+WORK = "/usr/local/lib/phone/work"
+DAEMON = "/usr/local/libexec/joulecast/joulecastd"
+KHZ = (800000, 1200000, 1800000, 2400000)
+POLICY = "/sys/devices/system/cpu/cpufreq/policy"
+
+Step = namedtuple("Step", "function seconds sentence")
+
+
+class Suite:
+    """One step: its phone, what it found, and the rows that it adds to the table."""
+
+    def __init__(self, options, folder):
+        self.options, self.folder = options, folder
+        self.failures, self.rows = [], []
+        self.phone = None
+
+    def check(self, good, *words):
+        text = " ".join(str(word) for word in words)
+        print("ok  " if good else "FAIL", text, flush=True)
+        if not good:
+            self.failures.append(text)
+        return good
+
+    def boot(self, **options):
+        self.phone = Phone(self.options.root, self.folder, **options)
+        self.phone.new_disk()
+        print("    booted in %.1f s" % self.phone.boot(), flush=True)
+        return self.phone
+
+    def close(self):
+        if self.phone:
+            self.phone.cut_power()
+
+
+# ---- doctor -------------------------------------------------------------------------------------------------------
+
+def doctor(suite):
+    phone = suite.boot()
+    said = json.loads(phone.output("joulecast doctor --json"))
+    battery = said["batteries"][0] if said["batteries"] else {}
+    wanted = {"name": "BAT0", "status": "Discharging", "percent": 83, "energy_now_uwh": 40000000,
+              "energy_full_uwh": 48000000, "power_uw": 8000000, "quirks": []}  # as phone.asl sets them
+    suite.check(battery == wanted and len(said["batteries"]) == 1, "the battery is", battery)
+    policies = [(policy["policy"], policy["cpus"], tuple(policy["khz"])) for policy in said["policies"]]
+    suite.check(policies == [(0, "0", KHZ), (1, "1", KHZ)], "the policies are", policies)
+    suite.check("userspace" in said["policies"][0]["governors"], "a governor takes frequencies from us")
+    suite.check("bpf-iter" in said["collectors"], "of the collectors work", ", ".join(said["collectors"]))
+    suite.check(said["display"] == {"backlight": "acpi_video0", "max_brightness": 10, "on": True},
+                "the display is", said["display"])
+    suite.check(said["disk"] and said["network"], "a disk and a network are there")
+    missing = {one["what"]: one["why"] for one in said["missing"]}
+    suite.check("GPU by app" in missing and "profile" in missing, "missing is", ", ".join(missing))
+    suite.rows.append("collectors: %s; missing: %s" % (", ".join(said["collectors"]), ", ".join(missing)))
+
+
+# ---- CPU time by frequency ----------------------------------------------------------------------------------------
+
+PROFILE = """[profile]
+version = 1
+device = virtual-phone
+method = import
+[battery]
+energy_full_mwh = 48000
+[base]
+power_mw = 0
+%s"""
+
+
+def profile_of_one(khz):
+    """A profile that prices one second of CPU time at this frequency with a joule, and all other time with nothing."""
+    return PROFILE % "".join("[cpu %d]\ncpus = %d\n%s" % (cpu, cpu, "".join(
+        "active_mw.%d = %d\nshared_mw.%d = 0\n" % (each, 1000 if each == khz else 0, each) for each in KHZ)) for cpu in (0, 1))
+
+
+def pin(phone, khz):
+    phone.output("".join("echo userspace > %s%d/scaling_governor\necho %d > %s%d/scaling_setspeed\n" %
+                         (POLICY, cpu, khz, POLICY, cpu) for cpu in (0, 1)))
+
+
+class Watch:
+    """joulecastd in the phone, from its first poll on."""
+
+    def __init__(self, phone, name, *arguments):
+        self.phone, self.name = phone, name
+        self.database = "/var/tmp/%s.db" % name
+        self.job = phone.start("exec %s --interval 1 --count 100000 --database %s %s" %
+                               (DAEMON, self.database, " ".join(arguments)))
+        self.wait_for("watching")
+
+    def wait_for(self, word, timeout=60):
+        end = time.monotonic() + timeout
+        while word not in self.job.text():
+            if self.job.ended.is_set() or time.monotonic() > end:
+                raise PhoneError("joulecastd did not get to \"%s\": %s" % (word, self.job.text()))
+            time.sleep(0.1)
+
+    def stop(self):
+        self.phone.output("kill -INT $(busybox pidof joulecastd)")
+        self.job.wait(30)
+
+    def cost(self, profile):
+        """What joulecast cost makes of it: the whole answer, and {(app, state): row}."""
+        self.phone.write("/tmp/profile.ini", profile)
+        said = json.loads(self.phone.output("joulecast cost --json --profile /tmp/profile.ini --database " + self.database))
+        return said, {(row["app"], row["state"]): row for row in said["apps"]}
+
+
+def spin_at_each(suite, collector, tolerance_percent, seconds=3):
+    phone = suite.phone
+    watch = Watch(phone, collector, "--collector", collector)
+    truth = {}
+    for khz in KHZ:
+        pin(phone, khz)
+        unit = "spin-%d" % khz
+        said = phone.output("systemd-run --quiet --wait --pipe --collect --unit %s %s spin %d" % (unit, WORK, seconds))
+        truth[khz] = json.loads(said)["cpu_s"]
+    time.sleep(2.5)
+    watch.stop()
+    worst = 0
+    for khz in KHZ:
+        _, apps = watch.cost(profile_of_one(khz))
+        for spun in KHZ:
+            row = apps.get(("sys:spin-%d" % spun, "background"))
+            got = row["energy_j"]["value"] if row else float("nan")
+            off = (got - (truth[spun] if spun == khz else 0)) / truth[spun] * 100
+            worst = max(worst, abs(off)) if off == off else float("inf")
+            if not abs(off) <= tolerance_percent:
+                suite.check(False, "%s: %d kHz of the app that spun at %d kHz: %.3f s, it was %.3f s (%.1f %%)" %
+                            (collector, khz, spun, got, truth[spun] if spun == khz else 0, off))
+    suite.check(worst <= tolerance_percent, "%s: CPU time by frequency is right within %.2f %%" % (collector, worst))
+    suite.rows.append("CPU split by frequency, %s: worst %.2f %%" % (collector, worst))
+
+
+def frequency(suite):
+    phone = suite.boot()
+    said = json.loads(phone.output("joulecast doctor --json"))
+    for collector in said["collectors"][:2]:
+        counts = said["collector_counts"].get(collector, "")
+        print("    %s counts %s" % (collector, counts))
+        spin_at_each(suite, collector, 1 if "frequency" in counts else 25)
+
+
+STEPS = {
+    "doctor": Step(doctor, 30, "what joulecast finds is what the phone has"),
+    "frequency": Step(frequency, 90, "CPU time by frequency, spun at pinned clocks"),
+}

@@ -1,0 +1,176 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Work of known size for apps of the virtual phone. Prints what it did as a line of JSON.
+ *
+ * Usage: work spin SECONDS [PERCENT [CPU]]       busy for PERCENT of each 100 ms
+ *        work write|read FILE MB_PER_S SECONDS   O_DIRECT, 64 KiB at a time
+ *        work send|receive HOST PORT BYTES       TCP, all of it
+ *        work datagrams HOST PORT COUNT SIZE     UDP
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BLOCK (64 << 10)
+#define NS 1000000000ull
+
+static _Alignas(4096) char block[BLOCK];
+
+static void die(const char *what)
+{
+        fprintf(stderr, "work: %s: %s\n", what, strerror(errno));
+        exit(1);
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+        struct timespec now;
+
+        clock_gettime(clock, &now);
+        return (uint64_t)now.tv_sec * NS + (uint64_t)now.tv_nsec;
+}
+
+static void sleep_until(uint64_t until_ns)
+{
+        struct timespec until = { .tv_sec = (time_t)(until_ns / NS), .tv_nsec = (long)(until_ns % NS) };
+
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+                ;
+}
+
+static void spin_until(uint64_t until_ns)
+{
+        volatile unsigned x = 1;
+
+        while (clock_ns(CLOCK_MONOTONIC) < until_ns)
+                for (int i = 0; i < 1000; i++)
+                        x = x * 1664525u + 1013904223u;
+}
+
+static void pin(const char *cpu)
+{
+        cpu_set_t set;
+
+        CPU_ZERO(&set);
+        CPU_SET((size_t)strtoul(cpu, NULL, 10), &set);
+        if (sched_setaffinity(0, sizeof(set), &set) < 0)
+                die("pin");
+}
+
+static int spin(int argc, char **argv)
+{
+        double seconds = strtod(argv[2], NULL);
+        double percent = argc > 3 ? strtod(argv[3], NULL) : 100;
+        uint64_t began = clock_ns(CLOCK_MONOTONIC);
+        uint64_t end = began + (uint64_t)(seconds * 1e9), slice = NS / 10;
+
+        if (argc > 4)
+                pin(argv[4]);
+        for (uint64_t at = began; at < end; at += slice) {
+                spin_until(at + (uint64_t)((double)slice * percent / 100));
+                if (percent < 100)
+                        sleep_until(at + slice);
+        }
+        printf("{\"cpu_s\": %.6f, \"wall_s\": %.6f}\n", (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9,
+               (double)(clock_ns(CLOCK_MONOTONIC) - began) / 1e9);
+        return 0;
+}
+
+static int transfer(char **argv, int writes)
+{
+        double bytes_per_s = strtod(argv[3], NULL) * 1e6, seconds = strtod(argv[4], NULL);
+        uint64_t began = clock_ns(CLOCK_MONOTONIC), bytes = 0;
+        int fd = open(argv[2], (writes ? O_RDWR | O_CREAT : O_RDONLY) | O_DIRECT | O_CLOEXEC, 0600);
+
+        if (fd < 0)
+                die(argv[2]);
+        memset(block, 0xa5, BLOCK);
+        while ((double)bytes < bytes_per_s * seconds) {
+                off_t at = (off_t)(bytes % (16 << 20));
+                ssize_t n = writes ? pwrite(fd, block, BLOCK, at) : pread(fd, block, BLOCK, at);
+
+                if (n != BLOCK)
+                        die(argv[2]);
+                bytes += BLOCK;
+                sleep_until(began + (uint64_t)((double)bytes / bytes_per_s * 1e9));
+        }
+        printf("{\"bytes\": %llu, \"wall_s\": %.6f}\n", (unsigned long long)bytes,
+               (double)(clock_ns(CLOCK_MONOTONIC) - began) / 1e9);
+        return 0;
+}
+
+static int connected(const char *host, const char *port, int type)
+{
+        struct addrinfo hints = { .ai_family = AF_INET, .ai_socktype = type }, *found;
+        int fd;
+
+        if (getaddrinfo(host, port, &hints, &found)) {
+                fprintf(stderr, "work: %s:%s is no address\n", host, port);
+                exit(1);
+        }
+        fd = socket(found->ai_family, type | SOCK_CLOEXEC, 0);
+        if (fd < 0 || connect(fd, found->ai_addr, found->ai_addrlen) < 0)
+                die(host);
+        freeaddrinfo(found);
+        return fd;
+}
+
+static int stream(char **argv, int sends)
+{
+        uint64_t left = strtoull(argv[4], NULL, 10), bytes = 0;
+        int fd = connected(argv[2], argv[3], SOCK_STREAM);
+
+        while (left > 0) {
+                size_t size = left < BLOCK ? (size_t)left : BLOCK;
+                ssize_t n = sends ? send(fd, block, size, 0) : recv(fd, block, size, 0);
+
+                if (n <= 0)
+                        die(sends ? "send" : "receive");
+                left -= (uint64_t)n;
+                bytes += (uint64_t)n;
+        }
+        shutdown(fd, SHUT_WR);
+        if (sends && read(fd, block, 1) < 0) /* all of it has arrived */
+                die("the other end");
+        printf("{\"bytes\": %llu}\n", (unsigned long long)bytes);
+        return 0;
+}
+
+static int datagrams(char **argv)
+{
+        unsigned long count = strtoul(argv[4], NULL, 10), size = strtoul(argv[5], NULL, 10);
+        int fd = connected(argv[2], argv[3], SOCK_DGRAM);
+
+        for (unsigned long i = 0; i < count; i++)
+                if (size > BLOCK || send(fd, block, size, 0) != (ssize_t)size)
+                        die("send");
+        printf("{\"bytes\": %lu}\n", count * size);
+        return 0;
+}
+
+int main(int argc, char **argv)
+{
+        const char *what = argc > 1 ? argv[1] : "";
+
+        if (!strcmp(what, "spin") && argc >= 3)
+                return spin(argc, argv);
+        if ((!strcmp(what, "write") || !strcmp(what, "read")) && argc == 5)
+                return transfer(argv, what[0] == 'w');
+        if ((!strcmp(what, "send") || !strcmp(what, "receive")) && argc == 5)
+                return stream(argv, what[0] == 's');
+        if (!strcmp(what, "datagrams") && argc == 6)
+                return datagrams(argv);
+        fprintf(stderr, "usage: work spin|write|read|send|receive|datagrams ...\n");
+        return 2;
+}
