@@ -4,127 +4,23 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <math.h>
-#include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
 
+#include "program.h"
 #include "util.h"
 
 /* A fit takes milliseconds; on a phone that is being burnt, seconds. One that takes longer hangs. */
 #define ANSWER_MS 60000
-#define END_PAUSES 400           /* of 5 ms */
 #define ANSWER_MAX (4 << 20)     /* bytes */
 
 struct fit_child {
-        pid_t pid;
+        struct program program; /* its pipes are the files below */
         FILE *to, *from;
         const struct log *log;
         char *line;
         size_t capacity;
 };
-
-/* Beside this program in the build folder, in libexec when installed, else wherever the user has it. */
-static void find_fit(char *buf, size_t size)
-{
-        ssize_t length = readlink("/proc/self/exe", buf, size - 1);
-        char *slash;
-
-        buf[MAX(length, 0)] = '\0';
-        slash = strrchr(buf, '/');
-        if (slash && (size_t)(slash - buf) + sizeof("/joulecast-fit") <= size) {
-                strcpy(slash, "/joulecast-fit");
-                if (access(buf, X_OK) == 0)
-                        return;
-        }
-        snprintf(buf, size, "%s/joulecast-fit", JOULECAST_LIBEXECDIR);
-        if (access(buf, X_OK) < 0)
-                snprintf(buf, size, "joulecast-fit");
-}
-
-/* Ctrl-C is for this program alone; the child ends when its pipe does, or with us. */
-static void become_fit(char *const arguments[], int in_fd, int out_fd)
-{
-        char path[PATH_MAX];
-
-        setpgid(0, 0);
-        prctl(PR_SET_PDEATHSIG, SIGTERM);
-        signal(SIGPIPE, SIG_DFL);
-        signal(SIGINT, SIG_DFL);
-        signal(SIGTERM, SIG_DFL);
-        if (dup2(in_fd, STDIN_FILENO) < 0 || dup2(out_fd, STDOUT_FILENO) < 0)
-                _exit(126);
-        find_fit(path, sizeof(path));
-        execvp(path, arguments);
-        _exit(127);
-}
-
-/* Starts joulecast-fit with our ends of two pipes. */
-static int spawn(char *const arguments[], pid_t *pid, int *to_fd, int *from_fd)
-{
-        int down[2], up[2];
-
-        fflush(NULL);
-        if (pipe2(down, O_CLOEXEC) < 0)
-                return -errno;
-        if (pipe2(up, O_CLOEXEC) < 0) {
-                int err = -errno;
-
-                close(down[0]);
-                close(down[1]);
-                return err;
-        }
-        *pid = fork();
-        if (*pid == 0)
-                become_fit(arguments, down[0], up[1]);
-        close(down[0]);
-        close(up[1]);
-        *to_fd = down[1];
-        *from_fd = up[0];
-        if (*pid > 0)
-                return 0;
-        close(down[1]);
-        close(up[0]);
-        return -EAGAIN;
-}
-
-/* Its pipes are closed, so it ends by itself; if not, it is ended. Exit status, or a negative errno. */
-static int wait_for(pid_t pid)
-{
-        const struct timespec pause = { .tv_nsec = 5000000 };
-        int status = 0;
-
-        for (unsigned i = 0; i < END_PAUSES; i++) {
-                pid_t ended = waitpid(pid, &status, WNOHANG);
-
-                if (ended == pid)
-                        return WIFEXITED(status) ? WEXITSTATUS(status) : -EPIPE;
-                if (ended < 0 && errno != EINTR)
-                        return -errno;
-                nanosleep(&pause, NULL);
-        }
-        kill(pid, SIGKILL);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-                ;
-        return -ETIMEDOUT;
-}
-
-/* Something to read within @timeout_ms? */
-static int wait_readable(int fd, int timeout_ms)
-{
-        struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
-        int n;
-
-        do
-                n = poll(&poll_fd, 1, timeout_ms);
-        while (n < 0 && errno == EINTR);
-        return n > 0 ? 0 : n == 0 ? -ETIMEDOUT : -errno;
-}
 
 /* One line there, one line back. */
 static int exchange(struct fit_child *child, cJSON *request, cJSON **ret)
@@ -137,7 +33,7 @@ static int exchange(struct fit_child *child, cJSON *request, cJSON **ret)
         if (!text)
                 return -ENOMEM;
         if (fprintf(child->to, "%s\n", text) < 0 || fflush(child->to) < 0 ||
-            wait_readable(fileno(child->from), ANSWER_MS) < 0 ||
+            program_wait_readable(fileno(child->from), ANSWER_MS) < 0 ||
             getline(&child->line, &child->capacity, child->from) < 0)
                 return -EPIPE;
         answer = cJSON_Parse(child->line);
@@ -229,18 +125,18 @@ int fit_child_open(const struct observation_run *run, const struct hardware_desc
         char *const arguments[] = { (char *)"joulecast-fit", (char *)"--follow", NULL };
         cJSON *answer = NULL, *start = start_line(run, description, plan, database, stop_percent);
         struct fit_child *child = calloc(1, sizeof(*child));
-        int to_fd, from_fd, err = child && start ? 0 : -ENOMEM;
+        int err = child && start ? 0 : -ENOMEM;
 
         if (!err)
-                err = spawn(arguments, &child->pid, &to_fd, &from_fd);
+                err = program_start(arguments, &child->program);
         if (err) {
                 cJSON_Delete(start);
                 free(child);
                 return err;
         }
         child->log = log;
-        child->to = fdopen(to_fd, "w");
-        child->from = fdopen(from_fd, "r");
+        child->to = fdopen(take_fd(&child->program.to_fd), "w");
+        child->from = fdopen(take_fd(&child->program.from_fd), "r");
         err = child->to && child->from ? exchange(child, start, &answer) : -ENOMEM;
         if (!err && !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "ready")))
                 err = -EPROTO;
@@ -263,7 +159,7 @@ void fit_child_close(struct fit_child *child)
         }
         if (child->from)
                 fclose(child->from);
-        wait_for(child->pid);
+        program_end(&child->program);
         free(child->line);
         free(child);
 }
@@ -326,7 +222,7 @@ static int read_all(int fd, char **ret)
 
                 if (util_grow(&text, &capacity, length + 4096, 1) < 0)
                         return -ENOMEM;
-                n = wait_readable(fd, ANSWER_MS) < 0 ? -1 : read(fd, text + length, 4095);
+                n = program_wait_readable(fd, ANSWER_MS) < 0 ? -1 : read(fd, text + length, 4095);
                 if (n < 0)
                         return -ENODATA;
                 length += (size_t)n;
@@ -360,17 +256,16 @@ int fit_child_run(const struct fit_request *request, struct fit_result *ret)
                 (char *)"--estimator", (char *)request->estimator, (char *)"--profile", (char *)request->profile,
                 (char *)"--json", NULL,
         };
-        int to_fd, from_fd, status, err;
-        pid_t pid;
+        struct program program;
+        int status, err;
 
         snprintf(run, sizeof(run), "%lld", (long long)request->run);
-        err = spawn(arguments, &pid, &to_fd, &from_fd);
+        err = program_start(arguments, &program);
         if (err)
                 return err;
-        close(to_fd);
-        err = read_all(from_fd, &text);
-        close(from_fd);
-        status = wait_for(pid);
+        close(take_fd(&program.to_fd));
+        err = read_all(program.from_fd, &text);
+        status = program_end(&program);
         if (status == 127)
                 return -ENOENT;
         if (err || status != 0)
