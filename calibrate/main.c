@@ -286,17 +286,11 @@ static int take_device(struct night *night)
         return err;
 }
 
-static int open_night(struct calibration *calibration)
+static int begin_night(struct calibration *calibration)
 {
         struct night *night = &calibration->night;
-        int err;
+        int err = night_begin(night);
 
-        night->options = &calibration->options;
-        night->log = &calibration->log;
-        night->database = access(calibration->usage, R_OK) == 0 ? calibration->usage : NULL;
-        err = observations_open(calibration->observations, true, night->log, &night->observations);
-        if (!err)
-                err = night_begin(night);
         if (!err)
                 err = go_on(calibration);
         if (!err)
@@ -307,11 +301,52 @@ static int open_night(struct calibration *calibration)
         calibration->runner = !err;
         if (!err)
                 err = refuse_start(&night->runner, night->method, night->log);
-        if (!err)
-                err = night_open(night);
+        return err ? err : night_open(night);
+}
+
+static int open_night(struct calibration *calibration)
+{
+        struct night *night = &calibration->night;
+        int err;
+
+        night->options = &calibration->options;
+        night->log = &calibration->log;
+        night->database = access(calibration->usage, R_OK) == 0 ? calibration->usage : NULL;
+        err = observations_open(calibration->observations, true, night->log, &night->observations);
         if (!err)
                 err = progress_open(calibration->options.json, &night->progress);
-        return err;
+        return err ? err : begin_night(calibration);
+}
+
+/* The gauge that `auto` took does not do what it shows: the percentage always does something. */
+static int begin_again_by_percent(struct calibration *calibration)
+{
+        struct night before = calibration->night;
+        int err;
+
+        night_close(&before);
+        runner_close(&before.runner);
+        plan_clear(&before.plan);
+        calibration->runner = false;
+        calibration->night = (struct night){
+                .options = before.options,
+                .log = before.log,
+                .database = before.database,
+                .hardware = before.hardware,
+                .description = before.description,
+                .observations = before.observations,
+                .progress = before.progress,
+        };
+        calibration->options.method = CHOICE_PERCENT;
+        log_warning(&calibration->log, "it goes on by the steps of the battery's percentage");
+        err = make_plan(calibration);
+        if (!err)
+                err = begin_night(calibration);
+        if (err)
+                return err;
+        calibration->night.runner.drawn_percent = NAN; /* nor is what it counts */
+        progress_begin(calibration->night.progress, &calibration->night);
+        return night_run(&calibration->night);
 }
 
 static int fit(struct calibration *calibration, struct fit_result *result)
@@ -345,6 +380,8 @@ static int run(struct calibration *calibration)
 
         progress_begin(night->progress, night);
         err = night_run(night);
+        if (err == -EPROTO && calibration->options.method == CHOICE_AUTO)
+                err = begin_again_by_percent(calibration);
         if (err == -EINTR) {
                 night->stopped = "interrupted";
                 progress_interrupted(night->progress, night);
@@ -353,7 +390,8 @@ static int run(struct calibration *calibration)
                 return err;
         }
         if (err) {
-                log_error(&calibration->log, "the night ended early: %s; its observations are kept in %s", strerror(-err),
+                log_error(&calibration->log, "the night ended early: %s; its observations are kept in %s",
+                          err == -EPROTO ? "calibrate with --method percent" : strerror(-err),
                           calibration->observations);
                 return err;
         }

@@ -90,6 +90,35 @@ static int burn_once(struct night *night)
         return err;
 }
 
+/*
+ * Whether charge_now may be believed. Some firmware makes it of the percentage, and then it is no finer; some lets it
+ * stand, or run at its own pace (by a quarter, when both have fallen so far that their steps do not explain it).
+ */
+#define COARSE_PERCENT 0.9
+#define STRAY_PERCENT 2.0
+#define STRAY_SHARE 0.25
+
+static int judge_level(const struct night *night, int err)
+{
+        const struct runner *runner = &night->runner;
+        double fine = runner->first.level_percent - runner->look.level_percent;
+        double shown = runner->first.capacity_percent - runner->look.capacity_percent;
+
+        if (night->method != METHOD_TICKS || (err && err != -EPROTO))
+                return err;
+        if (err)
+                log_bug_firmware(night->log, "charge_now stands still while the percentage falls");
+        else if (runner->step_percent > COARSE_PERCENT)
+                log_bug_firmware(night->log, "charge_now steps by %.2f %%, hardly finer than the percentage",
+                                 runner->step_percent);
+        else if (fabs(fine - shown) > STRAY_PERCENT + STRAY_SHARE * fmax(shown, 0))
+                log_bug_firmware(night->log, "charge_now fell by %.1f %% while the percentage fell by %.0f %%", fine,
+                                 shown);
+        else
+                return 0;
+        return -EPROTO;
+}
+
 /* Gets through the partial step, at the start and whenever the level's steps were lost. */
 static int burn(struct night *night)
 {
@@ -100,6 +129,8 @@ static int burn(struct night *night)
                 hindrance = night->stopped ? 0 : night->runner.hindrance;
                 if (!err && hindrance == -EAGAIN)
                         err = night_pause(night);
+                else
+                        err = judge_level(night, err);
         } while (!err && hindrance == -EAGAIN);
         if (!err && hindrance) {
                 log_error(night->log, "%s: %s", night->plan.modes[night->plan.burn].mode.name, night->runner.reason);
@@ -120,6 +151,8 @@ static int measure(struct night *night, size_t mode)
                 night->left_out[mode] = true; /* nothing was lost: the level has only just stepped */
                 return 0;
         }
+        if (!night->runner.hindrance)
+                err = judge_level(night, err);
         if (!err)
                 err = night_store(night, &observation, mode);
         lost = night->runner.span.disturbed || night->runner.hindrance || !(observation.steps > 0);

@@ -62,7 +62,10 @@ void night_close(struct night *night);
 double night_left_at(const struct night *night);
 int64_t night_ended_ns(const struct night *night); /* realtime of its last observation's end */
 
-/* 0: ended by itself or by a limit (`stopped`); -EINTR: asked to stop; another negative errno after a sentence. */
+/*
+ * 0: ended by itself or by a limit (`stopped`); -EINTR: asked to stop; -EPROTO: the gauge or the fine level does not do
+ * what it shows, said to the log; another negative errno after a sentence.
+ */
 int night_run(struct night *night);
 
 double night_used_percent(const struct night *night);

@@ -272,10 +272,13 @@ static double poll_s(const struct runner *runner)
         return fmin(fmax(runner->refresh.period_s / POLLS_PER_REFRESH, POLL_MIN_S), POLL_MAX_S);
 }
 
-/* Waits for the level to change; @fallen gets by how much (below 0: it rose). */
+/* A fine level that stands still while the percentage falls by so many is stuck. */
+#define STUCK_PERCENT 2
+
+/* Waits for the level to change; @fallen gets by how much (below 0: it rose). -EPROTO: it is stuck. */
 static int wait_step(struct runner *runner, double *fallen)
 {
-        double level = runner->look.level_percent;
+        double level = runner->look.level_percent, capacity = runner->look.capacity_percent;
 
         for (;;) {
                 double poll = poll_s(runner);
@@ -285,8 +288,11 @@ static int wait_step(struct runner *runner, double *fallen)
                         return err;
                 if (runner->span.disturbed || isnan(runner->look.level_percent) || isnan(level))
                         break;
-                if (runner->look.level_percent == level)
+                if (runner->look.level_percent == level) {
+                        if (runner->fine && capacity - runner->look.capacity_percent >= STUCK_PERCENT)
+                                return -EPROTO;
                         continue;
+                }
                 refresh_step(&runner->refresh, runner->look.at_ns, poll);
                 break;
         }

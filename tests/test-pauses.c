@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What comes between a night: a virtual device whose user plugs in, whose load ends, which gets too hot. */
+/* What comes between a night: a virtual device whose user plugs in, whose load ends, which gets too hot, which lies. */
 
 #include <errno.h>
 #include <signal.h>
@@ -20,7 +20,7 @@ static const char device_text[] =
         "[cpu 0]\ncpus = 0-1\n"
         "active_mw.384000 = 160\nactive_mw.1000000 = 300\nshared_mw.384000 = 40\nshared_mw.1000000 = 80\n"
         "[disk]\nread_mj_per_mb = 6\nwrite_mj_per_mb = 25\n"
-        "[virtual]\nseed = 7\nvoltage_mv.0 = 3500\nvoltage_mv.100 = 3500\nlevel_step_percent = 1\n"
+        "[virtual]\nseed = 7\nvoltage_mv.0 = 3500\nvoltage_mv.100 = 3500\nlevel_step_percent = 0.1\n"
         "gauge_period_s = 3.5\ngauge_noise_percent = 0.3\n";
 
 /* The virtual device, with somebody beside it. */
@@ -29,6 +29,9 @@ struct watched {
         struct hardware *device;
         double from_s, until_s;   /* since the start: may_go_on() says @answer */
         int answer;
+        double charge_share;      /* of what is drawn, charge_now shows so much; 0: as it is */
+        bool charge_coarse;       /* it shows whole percents alone */
+        uint64_t charge_uah;      /* at the start */
         const char *load_of;      /* a mode whose load ends after ten seconds; */
         const char *refuses;      /* and one that cannot be held */
         uint64_t start_ns, held_ns;
@@ -95,9 +98,17 @@ static int wait_until(struct hardware *hardware, uint64_t until_ns)
 
 static int read_sample(struct hardware *hardware, struct sample *sample)
 {
-        struct hardware *device = watched_of(hardware)->device;
+        struct watched *self = watched_of(hardware);
+        int err = self->device->ops->read(self->device, sample);
 
-        return device->ops->read(device, sample);
+        if (!err && !self->charge_uah)
+                self->charge_uah = sample->battery.charge_now_uah;
+        if (!err && self->charge_share > 0)
+                sample->battery.charge_now_uah = self->charge_uah - (uint64_t)(self->charge_share *
+                        (double)(self->charge_uah - sample->battery.charge_now_uah));
+        if (!err && self->charge_coarse)
+                sample->battery.charge_now_uah = sample->battery.charge_full_uah * sample->battery.capacity_percent / 100;
+        return err;
 }
 
 static int apply(struct hardware *hardware, const struct mode *mode)
@@ -149,10 +160,17 @@ struct test {
         struct observation *list;
         size_t n;
         int err;
+        struct log log;
+        char said[1024];
         char folder[32], path[64];
 };
 
 static const volatile sig_atomic_t no_signal;
+
+static void listen(void *data, enum log_level level, const char *sentence)
+{
+        snprintf(((struct test *)data)->said, sizeof(((struct test *)data)->said), "%s", sentence);
+}
 
 static void open_device(struct test *test)
 {
@@ -180,11 +198,13 @@ static void run(struct test *test, enum observation_method method)
         night->options = &test->options;
         night->limits = (struct plan_limits){ INFINITY, INFINITY, INFINITY };
         night->method = method;
+        test->log = (struct log){ listen, test };
+        night->log = &test->log;
         check_int(plan_make(&night->description, &night->plan), 0);
         check_int(observations_open(test->path, true, NULL, &night->observations), 0);
         check_int(night_begin(night), 0);
         check_int(begin(night->hardware), 0);
-        check_int(runner_open(night->hardware, &night->description, &no_signal, false, &night->runner), 0);
+        check_int(runner_open(night->hardware, &night->description, &no_signal, method == METHOD_TICKS, &night->runner), 0);
         check_int(night_open(night), 0);
         test->err = night_run(night);
         check_int(observations_read(night->observations, night->run.id, &test->list, &test->n), 0);
@@ -324,6 +344,26 @@ static void burn_must_run(void)
         end(&percent);
 }
 
+/* charge_now that is the percentage once more, that stands, and that runs at half the pace. */
+static void charge_lies(void)
+{
+        struct test coarse = { .hardware = { .charge_coarse = true } }, stands = { .hardware = { .charge_share = 1e-9 } },
+                    stray = { .hardware = { .charge_share = 0.5 } };
+
+        run(&coarse, METHOD_TICKS);
+        check_int(coarse.err, -EPROTO);
+        check_text(coarse.said, "charge_now steps by 1.00 %, hardly finer than the percentage");
+        end(&coarse);
+        run(&stands, METHOD_TICKS);
+        check_int(stands.err, -EPROTO);
+        check_text(stands.said, "charge_now stands still while the percentage falls");
+        end(&stands);
+        run(&stray, METHOD_TICKS);
+        check_int(stray.err, -EPROTO);
+        check(strstr(stray.said, " % while the percentage fell by ") != NULL);
+        end(&stray);
+}
+
 int main(void)
 {
         signal(SIGPIPE, SIG_IGN);
@@ -334,5 +374,6 @@ int main(void)
         too_hot();
         load_ends();
         burn_must_run();
+        charge_lies();
         return check_result();
 }
