@@ -234,6 +234,8 @@ static int on_key(void *data, const struct ini_place *place, const char *section
         struct parser *parser = data;
         int err = 0;
 
+        if (!*section)
+                return ini_error(place, "%s stands before any section", key);
         if (strcmp(section, "journal") == 0 && !parser->section[0])
                 return set_head(parser, place, key, value);
         if (strcmp(section, parser->section)) {
