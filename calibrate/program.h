@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * One of our own programs as a child, at the other ends of two pipes. It ends with its input, or with us. What speaks
- * of the device stays here; foreign libraries, and their crashes, stay there.
+ * One of our own programs as a child, at the other ends of two pipes. It ends with its input, or with us.
+ * What speaks of the device stays here; foreign libraries, and their crashes, stay there.
  */
 
 #include <stddef.h>
@@ -19,13 +19,16 @@ struct program {
 };
 
 /*
- * @arguments: the first is its name: beside this program in the build folder, in libexec when installed, else wherever
- * the user has it; with a "/" it is a path. 0, also where it is not there: then it ends with 127 without a word.
+ * @arguments: the first is its name: beside this program in the build folder, in libexec when installed, else
+ * wherever the user has it; with a "/" it is a path. 0, also where it is not there: then it ends with 127
+ * without a word.
  */
 int program_start(char *const arguments[], struct program *ret);
 /* A line without its end. 0; -EPIPE: it has ended. */
 int program_say(struct program *program, const char *line);
-/* A line without its end, cut to @size. 0; -ETIMEDOUT; -EPIPE: it has ended; -EMSGSIZE: no line is so long. */
+/*
+ * A line without its end, cut to @size. 0; -ETIMEDOUT; -EPIPE: it has ended; -EMSGSIZE: no line is so long.
+ */
 int program_hear(struct program *program, int timeout_ms, char *buf, size_t size);
 /* Closes its input; it ends by itself, or is ended. Its exit status; a negative errno. Safe to repeat. */
 int program_end(struct program *program);

@@ -1,10 +1,15 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The display of a calibration on trees: which backlight it drives, what it writes, and what it takes from a driver. */
+/*
+ * The display of a calibration on trees: which backlight it drives, what it writes, and what it takes from a
+ * driver.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
 
 #include "check.h"
 #include "display-part.h"
@@ -12,9 +17,31 @@
 #include "tree.h"
 
 #define PANEL "sys/class/backlight/panel"
+#define CONNECTOR "sys/class/drm/card0-eDP-1"
+
+/* In the place of joulecast-picture: it switches the tree's connector, and lights it on its way out. */
+static const char program_switching[] =
+        "#!/bin/sh\n"
+        "cd \"$(dirname \"$0\")\" || exit 1\n"
+        "echo screen kms white switch\n"
+        "while read -r word; do\n"
+        "        if [ \"$word\" = on ]; then echo On; else echo Off; fi > " CONNECTOR "/dpms\n"
+        "        echo \"$word\" >> words\n"
+        "        echo $$ > pid\n"
+        "        echo \"$word\"\n"
+        "done\n"
+        "echo On > " CONNECTOR "/dpms\n";
+
+/* A compositor that cannot switch, and one that only offers to. */
+static const char program_white[] = "#!/bin/sh\necho screen wayland white\n"
+                                    "while read -r word; do echo \"$word\"; done\n";
+static const char program_failing[] = "#!/bin/sh\necho screen wayland white switch\n"
+                                      "while read -r word; do if [ $word = on ]; then echo on; else echo failed; fi; done\n";
+static const char program_none[] = "#!/bin/sh\nexit 1\n";
 
 struct desk {
-        char dir[64], journal[96], said[1024];
+        char dir[64], journal[96], program[96], said[1024];
+        bool has_program;
         struct log log;
         int root_fd;
         struct settings *settings;
@@ -44,7 +71,9 @@ static const char *get(const struct desk *desk, const char *path)
 
 static void put_backlight(const struct desk *desk, const char *name, const char *type, const char *max)
 {
-        const char *const files[][2] = { { "type", type }, { "max_brightness", max }, { "brightness", "7\n" }, { "bl_power", "0\n" } };
+        const char *const files[][2] = {
+                { "type", type }, { "max_brightness", max }, { "brightness", "7\n" }, { "bl_power", "0\n" },
+        };
 
         for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
                 char path[128];
@@ -59,15 +88,31 @@ static void make(struct desk *desk)
         *desk = (struct desk){ .log = { .handler = keep, .data = desk } };
         snprintf(desk->dir, sizeof(desk->dir), "/tmp/joulecast-display-XXXXXX");
         check(mkdtemp(desk->dir) != NULL);
+        snprintf(desk->program, sizeof(desk->program), "%s/program", desk->dir);
         snprintf(desk->journal, sizeof(desk->journal), "%s/journal/restore.ini", desk->dir);
         desk->root_fd = open(desk->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void put_program(struct desk *desk, const char *text)
+{
+        put(desk, "program", text);
+        check_int(chmod(desk->program, 0755), 0);
+        desk->has_program = true;
+}
+
+static void put_panel(const struct desk *desk)
+{
+        put_backlight(desk, "panel", "firmware\n", "100\n");
+        put(desk, CONNECTOR "/status", "connected\n");
+        put(desk, CONNECTOR "/enabled", "enabled\n");
+        put(desk, CONNECTOR "/dpms", "On\n");
 }
 
 static int open_part(struct desk *desk)
 {
         const struct machine_hardware machine = { .log = &desk->log };
 
-        return display_part_open(desk->root_fd, &machine, &desk->part);
+        return display_part_open(desk->root_fd, desk->has_program ? desk->program : NULL, &machine, &desk->part);
 }
 
 static void begin(struct desk *desk)
@@ -188,8 +233,122 @@ static void test_broken(void)
         end(&desk);
 }
 
+static void test_switched(void)
+{
+        struct desk desk;
+
+        make(&desk);
+        put_panel(&desk);
+        put_program(&desk, program_switching);
+        begin(&desk);
+        check_text(settings_original(desk.settings, "screen:power"), "on");
+        check_int(light(&desk, false, 0), 0);
+        check_seen(&desk, false, 0);
+        check_text(get(&desk, PANEL "/bl_power"), "0"); /* the screen itself is off, not its light alone */
+        check_int(light(&desk, true, 30), 0);
+        check_seen(&desk, true, 30);
+        check_int(light(&desk, false, 0), 0);
+        desk.part->ops->stop(desk.part); /* the program lights it */
+        check_seen(&desk, true, 30);
+        check_text(desk.said, "");
+        end(&desk);
+}
+
+/* Killed, or ended by somebody who wants the screen: taken again, into the state that the mode has. */
+static void test_lost(void)
+{
+        struct desk desk;
+        int pid;
+
+        make(&desk);
+        put_panel(&desk);
+        put_program(&desk, program_switching);
+        begin(&desk);
+        check_int(light(&desk, false, 0), 0);
+        check_int(look_again(&desk), 0);
+        check_text(desk.said, "");
+        pid = atoi(get(&desk, "pid"));
+        check(pid > 1 && kill(pid, SIGKILL) == 0);
+        put(&desk, CONNECTOR "/dpms", "On\n");
+        for (unsigned i = 0; i < 200 && !desk.said[0]; i++) {
+                check_int(look_again(&desk), 0);
+                usleep(10000);
+        }
+        check(strstr(desk.said, "taken from us") != NULL);
+        check(atoi(get(&desk, "pid")) != pid);
+        check_seen(&desk, false, 0);
+        end(&desk);
+}
+
+static void test_cannot_switch(const char *program)
+{
+        struct desk desk;
+
+        make(&desk);
+        put_panel(&desk);
+        put_program(&desk, program);
+        begin(&desk);
+        check_int(light(&desk, true, 40), 0);
+        check_seen(&desk, true, 40);
+        check_int(light(&desk, false, 0), 0);
+        check_text(get(&desk, PANEL "/bl_power"), "4");
+        check_int(light(&desk, true, 50), 0);
+        check_text(get(&desk, PANEL "/bl_power"), "0");
+        check_seen(&desk, true, 50);
+        check_text(desk.said, program == program_none
+                                      ? "no white picture can be shown on this screen, so its brightness alone is measured"
+                                      : "");
+        end(&desk);
+}
+
+/* Nothing can switch it: then it is as dim as it can be, and that is said. */
+static void test_dim(void)
+{
+        struct desk desk;
+        char path[128];
+
+        make(&desk);
+        put_panel(&desk);
+        snprintf(path, sizeof(path), "%s/" PANEL "/bl_power", desk.dir);
+        check_int(unlink(path), 0);
+        put_program(&desk, program_white);
+        begin(&desk);
+        check_int(light(&desk, false, 0), 0);
+        check_text(get(&desk, PANEL "/brightness"), "1");
+        check(strstr(desk.said, "cannot be switched off from here") != NULL);
+        end(&desk);
+}
+
+/* A monitor on a cable: there is nothing to measure, but it is off while something else is. */
+static void test_no_backlight(void)
+{
+        struct desk desk;
+        struct hardware_description description = { .max_brightness = 9 };
+
+        make(&desk);
+        put(&desk, CONNECTOR "/status", "connected\n");
+        put(&desk, CONNECTOR "/enabled", "enabled\n");
+        put(&desk, CONNECTOR "/dpms", "On\n");
+        put_program(&desk, program_switching);
+        begin(&desk);
+        check_int(desk.part->ops->describe(desk.part, &description), 0);
+        check_int(description.max_brightness, 0);
+        check_int(light(&desk, false, 0), 0);
+        check_seen(&desk, false, 0);
+        desk.part->ops->stop(desk.part);
+        end(&desk);
+}
+
 int main(void)
 {
+        signal(SIGPIPE, SIG_IGN); /* as calibration does */
+        test_switched();
+        test_lost();
+        test_cannot_switch(program_white);
+        test_cannot_switch(program_failing);
+        test_cannot_switch(program_none);
+        test_dim();
+        test_no_backlight();
         test_levels();
         test_somebody_else();
         test_none();

@@ -10,6 +10,7 @@
 
 #include "battery.h"
 #include "cpu.h"
+#include "display.h"
 #include "util.h"
 
 static void closedirp(DIR **dir)
@@ -36,17 +37,6 @@ static bool any(int root_fd, const char *folder, bool (*each)(int fd, const char
         return false;
 }
 
-static bool reads(int fd, const char *name, const char *file, char *buf, size_t size)
-{
-        char path[512];
-
-        snprintf(path, sizeof(path), "%s/%s", name, file);
-        if (util_read_at(fd, path, buf, size) < 0)
-                return false;
-        buf[strcspn(buf, "\n")] = '\0';
-        return true;
-}
-
 /* All batteries together, as the samples will show them: what firmware gets wrong is not offered. */
 static bool describe_battery(int root_fd, struct hardware_description *description)
 {
@@ -65,18 +55,6 @@ static bool describe_battery(int root_fd, struct hardware_description *descripti
         else if (sum.have & BATTERY_CHARGE_FULL && sum.have & BATTERY_VOLTAGE)
                 description->rough_mwh = (double)sum.charge_full_uah * (double)sum.voltage_uv / 1e9;
         return true;
-}
-
-static bool see_backlight(int fd, const char *name, void *data)
-{
-        struct hardware_description *description = data;
-        char text[64];
-        uint64_t number;
-
-        if (!reads(fd, name, "max_brightness", text, sizeof(text)) || util_parse_u64(text, &number) < 0)
-                return false;
-        description->max_brightness = number > UINT32_MAX ? 0 : (uint32_t)number;
-        return description->max_brightness > 0;
 }
 
 /* Storages with a device behind them; loop, ram, zram and dm have none. */
@@ -151,8 +129,11 @@ void machine_describe_battery(int root_fd, struct hardware_description *descript
 
 void machine_describe(int root_fd, struct hardware_description *description)
 {
+        struct display_state display;
+
         machine_describe_battery(root_fd, description);
-        any(root_fd, "sys/class/backlight", see_backlight, description);
+        if (display_look(root_fd, &display) == 0)
+                description->max_brightness = display.max_brightness;
         any(root_fd, "sys/block", see_disk, description);
         description->wifi = any(root_fd, "sys/class/net", see_wifi, NULL);
         description->gpu = any(root_fd, "dev/dri", see_gpu, NULL);

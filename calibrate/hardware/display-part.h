@@ -4,5 +4,9 @@
 
 #include "part.h"
 
-/* The display of the machine whose "/" is @root_fd, which stays the caller's: for tests on trees. */
-int display_part_open(int root_fd, const struct machine_hardware *machine, struct part **ret);
+/*
+ * The display of the machine whose "/" is @root_fd, which stays the caller's: for tests on trees. @program
+ * holds the screen: its name or path, or NULL for the backlight alone.
+ */
+int display_part_open(int root_fd, const char *program, const struct machine_hardware *machine,
+                      struct part **ret);

@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The display: brightness by the backlight class (Documentation/ABI/stable/sysfs-class-backlight), the same backlight
- * that the samples show (lib/display.c). Never 0, which some panels take for off and others for their dimmest.
+ * The display: how bright by its backlight, white or off by joulecast-picture, which knows consoles and
+ * desktops. Where that cannot switch the screen, the backlight alone is switched; where neither can, the
+ * dimmest light stays on.
  */
 
 #include "display.h"
@@ -12,24 +13,26 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "backlight.h"
 #include "display-part.h"
-#include "logind.h"
-#include "usage.h"
+#include "screen-program.h"
 #include "util.h"
 
-#define BACKLIGHT "/sys/class/backlight"
-#define POWER_ON "0"  /* FB_BLANK_UNBLANK */
-#define POWER_OFF "4" /* FB_BLANK_POWERDOWN */
+#define POWER "screen:power"
+#define STARTS_MAX 5 /* of the program in one calibration: what dies more often is not worth another try */
 
 struct display {
         struct part part; /* first */
         int root_fd;
         const struct log *log;
-        char backlight[64];        /* "": no backlight */
-        uint32_t max_brightness;
-        char brightness[128], power[128]; /* names of settings; "": there is none */
-        struct settings *settings; /* between prepare() and stop() */
-        uint32_t held;             /* what the driver made of what was asked; BRIGHTNESS_UNKNOWN: nothing is */
+        struct backlight backlight;
+        const char *program;          /* NULL: none is wanted */
+        struct screen_program screen;
+        unsigned starts;
+        struct settings *settings;    /* between prepare() and stop() */
+        bool journalled;              /* the screen was lit, and is to be lit again */
+        bool applied, on;             /* a mode is; its screen */
+        bool told_dim, told_picture, told_state;
 };
 
 static struct display *display_of(struct part *part)
@@ -37,122 +40,129 @@ static struct display *display_of(struct part *part)
         return (struct display *)part;
 }
 
-static int read_number(const struct display *display, const char *name, uint32_t *ret)
-{
-        char text[32];
-        uint64_t number;
-        ssize_t n = util_read_at(display->root_fd, name + 1, text, sizeof(text));
-        int err = n < 0 ? (int)n : util_parse_u64(text, &number);
-
-        if (err)
-                return err;
-        if (number > UINT32_MAX)
-                return -ERANGE;
-        *ret = (uint32_t)number;
-        return 0;
-}
-
 static int describe(struct part *part, struct hardware_description *description)
 {
-        description->max_brightness = display_of(part)->max_brightness;
+        description->max_brightness = display_of(part)->backlight.max;
         return 0;
 }
 
-/* Only root may write bl_power; without it the brightness alone is held. */
+/* A screen that is dark before us may be left dark; one that is lit must be lit again, whoever was killed. */
 static int prepare(struct part *part, struct settings *settings)
 {
         struct display *display = display_of(part);
-        int err = settings_add(settings, display->brightness);
+        struct display_state state;
 
-        if (err) {
-                log_error(display->log, "%s: its brightness cannot be held: %s", display->brightness, strerror(-err));
-                return err;
-        }
-        snprintf(display->power, sizeof(display->power), BACKLIGHT "/%s/bl_power", display->backlight);
-        if (faccessat(display->root_fd, display->power + 1, W_OK, AT_EACCESS) < 0 || settings_add(settings, display->power) < 0)
-                display->power[0] = '\0';
         display->settings = settings;
-        return 0;
+        display->starts = 0;
+        display->journalled = display->program && display_look(display->root_fd, &state) == 0 &&
+                              state.screen_known && state.screen_on && settings_add(settings, POWER) == 0;
+        return backlight_prepare(&display->backlight, settings);
 }
 
-static int write_as_user(struct display *display, const char *text, uint32_t brightness)
+static void start_program(struct display *display)
 {
-        int err = settings_before(display->settings, display->brightness, text);
+        if (!display->program || display->screen.program.pid || display->starts >= STARTS_MAX)
+                return;
+        display->starts++;
+        if (screen_program_start(display->program, &display->screen) < 0)
+                display->starts = STARTS_MAX;
+        if (display->screen.white || display->told_picture || !display->backlight.max)
+                return;
+        display->told_picture = true;
+        log_info(display->log, "no white picture can be shown on this screen, so its brightness alone is measured");
+}
+
+/* What the kernel says of the screen is what is learnt from. */
+static void compare(struct display *display, bool on)
+{
+        struct display_state state;
+
+        if (display->told_state || display_look(display->root_fd, &state) < 0 || !state.screen_known ||
+            state.screen_on == on)
+                return;
+        display->told_state = true;
+        log_warning(display->log, "the screen was switched %s, and the kernel says that it is %s; that counts",
+                    on ? "on" : "off", on ? "off" : "on");
+}
+
+static int light(struct display *display, bool on)
+{
+        bool journal;
+        int err, after = 0;
+
+        start_program(display);
+        if (!display->screen.program.pid)
+                return -EOPNOTSUPP;
+        journal = display->journalled && display->screen.can_switch;
+        err = journal ? settings_before(display->settings, POWER, on ? "on" : "off") : 0;
+        if (err)
+                return err;
+        err = screen_program_light(&display->screen, on);
+        if (journal)
+                after = settings_after(display->settings, POWER);
+        if (!err && (on || display->screen.can_switch))
+                compare(display, on);
+        return err ? err : after ? after : on || display->screen.can_switch ? 0 : -EOPNOTSUPP;
+}
+
+/* Without a picture it is lit all the same. */
+static int switch_on(struct display *display, uint32_t brightness)
+{
+        int err = display->backlight.max ? backlight_hold(&display->backlight, brightness) : 0;
 
         if (!err)
-                err = logind_set_brightness(display->backlight, brightness);
-        return err ? err : settings_after(display->settings, display->brightness);
+                err = light(display, true);
+        return err == -EOPNOTSUPP || err == -EPIPE ? 0 : err;
 }
 
-/* The driver may round: what it says afterwards is what is held, and what the samples show. */
-static int hold_brightness(struct display *display, uint32_t brightness)
+static int switch_off(struct display *display)
 {
-        char text[16];
-        int err;
+        int err = light(display, false);
 
-        snprintf(text, sizeof(text), "%u", MIN(MAX(brightness, 1), display->max_brightness));
-        err = settings_write(display->settings, display->brightness, text);
-        if (err == -EACCES && geteuid() != 0)
-                err = write_as_user(display, text, MIN(MAX(brightness, 1), display->max_brightness));
-        if (!err)
-                err = read_number(display, display->brightness, &display->held);
-        if (!err && display->held == 0)
-                err = -EIO;
-        if (err)
-                log_error(display->log, "%s: cannot be set to %s: %s", display->brightness, text,
-                          err == -EIO ? "the driver does not keep it" : strerror(-err));
-        return err;
-}
-
-static int switch_power(struct display *display, bool on)
-{
-        int err = display->power[0] ? settings_write(display->settings, display->power, on ? POWER_ON : POWER_OFF) : 0;
-
-        if (err)
-                log_error(display->log, "%s: the screen cannot be switched %s: %s", display->power, on ? "on" : "off",
-                          strerror(-err));
-        return err;
+        backlight_let_go(&display->backlight);
+        if (err != -EOPNOTSUPP && err != -EPIPE)
+                return err;
+        err = backlight_switch(&display->backlight, false);
+        if (err != -EOPNOTSUPP)
+                return err;
+        if (!display->told_dim)
+                log_warning(display->log, "the screen cannot be switched off from here; its dimmest light counts to "
+                            "what the machine always draws");
+        display->told_dim = true;
+        return display->backlight.max ? backlight_hold(&display->backlight, 1) : 0;
 }
 
 static int apply(struct part *part, const struct mode *mode)
 {
         struct display *display = display_of(part);
-        int err;
 
-        if (mode->screen_on) {
-                err = hold_brightness(display, mode->brightness);
-                return err ? err : switch_power(display, true);
-        }
-        display->held = BRIGHTNESS_UNKNOWN;
-        return switch_power(display, false);
+        display->applied = true;
+        display->on = mode->screen_on;
+        return mode->screen_on ? switch_on(display, mode->brightness) : switch_off(display);
 }
 
-/* Somebody at the keys, or a program that follows the light of the room. The samples know how long it was another. */
+/* Somebody switched to another console, or ended the program: it is tried again. */
 static int check(struct part *part)
 {
         struct display *display = display_of(part);
-        uint32_t now, held = display->held;
-        int err;
+        int err = backlight_check(&display->backlight);
 
-        if (held == BRIGHTNESS_UNKNOWN)
-                return 0;
-        err = read_number(display, display->brightness, &now);
-        if (err) {
-                log_error(display->log, "%s: cannot be read any more: %s", display->brightness, strerror(-err));
+        if (err || !display->applied || !display->screen.program.pid || screen_program_lives(&display->screen))
                 return err;
-        }
-        if (now == held)
-                return 0;
-        log_warning(display->log, "somebody changed the brightness from %u to %u; it is held at %u again", held, now, held);
-        return hold_brightness(display, held);
+        screen_program_end(&display->screen);
+        log_warning(display->log, "the screen was taken from us; we take it again");
+        return display->on ? switch_on(display, display->backlight.held) : switch_off(display);
 }
 
 static void stop(struct part *part)
 {
         struct display *display = display_of(part);
 
-        display->held = BRIGHTNESS_UNKNOWN;
-        display->settings = NULL;
+        screen_program_end(&display->screen);
+        display->screen = (struct screen_program){ 0 };
+        backlight_let_go(&display->backlight);
+        display->settings = display->backlight.settings = NULL;
+        display->applied = false;
 }
 
 static void close_display(struct part *part)
@@ -172,14 +182,13 @@ static const struct part_ops display_ops = {
         .close = close_display,
 };
 
-int display_part_open(int root_fd, const struct machine_hardware *machine, struct part **ret)
+int display_part_open(int root_fd, const char *program, const struct machine_hardware *machine,
+                      struct part **ret)
 {
         struct display_state state;
         struct display *display;
         int err = display_look(root_fd, &state);
 
-        if (!err && !state.backlight[0])
-                err = -ENODEV;
         if (err)
                 return err;
         display = calloc(1, sizeof(*display));
@@ -187,16 +196,14 @@ int display_part_open(int root_fd, const struct machine_hardware *machine, struc
                 return -ENOMEM;
         display->part.ops = &display_ops;
         display->log = machine->log;
-        display->held = BRIGHTNESS_UNKNOWN;
-        display->max_brightness = state.max_brightness;
-        snprintf(display->backlight, sizeof(display->backlight), "%s", state.backlight);
-        snprintf(display->brightness, sizeof(display->brightness), BACKLIGHT "/%s/brightness", state.backlight);
+        display->program = program;
         display->root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
         if (display->root_fd < 0) {
                 err = -errno;
                 free(display);
                 return err;
         }
+        backlight_init(&display->backlight, display->root_fd, &state, machine->log);
         *ret = &display->part;
         return 0;
 }
@@ -205,5 +212,5 @@ int part_display_open(const struct machine_hardware *machine, struct part **ret)
 {
         _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-        return root_fd < 0 ? -errno : display_part_open(root_fd, machine, ret);
+        return root_fd < 0 ? -errno : display_part_open(root_fd, "joulecast-picture", machine, ret);
 }

@@ -19,12 +19,12 @@
 
 /* What is no file. A row here, its names in the list. */
 static const struct setting_medium *const media[] = {
-        NULL,
+        &screen_medium,
 };
 
 static const struct setting_medium *medium_of(const char *name)
 {
-        for (size_t i = 0; i < ARRAY_SIZE(media) && media[i]; i++)
+        for (size_t i = 0; i < ARRAY_SIZE(media); i++)
                 if (strncmp(name, media[i]->prefix, strlen(media[i]->prefix)) == 0)
                         return media[i];
         return NULL;

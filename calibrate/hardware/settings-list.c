@@ -15,6 +15,8 @@
 static const char *const charge_behaviours[] = { "auto", "inhibit-charge", "inhibit-charge-awake", "force-discharge",
                                                  NULL };
 
+static const char *const powers[] = { "off", "on", NULL };
+
 /* Trip points, charge limits and voltages are not here, and never will be. */
 static const struct attribute attributes[] = {
         { POLICY "scaling_governor", .word = true, .affects = { "scaling_setspeed", "energy_performance_preference" } },
@@ -29,6 +31,7 @@ static const struct attribute attributes[] = {
         /* A screen that was dark may go back to 0; calibration never makes one dark by it. */
         { "/sys/class/backlight/*/brightness", .max = UINT32_MAX, .own_min = 1, .persists = true },
         { "/sys/class/backlight/*/bl_power", .max = 4 },
+        { "screen:power", .words = powers },
         /* systemd-rfkill keeps it over a reboot, and some firmware. */
         { "/sys/class/rfkill/rfkill[0-9]*/soft", .max = 1, .persists = true },
         { "/sys/class/power_supply/*/charge_behaviour", .words = charge_behaviours, .bracketed = true,

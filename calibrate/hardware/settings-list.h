@@ -24,6 +24,8 @@ struct setting_medium {
         int (*write)(int root_fd, const char *name, const char *value);
 };
 
+extern const struct setting_medium screen_medium;
+
 struct attribute {
         const char *pattern;         /* fnmatch(3) with FNM_PATHNAME and FNM_PERIOD */
         const char *const *words;    /* what it may be, ended by NULL; else a number: */

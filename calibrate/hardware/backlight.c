@@ -1,0 +1,127 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Documentation/ABI/stable/sysfs-class-backlight. The backlight is the one that the samples show
+ * (lib/display.c). Its brightness is never set to 0, which some panels take for off and others for their
+ * dimmest.
+ */
+
+#include "backlight.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "usage.h"
+#include "util.h"
+
+#define CLASS "/sys/class/backlight"
+#define POWER_ON "0"  /* FB_BLANK_UNBLANK */
+#define POWER_OFF "4" /* FB_BLANK_POWERDOWN */
+
+void backlight_init(struct backlight *backlight, int root_fd, const struct display_state *state,
+                    const struct log *log)
+{
+        *backlight = (struct backlight){ .root_fd = root_fd, .log = log, .held = BRIGHTNESS_UNKNOWN };
+        if (!state->backlight[0])
+                return;
+        backlight->max = state->max_brightness;
+        snprintf(backlight->brightness, sizeof(backlight->brightness), CLASS "/%s/brightness", state->backlight);
+        snprintf(backlight->power, sizeof(backlight->power), CLASS "/%s/bl_power", state->backlight);
+}
+
+/* Only root may write bl_power, and logind does not. */
+int backlight_prepare(struct backlight *backlight, struct settings *settings)
+{
+        int err;
+
+        if (!backlight->max)
+                return 0;
+        err = settings_add(settings, backlight->brightness);
+        if (err) {
+                log_error(backlight->log, "%s: it cannot be held: %s", backlight->brightness, strerror(-err));
+                return err;
+        }
+        if (faccessat(backlight->root_fd, backlight->power + 1, W_OK, AT_EACCESS) < 0 ||
+            settings_add(settings, backlight->power) < 0)
+                backlight->power[0] = '\0';
+        backlight->settings = settings;
+        return 0;
+}
+
+static int read_brightness(const struct backlight *backlight, uint32_t *ret)
+{
+        char text[32];
+        uint64_t number;
+        ssize_t n = util_read_at(backlight->root_fd, backlight->brightness + 1, text, sizeof(text));
+        int err = n < 0 ? (int)n : util_parse_u64(text, &number);
+
+        if (err)
+                return err;
+        if (number > UINT32_MAX)
+                return -ERANGE;
+        *ret = (uint32_t)number;
+        return 0;
+}
+
+/* The driver may round: what it says afterwards is what is held, and what the samples show. */
+int backlight_hold(struct backlight *backlight, uint32_t brightness)
+{
+        char text[16];
+        int err;
+
+        snprintf(text, sizeof(text), "%u", MIN(MAX(brightness, 1), backlight->max));
+        err = settings_write(backlight->settings, backlight->brightness, text);
+        if (!err)
+                err = read_brightness(backlight, &backlight->held);
+        if (!err && backlight->held == 0)
+                err = -EIO;
+        if (err)
+                log_error(backlight->log, "%s: cannot be set to %s: %s", backlight->brightness, text,
+                          err == -EIO ? "the driver does not keep it" : strerror(-err));
+        return err || !backlight->off ? err : backlight_switch(backlight, true);
+}
+
+int backlight_switch(struct backlight *backlight, bool on)
+{
+        int err;
+
+        if (!backlight->settings || !backlight->power[0])
+                return -EOPNOTSUPP;
+        err = settings_write(backlight->settings, backlight->power, on ? POWER_ON : POWER_OFF);
+        if (err)
+                log_error(backlight->log, "%s: the screen cannot be switched %s: %s", backlight->power,
+                          on ? "on" : "off", strerror(-err));
+        else
+                backlight->off = !on;
+        return err;
+}
+
+/*
+ * Somebody at the keys, or a program that follows the light of the room. The samples know how long it was
+ * another.
+ */
+int backlight_check(struct backlight *backlight)
+{
+        uint32_t now, held = backlight->held;
+        int err;
+
+        if (held == BRIGHTNESS_UNKNOWN)
+                return 0;
+        err = read_brightness(backlight, &now);
+        if (err) {
+                log_error(backlight->log, "%s: cannot be read any more: %s", backlight->brightness, strerror(-err));
+                return err;
+        }
+        if (now == held)
+                return 0;
+        log_warning(backlight->log, "somebody changed the brightness from %u to %u; it is held at %u again", held,
+                    now, held);
+        return backlight_hold(backlight, held);
+}
+
+void backlight_let_go(struct backlight *backlight)
+{
+        backlight->held = BRIGHTNESS_UNKNOWN;
+}

@@ -1,0 +1,63 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "screen-program.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "util.h"
+
+#define ANSWER_MS 8000 /* a panel may take a second to light; the program itself gives up after two */
+
+int screen_program_start(const char *name, struct screen_program *ret)
+{
+        char *const arguments[] = { (char *)name, NULL };
+        struct screen_program screen = { 0 };
+        char line[64];
+        int err = program_start(arguments, &screen.program);
+
+        if (err)
+                return err;
+        if (program_hear(&screen.program, ANSWER_MS, line, sizeof(line)) < 0 ||
+            sscanf(line, "screen %15[a-z0-9]", screen.what) != 1) {
+                program_end(&screen.program);
+                return -ENODEV;
+        }
+        screen.white = strstr(line, " white") != NULL;
+        screen.can_switch = strstr(line, " switch") != NULL;
+        *ret = screen;
+        return 0;
+}
+
+int screen_program_light(struct screen_program *screen, bool on)
+{
+        const char *word = on ? "on" : "off";
+        char answer[256];
+        int err = program_say(&screen->program, word);
+
+        if (!err)
+                err = program_hear(&screen->program, ANSWER_MS, answer, sizeof(answer));
+        if (err) {
+                screen_program_end(screen);
+                return -EPIPE;
+        }
+        if (strcmp(answer, word) == 0)
+                return 0;
+        screen->can_switch = false;
+        return -EOPNOTSUPP;
+}
+
+bool screen_program_lives(struct screen_program *screen)
+{
+        siginfo_t info = { 0 };
+
+        return screen->program.pid > 0 &&
+               waitid(P_PID, (id_t)screen->program.pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+               info.si_pid == 0;
+}
+
+void screen_program_end(struct screen_program *screen)
+{
+        program_end(&screen->program);
+}
