@@ -669,6 +669,40 @@ static void test_shipped(void)
         }
 }
 
+/* 5 W into a device of 0.1 W: an hour is 4.9 of its 10 Wh, and it never gets more than full. */
+static void test_charger(void)
+{
+        struct virtual_device *device = open_device(PLAIN, VIRTUAL_SIMULATE, 1, 20);
+        struct sample sample = { 0 };
+        struct virtual_truth truth;
+
+        check_int(virtual_set_charger(device, -1), -EINVAL);
+        check_int(virtual_set_charger(device, 5), 0);
+        run(device, 3600);
+        look(device, &sample);
+        check_int(sample.battery.status, BATTERY_CHARGING);
+        virtual_truth_read(device, &truth);
+        check_near(truth.percent_end, 20 + 49, 1e-6);
+        check_near(truth.total_j, 0.1 * 3600, 1e-6);
+        run(device, 3600);
+        look(device, &sample);
+        check_int(sample.battery.status, BATTERY_FULL);
+        check_int(sample.battery.capacity_percent, 100);
+        check_int(virtual_set_charger(device, 0), 0);
+        run(device, 3600);
+        look(device, &sample);
+        check_int(sample.battery.status, BATTERY_DISCHARGING);
+        virtual_truth_read(device, &truth);
+        check_near(truth.percent_end, 99, 1e-6);
+        check_int(virtual_set_percent(device, 101), -EINVAL);
+        check_int(virtual_set_percent(device, 0), 0);
+        check_int(virtual_advance(device, 1), -ENODATA);
+        check_int(virtual_set_charger(device, 5), 0);
+        check_int(virtual_advance(device, 1), 0);
+        sample_clear(&sample);
+        virtual_free(device);
+}
+
 int main(void)
 {
         test_formula();
@@ -676,6 +710,7 @@ int main(void)
         test_leakage();
         test_warming();
         test_battery();
+        test_charger();
         test_empty();
         test_levels();
         test_gauge();

@@ -52,7 +52,7 @@ double cell_voltage(struct cell *cell, double power_w)
 
 bool cell_drain(struct cell *cell, double voltage, double energy_j)
 {
-        cell->charge -= energy_j / (voltage * cell->full_c);
+        cell->charge = fmin(1, cell->charge - energy_j / (voltage * cell->full_c));
         if (cell->charge > 0)
                 return true;
         cell->charge = 0;

@@ -133,6 +133,13 @@ double device_power_w(const struct virtual_device *device)
         return power_w;
 }
 
+double device_battery_w(const struct virtual_device *device, double power_w)
+{
+        double battery_w = power_w - device->charger_w;
+
+        return battery_w < 0 && device->cell.charge >= 1 ? 0 : battery_w;
+}
+
 /*
  * Bursts have an energy and no length: they take their charge at once. Returns what those of this step take. The
  * phase is allowed a rounding, so that 0.1 per second are ten in 100 s.
@@ -166,6 +173,7 @@ static void step(struct virtual_device *device, uint64_t dt_ns)
         double power_w = device_power_w(device);
         double burst_j = device->wakes ? step_bursts(device, dt_s) : 0;
         double energy_j = power_w * dt_s + burst_j;
+        double battery_j = device_battery_w(device, power_w) * dt_s + burst_j;
 
         device->span_ns += dt_ns;
         device->leakage_s += thermal_leakage(&device->thermal) * dt_s;
@@ -173,9 +181,9 @@ static void step(struct virtual_device *device, uint64_t dt_ns)
                 device->rate_s[i] += device->noise.rate_factor[i] * dt_s;
         device->unseen_j += device->noise.unseen_w * dt_s;
         device->total_j += energy_j;
-        device->gauge.energy_j += energy_j;
+        device->gauge.energy_j += fabs(battery_j);
 
-        if (!cell_drain(&device->cell, cell_voltage(&device->cell, power_w), energy_j))
+        if (!cell_drain(&device->cell, cell_voltage(&device->cell, device_battery_w(device, power_w)), battery_j))
                 device->empty = true;
         thermal_advance(&device->thermal, device->noise.ambient_c, energy_j / dt_s, dt_s);
         device->now_ns += dt_ns;
@@ -208,4 +216,28 @@ int virtual_advance(struct virtual_device *device, uint64_t ns)
                 device->next_second_ns += NS_PER_S;
         }
         return device->empty ? -ENODATA : 0;
+}
+
+int virtual_set_charger(struct virtual_device *device, double power_w)
+{
+        if (!(power_w >= 0 && isfinite(power_w)))
+                return -EINVAL;
+        device->charger_w = power_w;
+        if (power_w > 0)
+                device->empty = false;
+        return 0;
+}
+
+int virtual_set_percent(struct virtual_device *device, double percent)
+{
+        if (!(percent >= 0 && percent <= 100))
+                return -EINVAL;
+        device->cell.charge = percent / 100;
+        device->empty = percent <= 0;
+        return 0;
+}
+
+double virtual_temperature_c(const struct virtual_device *device)
+{
+        return device->thermal.celsius;
 }

@@ -65,6 +65,7 @@ struct virtual_device {
         bool screen_on;
         uint32_t brightness;
         bool wifi_on;
+        double charger_w;
 
         /* what runs */
         struct running *running;
@@ -112,6 +113,8 @@ void device_settle(struct virtual_device *device);
 void device_recompute(struct virtual_device *device);
 /* Without bursts, at the temperature and with the noise of now. */
 double device_power_w(const struct virtual_device *device);
+/* The battery's part of that: negative while it is charged. */
+double device_battery_w(const struct virtual_device *device, double power_w);
 
 /* Remembers a change of what is on the screen as an event. 0; -ENOMEM. */
 int device_note_screen(struct virtual_device *device);

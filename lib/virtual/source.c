@@ -21,19 +21,22 @@ static void read_battery(struct virtual_device *device, struct battery *battery)
 {
         const struct gauge *gauge = &device->gauge;
         const struct cell *cell = &device->cell;
+        double battery_w = device_battery_w(device, device_power_w(device));
         bool charge = cell->n_voltage > 0;
         double full = charge ? cell->full_c / 3600 * 1e6 : cell->full_j / 3600 * 1e6;
         uint64_t full_shown = (uint64_t)llround(full), now_shown = (uint64_t)llround(gauge->level * full);
 
         battery->have = BATTERY_CAPACITY | (charge ? BATTERY_CHARGE_FULL | BATTERY_VOLTAGE : BATTERY_ENERGY_FULL);
-        battery->status = BATTERY_DISCHARGING;
+        battery->status = device->charger_w <= 0 ? BATTERY_DISCHARGING
+                          : cell->charge >= 1    ? BATTERY_FULL
+                                                 : BATTERY_CHARGING;
         battery->capacity_percent = (uint32_t)floor(100 * gauge->level + 1e-6);
         if (gauge->step < 0.01)
                 battery->have |= charge ? BATTERY_CHARGE_NOW : BATTERY_ENERGY_NOW;
         if (charge) {
                 battery->charge_full_uah = full_shown;
                 battery->charge_now_uah = now_shown;
-                battery->voltage_uv = (uint64_t)llround(1e6 * cell_voltage(&device->cell, device_power_w(device)));
+                battery->voltage_uv = (uint64_t)llround(1e6 * cell_voltage(&device->cell, battery_w));
         } else {
                 battery->energy_full_uwh = full_shown;
                 battery->energy_now_uwh = now_shown;

@@ -60,6 +60,12 @@ int virtual_set_khz(struct virtual_device *device, uint32_t policy, uint32_t khz
 int virtual_set_screen(struct virtual_device *device, bool on, uint32_t brightness);
 int virtual_set_wifi(struct virtual_device *device, bool on);
 
+/* A charger feeds so much into the device, and what this does not use into the battery, until that is full. 0: none. */
+int virtual_set_charger(struct virtual_device *device, double power_w);
+/* The true charge, as if the battery had been changed. */
+int virtual_set_percent(struct virtual_device *device, double percent);
+double virtual_temperature_c(const struct virtual_device *device);
+
 /*
  * Replaces all that runs. Overlapping work adds up: per core the sum is capped at 1 and cut in proportion; a policy
  * runs at the highest frequency asked, else at what virtual_set_khz() said. The foreground app has the screen.
