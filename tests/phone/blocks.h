@@ -1,0 +1,28 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * What the phone's disks moved, as QEMU counts it, over a QMP socket. Asked without waiting for the answer, so that a
+ * slow one holds nothing up.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct blocks {
+        int fd;                           /* -1: no such socket was named */
+        bool asked;
+        char text[65536];
+        size_t length;
+        uint64_t read_bytes, write_bytes; /* of all disks together, as last heard */
+};
+
+int blocks_open(struct blocks *blocks, const char *path); /* 0; -errno */
+void blocks_close(struct blocks *blocks);
+/* Takes an answer, if one is there, and asks anew. 0; -errno. */
+int blocks_look(struct blocks *blocks);
+
+/* One line of QMP. 1: it was an answer with disks, and they are summed up; 0: something else; -EPROTO: an error. */
+int blocks_parse(const char *line, uint64_t *read_bytes, uint64_t *write_bytes);

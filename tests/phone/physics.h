@@ -1,0 +1,36 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The physics of one virtual phone while it is on. */
+
+#include "blocks.h"
+#include "radio.h"
+#include "registers.h"
+#include "throttle.h"
+#include "vcpu.h"
+#include "world.h"
+
+struct physics {
+        struct world world;
+        struct qtest qtest;
+        struct registers registers;
+        struct vcpus vcpus;
+        struct throttle throttle;
+        struct blocks blocks;
+        struct radio radio;
+        bool throttled;
+        uint64_t last_ns;
+        uint64_t read_bytes, write_bytes; /* of the disks, as last counted */
+        bool blocks_heard;
+        uint64_t steps;
+        bool quit;
+        struct world_load load;           /* of the last step */
+};
+
+uint64_t physics_now_ns(void);
+/* One look at the phone, and what follows from it. 0; -EPIPE: the phone is off; -errno. */
+int physics_step(struct physics *physics);
+
+/* One command of the harness; the answer is one line without its end, free() it. NULL without memory. */
+char *control_answer(struct physics *physics, const char *line);

@@ -1,0 +1,58 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * The device that the phone is in truth: a virtual device of lib/virtual, driven by what the phone really does. Its
+ * time passes `factor` times as fast as the phone's, its counters count what the phone did in that time `factor` times.
+ * So what the phone sees is a device like that of the file, whose every coefficient is `factor` times as large: watts
+ * of a load, joules of a byte and of a burst; and whose every period (of the gauge, of the level, of daemons) is that
+ * much shorter. Joules and percents are the same on both sides.
+ */
+
+#include <cjson/cJSON.h>
+
+#include "sample.h"
+#include "vcpu.h"
+#include "virtual/virtual.h"
+
+/* What the phone did since the last look. */
+struct world_load {
+        double busy[VCPU_MAX];     /* 0..1 */
+        uint32_t khz[VCPU_MAX];    /* 0: not known yet, taken for the highest */
+        double level_percent;      /* of the backlight */
+        bool screen_on;
+        bool wifi_on;
+        uint64_t read_bytes, write_bytes, rx_bytes, tx_bytes, wakes;
+};
+
+struct world {
+        struct profile *truth;
+        struct virtual_device *device;
+        struct source *source;
+        struct sample sample;      /* what it shows, as of the last step */
+        double factor;
+        bool has_wifi;
+        double charger_w;          /* of the device */
+        double phone_s;            /* since mark */
+        double busy_s[VCPU_MAX];   /* the same */
+        struct world_load total;   /* bytes and bursts, since mark */
+};
+
+/* @factor 0: the file's x-factor in [virtual], else 1. 0; -errno, said to the log. */
+int world_open(struct world *world, const char *file, double factor, uint64_t seed, double percent,
+               const struct log *log);
+void world_close(struct world *world);
+
+int world_step(struct world *world, double dt_s, const struct world_load *load); /* phone's seconds */
+int world_plug(struct world *world, double charger_w);
+void world_mark(struct world *world);
+
+/* The highest frequency of the CPU's policy, and of all. */
+uint32_t world_max_khz(const struct world *world, size_t cpu);
+/* True charge. */
+double world_percent(struct world *world);
+
+/* As JSON: what was drained since world_mark(), and what a perfect calibration finds. NULL without memory. */
+cJSON *world_truth(struct world *world);
+cJSON *world_coefficients(const struct world *world);
