@@ -8,51 +8,8 @@
 #include <string.h>
 
 #include "frequency.h"
+#include "touched.h"
 #include "util.h"
-
-#define TOUCH_MAX 12
-
-struct touched {
-        char list[TOUCH_MAX][192];
-        size_t n;
-};
-
-static void touch(struct touched *touched, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void touch(struct touched *touched, const char *format, ...)
-{
-        va_list arguments;
-
-        if (touched->n == TOUCH_MAX)
-                return;
-        va_start(arguments, format);
-        vsnprintf(touched->list[touched->n++], sizeof(touched->list[0]), format, arguments);
-        va_end(arguments);
-}
-
-/* Everything that changes while it runs, and is put back; then what stays. */
-static void list_touched(const struct dry_run *dry_run, struct touched *touched)
-{
-        const struct hardware_description *description = dry_run->description;
-
-        if (!dry_run->options->device) {
-                if (description->policies[0].khz[0])
-                        touch(touched, "/sys/devices/system/cpu/cpufreq/policy*/"
-                              "scaling_{governor,min_freq,max_freq,setspeed}");
-                if (description->max_brightness)
-                        touch(touched, "/sys/class/backlight/*/brightness, and screen blanking");
-                if (description->wifi)
-                        touch(touched, "/dev/rfkill (WiFi on and off)");
-                for (size_t i = 0; i < description->n_disks; i++)
-                        touch(touched, "a file of 256 MB on %s, removed afterwards", description->disks[i]);
-                if (description->n_disks)
-                        touch(touched, "at most %.1f GB written to storages", dry_run->options->write_limit_bytes / 1e9);
-                touch(touched, "load on every core");
-        } else {
-                touch(touched, "nothing of this machine: frequencies, screen, WiFi and load are the virtual device's");
-        }
-        touch(touched, "%s (written)", dry_run->observations);
-        touch(touched, "%s (written)", dry_run->profile);
-}
 
 struct phrase {
         char *text;
@@ -167,7 +124,7 @@ static void print_text(const struct dry_run *dry_run, const struct night_estimat
 {
         struct touched touched = { 0 };
 
-        list_touched(dry_run, &touched);
+        touched_list(dry_run, &touched);
         printf("A calibration of %s by %s%s, not started:\n", dry_run->description->device,
                observation_method_names[dry_run->method], dry_run->plan->sapp ? ", SApp's plan" : "");
         print_modes(dry_run);
@@ -228,7 +185,7 @@ static void print_json(const struct dry_run *dry_run, const struct night_estimat
         struct touched touched = { 0 };
         char *text;
 
-        list_touched(dry_run, &touched);
+        touched_list(dry_run, &touched);
         cJSON_AddBoolToObject(json, "dry_run", true);
         cJSON_AddStringToObject(json, "device", dry_run->description->device);
         cJSON_AddStringToObject(json, "method", observation_method_names[dry_run->method]);
@@ -260,27 +217,4 @@ void dry_run_print(const struct dry_run *dry_run)
                 print_json(dry_run, &estimate, policies, n);
         else
                 print_text(dry_run, &estimate, policies, n);
-}
-
-int consent_ask(const struct dry_run *dry_run)
-{
-        struct night_estimate estimate = night_estimate(dry_run->description, dry_run->plan, dry_run->method,
-                                                        dry_run->options);
-        struct touched touched = { 0 };
-        char answer[16] = "";
-
-        if (dry_run->options->yes || dry_run->options->device)
-                return 0;
-        if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
-                return -ENOTTY;
-        list_touched(dry_run, &touched);
-        fprintf(stderr, "This holds the machine in %zu states, one after another, for about %.1f hours and takes "
-                "about %.0f %% of the battery. Until it ends, leave it alone and unplugged. It touches\n",
-                dry_run->plan->n, estimate.hours, estimate.percent);
-        for (size_t i = 0; i < touched.n; i++)
-                fprintf(stderr, "  %s\n", touched.list[i]);
-        fprintf(stderr, "Start? [y/N] ");
-        if (!fgets(answer, sizeof(answer), stdin) || (answer[0] != 'y' && answer[0] != 'Y'))
-                return -ECANCELED;
-        return 0;
 }

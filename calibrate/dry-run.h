@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What a calibration would do, said before it does: the whole list, and the few lines that one agrees to. */
+/* What a calibration would do, said before it does. */
 
 #include "night.h"
 
@@ -10,12 +10,11 @@ struct dry_run {
         const struct options *options;
         const struct hardware_description *description;
         const struct plan *plan;
+        const struct plan_limits *limits;
         enum observation_method method;
         bool battery;               /* there is one */
         const char *profile, *observations;
 };
 
+/* The whole list: states, hours, battery, what is touched. */
 void dry_run_print(const struct dry_run *dry_run);
-
-/* Says in short what is to come and asks. 0: go on; -ECANCELED: no; -ENOTTY: nobody to ask. */
-int consent_ask(const struct dry_run *dry_run);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "consent.h"
 #include "describe.h"
 #include "disk-file.h"
 #include "dry-run.h"
@@ -231,7 +232,7 @@ static int refuse_machine(const struct calibration *calibration)
 
 static int ask(const struct calibration *calibration, const struct dry_run *dry_run)
 {
-        int err = consent_ask(dry_run);
+        int err = consent_ask(dry_run, "now");
 
         if (err == -ENOTTY)
                 log_error(&calibration->log, "nobody is there to be asked; say --yes to start without a question");
@@ -443,6 +444,7 @@ static int calibrate(struct calibration *calibration)
                 .options = &calibration->options,
                 .description = &night->description,
                 .plan = &night->plan,
+                .limits = &night->limits,
         };
         int err = find_files(calibration);
 

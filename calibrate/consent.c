@@ -1,0 +1,52 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "consent.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "refuse.h"
+#include "touched.h"
+#include "util.h"
+
+static void print_amounts(FILE *file, const struct dry_run *dry_run)
+{
+        struct night_estimate estimate = night_estimate(dry_run->description, dry_run->plan, dry_run->method,
+                                                        dry_run->options);
+
+        fprintf(file, "It holds this machine in %zu states, one after another, for about %.1f hours, and takes about "
+                "%.0f %% of\nthe battery", dry_run->plan->n, estimate.hours, estimate.percent);
+        if (isfinite(dry_run->options->battery_limit_percent))
+                fprintf(file, " (at most %g %%)", dry_run->options->battery_limit_percent);
+        fprintf(file, "; below %.0f %% of charge it never goes.\n", refuse_floor_percent(dry_run->description));
+}
+
+void consent_print(FILE *file, const struct dry_run *dry_run, const char *when)
+{
+        struct touched touched;
+
+        touched_list(dry_run, &touched);
+        fprintf(file, "A calibration of %s by %s, %s.\n", dry_run->description->device,
+                observation_method_names[dry_run->method], when);
+        print_amounts(file, dry_run);
+        fprintf(file, "Until it ends, leave the machine alone%s: it pauses when you need it.\nTouched meanwhile, and put "
+                "back however it ends, after a power cut by the next start\n",
+                dry_run->options->force_discharge ? "" : " and unplugged");
+        for (size_t i = 0; i < touched.n; i++)
+                fprintf(file, "  %s\n", touched.list[i]);
+}
+
+int consent_ask(const struct dry_run *dry_run, const char *when)
+{
+        char answer[16] = "";
+
+        if (dry_run->options->yes || dry_run->options->device)
+                return 0;
+        if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+                return -ENOTTY;
+        consent_print(stderr, dry_run, when);
+        fprintf(stderr, "Start? [y/N] ");
+        if (!fgets(answer, sizeof(answer), stdin) || (answer[0] != 'y' && answer[0] != 'Y'))
+                return -ECANCELED;
+        return 0;
+}

@@ -1,0 +1,15 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The few lines that one agrees to before a machine is held: how long, how much of what, and what is touched. */
+
+#include <stdio.h>
+
+#include "dry-run.h"
+
+/* @when: "now", "tonight at 01:30". */
+void consent_print(FILE *file, const struct dry_run *dry_run, const char *when);
+
+/* Says it and asks, unless --yes was. 0: go on; -ECANCELED: no; -ENOTTY: nobody to ask. */
+int consent_ask(const struct dry_run *dry_run, const char *when);

@@ -1,0 +1,79 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "touched.h"
+
+#include <math.h>
+#include <stdarg.h>
+
+#include "util.h"
+
+static void touch(struct touched *touched, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void touch(struct touched *touched, const char *format, ...)
+{
+        va_list arguments;
+
+        if (touched->n == TOUCHED_MAX)
+                return;
+        va_start(arguments, format);
+        vsnprintf(touched->list[touched->n++], sizeof(touched->list[0]), format, arguments);
+        va_end(arguments);
+}
+
+static void touch_disks(const struct dry_run *dry_run, struct touched *touched)
+{
+        const struct options *options = dry_run->options;
+        const struct hardware_description *description = dry_run->description;
+
+        if (description->n_disks == 0)
+                return;
+        for (size_t i = 0; i < options->n_disks; i++)
+                touch(touched, "a file of 256 MB in %.150s, removed afterwards", options->disks[i]);
+        for (size_t i = 0; i < description->n_disks && options->n_disks == 0; i++)
+                touch(touched, "a file of 256 MB on %s, removed afterwards", description->disks[i]);
+        if (isfinite(dry_run->limits->write_bytes))
+                touch(touched, "at most %.1f GB written to storages (flash wears)", dry_run->limits->write_bytes / 1e9);
+}
+
+static void touch_wifi(const struct dry_run *dry_run, struct touched *touched)
+{
+        const struct options *options = dry_run->options;
+        const struct hardware_description *description = dry_run->description;
+
+        if (!description->wifi)
+                return;
+        touch(touched, "/sys/class/rfkill/rfkill*/soft (WiFi on and off), and its power saving");
+        if (!description->wifi_rx && !description->wifi_tx)
+                return;
+        touch(touched, "at most %.1f GB over WiFi, %s %.140s", dry_run->limits->wifi_bytes / 1e9,
+              options->wifi_peer ? "with" : "from", options->wifi_peer ? options->wifi_peer : options->wifi_url);
+}
+
+static void touch_machine(const struct dry_run *dry_run, struct touched *touched)
+{
+        const struct hardware_description *description = dry_run->description;
+
+        if (description->n_policies && description->policies[0].khz[0])
+                touch(touched, "/sys/devices/system/cpu/cpufreq/policy*/"
+                      "scaling_{governor,min_freq,max_freq,setspeed}, and boost off");
+        if (description->max_brightness)
+                touch(touched, "/sys/class/backlight/*/brightness, bl_power, and a white screen");
+        touch_wifi(dry_run, touched);
+        touch_disks(dry_run, touched);
+        if (dry_run->options->force_discharge)
+                touch(touched, "/sys/class/power_supply/*/charge_behaviour: from the battery, on the charger");
+        touch(touched, "sleep, idling and the lid's switch, which do nothing meanwhile");
+        touch(touched, "load on every core");
+}
+
+void touched_list(const struct dry_run *dry_run, struct touched *ret)
+{
+        struct touched touched = { 0 };
+
+        if (!dry_run->options->device)
+                touch_machine(dry_run, &touched);
+        else
+                touch(&touched, "nothing of this machine: frequencies, screen, WiFi and load are the virtual device's");
+        touch(&touched, "%s (written)", dry_run->observations);
+        touch(&touched, "%s (written)", dry_run->profile);
+        *ret = touched;
+}

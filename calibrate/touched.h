@@ -1,0 +1,16 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Everything that a calibration changes while it runs, and puts back; then what stays. For people to read. */
+
+#include "dry-run.h"
+
+#define TOUCHED_MAX 16
+
+struct touched {
+        char list[TOUCHED_MAX][192];
+        size_t n;
+};
+
+void touched_list(const struct dry_run *dry_run, struct touched *ret);
