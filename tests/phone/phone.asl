@@ -10,8 +10,6 @@
  */
 DefinitionBlock ("", "SSDT", 2, "VDEV", "VLAPTOP", 0x00000001)
 {
-    External (\_SB.PCI0, DeviceObj)
-    External (\_SB.PCI0.S10, DeviceObj)
     External (\_SB.CPUS.C000, ProcessorObj)
     External (\_SB.CPUS.C001, ProcessorObj)
 
@@ -33,7 +31,7 @@ DefinitionBlock ("", "SSDT", 2, "VDEV", "VLAPTOP", 0x00000001)
             EVNT, 32,   // 28 pending events: 1 BAT status, 2 BAT info, 4 AC, 8 PPC, 16 brightness up, 32 down
             BPRS, 32,   // 2C battery present
             NBST, 32,   // 30 counter: _BST evaluations
-            NBCM, 32,   // 34 counter: _BCM evaluations
+            NBCM, 32,   // 34 counter: backlight changes
             NEVT, 32,   // 38 counter: GED events
             TEMP, 32,   // 3C zone temperature, tenths of kelvin
         }
@@ -119,6 +117,21 @@ DefinitionBlock ("", "SSDT", 2, "VDEV", "VLAPTOP", 0x00000001)
             Method (_STA, 0, NotSerialized) { Return (0x0F) }
         }
 
+        /* The backlight as Fujitsu's laptops have it, ten levels: ACPI's own needs the driver of a real graphics chip. */
+        Device (LCD0)
+        {
+            Name (_HID, "FUJ02B1")
+            Name (_UID, "vdev")
+            Method (_STA, 0, NotSerialized) { Return (0x0F) }
+            Method (RBLL, 0, NotSerialized) { Return (11) }
+            Method (GBLL, 0, NotSerialized) { Return (BLVL / 10) }
+            Method (SBLL, 1, Serialized)
+            {
+                NBCM++
+                BLVL = Arg0 * 10
+            }
+        }
+
         /* Generic Event Device: the EC's interrupt line */
         Device (GED0)
         {
@@ -141,8 +154,9 @@ DefinitionBlock ("", "SSDT", 2, "VDEV", "VLAPTOP", 0x00000001)
                     Notify (\_SB.CPUS.C000, 0x80)
                     Notify (\_SB.CPUS.C001, 0x80)
                 }
-                If (Local0 & 0x10) { Notify (\_SB.PCI0.S10.LCD0, 0x86) }
-                If (Local0 & 0x20) { Notify (\_SB.PCI0.S10.LCD0, 0x87) }
+                If ((Local0 & 0x10) && (BLVL < 100)) { BLVL += 10 }
+                If ((Local0 & 0x20) && (BLVL > 0)) { BLVL -= 10 }
+                If (Local0 & 0x30) { Notify (\_SB.LCD0, 0x80) }
             }
         }
 
@@ -191,26 +205,5 @@ DefinitionBlock ("", "SSDT", 2, "VDEV", "VLAPTOP", 0x00000001)
             ResourceTemplate () { Register (SystemIO, 8, 0, 0x00E1) }
         })
         Name (_PSD, Package () { Package () { 5, 0, 1, 0xFE, 1 } })
-    }
-
-    /* ACPI video: LCD panel with a backlight on the VGA device at 00:02.0 (-device VGA,addr=2) */
-    Scope (\_SB.PCI0.S10)
-    {
-        Method (_DOS, 1, NotSerialized) { }
-        Method (_DOD, 0, NotSerialized) { Return (Package () { 0x80010400 }) }
-        Device (LCD0)
-        {
-            Name (_ADR, 0x0400)
-            Name (_BCL, Package () { 100, 50, 0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100 })
-            Method (_BCM, 1, Serialized)
-            {
-                \_SB.NBCM++
-                \_SB.BLVL = Arg0
-            }
-            Method (_BQC, 0, NotSerialized) { Return (\_SB.BLVL) }
-            Method (_DCS, 0, NotSerialized) { Return (0x1F) }
-            Method (_DGS, 0, NotSerialized) { Return (One) }
-            Method (_DSS, 1, NotSerialized) { }
-        }
     }
 }

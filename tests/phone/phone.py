@@ -70,8 +70,9 @@ class Monitor:
 
 
 class Phone:
-    def __init__(self, root, folder, accelerator="tcg,thread=multi", cpus="2", options=()):
+    def __init__(self, root, folder, kernel="new", accelerator="tcg,thread=multi", cpus="2", options=()):
         self.root, self.folder = root, folder
+        self.kernel = kernel if os.path.exists(os.path.join(root, "vmlinuz-" + kernel)) else "stable"
         self.accelerator, self.cpus, self.options = accelerator, cpus, options
         self.disk = self.path("root.qcow2")
         self.process = self.monitor = self.agent = None
@@ -107,8 +108,8 @@ class Phone:
                 "-chardev", "file,id=air,path=%s" % at("air.jsonl"),
                 "-device", "virtserialport,chardev=air,name=phone.air",
                 "-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,addr=7",
-                "-kernel", os.path.join(self.root, "vmlinuz"), "-initrd", os.path.join(self.root, "initrd.gz"),
-                "-append", "console=ttyS0 quiet loglevel=4 net.ifnames=0 systemd.show_status=0 mitigations=off",
+                "-kernel", os.path.join(self.root, "vmlinuz-" + self.kernel), "-initrd", os.path.join(self.root, "initrd-%s.gz" % self.kernel),
+                "-append", "console=ttyS0 quiet loglevel=4 net.ifnames=0 systemd.show_status=0 mitigations=off acpi_backlight=vendor",
                 *self.options]
 
     def boot(self):
