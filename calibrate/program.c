@@ -87,12 +87,12 @@ int program_start(char *const arguments[], struct program *ret)
 
 int program_say(struct program *program, const char *line)
 {
-        char text[512];
+        char text[PIPE_BUF];
         int n = snprintf(text, sizeof(text), "%s\n", line);
 
         if (n < 0 || (size_t)n >= sizeof(text))
                 return -EMSGSIZE;
-        return write(program->to_fd, text, (size_t)n) == n ? 0 : -EPIPE; /* shorter than PIPE_BUF: whole or not */
+        return write(program->to_fd, text, (size_t)n) == n ? 0 : -EPIPE; /* not longer than PIPE_BUF: whole or not */
 }
 
 int program_wait_readable(int fd, int timeout_ms)

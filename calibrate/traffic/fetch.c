@@ -46,6 +46,13 @@ CURL *fetch_new(const struct request *request, char *error)
         curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
         curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
         curl_easy_setopt(curl, CURLOPT_USERAGENT, "joulecast-traffic");
+        if (request->interface[0]) {
+                char interface[32];
+
+                snprintf(interface, sizeof(interface), "if!%s", request->interface); /* SO_BINDTODEVICE */
+                curl_easy_setopt(curl, CURLOPT_INTERFACE, interface);
+                curl_easy_setopt(curl, CURLOPT_NOPROXY, "*"); /* a proxy may be anywhere */
+        }
         curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, error);
         curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);
         curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);

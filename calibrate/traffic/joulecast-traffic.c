@@ -53,6 +53,7 @@ static const char help[] =
         "  bursts       of wake: end after so many (1 to 100000)\n"
         "  silence_s    of wake: seconds between two bursts (1 to 3600, default 2)\n"
         "  port         of the peer (default 5201)\n"
+        "  interface    go over this network interface alone\n"
         "\n"
         "Answers:\n"
         "  {\"done\": \"receive\", \"rx_bytes\": N, \"tx_bytes\": N, \"bursts\": N, \"seconds\": S,\n"

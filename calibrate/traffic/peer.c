@@ -81,6 +81,15 @@ static int read_report(struct iperf_test *test, const struct request *request, s
         return err;
 }
 
+/* There is no setter for this: through the options of iperf3, first, since they set all the others, too. */
+static int bind_to(struct iperf_test *test, const struct request *request)
+{
+        char *arguments[] = { (char *)"iperf3", (char *)"-c", (char *)request->peer, (char *)"--bind-dev",
+                              (char *)request->interface, NULL };
+
+        return request->interface[0] ? iperf_parse_arguments(test, 5, arguments) : 0;
+}
+
 static void configure(struct iperf_test *test, const struct request *request)
 {
         int whole_s = (int)ceil(request->seconds);
@@ -114,6 +123,9 @@ int exchange_with_peer(const struct request *request, struct tally *tally)
 
         if (!test || iperf_defaults(test) < 0)
                 return traffic_fail(tally, -ENOMEM, "no memory");
+        if (bind_to(test, request) < 0)
+                return traffic_fail(tally, -EINVAL, "the interface %s: libiperf cannot bind to it: %s",
+                                    request->interface, iperf_strerror(i_errno));
         configure(test, request);
         tally_of_signal = tally;
         sigaction(SIGTERM, &action, NULL);

@@ -114,17 +114,41 @@ static bool is_url(const char *text)
         return true;
 }
 
-static int parse_text(const cJSON *json, struct request *request, char *error, size_t size)
+/* As the kernel allows them, and nothing that libcurl or libiperf would take for more than a name. */
+static bool is_interface(const char *text)
 {
-        bool url = strcmp(json->string, "url") == 0;
-        char *field = url ? request->url : request->peer;
-        size_t room = url ? sizeof(request->url) : sizeof(request->peer);
+        return *text && !strpbrk(text, "/!:%@ ") && strcmp(text, ".") && strcmp(text, "..");
+}
 
-        if (!cJSON_IsString(json) || strlen(json->valuestring) >= room ||
-            !(url ? is_url(json->valuestring) : is_host(json->valuestring)))
-                return complain(error, size, url ? "url must be text that begins with http:// or https://"
-                                                 : "peer must be a host name or an address");
-        memcpy(field, json->valuestring, strlen(json->valuestring) + 1);
+struct text {
+        const char *name;
+        bool (*is)(const char *text);
+        size_t offset, size;
+        const char *wanted;
+};
+
+#define TEXT(field, is, wanted) \
+        { #field, is, offsetof(struct request, field), sizeof(((struct request *)0)->field), wanted }
+
+static const struct text texts[] = {
+        TEXT(url, is_url, "text that begins with http:// or https://"),
+        TEXT(peer, is_host, "a host name or an address"),
+        TEXT(interface, is_interface, "the name of a network interface"),
+};
+
+static const struct text *find_text(const char *name)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+                if (strcmp(name, texts[i].name) == 0)
+                        return &texts[i];
+        return NULL;
+}
+
+static int parse_text(const cJSON *json, const struct text *text, struct request *request, char *error, size_t size)
+{
+        if (!cJSON_IsString(json) || strlen(json->valuestring) >= text->size || !text->is(json->valuestring))
+                return complain(error, size, "%s must be %s", text->name, text->wanted);
+        strcpy((char *)request + text->offset, json->valuestring);
         return 0;
 }
 
@@ -135,10 +159,10 @@ static int parse_members(const cJSON *json, struct request *request, char *error
 
         cJSON_ArrayForEach(member, json)
         {
-                if (strcmp(member->string, "url") == 0 || strcmp(member->string, "peer") == 0)
-                        err = parse_text(member, request, error, size);
-                else
-                        err = parse_number(member, request, error, size);
+                const struct text *text = find_text(member->string);
+
+                err = text ? parse_text(member, text, request, error, size)
+                           : parse_number(member, request, error, size);
                 if (err < 0)
                         return err;
         }

@@ -25,6 +25,7 @@ struct request {
         enum request_kind kind;
         char url[2048];       /* http or https; "" when a peer is named */
         char peer[256];       /* host of an `iperf3 -s`; of wake: anything that datagrams can be sent to */
+        char interface[16];   /* over which alone it may go; "": as the machine's routes say */
         uint16_t port;        /* the peer's */
         uint64_t bytes_per_s; /* receive, transmit */
         uint64_t bytes;       /* ends there; 0: no such limit */

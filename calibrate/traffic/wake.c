@@ -49,6 +49,11 @@ static int wake_url(const struct request *request, struct tally *tally)
         return 0;
 }
 
+static int bind_to(int fd, const char *interface)
+{
+        return *interface ? setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, interface, (socklen_t)strlen(interface)) : 0;
+}
+
 static int open_peer(const struct request *request, struct tally *tally)
 {
         struct addrinfo hints = { .ai_socktype = SOCK_DGRAM }, *found = NULL;
@@ -61,7 +66,7 @@ static int open_peer(const struct request *request, struct tally *tally)
                 return traffic_fail(tally, -EHOSTUNREACH, "the peer %s: %s", request->peer, gai_strerror(err));
         for (const struct addrinfo *one = found; one && fd < 0; one = one->ai_next) {
                 fd = socket(one->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-                if (fd >= 0 && connect(fd, one->ai_addr, one->ai_addrlen) < 0) {
+                if (fd >= 0 && (bind_to(fd, request->interface) < 0 || connect(fd, one->ai_addr, one->ai_addrlen) < 0)) {
                         close(fd);
                         fd = -1;
                 }

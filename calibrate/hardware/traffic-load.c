@@ -1,0 +1,310 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "traffic-load.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "program.h"
+#include "units.h"
+#include "util.h"
+
+#define PORT_DEFAULT 5201
+#define RATE_MIN 1000.0    /* joulecast-traffic's own range */
+#define RATE_MAX 1e9
+#define SILENCE_MIN_S 1.0  /* a wake-up of the model is a burst after a second of it */
+#define TURN_S 5.0
+#define ALONE_S 600.0
+#define FAILURES_MAX 4
+#define RETRY_S 2.0
+#define STOP_MS 5000       /* it answers a stop at once */
+#define ANSWER_MAX 512
+
+enum kind {
+        KIND_RECEIVE,
+        KIND_TRANSMIT,
+        KIND_WAKE,
+        KIND_COUNT,
+};
+
+static const char *const kind_names[KIND_COUNT] = { "receive", "transmit", "wake" };
+
+struct traffic_load {
+        struct traffic_where where;
+        char host[256];         /* of the peer */
+        uint16_t port;
+        const struct log *log;
+        struct program program;
+        double rates[KIND_COUNT]; /* of the job; 0: not asked for */
+        double left_bytes;
+        enum kind turn;         /* what runs, or ran last */
+        bool asked;             /* and not answered */
+        unsigned failures;      /* in a row */
+        uint64_t retry_ns;      /* not before */
+};
+
+static uint64_t now_ns(void)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+int traffic_parse_peer(const char *text, char *host, size_t size, uint16_t *port)
+{
+        const char *colon = strrchr(text, ':'), *begin = text, *end = text + strlen(text);
+        uint64_t number = PORT_DEFAULT;
+
+        if (*text == '[') {
+                const char *close = strchr(text, ']');
+
+                if (!close || (close[1] && close[1] != ':'))
+                        return -EINVAL;
+                begin = text + 1;
+                end = close;
+                colon = close[1] ? close + 1 : NULL;
+        } else if (colon && strchr(text, ':') == colon) {
+                end = colon;
+        } else {
+                colon = NULL;
+        }
+        if (colon && (util_parse_u64(colon + 1, &number) < 0 || number < 1 || number > 65535))
+                return -EINVAL;
+        if (end == begin || (size_t)(end - begin) >= size)
+                return -EINVAL;
+        memcpy(host, begin, (size_t)(end - begin));
+        host[end - begin] = '\0';
+        *port = (uint16_t)number;
+        return 0;
+}
+
+/* ---- the child ---- */
+
+static int spawn(struct traffic_load *load)
+{
+        char *const arguments[] = { (char *)(load->where.program ? load->where.program : "joulecast-traffic"), NULL };
+
+        return program_start(arguments, &load->program);
+}
+
+static bool is_running(const struct traffic_load *load)
+{
+        return load->program.pid > 0;
+}
+
+static int send_line(struct traffic_load *load, cJSON *json)
+{
+        _cleanup_free_ char *text = cJSON_PrintUnformatted(json);
+
+        cJSON_Delete(json);
+        return text ? program_say(&load->program, text) : -ENOMEM;
+}
+
+/* ---- what it is asked for ---- */
+
+static void add_where(const struct traffic_load *load, enum kind kind, cJSON *request)
+{
+        if (kind != KIND_TRANSMIT && load->where.url) {
+                cJSON_AddStringToObject(request, "url", load->where.url);
+        } else {
+                cJSON_AddStringToObject(request, "peer", load->host);
+                cJSON_AddNumberToObject(request, "port", load->port);
+        }
+        cJSON_AddStringToObject(request, "interface", load->where.interface);
+}
+
+/* A turn as long as its bytes are still allowed. */
+static double turn_seconds(const struct traffic_load *load, double bytes_per_s, size_t n_kinds)
+{
+        double seconds = n_kinds > 1 ? TURN_S : ALONE_S;
+
+        return bytes_per_s > 0 ? fmin(seconds, floor(load->left_bytes / bytes_per_s)) : seconds;
+}
+
+static size_t count_kinds(const struct traffic_load *load)
+{
+        size_t n = 0;
+
+        for (size_t kind = 0; kind < KIND_COUNT; kind++)
+                n += load->rates[kind] > 0;
+        return n;
+}
+
+static int ask(struct traffic_load *load, enum kind kind)
+{
+        cJSON *line = cJSON_CreateObject(), *request = cJSON_AddObjectToObject(line, kind_names[kind]);
+        size_t n = count_kinds(load);
+        double rate = kind == KIND_WAKE ? 0 : fmin(fmax(round(load->rates[kind] * (double)n), RATE_MIN), RATE_MAX);
+        double seconds = turn_seconds(load, rate, n);
+        int err;
+
+        if (seconds < 1) {
+                cJSON_Delete(line);
+                return -EDQUOT;
+        }
+        add_where(load, kind, request);
+        cJSON_AddNumberToObject(request, "seconds", seconds);
+        if (kind == KIND_WAKE)
+                cJSON_AddNumberToObject(request, "silence_s", fmax(1 / load->rates[kind], SILENCE_MIN_S));
+        else
+                cJSON_AddNumberToObject(request, "bytes_per_s", rate);
+        err = send_line(load, line);
+        load->turn = kind;
+        load->asked = !err;
+        return err;
+}
+
+static int ask_next(struct traffic_load *load)
+{
+        for (size_t i = 1; i <= KIND_COUNT; i++) {
+                enum kind kind = (load->turn + i) % KIND_COUNT;
+
+                if (load->rates[kind] > 0)
+                        return ask(load, kind);
+        }
+        return 0;
+}
+
+static double member(const cJSON *json, const char *name)
+{
+        const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, name);
+
+        return cJSON_IsNumber(item) && item->valuedouble > 0 ? item->valuedouble : 0;
+}
+
+/* The last failure in a row ends the load, with a sentence. */
+static int fail(struct traffic_load *load, const char *error)
+{
+        char printable[256];
+
+        load->retry_ns = now_ns() + (uint64_t)(RETRY_S * (double)NS_PER_S);
+        if (++load->failures < FAILURES_MAX)
+                return 0;
+        log_warning(load->log, "%s: no traffic: %s", load->where.interface,
+                    util_printable(error, printable, sizeof(printable)));
+        memset(load->rates, 0, sizeof(load->rates));
+        return -EIO;
+}
+
+static int take_answer(struct traffic_load *load, const char *line)
+{
+        cJSON *json = cJSON_Parse(line);
+        const char *error = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "error"));
+        int err = 0;
+
+        load->asked = false;
+        load->left_bytes -= member(json, "rx_bytes") + member(json, "tx_bytes");
+        if (!json)
+                err = fail(load, "joulecast-traffic does not speak our language");
+        else if (error)
+                err = fail(load, error);
+        else
+                load->failures = 0;
+        cJSON_Delete(json);
+        return err;
+}
+
+int traffic_load_tend(struct traffic_load *load)
+{
+        char line[ANSWER_MAX];
+        int err = 0;
+
+        if (!is_running(load) || count_kinds(load) == 0)
+                return 0;
+        if (load->asked) {
+                err = program_hear(&load->program, 0, line, sizeof(line));
+                if (err == -ETIMEDOUT)
+                        return 0;
+                err = err ? err : take_answer(load, line);
+        }
+        if (!err && !load->asked && now_ns() >= load->retry_ns)
+                err = ask_next(load);
+        if (err == -EPIPE) {
+                load->failures = FAILURES_MAX;
+                err = fail(load, "joulecast-traffic has ended");
+        }
+        if (err)
+                memset(load->rates, 0, sizeof(load->rates));
+        return err;
+}
+
+/* Waits for the answer of what runs, which counts its bytes, and for that of the stop. */
+static int stop_asked(struct traffic_load *load)
+{
+        char line[ANSWER_MAX];
+        cJSON *stop;
+        int err;
+
+        if (!load->asked)
+                return 0;
+        stop = cJSON_CreateObject();
+        cJSON_AddBoolToObject(stop, "stop", true);
+        err = send_line(load, stop);
+        for (;;) {
+                if (!err)
+                        err = program_hear(&load->program, STOP_MS, line, sizeof(line));
+                if (err)
+                        return err;
+                if (strstr(line, "\"done\":\"stop\""))
+                        break;
+                take_answer(load, line);
+        }
+        load->asked = false;
+        return 0;
+}
+
+int traffic_load_set(struct traffic_load *load, const struct traffic_job *job, double most_bytes)
+{
+        bool any = job->rx_bytes_per_s > 0 || job->tx_bytes_per_s > 0 || job->wakes_per_s > 0;
+        int err = is_running(load) ? stop_asked(load) : 0;
+
+        memset(load->rates, 0, sizeof(load->rates));
+        if (err)
+                program_end(&load->program); /* a new one is started when there is work */
+        if (!any)
+                return 0;
+        err = is_running(load) ? 0 : spawn(load);
+        if (err)
+                return err;
+        load->rates[KIND_RECEIVE] = load->where.url || load->host[0] ? job->rx_bytes_per_s : 0;
+        load->rates[KIND_TRANSMIT] = load->host[0] ? job->tx_bytes_per_s : 0;
+        load->rates[KIND_WAKE] = job->wakes_per_s;
+        load->left_bytes = most_bytes;
+        load->asked = false;
+        load->failures = 0;
+        load->retry_ns = 0;
+        load->turn = KIND_WAKE; /* the first is next */
+        return traffic_load_tend(load);
+}
+
+int traffic_load_open(const struct traffic_where *where, const struct log *log, struct traffic_load **ret)
+{
+        struct traffic_load *load = calloc(1, sizeof(*load));
+        int err = 0;
+
+        if (!load)
+                return -ENOMEM;
+        load->where = *where;
+        load->log = log;
+        load->program = (struct program){ .to_fd = -1, .from_fd = -1 };
+        if (where->peer)
+                err = traffic_parse_peer(where->peer, load->host, sizeof(load->host), &load->port);
+        if (err) {
+                free(load);
+                return err;
+        }
+        *ret = load;
+        return 0;
+}
+
+void traffic_load_close(struct traffic_load *load)
+{
+        if (!load)
+                return;
+        program_end(&load->program);
+        free(load);
+}
