@@ -22,6 +22,7 @@ static int (*const part_constructors[])(const struct machine_hardware *machine, 
         part_cpu_open,
         part_display_open,
         part_disk_open,
+        part_wifi_open,
 };
 
 struct hardware_machine {

@@ -14,12 +14,14 @@
 #include <sys/vfs.h>
 
 #include "logind.h"
+#include "power-save.h"
 #include "settings-list.h"
 #include "util.h"
 
 /* What is no file. A row here, its names in the list. */
 static const struct setting_medium *const media[] = {
         &screen_medium,
+        &power_save_medium,
 };
 
 static const struct setting_medium *medium_of(const char *name)

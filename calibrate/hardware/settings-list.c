@@ -34,6 +34,7 @@ static const struct attribute attributes[] = {
         { "screen:power", .words = powers },
         /* systemd-rfkill keeps it over a reboot, and some firmware. */
         { "/sys/class/rfkill/rfkill[0-9]*/soft", .max = 1, .persists = true },
+        { "nl80211:*/power_save", .max = 1 },
         { "/sys/class/power_supply/*/charge_behaviour", .words = charge_behaviours, .bracketed = true,
           .persists = true },
 };

@@ -1,0 +1,73 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "interface.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include "util.h"
+
+static bool reaches_far(const struct sockaddr *address)
+{
+        if (!address)
+                return false;
+        if (address->sa_family == AF_INET)
+                return (ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 16) != 0xa9fe;
+        return address->sa_family == AF_INET6 &&
+               !IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)address)->sin6_addr);
+}
+
+bool interface_has_address(const char *interface)
+{
+        struct ifaddrs *list = NULL;
+        bool found = false;
+
+        if (getifaddrs(&list) < 0)
+                return false;
+        for (const struct ifaddrs *one = list; one && !found; one = one->ifa_next)
+                found = !strcmp(one->ifa_name, interface) && reaches_far(one->ifa_addr);
+        freeifaddrs(list);
+        return found;
+}
+
+int interface_bring_up(const char *interface)
+{
+        _cleanup_close_ int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        struct ifreq request = { 0 };
+
+        if (fd < 0 || strlen(interface) >= sizeof(request.ifr_name))
+                return fd < 0 ? -errno : -ENODEV;
+        strcpy(request.ifr_name, interface);
+        if (ioctl(fd, SIOCGIFFLAGS, &request) < 0)
+                return -errno;
+        if (request.ifr_flags & IFF_UP)
+                return 0;
+        request.ifr_flags |= IFF_UP;
+        return ioctl(fd, SIOCSIFFLAGS, &request) < 0 ? -errno : 0;
+}
+
+int interface_bytes(int root_fd, const char *interface, uint64_t *ret)
+{
+        static const char *const names[] = { "rx_bytes", "tx_bytes" };
+        uint64_t sum = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                char path[128], text[32];
+                uint64_t bytes;
+                ssize_t n;
+
+                snprintf(path, sizeof(path), "sys/class/net/%s/statistics/%s", interface, names[i]);
+                n = util_read_at(root_fd, path, text, sizeof(text));
+                if (n < 0 || util_parse_u64(text, &bytes) < 0)
+                        return n < 0 ? (int)n : -EINVAL;
+                sum += bytes;
+        }
+        *ret = sum;
+        return 0;
+}

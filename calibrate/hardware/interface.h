@@ -1,0 +1,12 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* A network interface of this machine, whatever its kind. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+bool interface_has_address(const char *interface); /* one that is not of the link alone */
+int interface_bring_up(const char *interface);     /* as `ip link set up` */
+int interface_bytes(int root_fd, const char *interface, uint64_t *ret); /* both ways, of all time */

@@ -1,0 +1,368 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * WiFi as a part: its radio on and off, and traffic over it by joulecast-traffic. What connects it (wpa_supplicant,
+ * iwd, NetworkManager) does so again by itself; this waits for it.
+ */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "interface.h"
+#include "metered.h"
+#include "net.h"
+#include "nl80211.h"
+#include "part.h"
+#include "power-save.h"
+#include "remote-login.h"
+#include "rfkill.h"
+#include "traffic-load.h"
+#include "units.h"
+#include "util.h"
+
+#define LIMIT_DEFAULT_BYTES 4e9
+
+#define CONNECT_S 40.0      /* a scan, WPA and DHCP */
+#define BRING_UP_AFTER_S 5.0
+#define LOOK_MS 100
+
+/* Below this the radio sends slowly and often again: its price is not what it is elsewhere. */
+#define WEAK_DBM (-75)
+
+struct part_wifi {
+        struct part part; /* first */
+        const struct log *log;
+        int root_fd;
+        char interface[32];
+        struct nl80211 *nl;
+        char radio[96];            /* its switch, a setting; "" it has none, or must stay on */
+        char power_save[64];       /* the setting; "" it has none */
+        struct settings *settings;
+        struct traffic_load *load; /* NULL: there is no other side */
+        bool has_url, has_peer;
+        double limit_bytes;
+        uint64_t start_bytes;      /* of the interface, when this began */
+        bool radio_on, loads;      /* as the mode asks */
+        bool said_limit, said_lost;
+};
+
+static struct part_wifi *wifi_of(struct part *part)
+{
+        return (struct part_wifi *)part;
+}
+
+static int describe(struct part *part, struct hardware_description *description)
+{
+        struct part_wifi *wifi = wifi_of(part);
+
+        description->wifi = true;
+        description->wifi_rx = wifi->load && (wifi->has_url || wifi->has_peer);
+        description->wifi_tx = wifi->load && wifi->has_peer;
+        return 0;
+}
+
+static int prepare(struct part *part, struct settings *settings)
+{
+        struct part_wifi *wifi = wifi_of(part);
+        int err = wifi->radio[0] ? settings_add(settings, wifi->radio) : 0;
+
+        wifi->settings = settings;
+        if (err)
+                return err;
+        if (power_save_name(wifi->interface, wifi->power_save, sizeof(wifi->power_save)) < 0 ||
+            settings_add(settings, wifi->power_save) < 0)
+                wifi->power_save[0] = '\0'; /* not every driver knows it */
+        return 0;
+}
+
+/* ---- the radio ---- */
+
+static bool is_connected(const struct part_wifi *wifi)
+{
+        struct nl80211_station station;
+
+        return net_is_up(wifi->root_fd, wifi->interface) &&
+               nl80211_station(wifi->nl, wifi->interface, &station) == 0 && station.associated;
+}
+
+/* -EINTR: a signal came; the caller asks whether it was one to stop. */
+static int pause_ms(long ms)
+{
+        const struct timespec pause = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+
+        return nanosleep(&pause, NULL) < 0 && errno == EINTR ? -EINTR : 0;
+}
+
+/* An unblocked radio is down until somebody brings it up; where nobody does, it is us, as it was before. */
+static int wait_connected(struct part_wifi *wifi)
+{
+        bool brought_up = false;
+
+        for (double seconds = 0; seconds < CONNECT_S; seconds += LOOK_MS / 1e3) {
+                int err;
+
+                if (is_connected(wifi) && (!wifi->loads || interface_has_address(wifi->interface)))
+                        return 0;
+                if (seconds >= BRING_UP_AFTER_S && !brought_up) {
+                        brought_up = true;
+                        interface_bring_up(wifi->interface);
+                }
+                err = pause_ms(LOOK_MS);
+                if (err)
+                        return err;
+        }
+        log_warning(wifi->log, "%s: no connection within %.0f s of switching it on; states with WiFi are left out",
+                    wifi->interface, CONNECT_S);
+        return -EOPNOTSUPP;
+}
+
+/* Drivers and managers may forget it with the connection. */
+static void keep_power_save(struct part_wifi *wifi)
+{
+        const char *original = wifi->power_save[0] ? settings_original(wifi->settings, wifi->power_save) : NULL;
+        bool on;
+
+        if (!original || nl80211_power_save(wifi->nl, wifi->interface, &on) < 0 || on == (original[0] == '1'))
+                return;
+        if (settings_write(wifi->settings, wifi->power_save, original) < 0)
+                log_warning(wifi->log, "%s: its power save changed to %s and cannot be put back", wifi->interface,
+                            on ? "on" : "off");
+}
+
+static void look_at_signal(const struct part_wifi *wifi)
+{
+        struct nl80211_station station;
+
+        if (nl80211_station(wifi->nl, wifi->interface, &station) == 0 && station.signal_dbm < WEAK_DBM)
+                log_warning(wifi->log, "%s: the signal is weak (%d dBm): what WiFi costs here is more than elsewhere",
+                            wifi->interface, station.signal_dbm);
+}
+
+static int switch_radio(struct part_wifi *wifi, bool on)
+{
+        bool was_on = wifi->radio_on;
+        int err = wifi->radio[0] ? settings_write(wifi->settings, wifi->radio, on ? "0" : "1") : 0;
+
+        wifi->radio_on = on || !wifi->radio[0];
+        if (err) {
+                log_warning(wifi->log, "%s: its radio cannot be switched %s: %s", wifi->interface, on ? "on" : "off",
+                            strerror(-err));
+                return err;
+        }
+        if (!on)
+                return 0;
+        err = wait_connected(wifi);
+        if (!err && !was_on) {
+                keep_power_save(wifi);
+                look_at_signal(wifi);
+        }
+        return err;
+}
+
+/* ---- the load ---- */
+
+static double left_bytes(const struct part_wifi *wifi)
+{
+        uint64_t now;
+
+        if (interface_bytes(wifi->root_fd, wifi->interface, &now) < 0 || now < wifi->start_bytes)
+                return wifi->limit_bytes;
+        return wifi->limit_bytes - (double)(now - wifi->start_bytes);
+}
+
+static int said(struct part_wifi *wifi, int err)
+{
+        if (err == -EDQUOT && !wifi->said_limit)
+                log_warning(wifi->log, "--wifi-limit is reached: nothing more is moved in this night, and "
+                            "wifi.rx_mj_per_mb and wifi.tx_mj_per_mb are measured no further");
+        wifi->said_limit = wifi->said_limit || err == -EDQUOT;
+        return err == -EDQUOT || err == -EIO ? -EOPNOTSUPP : err;
+}
+
+static int set_load(struct part_wifi *wifi, const struct mode *mode)
+{
+        const struct traffic_job job = {
+                .rx_bytes_per_s = mode ? mode->rx_mb_per_s * BYTES_PER_MB : 0,
+                .tx_bytes_per_s = mode ? mode->tx_mb_per_s * BYTES_PER_MB : 0,
+                .wakes_per_s = mode ? mode->wakes_per_s : 0,
+        };
+        int err;
+
+        wifi->loads = job.rx_bytes_per_s > 0 || job.tx_bytes_per_s > 0 || job.wakes_per_s > 0;
+        if (!wifi->load)
+                return wifi->loads ? -EOPNOTSUPP : 0;
+        err = traffic_load_set(wifi->load, &job, left_bytes(wifi));
+        return wifi->loads ? said(wifi, err) : 0; /* what it did before is over in any case */
+}
+
+static bool has_load(const struct mode *mode)
+{
+        return mode->rx_mb_per_s > 0 || mode->tx_mb_per_s > 0 || mode->wakes_per_s > 0;
+}
+
+static int apply(struct part *part, const struct mode *mode)
+{
+        struct part_wifi *wifi = wifi_of(part);
+        int err = set_load(wifi, NULL);
+
+        wifi->said_lost = false;
+        wifi->loads = has_load(mode);
+        if (!err)
+                err = switch_radio(wifi, mode->wifi_on);
+        return err || !wifi->loads ? err : set_load(wifi, mode);
+}
+
+static int check(struct part *part)
+{
+        struct part_wifi *wifi = wifi_of(part);
+
+        if (wifi->loads && wifi->load)
+                said(wifi, traffic_load_tend(wifi->load));
+        if (wifi->radio_on && wifi->settings && !wifi->said_lost && !net_is_up(wifi->root_fd, wifi->interface)) {
+                wifi->said_lost = true;
+                log_warning(wifi->log, "%s: the connection was lost", wifi->interface);
+        }
+        return 0;
+}
+
+static void stop(struct part *part)
+{
+        struct part_wifi *wifi = wifi_of(part);
+
+        if (wifi->load)
+                set_load(wifi, NULL);
+        wifi->settings = NULL;
+        wifi->radio_on = false;
+}
+
+static void close_wifi(struct part *part)
+{
+        struct part_wifi *wifi = wifi_of(part);
+
+        traffic_load_close(wifi->load);
+        nl80211_close(wifi->nl);
+        closep(&wifi->root_fd);
+        free(wifi);
+}
+
+static const struct part_ops wifi_ops = {
+        .name = "wifi",
+        .describe = describe,
+        .prepare = prepare,
+        .apply = apply,
+        .check = check,
+        .stop = stop,
+        .close = close_wifi,
+};
+
+/* ---- which one, and what may be done with it ---- */
+
+/* A client of access points; one that is connected rather than one that is not. */
+static int find_interface(struct part_wifi *wifi)
+{
+        int fd = openat(wifi->root_fd, "sys/class/net", O_RDONLY | O_DIRECTORY | O_CLOEXEC), found = -ENODEV;
+        DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+        struct dirent *entry;
+
+        if (!dir) {
+                closep(&fd);
+                return -ENODEV;
+        }
+        while ((entry = readdir(dir))) {
+                if (entry->d_name[0] == '.' || strlen(entry->d_name) >= sizeof(wifi->interface) ||
+                    net_kind_of(wifi->root_fd, entry->d_name) != NET_WIFI ||
+                    nl80211_is_client(wifi->nl, entry->d_name) < 0)
+                        continue;
+                if (!found && !net_is_up(wifi->root_fd, entry->d_name))
+                        continue;
+                strcpy(wifi->interface, entry->d_name);
+                found = 0;
+        }
+        closedir(dir);
+        return found;
+}
+
+static int find_radio(struct part_wifi *wifi, bool allow_disconnect)
+{
+        char route[32];
+
+        if (rfkill_find(wifi->root_fd, wifi->interface, wifi->radio, sizeof(wifi->radio)) < 0) {
+                wifi->radio[0] = '\0';
+                log_warning(wifi->log, "%s: its radio has no switch, so that what it costs to be on stays in the base",
+                            wifi->interface);
+                return 0;
+        }
+        if (rfkill_hard_blocked(wifi->root_fd, wifi->radio)) {
+                log_warning(wifi->log, "%s: switched off by the machine's own switch, and not measured", wifi->interface);
+                return -ENODEV;
+        }
+        if (!allow_disconnect && default_route(wifi->root_fd, route, sizeof(route)) == 0 &&
+            !strcmp(route, wifi->interface) && remote_login(wifi->root_fd)) {
+                wifi->radio[0] = '\0';
+                log_warning(wifi->log, "%s carries the default route of a remote login, so its radio stays on, and what "
+                            "it costs stays in the base; --allow-disconnect switches it off all the same",
+                            wifi->interface);
+        }
+        return 0;
+}
+
+/* Traffic is offered where there is another side, and nobody pays for it. */
+static int find_traffic(struct part_wifi *wifi, const struct machine_hardware *machine)
+{
+        const struct traffic_where where = {
+                .interface = wifi->interface, .url = machine->wifi_url, .peer = machine->wifi_peer,
+        };
+        int costs, err;
+
+        if (!machine->wifi_url && !machine->wifi_peer) {
+                log_info(wifi->log, "%s: without --wifi-url or --wifi-peer its traffic is not measured", wifi->interface);
+                return 0;
+        }
+        costs = metered(wifi->interface);
+        if (costs > 0) {
+                log_warning(wifi->log, "%s is on a metered network, so its traffic is not measured", wifi->interface);
+                return 0;
+        }
+        if (costs < 0)
+                log_info(wifi->log, "%s: nobody here knows whether this network is metered; at most %.1f GB are moved",
+                         wifi->interface, wifi->limit_bytes / 1e9);
+        err = traffic_load_open(&where, wifi->log, &wifi->load);
+        if (err == -EINVAL)
+                log_error(wifi->log, "--wifi-peer: \"%s\" is not HOST or HOST:PORT", machine->wifi_peer);
+        wifi->has_url = machine->wifi_url;
+        wifi->has_peer = machine->wifi_peer;
+        return err;
+}
+
+int part_wifi_open(const struct machine_hardware *machine, struct part **ret)
+{
+        struct part_wifi *wifi = calloc(1, sizeof(*wifi));
+        int err;
+
+        if (!wifi)
+                return -ENOMEM;
+        wifi->part.ops = &wifi_ops;
+        wifi->log = machine->log;
+        wifi->limit_bytes = isnan(machine->wifi_limit_bytes) ? LIMIT_DEFAULT_BYTES : machine->wifi_limit_bytes;
+        wifi->root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        err = wifi->root_fd < 0 ? -errno : nl80211_open(&wifi->nl);
+        if (!err)
+                err = find_interface(wifi);
+        if (!err)
+                err = find_radio(wifi, machine->allow_disconnect);
+        if (!err)
+                err = find_traffic(wifi, machine);
+        if (err) {
+                close_wifi(&wifi->part);
+                return err == -ENOSYS ? -ENODEV : err;
+        }
+        if (interface_bytes(wifi->root_fd, wifi->interface, &wifi->start_bytes) < 0)
+                wifi->start_bytes = 0;
+        *ret = &wifi->part;
+        return 0;
+}
