@@ -28,6 +28,7 @@ void options_usage(FILE *file)
               "  --factor N        acceleration: everything draws N times as much, N times as fast\n"
               "  --seed N          of the noise (default 1); each start of a state adds 1\n"
               "  --wake-us N       what the emulation takes to wake a CPU, and a chip does not (default 400)\n"
+              "  --charge          the gauge counts mAh, not mWh; the device needs a voltage curve\n"
               "  --no-throttle     the phone's CPUs keep their speed; their frequency changes the power only\n",
               file);
 }
@@ -45,7 +46,8 @@ int options_parse(int argc, char **argv, struct options *options)
                 { "control", required_argument, NULL, 'c' }, { "state", required_argument, NULL, 's' },
                 { "percent", required_argument, NULL, 'p' }, { "factor", required_argument, NULL, 'f' },
                 { "seed", required_argument, NULL, 'n' },   { "no-throttle", no_argument, NULL, 't' },
-                { "wake-us", required_argument, NULL, 'w' }, { "help", no_argument, NULL, 'h' },         { 0 },
+                { "charge", no_argument, NULL, 'a' },       { "wake-us", required_argument, NULL, 'w' },
+                { "help", no_argument, NULL, 'h' },         { 0 },
         };
         int option, err = 0;
 
@@ -61,6 +63,7 @@ int options_parse(int argc, char **argv, struct options *options)
                 case 'f': err = parse_number(optarg, 1, 1000, &options->factor); break;
                 case 'n': err = util_parse_u64(optarg, &options->seed); break;
                 case 'w': err = parse_number(optarg, 0, 10000, &options->wake_us); break;
+                case 'a': options->charge = true; break;
                 case 't': options->no_throttle = true; break;
                 case 'h': options_usage(stdout); exit(0);
                 default: err = -EINVAL;

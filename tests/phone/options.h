@@ -11,7 +11,7 @@ struct options {
         const char *device, *qtest, *qmp, *radio, *control, *state;
         double factor, percent, wake_us;
         uint64_t seed;
-        bool no_throttle;
+        bool no_throttle, charge;
         uint64_t starts; /* of the state, before this one */
 };
 

@@ -34,6 +34,7 @@ DefinitionBlock ("", "SSDT", 2, "VDEV", "VLAPTOP", 0x00000001)
             NBCM, 32,   // 34 counter: backlight changes
             NEVT, 32,   // 38 counter: GED events
             TEMP, 32,   // 3C zone temperature, tenths of kelvin
+            BUNT, 32,   // 40 the gauge's unit: 0 mWh and mW, 1 mAh and mA
         }
 
         Device (VEC0)
@@ -83,7 +84,7 @@ DefinitionBlock ("", "SSDT", 2, "VDEV", "VLAPTOP", 0x00000001)
                 50000,          // design capacity
                 48000,          // last full charge capacity
                 One,            // rechargeable
-                11400,          // design voltage mV
+                3700,           // design voltage mV
                 4800,           // warning
                 1400,           // low
                 17,             // cycle count
@@ -93,6 +94,7 @@ DefinitionBlock ("", "SSDT", 2, "VDEV", "VLAPTOP", 0x00000001)
             })
             Method (_BIX, 0, Serialized)
             {
+                PBIX [1] = BUNT
                 PBIX [2] = BDES
                 PBIX [3] = BFUL
                 Return (PBIX)

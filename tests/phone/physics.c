@@ -22,6 +22,15 @@
 static const struct log log_all = { .handler = log_to_stderr };
 static volatile sig_atomic_t stopped;
 
+/* Charge without a voltage would mean nothing. */
+static int check_gauge(const struct physics *physics, const struct options *options)
+{
+        if (!options->charge || physics->world.truth->virtual_device.n_voltage > 0)
+                return 0;
+        log_error(&log_all, "%s: --charge needs a device with a voltage curve (voltage_mv.PERCENT)", options->device);
+        return -EINVAL;
+}
+
 static int open_phone(struct physics *physics, const struct options *options)
 {
         pid_t pid;
@@ -31,7 +40,7 @@ static int open_phone(struct physics *physics, const struct options *options)
                 log_error(&log_all, "%s: cannot reach QEMU: %s", options->qtest, strerror(-err));
                 return err;
         }
-        err = registers_open(&physics->registers, &physics->qtest, &physics->world);
+        err = registers_open(&physics->registers, &physics->qtest, &physics->world, options->charge);
         if (!err)
                 err = vcpus_open(&physics->vcpus, pid);
         if (err == -ENODEV)
@@ -95,6 +104,8 @@ static int start(struct physics *physics, struct server *server, struct options 
         if (!err)
                 err = world_open(&physics->world, options->device, options->factor, options->seed, options->percent,
                                  &log_all);
+        if (!err)
+                err = check_gauge(physics, options);
         if (!err)
                 err = open_phone(physics, options);
         if (err)

@@ -18,7 +18,7 @@
 
 static const char *const names[REG_COUNT] = {
         "MAGC", "ACON", "BSTA", "BRAT", "BREM", "BVOL", "BDES", "BFUL",
-        "BLVL", "PPCL", "EVNT", "BPRS", "NBST", "NBCM", "NEVT", "TEMP",
+        "BLVL", "PPCL", "EVNT", "BPRS", "NBST", "NBCM", "NEVT", "TEMP", "BUNT",
 };
 
 int register_find(const char *name)
@@ -50,16 +50,18 @@ static uint32_t to_word(double value)
         return value >= 0 && value < REG_UNKNOWN ? (uint32_t)value : REG_UNKNOWN;
 }
 
-static uint32_t full_mwh(const struct world *world)
+static uint32_t full(const struct registers *registers, const struct world *world)
 {
+        if (registers->charge)
+                return to_word(round((double)world->sample.battery.charge_full_uah / 1000));
         return to_word(round(world->truth->energy_full_mwh));
 }
 
 /*
- * A gauge in mWh whose steps are those of the shown charge: percent of charge times the energy of a full battery. It
- * is rounded up, so that the percent which Linux works out from it is the gauge's own.
+ * A gauge in mWh has the steps of the shown charge: percent of charge times the energy of a full battery. It is rounded
+ * up, so that the percent which Linux works out from it is the gauge's own.
  */
-static uint32_t remaining_mwh(const struct world *world)
+static uint32_t remaining(const struct registers *registers, const struct world *world)
 {
         const struct battery *battery = &world->sample.battery;
         double share = battery->capacity_percent / 100.0;
@@ -68,24 +70,30 @@ static uint32_t remaining_mwh(const struct world *world)
                 share = (double)battery->charge_now_uah / (double)battery->charge_full_uah;
         if (battery->have & BATTERY_ENERGY_NOW)
                 share = (double)battery->energy_now_uwh / (double)battery->energy_full_uwh;
-        return to_word(ceil(share * full_mwh(world) - 1e-6));
+        return to_word(ceil(share * full(registers, world) - 1e-6));
+}
+
+/* Watts are multiplied, volts are not: so amperes are. */
+static uint32_t rate(const struct registers *registers, const struct world *world)
+{
+        const struct battery *battery = &world->sample.battery;
+        double volts = registers->charge ? (double)battery->voltage_uv / 1e6 : 1;
+
+        if (!(battery->have & BATTERY_POWER))
+                return REG_UNKNOWN;
+        return to_word(round((double)battery->power_uw / 1000 / volts * world->factor));
 }
 
 static void show_gauge(struct registers *registers, const struct world *world)
 {
         const struct battery *battery = &world->sample.battery;
-        bool sensor = battery->have & BATTERY_POWER;
-        uint32_t rate = sensor ? to_word(round((double)battery->power_uw / 1000 * world->factor)) : REG_UNKNOWN;
-        uint32_t remaining = remaining_mwh(world);
+        enum gauge_fault fault = registers->fault;
 
-        if (registers->fault == GAUGE_STUCK)
+        if (fault == GAUGE_STUCK)
                 return;
-        if (registers->fault == GAUGE_MISSING)
-                rate = remaining = REG_UNKNOWN;
-        if (registers->fault == GAUGE_ZERO)
-                rate = 0;
-        put(registers, REG_RATE, rate);
-        put(registers, REG_REMAINING, remaining);
+        put(registers, REG_RATE,
+            fault == GAUGE_MISSING ? REG_UNKNOWN : fault == GAUGE_ZERO ? 0 : rate(registers, world));
+        put(registers, REG_REMAINING, fault == GAUGE_MISSING ? REG_UNKNOWN : remaining(registers, world));
         put(registers, REG_VOLTAGE,
             battery->have & BATTERY_VOLTAGE ? to_word(round((double)battery->voltage_uv / 1000)) : REG_UNKNOWN);
         if (battery->capacity_percent != registers->percent)
@@ -102,18 +110,23 @@ static void show_all(struct registers *registers, const struct world *world)
 {
         put(registers, REG_ONLINE, world->charger_w > 0);
         put(registers, REG_STATE, state_word(world->sample.battery.status));
-        put(registers, REG_DESIGN, full_mwh(world));
-        put(registers, REG_FULL, full_mwh(world));
+        put(registers, REG_DESIGN, full(registers, world));
+        put(registers, REG_FULL, full(registers, world));
+        put(registers, REG_UNIT, registers->charge);
         put(registers, REG_TEMPERATURE, to_word(round((virtual_temperature_c(world->device) + KELVIN) * 10)));
         show_gauge(registers, world);
 }
 
-int registers_open(struct registers *registers, struct qtest *qtest, const struct world *world)
+int registers_open(struct registers *registers, struct qtest *qtest, const struct world *world, bool charge)
 {
         uint64_t magic = 0;
         int err;
 
-        *registers = (struct registers){ .qtest = qtest, .percent = world->sample.battery.capacity_percent };
+        *registers = (struct registers){
+                .qtest = qtest,
+                .charge = charge,
+                .percent = world->sample.battery.capacity_percent,
+        };
         qtest_read_long(qtest, address(REG_MAGIC), &magic);
         err = qtest_run(qtest);
         if (err)

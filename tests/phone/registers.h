@@ -17,11 +17,11 @@ enum reg {
         REG_MAGIC,      /* MAGC: the rest is set */
         REG_ONLINE,     /* ACON: the charger */
         REG_STATE,      /* BSTA: 1 discharging, 2 charging, 0 neither */
-        REG_RATE,       /* BRAT: mW */
-        REG_REMAINING,  /* BREM: mWh */
+        REG_RATE,       /* BRAT: mW or mA */
+        REG_REMAINING,  /* BREM: mWh or mAh */
         REG_VOLTAGE,    /* BVOL: mV */
-        REG_DESIGN,     /* BDES: mWh */
-        REG_FULL,       /* BFUL: mWh */
+        REG_DESIGN,     /* BDES: mWh or mAh */
+        REG_FULL,       /* BFUL: mWh or mAh */
         REG_BACKLIGHT,  /* BLVL: percent; written by the phone */
         REG_LIMIT,      /* PPCL: index of the fastest P-state allowed */
         REG_EVENTS,     /* EVNT: REGISTER_EVENT_*, taken by the firmware at the next interrupt */
@@ -30,6 +30,7 @@ enum reg {
         REG_LEVELS,     /* NBCM */
         REG_INTERRUPTS, /* NEVT */
         REG_TEMPERATURE,/* TEMP: tenths of a kelvin */
+        REG_UNIT,       /* BUNT: 0 mWh, 1 mAh */
         REG_COUNT
 };
 
@@ -51,6 +52,7 @@ struct registers {
         uint32_t known;                 /* bits of those written */
         uint32_t forced[REG_COUNT];     /* by the harness, in place of what the world says */
         uint32_t is_forced;
+        bool charge;                    /* the gauge counts mAh */
         enum gauge_fault fault;
         uint32_t percent;               /* at the last event */
         uint32_t events;                /* to be told at the next write */
@@ -67,8 +69,11 @@ struct phone_look {
 /* The name of a register in phone.asl, or -EINVAL. */
 int register_find(const char *name);
 
-/* Powered on: unless the phone is running already, everything is set as a phone finds it. 0; -errno. */
-int registers_open(struct registers *registers, struct qtest *qtest, const struct world *world);
+/*
+ * Powered on: unless the phone is running already, everything is set as a phone finds it. @charge: the gauge counts mAh,
+ * which needs a device with a voltage curve. 0; -errno.
+ */
+int registers_open(struct registers *registers, struct qtest *qtest, const struct world *world, bool charge);
 int registers_look(struct registers *registers, size_t n_cpus, struct phone_look *ret);
 /* Writes what changed, and pulls the interrupt where there is something to tell. */
 int registers_show(struct registers *registers, const struct world *world);

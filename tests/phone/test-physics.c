@@ -101,12 +101,12 @@ static void test_blocks(void)
         "[wifi]\non_mw = 30\nrx_mj_per_mb = 350\ntx_mj_per_mb = 550\nwake_mj = 120\n"                        \
         "[virtual]\nseed = 7\nx-factor = 10\nlevel_step_percent = 1\ngauge_period_s = 1\nrate_variation_percent = 50\n"
 
-static void open_world(struct world *world, double percent)
+static void open_world(struct world *world, const char *text, double percent)
 {
         char path[] = "/tmp/joulecast-physics-XXXXXX.ini";
         int fd = mkstemps(path, 4);
 
-        check_int(write(fd, PLAIN, strlen(PLAIN)), (ssize_t)strlen(PLAIN));
+        check_int(write(fd, text, strlen(text)), (ssize_t)strlen(text));
         close(fd);
         check_int(world_open(world, path, 0, 1, percent, &log_all), 0);
         unlink(path);
@@ -141,7 +141,7 @@ static void test_world(void)
         struct world world;
         cJSON *json;
 
-        open_world(&world, 50);
+        open_world(&world, PLAIN, 50);
         check_near(world.factor, 10, 0);
         check_int(world_max_khz(&world, 1), 2400000);
         for (unsigned i = 0; i < 100; i++) {
@@ -273,6 +273,24 @@ static void test_control(struct physics *physics, struct fake *fake)
         check_int(fake->words[REG_EVENTS] & (EVENT_CHARGER | EVENT_LIMIT), EVENT_CHARGER | EVENT_LIMIT);
 }
 
+/* 10 Wh at a mean of 4 V are 2500 mAh; a watt there is 250 mA, ten times that for the phone. */
+static void test_charge(struct qtest *qtest, struct fake *fake)
+{
+        static const char curve[] = PLAIN "voltage_mv.0 = 4000\nvoltage_mv.100 = 4000\n";
+        struct registers registers;
+        struct world world;
+
+        memset(fake->words, 0, sizeof(fake->words));
+        open_world(&world, curve, 50.5);
+        check_int(registers_open(&registers, qtest, &world, true), 0);
+        check_int(fake->words[REG_UNIT], 1);
+        check_int(fake->words[REG_FULL], 2500);
+        check_int(fake->words[REG_REMAINING], 1250);
+        check_int(fake->words[REG_VOLTAGE], 4000);
+        check_int(fake->words[REG_RATE], 250);
+        world_close(&world);
+}
+
 static void test_registers(void)
 {
         struct fake fake = { 0 };
@@ -284,10 +302,11 @@ static void test_registers(void)
         fake.fd = pair[1];
         physics.qtest.fd = pair[0];
         check_int(pthread_create(&thread, NULL, serve, &fake), 0);
-        open_world(&physics.world, 50.5);
-        check_int(registers_open(&physics.registers, &physics.qtest, &physics.world), 0);
+        open_world(&physics.world, PLAIN, 50.5);
+        check_int(registers_open(&physics.registers, &physics.qtest, &physics.world, false), 0);
         check_registers(&physics.registers, &physics.world, &fake);
         test_control(&physics, &fake);
+        test_charge(&physics.qtest, &fake);
         shutdown(pair[0], SHUT_WR);
         pthread_join(thread, NULL);
         close(fake.fd);
