@@ -20,11 +20,22 @@ enum collector_counts {
         COUNTS_EXITS = 1 << 4, /* processes that begin and end between two polls */
 };
 
+/* Where network bytes by process come from; docs/performance.md tells what each misses. The best first. */
+enum net_by {
+        NET_BY_BEST,      /* of an option: whatever works */
+        NET_BY_CALLS,     /* tracepoints of socket calls (BPF) */
+        NET_BY_FUNCTIONS, /* the kernel's functions behind them (BPF) */
+        NET_BY_PACKETS,   /* packets of sockets whose owner is known (BPF) */
+        NET_BY_SOCKETS,   /* totals of TCP sockets that are there at a poll (sock_diag) */
+        NET_BY_COUNT
+};
+
 struct collector_options {
         int root_fd;                            /* of the machine: sys/ and proc/ below it */
         struct apps *apps;                      /* not owned; NULL: processes go by their program's name */
         const struct log *log;
         uint32_t leave_out;                     /* COUNTS_* not to load */
+        enum net_by net_by;                     /* or no network bytes at all */
         const char *wifi_for_test;              /* an interface to be taken for WiFi, or NULL */
 };
 

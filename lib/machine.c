@@ -61,6 +61,17 @@ static int add_collector(int root_fd, const struct machine_options *options, str
         return options->collector ? -EINVAL : 0;
 }
 
+/* What the collector (the last source) does not count itself. */
+static int add_net_process(int root_fd, struct sources *sources)
+{
+        uint32_t counts = sources->n > 0 ? sources->list[sources->n - 1]->counts : 0;
+        struct source *source = NULL;
+
+        if (!(counts & COUNTS_CPU) || (counts & COUNTS_NET))
+                return 0;
+        return add_if_there(sources, net_process_open(root_fd, NULL, &source), &source);
+}
+
 static bool automatic(const struct machine_options *options)
 {
         return !options->foreground || strcmp(options->foreground, "auto") == 0;
@@ -115,6 +126,8 @@ static int add_all(int root_fd, const struct machine_options *options, struct so
                 err = add_foreground(options, sources);
         if (!err)
                 err = add_collector(root_fd, options, sources);
+        if (!err)
+                err = add_net_process(root_fd, sources);
         return err ? err : add_if_there(sources, gpu_open(root_fd, &source), &source);
 }
 

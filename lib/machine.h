@@ -38,4 +38,6 @@ int net_open(int root_fd, struct source **ret);
 int process_open(int root_fd, struct apps *apps,
                  struct source **ret); /* @apps is not owned; NULL: only to see whether it opens */
 int gpu_open(int root_fd, struct source **ret);
+/* Bytes of processes by the sockets that they hold, after a collector that does not count them. */
+int net_process_open(int root_fd, const char *wifi_for_test, struct source **ret);
 int foreground_open(const char *what, const struct log *log, struct source **ret);

@@ -21,7 +21,17 @@
 /* More processes than this take a second walk. 8192 records are about 1 MB of kernel memory. */
 #define MAX_RECORDS 8192
 
+/* The network stands first: it is tried when the others are known. */
 static const uint32_t optional[] = { COUNTS_NET, COUNTS_OPPS, COUNTS_EXITS };
+
+/* What to load: a bit for each thing, and how to count the network. */
+struct wanted {
+        uint32_t counts;
+        struct net_way net;
+        bool iterator;
+        int root_fd;
+        const struct bpf_opps *opps;
+};
 
 static int be_quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -38,13 +48,10 @@ uint64_t process_bpf_clock_ns(clockid_t clock)
 
 static void choose_programs(struct process_bpf *bpf, uint32_t counts, bool iterator)
 {
-        struct bpf_program *const of_net[] = { bpf->progs.count_send, bpf->progs.count_receive };
         struct bpf_program *const of_opps[] = { bpf->progs.count_switch, bpf->progs.count_frequency,
                                                 bpf->progs.count_thread_exit, bpf->progs.feed_frequency };
         struct bpf_program *const of_exits[] = { bpf->progs.record_exit, bpf->progs.record_exec };
 
-        for (size_t i = 0; i < ARRAY_SIZE(of_net); i++)
-                bpf_program__set_autoload(of_net[i], counts & COUNTS_NET);
         for (size_t i = 0; i < ARRAY_SIZE(of_opps); i++)
                 bpf_program__set_autoload(of_opps[i], counts & COUNTS_OPPS);
         for (size_t i = 0; i < ARRAY_SIZE(of_exits); i++)
@@ -59,8 +66,6 @@ static void choose_maps(struct process_bpf *bpf, uint32_t counts, bool iterator,
         bool few = opps->n <= BPF_OPPS_FEW;
         uint32_t row = (few ? BPF_OPPS_FEW : BPF_OPPS_MAX) * (uint32_t)sizeof(uint64_t);
 
-        bpf_map__set_autocreate(bpf->maps.net, counts & COUNTS_NET);
-        bpf_map__set_autocreate(bpf->maps.interfaces, counts & COUNTS_NET);
         bpf_map__set_autocreate(bpf->maps.exits, counts & COUNTS_EXITS);
         bpf_map__set_autocreate(bpf->maps.records, !iterator);
         bpf_map__set_autocreate(bpf->maps.record_opps, counts & COUNTS_OPPS);
@@ -107,21 +112,25 @@ static void seed_opps(struct process_bpf *bpf, const struct bpf_opps *opps)
         }
 }
 
-static int load_counts(uint32_t counts, bool iterator, const struct bpf_opps *opps, struct process_bpf **ret)
+static int load_counts(const struct wanted *wanted, uint32_t counts, struct process_bpf **ret)
 {
+        static const struct net_way no_net;
         struct process_bpf *bpf = process_bpf__open();
         int err;
 
         if (!bpf)
                 return -errno;
-        choose_programs(bpf, counts, iterator);
-        choose_maps(bpf, counts, iterator, opps);
-        set_constants(bpf, counts, opps);
+        choose_programs(bpf, counts, wanted->iterator);
+        choose_maps(bpf, counts, wanted->iterator, wanted->opps);
+        net_way_choose(bpf, counts & COUNTS_NET ? &wanted->net : &no_net);
+        set_constants(bpf, counts, wanted->opps);
         err = process_bpf__load(bpf);
         if (!err && (counts & COUNTS_OPPS))
-                seed_opps(bpf, opps);
+                seed_opps(bpf, wanted->opps);
         if (!err)
                 err = process_bpf__attach(bpf);
+        if (!err && (counts & COUNTS_NET))
+                err = net_way_attach(bpf, &wanted->net, wanted->root_fd);
         if (err) {
                 process_bpf__destroy(bpf);
                 return err < 0 ? err : -EIO;
@@ -130,26 +139,53 @@ static int load_counts(uint32_t counts, bool iterator, const struct bpf_opps *op
         return 0;
 }
 
-/* All at once; where that fails, each thing alone tells what the kernel has. */
-static int load_most(uint32_t wanted, bool iterator, const struct bpf_opps *opps, uint32_t *counts,
-                     struct process_bpf **ret)
+static bool loads(const struct wanted *wanted, uint32_t counts)
 {
-        uint32_t works = 0;
-        int err = load_counts(wanted, iterator, opps, ret);
+        struct process_bpf *bpf;
 
-        for (size_t i = 0; err && i < ARRAY_SIZE(optional); i++) {
-                if (!(wanted & optional[i]) || load_counts(optional[i], iterator, opps, ret) < 0)
+        if (load_counts(wanted, counts, &bpf) < 0)
+                return false;
+        process_bpf__destroy(bpf);
+        return true;
+}
+
+/* The first way to count the network that loads. Packets need to be told of exits, or a pid's bytes were the next one's. */
+static bool find_net_way(struct wanted *wanted, bool exits, enum net_by only)
+{
+        for (enum net_by by = NET_BY_CALLS; by <= NET_BY_PACKETS; by++) {
+                if ((only != NET_BY_BEST && by != only) || (by == NET_BY_PACKETS && !exits) ||
+                    (by == NET_BY_FUNCTIONS && !wanted->net.can_functions))
                         continue;
-                works |= optional[i];
-                process_bpf__destroy(*ret);
+                wanted->net.by = by;
+                if (loads(wanted, COUNTS_NET))
+                        return true;
+        }
+        return false;
+}
+
+/* All at once; where that fails, each thing alone tells what the kernel has. */
+static int load_most(struct wanted *wanted, enum net_by only, struct process_collector *collector)
+{
+        uint32_t counts = wanted->counts, works = 0;
+        int err = -EOPNOTSUPP;
+
+        wanted->net.by = NET_BY_CALLS;
+        if (only == NET_BY_BEST || only == NET_BY_CALLS || !(counts & COUNTS_NET))
+                err = load_counts(wanted, counts, &collector->bpf);
+        if (err) {
+                for (size_t i = 1; i < ARRAY_SIZE(optional); i++)
+                        if ((counts & optional[i]) && loads(wanted, optional[i]))
+                                works |= optional[i];
+                if ((counts & COUNTS_NET) && find_net_way(wanted, works & COUNTS_EXITS, only))
+                        works |= COUNTS_NET;
+                counts = works;
+                err = load_counts(wanted, counts, &collector->bpf);
         }
         if (err)
-                err = load_counts(works, iterator, opps, ret);
-        else
-                works = wanted;
-        if (!err)
-                *counts = works;
-        return err;
+                return err;
+        collector->source.counts = counts;
+        collector->source.net_by = counts & COUNTS_NET ? wanted->net.by : NET_BY_BEST;
+        return 0;
 }
 
 static int map_array(const struct bpf_map *map, size_t size, const void *at)
@@ -177,15 +213,22 @@ static int map_records(struct process_collector *collector)
 
 int process_bpf_load(const struct collector_options *options, bool iterator, struct process_collector *collector)
 {
-        uint32_t wanted = (COUNTS_NET | COUNTS_OPPS | COUNTS_EXITS) & ~options->leave_out;
+        struct wanted wanted = {
+                .counts = (COUNTS_NET | COUNTS_OPPS | COUNTS_EXITS) & ~options->leave_out,
+                .iterator = iterator,
+                .root_fd = options->root_fd,
+                .opps = &collector->opps,
+        };
         libbpf_print_fn_t print = libbpf_set_print(be_quiet);
         int err;
 
         collector->root_fd = fcntl(options->root_fd, F_DUPFD_CLOEXEC, 0);
         /* The iterator has no room for times by operating point, and kernels that have nothing better are old. */
         if (iterator || bpf_opps_read(options->root_fd, &collector->opps) < 0)
-                wanted &= ~(uint32_t)COUNTS_OPPS;
-        err = load_most(wanted, iterator, &collector->opps, &collector->source.counts, &collector->bpf);
+                wanted.counts &= ~(uint32_t)COUNTS_OPPS;
+        if (wanted.counts & COUNTS_NET)
+                wanted.net = net_way_look();
+        err = load_most(&wanted, options->net_by, collector);
         libbpf_set_print(print);
         malloc_trim(0); /* the kernel's BTF was in memory: 5 MB that are needed no more */
         if (err)

@@ -48,3 +48,15 @@ void process_bpf_read_opps(struct process_collector *collector, struct sample *s
 /* process-bpf-net.c: bursts of the machine; and which interface is what. */
 void process_bpf_read_net(struct process_collector *collector, struct sample *sample);
 void process_bpf_find_interfaces(struct process_collector *collector);
+
+/* process-bpf-net-way.c: which programs count network bytes. */
+struct net_way {
+        enum net_by by;     /* NET_BY_BEST: none */
+        bool functions[6];  /* of the kernel's that can be hooked, as in hooked_functions */
+        bool can_functions; /* enough of them for NET_BY_FUNCTIONS */
+};
+
+/* What a kernel lets us hook, asked once. */
+struct net_way net_way_look(void);
+void net_way_choose(struct process_bpf *bpf, const struct net_way *way);
+int net_way_attach(struct process_bpf *bpf, const struct net_way *way, int root_fd); /* what libbpf does not by itself */

@@ -138,16 +138,23 @@ static struct cJSON *overhead_json(const struct overhead *overhead)
         return json;
 }
 
-/* "CPU, disk, network" */
-static const char *counts_text(uint32_t counts, char *buf, size_t size)
+static const char *const net_by_names[NET_BY_COUNT] = {
+        [NET_BY_CALLS] = " by calls", [NET_BY_FUNCTIONS] = " by functions", [NET_BY_PACKETS] = " by packets",
+        [NET_BY_SOCKETS] = " by sockets",
+};
+
+/* "CPU, disk, network by calls" */
+static const char *counts_text(uint32_t counts, uint32_t net_by, char *buf, size_t size)
 {
         size_t length = 0;
 
         buf[0] = '\0';
         for (size_t i = 0; i < ARRAY_SIZE(count_names); i++)
                 if ((counts & count_names[i].counts) && length < size)
-                        length += (size_t)snprintf(buf + length, size - length, "%s%s", length ? ", " : "",
-                                                   count_names[i].name);
+                        length += (size_t)snprintf(buf + length, size - length, "%s%s%s", length ? ", " : "",
+                                                   count_names[i].name,
+                                                   count_names[i].counts == COUNTS_NET && net_by < NET_BY_COUNT &&
+                                                   net_by_names[net_by] ? net_by_names[net_by] : "");
         return buf;
 }
 
@@ -191,7 +198,7 @@ int doctor_json(const struct findings *findings)
                 char text[128];
 
                 cJSON_AddStringToObject(list, findings->collectors[i]->name,
-                                        counts_text(findings->counts[i], text, sizeof(text)));
+                                        counts_text(findings->counts[i], findings->net_by[i], text, sizeof(text)));
         }
         cJSON_AddItemToObject(json, "display", display_json(findings));
         cJSON_AddBoolToObject(json, "disk", findings->has_disk);
@@ -334,7 +341,7 @@ int doctor_table(const struct findings *findings)
                 table_row(table, TABLE_PLAIN);
                 table_cell(table, "%s", findings->collectors[i]->name);
                 table_cell(table, "%s (%s)", findings->collectors[i]->what,
-                           counts_text(findings->counts[i], text, sizeof(text)));
+                           counts_text(findings->counts[i], findings->net_by[i], text, sizeof(text)));
         }
         if (findings->n_missing > 0) {
                 if (findings->n_collectors > 0)

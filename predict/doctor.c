@@ -124,6 +124,21 @@ static void look_at_rest(int root_fd, struct findings *findings)
                 findings_miss(findings, "network", "proc/net/dev shows no interface");
 }
 
+/* Without BPF. */
+static void look_at_sockets(int root_fd, struct findings *findings)
+{
+        struct source *source = NULL;
+
+        if (net_process_open(root_fd, NULL, &source) < 0) {
+                findings_miss(findings, "network bytes by app",
+                              "no collector counts them here: the bytes of WiFi interfaces are base");
+                return;
+        }
+        source->ops->close(source);
+        findings_miss(findings, "all network bytes by app",
+                      "without BPF, those of TCP connections that are there at a poll alone; the rest is base");
+}
+
 /* The best one that opens is what joulecastd takes; what none of them counts is missing. */
 static void look_at_collectors(int root_fd, const struct options *options, struct findings *findings)
 {
@@ -142,12 +157,12 @@ static void look_at_collectors(int root_fd, const struct options *options, struc
                 if (findings->n_collectors == 0)
                         counts = source->counts;
                 findings->counts[findings->n_collectors] = source->counts;
+                findings->net_by[findings->n_collectors] = source->net_by;
                 findings->collectors[findings->n_collectors++] = collector;
                 source->ops->close(source);
         }
         if (!(counts & COUNTS_NET))
-                findings_miss(findings, "network bytes by app",
-                              "no collector counts them here: the bytes of WiFi interfaces are base");
+                look_at_sockets(root_fd, findings);
         if (!(counts & COUNTS_EXITS))
                 findings_miss(findings, "short processes", "what begins and ends between two polls is nobody's");
         if (!(counts & COUNTS_OPPS))

@@ -42,6 +42,7 @@ struct findings {
         size_t n_policies;
         const struct collector *collectors[8];
         uint32_t counts[8];             /* COUNTS_* of each */
+        uint32_t net_by[8];             /* enum net_by of each */
         size_t n_collectors;
         bool with_overhead;
         struct overhead overhead;

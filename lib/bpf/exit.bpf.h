@@ -85,6 +85,8 @@ int BPF_PROG(record_exit, struct task_struct *task)
         finish_record(record, task);
         if (with_cpu)
                 forget_exited(task);
+        if (with_net && by_packets)
+                forget_net(task->tgid);
         return 0;
 }
 

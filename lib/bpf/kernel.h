@@ -24,14 +24,18 @@ enum bpf_map_type {
         BPF_MAP_TYPE_HASH = 1,
         BPF_MAP_TYPE_ARRAY = 2,
         BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+        BPF_MAP_TYPE_SK_STORAGE = 24,
         BPF_MAP_TYPE_RINGBUF = 27,
         BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 
 enum {
         BPF_F_NO_PREALLOC = 1U << 0,
+        BPF_F_CLONE = 1U << 9,
         BPF_F_MMAPABLE = 1U << 10,
         BPF_LOCAL_STORAGE_GET_F_CREATE = 1U << 0,
+        BPF_SK_STORAGE_GET_F_CREATE = 1U << 0,
+        BPF_NOEXIST = 1,
         BPF_RB_NO_WAKEUP = 1U << 0,
 };
 
@@ -42,6 +46,8 @@ enum {
 #define AF_INET 2
 #define AF_INET6 10
 #define MSG_PEEK 2
+#define IPPROTO_TCP 6
+#define IPPROTO_UDP 17
 #define IFF_LOOPBACK (1 << 3)
 #define PF_KTHREAD 0x00200000
 #define SIGCHLD 17
@@ -168,4 +174,22 @@ struct sock {
         int sk_rx_dst_ifindex;
 };
 
+struct socket {
+        struct sock *sk;
+};
+
 #pragma clang attribute pop
+
+struct bpf_sock;
+
+/* What a program of packets is handed: the ABI of linux/bpf.h, which never moves. */
+struct __sk_buff {
+        __u32 len;
+        __u32 unused_to_ifindex[9];
+        __u32 ifindex;
+        __u32 unused_to_sk[31];
+        union {
+                struct bpf_sock *sk;
+                __u64 room;
+        } __attribute__((aligned(8)));
+};

@@ -6,11 +6,15 @@
  * Bytes that a process hands to a socket or takes from one, and bursts: the
  * first of them after a second of silence.
  *
- * Counted where the system call ends (6.2), so the caller is the one who sent or
- * read, never a softirq that happened to run. What a peek returns is counted
- * when it is really read. Missed: splice() from TCP into a pipe, headers and
- * retransmissions (they are in the interface's totals, and so nobody's), and io_uring
- * requests that a kernel thread of the ring runs: those are its process's threads and counted.
+ * Three ways, of which one is loaded (process-bpf-net-way.c):
+ *
+ * - calls: tracepoints at the end of a socket call (6.3). The caller is the one who sent or read, never a softirq
+ *   that happened to run; threads of an io_uring are its process's. What a peek returns is counted when it is really
+ *   read. Missed: splice() from TCP into a pipe, which has a function of its own that is hooked where one can be.
+ * - functions: the same at the exit of the kernel's functions behind these calls (5.5 on x86, 6.4 on arm64).
+ * - packets: at the control group of all (cgroup_skb), in a softirq as often as not. The socket knows its process.
+ *
+ * All count payload; headers are in the interface's totals, and so nobody's.
  */
 
 struct net_storage {
@@ -112,7 +116,23 @@ static __always_inline void note_wifi(struct net_storage *storage)
                 net_machine.last_wifi_ns = now_ns;
 }
 
-/* The storage is the leader's, which lives as long as its process; threads add to it at the same time. */
+/* Threads, and with packets CPUs, add at the same time. */
+static __always_inline void add_bytes(struct net_storage *storage, int kind, __u64 received, __u64 sent)
+{
+        if (kind == KIND_WIFI) {
+                note_wifi(storage);
+                if (received)
+                        __sync_fetch_and_add(&storage->totals.wifi_rx_bytes, received);
+                else
+                        __sync_fetch_and_add(&storage->totals.wifi_tx_bytes, sent);
+        } else if (received) {
+                __sync_fetch_and_add(&storage->totals.other_rx_bytes, received);
+        } else {
+                __sync_fetch_and_add(&storage->totals.other_tx_bytes, sent);
+        }
+}
+
+/* The storage is the leader's, which lives as long as its process. */
 static __always_inline void count_bytes(struct sock *sk, __u64 received, __u64 sent)
 {
         __u16 family = sk->__sk_common.skc_family;
@@ -129,19 +149,8 @@ static __always_inline void count_bytes(struct sock *sk, __u64 received, __u64 s
         if (!leader)
                 return;
         storage = bpf_task_storage_get(&net, leader, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-        if (!storage)
-                return;
-        if (kind == KIND_WIFI) {
-                note_wifi(storage);
-                if (received)
-                        __sync_fetch_and_add(&storage->totals.wifi_rx_bytes, received);
-                else
-                        __sync_fetch_and_add(&storage->totals.wifi_tx_bytes, sent);
-        } else if (received) {
-                __sync_fetch_and_add(&storage->totals.other_rx_bytes, received);
-        } else {
-                __sync_fetch_and_add(&storage->totals.other_tx_bytes, sent);
-        }
+        if (storage)
+                add_bytes(storage, kind, received, sent);
 }
 
 SEC("tp_btf/sock_send_length")
@@ -160,9 +169,67 @@ int BPF_PROG(count_receive, struct sock *sk, int ret, int flags)
         return 0;
 }
 
+static __always_inline int sent_by(struct socket *socket, int ret)
+{
+        struct sock *sk = socket->sk;
+
+        if (sk && ret > 0)
+                count_bytes(sk, 0, ret);
+        return 0;
+}
+
+static __always_inline int received_by(struct socket *socket, int flags, int ret)
+{
+        struct sock *sk = socket->sk;
+
+        if (sk && ret > 0 && !(flags & MSG_PEEK))
+                count_bytes(sk, ret, 0);
+        return 0;
+}
+
+SEC("fexit/inet_sendmsg")
+int BPF_PROG(inet_sent, struct socket *socket, void *message, __u64 size, int ret)
+{
+        return sent_by(socket, ret);
+}
+
+SEC("fexit/inet6_sendmsg")
+int BPF_PROG(inet6_sent, struct socket *socket, void *message, __u64 size, int ret)
+{
+        return sent_by(socket, ret);
+}
+
+/* sendfile() and splice() into a socket, until 6.4; since then they are calls as any other. */
+SEC("fexit/inet_sendpage")
+int BPF_PROG(inet_sent_page, struct socket *socket, void *page, int offset, __u64 size, int flags, int ret)
+{
+        return sent_by(socket, ret);
+}
+
+SEC("fexit/inet_recvmsg")
+int BPF_PROG(inet_received, struct socket *socket, void *message, __u64 size, int flags, int ret)
+{
+        return received_by(socket, flags, ret);
+}
+
+SEC("fexit/inet6_recvmsg")
+int BPF_PROG(inet6_received, struct socket *socket, void *message, __u64 size, int flags, int ret)
+{
+        return received_by(socket, flags, ret);
+}
+
+SEC("fexit/tcp_splice_read")
+int BPF_PROG(tcp_spliced, struct socket *socket, void *position, void *pipe, __u64 size, unsigned int flags, int ret)
+{
+        return received_by(socket, 0, ret);
+}
+
+#include "net-packets.bpf.h"
+
 static __always_inline void read_net(struct task_struct *leader, struct net_totals *totals)
 {
-        struct net_storage *storage = bpf_task_storage_get(&net, leader, 0, 0);
+        struct net_storage *storage = by_packets ? storage_of_pid(leader->tgid) :
+                                                   bpf_task_storage_get(&net, leader, 0, 0);
 
         if (storage)
                 *totals = storage->totals;
