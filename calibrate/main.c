@@ -20,6 +20,7 @@
 #include "refuse.h"
 #include "restore-now.h"
 #include "rivals.h"
+#include "schedule.h"
 #include "settings.h"
 #include "units.h"
 #include "util.h"
@@ -53,6 +54,7 @@ struct calibration {
         char *journal;
         struct machine_hardware machine;
         bool runner;               /* is open */
+        char **arguments;          /* as they were given, without --schedule */
         bool watched;              /* this is the watchdog, and the calibration is over: */
         int status;                /* its exit status */
 };
@@ -230,9 +232,9 @@ static int refuse_machine(const struct calibration *calibration)
         return 0;
 }
 
-static int ask(const struct calibration *calibration, const struct dry_run *dry_run)
+static int ask(const struct calibration *calibration, const struct dry_run *dry_run, const char *when)
 {
-        int err = consent_ask(dry_run, "now");
+        int err = consent_ask(dry_run, when);
 
         if (err == -ENOTTY)
                 log_error(&calibration->log, "nobody is there to be asked; say --yes to start without a question");
@@ -437,6 +439,48 @@ static int refuse_rivals(const struct calibration *calibration)
         return changes_machine(calibration) ? rivals_refuse(root_fd, &calibration->log) : 0;
 }
 
+static int unschedule(const struct calibration *calibration)
+{
+        int err = schedule_disarm(SCHEDULE_FOLDER, &calibration->log);
+
+        if (err == -ENOENT)
+                printf("No calibration was scheduled.\n");
+        else if (!err)
+                printf("No calibration will start by itself.\n");
+        return err == -ENOENT ? 0 : err;
+}
+
+/* Asks now, for nobody will be there then; the rest is the timer's. */
+static int schedule(const struct calibration *calibration, const struct dry_run *dry_run)
+{
+        struct schedule schedule = {
+                .folder = SCHEDULE_FOLDER,
+                .arguments = calibration->arguments,
+                .when = schedule_next(calibration->options.schedule, time(NULL)),
+        };
+        _cleanup_free_ char *program = realpath("/proc/self/exe", NULL), *working = realpath(".", NULL);
+        char when[64];
+        struct tm parts;
+        int err;
+
+        schedule.program = program;
+        schedule.working = working;
+        if (!program || !working)
+                return -errno;
+        if (geteuid() != 0) {
+                log_error(&calibration->log, "only root can schedule a calibration; start it again with sudo");
+                return -EPERM;
+        }
+        strftime(when, sizeof(when), "on %A, %Y-%m-%d at %H:%M", localtime_r(&schedule.when, &parts));
+        err = ask(calibration, dry_run, when);
+        if (!err)
+                err = schedule_arm(&schedule, &calibration->log);
+        if (!err)
+                printf("Scheduled: it starts %s. Leave the machine unplugged and charged then; `joulecast calibrate "
+                       "--schedule off` takes it back.\n", when);
+        return err;
+}
+
 static int calibrate(struct calibration *calibration)
 {
         struct night *night = &calibration->night;
@@ -448,6 +492,8 @@ static int calibrate(struct calibration *calibration)
         };
         int err = find_files(calibration);
 
+        if (!err && calibration->options.schedule && strcmp(calibration->options.schedule, "off") == 0)
+                return unschedule(calibration);
         if (!err && calibration->options.restore)
                 return restore_by_hand(calibration->journal, calibration->options.json, calibration->options.yes,
                                        &calibration->log);
@@ -471,11 +517,13 @@ static int calibrate(struct calibration *calibration)
         if (!err)
                 err = check_profile_path(calibration);
         if (!err)
+                err = refuse_rivals(calibration);
+        if (!err && calibration->options.schedule)
+                return schedule(calibration, &dry_run);
+        if (!err)
                 err = be_the_only_one(calibration);
         if (!err)
-                err = refuse_rivals(calibration);
-        if (!err)
-                err = ask(calibration, &dry_run);
+                err = ask(calibration, &dry_run, "now");
         if (!err)
                 err = set_watch(calibration);
         if (!err)
@@ -509,6 +557,10 @@ int main(int argc, char **argv)
 
         if (err)
                 return err > 0 ? 0 : 2;
+        calibration.arguments = argv + 1;
+        if (calibration.options.schedule)
+                memmove(argv + calibration.options.schedule_at, argv + calibration.options.schedule_end,
+                        (size_t)(argc + 1 - calibration.options.schedule_end) * sizeof(*argv));
         catch_signals();
         err = calibrate(&calibration);
         if (calibration.watched) /* what was opened before the worker began is the worker's */

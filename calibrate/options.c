@@ -334,6 +334,20 @@ static int parse_one(const struct log *log, int option, struct options *options)
         }
 }
 
+/* What starts while nobody looks may not do what somebody has to look after. */
+static int check_schedule(const struct log *log, const struct options *options)
+{
+        const char *other = options->force_discharge ? "--force-discharge" : options->device ? "--device"
+                            : options->restore ? "--restore" : options->dry_run ? "--dry-run"
+                            : options->json ? "--json" : NULL;
+
+        if (!other)
+                return 0;
+        log_error(log, "--schedule does not go together with %s%s", other,
+                  options->force_discharge ? ", which is for when you are there" : "");
+        return -EINVAL;
+}
+
 static int check_together(const struct log *log, struct options *options)
 {
         if (options->sapp && (options->method == CHOICE_GAUGE || options->method == CHOICE_TICKS)) {
@@ -348,6 +362,8 @@ static int check_together(const struct log *log, struct options *options)
                 log_error(log, "--machine is a folder to look at, not a machine to hold; use it with --dry-run alone");
                 return -EINVAL;
         }
+        if (options->schedule && check_schedule(log, options) < 0)
+                return -EINVAL;
         if (options->sapp)
                 options->method = CHOICE_PERCENT;
         return 0;
@@ -377,10 +393,10 @@ int options_parse(int argc, char **argv, const struct log *log, struct options *
                 .write_limit_bytes = 16e9,
                 .wifi_limit_bytes = NAN,
         };
-        int option;
+        int option, before;
 
         optind = 1;
-        while ((option = getopt_long(argc, argv, "+:h", long_options, NULL)) != -1) {
+        while ((before = optind, option = getopt_long(argc, argv, "+:h", long_options, NULL)) != -1) {
                 int err;
 
                 if (option == '?' || option == ':')
@@ -392,6 +408,10 @@ int options_parse(int argc, char **argv, const struct log *log, struct options *
                 err = parse_one(log, option, &options);
                 if (err)
                         return err;
+                if (option == OPTION_SCHEDULE) {
+                        options.schedule_at = before;
+                        options.schedule_end = optind;
+                }
         }
         if (optind < argc) {
                 char printable[64];

@@ -41,6 +41,7 @@ struct options {
         bool allow_disconnect, force_discharge;
         bool restore;                 /* --restore: put back what an earlier run left, and nothing else */
         const char *schedule;         /* --schedule HH:MM, or "off"; NULL: now */
+        int schedule_at, schedule_end; /* where it stands in argv, end excluded */
 };
 
 /* 0: go on; 1: --help or --version was answered; -EINVAL: wrong usage, said in one sentence to @log. */

@@ -1,0 +1,209 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "schedule.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "schedule-bus.h"
+#include "util.h"
+
+#define UNIT "joulecast-calibrate-night"
+#define TIMER UNIT ".timer"
+#define SERVICE UNIT ".service"
+
+time_t schedule_next(const char *clock, time_t now)
+{
+        struct tm parts;
+        time_t when;
+
+        localtime_r(&now, &parts);
+        if (sscanf(clock, "%d:%d", &parts.tm_hour, &parts.tm_min) != 2)
+                return (time_t)-1;
+        parts.tm_sec = 0;
+        parts.tm_isdst = -1;
+        when = mktime(&parts);
+        if (when > now)
+                return when;
+        parts.tm_mday++; /* mktime() knows how long months are, and nights when the clock changes */
+        parts.tm_isdst = -1;
+        return mktime(&parts);
+}
+
+/*
+ * One word of a command line as systemd.syntax(7) and systemd.service(5) read it: within double quotes backslash and
+ * quote are escaped, and "%" is said twice, so that nothing is expanded (the ":" before the program keeps "$" as it
+ * is). What is no printable text would need more care than a file name deserves.
+ */
+static bool print_word(FILE *file, const char *word, bool quoted)
+{
+        char clean[4096];
+
+        if (strlen(word) >= sizeof(clean) || strcmp(util_printable(word, clean, sizeof(clean)), word))
+                return false;
+        if (quoted)
+                fputs(" \"", file);
+        for (; *word; word++) {
+                if (quoted && (*word == '\\' || *word == '"'))
+                        fputc('\\', file);
+                if (*word == '%')
+                        fputc(*word, file);
+                fputc(*word, file);
+        }
+        if (quoted)
+                fputc('"', file);
+        return true;
+}
+
+/* Everything about the file stays in the folder's hands; the run has the rights of whoever may schedule one: root. */
+static bool print_service(FILE *file, const struct schedule *schedule)
+{
+        fputs("# Written by `joulecast calibrate --schedule`; `joulecast calibrate --schedule off` removes it.\n"
+              "[Unit]\n"
+              "Description=Calibrate what this machine draws\n"
+              "Documentation=man:joulecast-calibrate(1)\n"
+              "\n"
+              "[Service]\n"
+              "Type=exec\n"
+              "KillMode=mixed\n"
+              "TimeoutStopSec=60\n"
+              "NoNewPrivileges=yes\n"
+              "WorkingDirectory=", file);
+        if (!print_word(file, schedule->working, false))
+                return false;
+        fputs("\nExecStart=:", file);
+        if (strpbrk(schedule->program, " \t\"'\\%$") || !print_word(file, schedule->program, false))
+                return false;
+        for (char *const *argument = schedule->arguments; *argument; argument++)
+                if (!print_word(file, *argument, true))
+                        return false;
+        fputs(" \"--yes\"\n", file);
+        return true;
+}
+
+char *schedule_service(const struct schedule *schedule)
+{
+        char *text = NULL;
+        size_t length;
+        FILE *file = open_memstream(&text, &length);
+        bool good = file && print_service(file, schedule);
+
+        if (file && fclose(file) == 0 && good)
+                return text;
+        free(text);
+        errno = file ? EINVAL : ENOMEM;
+        return NULL;
+}
+
+char *schedule_timer(const struct schedule *schedule)
+{
+        char *text, when[64];
+        struct tm parts;
+
+        localtime_r(&schedule->when, &parts);
+        strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &parts);
+        if (asprintf(&text, "# Written by `joulecast calibrate --schedule`; `joulecast calibrate --schedule off` removes "
+                     "it.\n"
+                     "[Unit]\n"
+                     "Description=The night in which this machine is calibrated\n"
+                     "Documentation=man:joulecast-calibrate(1)\n"
+                     "\n"
+                     "[Timer]\n"
+                     "OnCalendar=%s\n"
+                     "AccuracySec=1s\n"
+                     "WakeSystem=yes\n"
+                     "\n"
+                     "[Install]\n"
+                     "WantedBy=timers.target\n", when) < 0)
+                return NULL;
+        return text;
+}
+
+static int write_unit(const char *folder, const char *name, char *text, const struct log *log)
+{
+        _cleanup_free_ char *path = NULL, *owned = text;
+        int err = text ? 0 : -errno;
+
+        if (err == -EINVAL)
+                log_error(log, "one of the options, or the folder you are in, has a name that a unit of systemd cannot "
+                          "say; use plain names");
+        if (err)
+                return err;
+        if (asprintf(&path, "%s/%s", folder, name) < 0) {
+                path = NULL;
+                return -ENOMEM;
+        }
+        err = util_write_file(path, owned, strlen(owned), 0644);
+        if (err)
+                log_error(log, "%s: cannot be written: %s", path, strerror(-err));
+        return err;
+}
+
+static int remove_unit(const char *folder, const char *name)
+{
+        _cleanup_free_ char *path = NULL;
+
+        if (asprintf(&path, "%s/%s", folder, name) < 0) {
+                path = NULL;
+                return -ENOMEM;
+        }
+        return unlink(path) < 0 ? -errno : 0;
+}
+
+static int check_systemd(const struct log *log)
+{
+        int err = schedule_bus_there();
+
+        if (err)
+                log_error(log, "no systemd runs here (or joulecast was built without it), and --schedule is one of its "
+                          "timers; start `joulecast calibrate --yes` with your own scheduler");
+        return err;
+}
+
+int schedule_arm(const struct schedule *schedule, const struct log *log)
+{
+        int err = check_systemd(log);
+
+        if (!err)
+                err = write_unit(schedule->folder, SERVICE, schedule_service(schedule), log);
+        if (err)
+                return err;
+        err = write_unit(schedule->folder, TIMER, schedule_timer(schedule), log);
+        if (!err) {
+                err = schedule_bus_enable(TIMER);
+                if (err)
+                        log_error(log, "systemd does not take the timer " TIMER ": %s", strerror(-err));
+        }
+        if (err) {
+                remove_unit(schedule->folder, SERVICE);
+                remove_unit(schedule->folder, TIMER);
+        }
+        return err;
+}
+
+int schedule_disarm(const char *folder, const struct log *log)
+{
+        _cleanup_free_ char *path = NULL;
+        int err;
+
+        if (asprintf(&path, "%s/%s", folder, TIMER) < 0) {
+                path = NULL;
+                return -ENOMEM;
+        }
+        if (access(path, F_OK) < 0)
+                return -ENOENT;
+        err = check_systemd(log);
+        if (err)
+                return err;
+        err = schedule_bus_disable(TIMER);
+        if (!err)
+                err = remove_unit(folder, TIMER);
+        if (!err)
+                err = remove_unit(folder, SERVICE);
+        if (!err)
+                err = schedule_bus_reload();
+        if (err)
+                log_error(log, "%s: cannot be taken back: %s", path, strerror(-err));
+        return err;
+}
