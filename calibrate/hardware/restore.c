@@ -21,6 +21,7 @@
 
 enum verdict {
         VERDICT_KEPT,     /* as it was */
+        VERDICT_LATER,    /* cannot be read just now: a radio's while it is off, a speed's of another governor */
         VERDICT_OURS,     /* to be put back */
         VERDICT_RESTORED,
         VERDICT_LEFT,
@@ -106,7 +107,7 @@ static enum verdict judge_setting(const struct restore *restore, const struct jo
         if (err == -ENOENT || err == -ENODEV || err == -ENXIO)
                 return entry->state == JOURNAL_UNTOUCHED ? VERDICT_KEPT : gone(restore, entry);
         if (err)
-                return entry->state == JOURNAL_UNTOUCHED ? VERDICT_KEPT : fail(restore, entry, err);
+                return entry->state == JOURNAL_UNTOUCHED ? VERDICT_KEPT : VERDICT_LATER;
         if (is_original(restore, entry, now))
                 return VERDICT_KEPT;
         if (is_ours(restore, entry, now))
@@ -173,29 +174,39 @@ static bool is_back(const struct restore *restore, const struct journal_entry *e
         return attribute_read(restore->root_fd, entry->name, now) == 0 && strcmp(now, entry->original) == 0;
 }
 
+static void write_one(struct restore *restore, size_t i, int *error)
+{
+        const struct journal_entry *entry = &restore->journal.entries[i];
+
+        if (restore->verdicts[i] == VERDICT_LATER)
+                restore->verdicts[i] = judge_setting(restore, entry);
+        if (restore->verdicts[i] != VERDICT_OURS)
+                return;
+        *error = *error != -EINPROGRESS && is_back(restore, entry)
+                         ? 0 : attribute_write(restore->root_fd, entry->name, entry->original);
+}
+
 /* One pass. How many are still to do; the last error of each in @errors. */
 static size_t write_back(struct restore *restore, int *errors)
 {
         size_t left = 0;
 
-        for (size_t i = 0; i < restore->journal.n; i++) {
-                const struct journal_entry *entry = &restore->journal.entries[i];
-
-                if (restore->verdicts[i] != VERDICT_OURS)
-                        continue;
-                errors[i] = errors[i] != -EINPROGRESS && is_back(restore, entry)
-                                    ? 0 : attribute_write(restore->root_fd, entry->name, entry->original);
-        }
         for (size_t i = 0; i < restore->journal.n; i++)
-                left += restore->verdicts[i] == VERDICT_OURS && (errors[i] || !is_back(restore, &restore->journal.entries[i]));
+                write_one(restore, i, &errors[i]);
+        for (size_t i = 0; i < restore->journal.n; i++)
+                left += restore->verdicts[i] == VERDICT_LATER ||
+                        (restore->verdicts[i] == VERDICT_OURS &&
+                         (errors[i] || !is_back(restore, &restore->journal.entries[i])));
         return left;
 }
 
 static enum verdict judge_again(const struct restore *restore, const struct journal_entry *entry, int error)
 {
         char now[SETTING_VALUE_MAX];
-        int err = error ? error : attribute_read(restore->root_fd, entry->name, now);
+        int err = attribute_read(restore->root_fd, entry->name, now);
 
+        if (!err && error != -EINPROGRESS)
+                err = error;
         if (err)
                 return fail(restore, entry, err);
         if (strcmp(now, entry->original) && !attribute_held_down(restore->root_fd, entry->name, now, entry->original)) {
@@ -218,7 +229,7 @@ static int put_back(struct restore *restore)
         for (int pass = 0; pass < PASSES && write_back(restore, errors) > 0; pass++)
                 ;
         for (size_t i = 0; i < restore->journal.n; i++)
-                if (restore->verdicts[i] == VERDICT_OURS)
+                if (restore->verdicts[i] == VERDICT_OURS || restore->verdicts[i] == VERDICT_LATER)
                         restore->verdicts[i] = judge_again(restore, &restore->journal.entries[i], errors[i]);
         return 0;
 }
