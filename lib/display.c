@@ -134,6 +134,10 @@ int display_look(int root_fd, struct display_state *ret)
                 look_at_backlight(root_fd, &state);
         connectors.panel_only = choice.rank > 0;
         for_each(root_fd, DRM, &connectors, look_at_connector);
+        if (connectors.panel_only && !connectors.any) { /* its panel has another name than panels have */
+                connectors.panel_only = false;
+                for_each(root_fd, DRM, &connectors, look_at_connector);
+        }
         if (choice.rank == 0 && !connectors.any)
                 return -ENODEV;
         if (connectors.any)

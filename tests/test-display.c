@@ -339,8 +339,29 @@ static void test_no_backlight(void)
         end(&desk);
 }
 
+/* A backlight whose panel is no eDP, DSI or LVDS by its connector's name; and one beside a monitor on a cable. */
+static void test_other_names(void)
+{
+        struct desk desk;
+
+        make(&desk);
+        put_backlight(&desk, "panel", "firmware\n", "10\n");
+        put(&desk, "sys/class/drm/card0-Virtual-1/status", "connected\n");
+        put(&desk, "sys/class/drm/card0-Virtual-1/enabled", "disabled\n");
+        put(&desk, "sys/class/drm/card0-Virtual-1/dpms", "Off\n");
+        check_seen(&desk, false, 0);
+        put(&desk, "sys/class/drm/card0-Virtual-1/enabled", "enabled\n");
+        put(&desk, "sys/class/drm/card0-Virtual-1/dpms", "On\n");
+        check_seen(&desk, true, 7);
+        put_panel(&desk);
+        put(&desk, CONNECTOR "/dpms", "Off\n");
+        check_seen(&desk, false, 0); /* whatever the other one says */
+        end(&desk);
+}
+
 int main(void)
 {
+        test_other_names();
         signal(SIGPIPE, SIG_IGN); /* as calibration does */
         test_switched();
         test_lost();

@@ -7,6 +7,7 @@ import time
 from collections import namedtuple
 
 from phone import Phone, PhoneError
+from screen import screen
 
 WORK = "/usr/local/lib/phone/work"
 DAEMON = "/usr/local/libexec/joulecast/joulecastd"
@@ -151,6 +152,7 @@ def frequency(suite):
 
 
 STEPS = {
+    "screen": Step(screen, 60, "a white screen on the console, and the console again"),
     "doctor": Step(doctor, 30, "what joulecast finds is what the phone has"),
     "frequency": Step(frequency, 90, "CPU time by frequency, spun at pinned clocks"),
 }
