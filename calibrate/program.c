@@ -128,6 +128,14 @@ int program_hear(struct program *program, int timeout_ms, char *buf, size_t size
         return 0;
 }
 
+bool program_lives(const struct program *program)
+{
+        siginfo_t info = { 0 };
+
+        return program->pid > 0 && waitid(P_PID, (id_t)program->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+               info.si_pid == 0;
+}
+
 /* Its pipes are closed, so it ends by itself; if not, it is ended. */
 static int wait_for(pid_t pid)
 {

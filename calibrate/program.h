@@ -7,6 +7,7 @@
  * What speaks of the device stays here; foreign libraries, and their crashes, stay there.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -30,6 +31,7 @@ int program_say(struct program *program, const char *line);
  * A line without its end, cut to @size. 0; -ETIMEDOUT; -EPIPE: it has ended; -EMSGSIZE: no line is so long.
  */
 int program_hear(struct program *program, int timeout_ms, char *buf, size_t size);
+bool program_lives(const struct program *program);
 /* Closes its input; it ends by itself, or is ended. Its exit status; a negative errno. Safe to repeat. */
 int program_end(struct program *program);
 

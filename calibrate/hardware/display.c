@@ -147,7 +147,7 @@ static int check(struct part *part)
         struct display *display = display_of(part);
         int err = backlight_check(&display->backlight);
 
-        if (err || !display->applied || !display->screen.program.pid || screen_program_lives(&display->screen))
+        if (err || !display->applied || !display->screen.program.pid || program_lives(&display->screen.program))
                 return err;
         screen_program_end(&display->screen);
         log_warning(display->log, "the screen was taken from us; we take it again");

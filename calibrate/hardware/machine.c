@@ -21,6 +21,7 @@ static int (*const part_constructors[])(const struct machine_hardware *machine, 
         part_charger_open,
         part_cpu_open,
         part_display_open,
+        part_gpu_open,
         part_disk_open,
         part_wifi_open,
 };

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "util.h"
 
@@ -46,15 +45,6 @@ int screen_program_light(struct screen_program *screen, bool on)
                 return 0;
         screen->can_switch = false;
         return -EOPNOTSUPP;
-}
-
-bool screen_program_lives(struct screen_program *screen)
-{
-        siginfo_t info = { 0 };
-
-        return screen->program.pid > 0 &&
-               waitid(P_PID, (id_t)screen->program.pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-               info.si_pid == 0;
 }
 
 void screen_program_end(struct screen_program *screen)

@@ -23,5 +23,4 @@ int screen_program_start(const char *name, struct screen_program *ret);
  * screen as it was.
  */
 int screen_program_light(struct screen_program *screen, bool on);
-bool screen_program_lives(struct screen_program *screen);
 void screen_program_end(struct screen_program *screen); /* safe to repeat */

@@ -1,0 +1,207 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * joulecast-gpu: keeps a GPU busy for a calibration, all the time or a part of it. It does what its standard input says
+ * and ends with it. A driver that leaks or crashes does so here.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <dirent.h>
+#include <getopt.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "gpu-load.h"
+#include "gpu.h"
+#include "units.h"
+#include "util.h"
+
+/* A piece of work between two looks at the clock: short for a share that is even, long beside the cost of a look. */
+#define PIECE_S 0.01
+#define DRAWS_MAX 65536
+
+static const char help[] =
+        "Usage: joulecast-gpu [--software]\n"
+        "\n"
+        "Keeps the GPU of this machine busy for joulecast-calibrate, which starts it and talks\n"
+        "to it over a pipe. It draws, on a render node, what nobody sees.\n"
+        "\n"
+        "  --software   take a renderer that computes on the CPU, for tests; else those are\n"
+        "               no GPU\n"
+        "  --help, --version\n"
+        "\n"
+        "Its first line is \"gpu counted\" or \"gpu uncounted\" (whether the kernel counts its\n"
+        "busy time, in /proc/PID/fdinfo) and the renderer's name. Then, a line each:\n"
+        "\n"
+        "  load SHARE   busy for this share of the time, 0 to 1\n"
+        "\n"
+        "answered by the same. The end of the input ends it.\n";
+
+struct load {
+        double share;
+        unsigned draws; /* that take about PIECE_S */
+        char line[64];
+        size_t length;
+};
+
+static double now_s(void)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (double)now.tv_sec + (double)now.tv_nsec / NS_PER_S;
+}
+
+/* Our own busy time as the kernel counts it. */
+static uint64_t busy_ns(void)
+{
+        DIR *dir = opendir("/proc/self/fdinfo");
+        const struct dirent *entry;
+        uint64_t busy = 0;
+
+        while (dir && (entry = readdir(dir))) {
+                struct gpu_client client;
+                char text[4096];
+
+                if (util_read_at(dirfd(dir), entry->d_name, text, sizeof(text)) > 0 && gpu_parse_fdinfo(text, &client))
+                        busy += client.busy_ns; /* descriptors that share a client count twice: it is only compared to 0 */
+        }
+        if (dir)
+                closedir(dir);
+        return busy;
+}
+
+/* Draws for a piece of time. Returns how long it took; negative: the GPU was reset. */
+static double draw_piece(struct load *load)
+{
+        double began = now_s(), took;
+
+        gpu_draw(load->draws);
+        if (gpu_draw_finish() < 0)
+                return -1;
+        took = now_s() - began;
+        if (took < PIECE_S / 2)
+                load->draws = MIN(load->draws * 2, DRAWS_MAX);
+        else if (took > PIECE_S * 2)
+                load->draws = MAX(load->draws / 2, 1);
+        return took;
+}
+
+static void answer(struct load *load)
+{
+        double share;
+
+        if (strncmp(load->line, "load ", 5) == 0 && util_parse_double(load->line + 5, &share) == 0 && share >= 0 &&
+            share <= 1) {
+                load->share = share;
+                puts(load->line);
+        } else {
+                puts("failed Invalid argument");
+        }
+        fflush(stdout);
+}
+
+/* False: the input has ended. */
+static bool hear(struct load *load)
+{
+        ssize_t n = read(STDIN_FILENO, load->line + load->length, sizeof(load->line) - 1 - load->length);
+        char *end;
+
+        if (n <= 0)
+                return n < 0 && errno == EINTR;
+        load->length += (size_t)n;
+        load->line[load->length] = '\0';
+        while ((end = strchr(load->line, '\n'))) {
+                *end = '\0';
+                answer(load);
+                load->length -= (size_t)(end + 1 - load->line);
+                memmove(load->line, end + 1, load->length + 1);
+        }
+        return load->length < sizeof(load->line) - 1; /* no line is so long */
+}
+
+/* Works, then rests for as long as makes the share; listens while it rests. */
+static int serve(struct load *load)
+{
+        struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+
+        for (;;) {
+                double took = load->share > 0 ? draw_piece(load) : 0;
+                double rest = load->share > 0 ? took * (1 - load->share) / load->share : INFINITY;
+                struct timespec pause = { 0 };
+                int n;
+
+                if (took < 0)
+                        return -EIO;
+                if (isfinite(rest))
+                        pause = (struct timespec){ (time_t)fmin(rest, 60), (long)(fmod(rest, 1) * NS_PER_S) };
+                n = ppoll(&input, 1, isfinite(rest) ? &pause : NULL, NULL);
+                if (n < 0 && errno != EINTR)
+                        return -errno;
+                if (n > 0 && !hear(load))
+                        return 0;
+        }
+}
+
+static int run(bool software)
+{
+        struct load load = { .draws = 1 };
+        char renderer[128];
+        struct gpu *gpu;
+        int err = gpu_device_open(software, &gpu);
+
+        if (err) {
+                fprintf(stderr, "joulecast-gpu: this machine has no GPU that OpenGL ES can be drawn on\n");
+                return err;
+        }
+        gpu_renderer(renderer, sizeof(renderer));
+        err = gpu_draw_open();
+        for (unsigned i = 0; !err && i < 8; i++) /* some drivers count what has ended a little later */
+                err = draw_piece(&load) < 0 ? -EIO : 0;
+        if (!err) {
+                printf("gpu %s %s\n", busy_ns() > 0 ? "counted" : "uncounted", renderer);
+                fflush(stdout);
+                err = serve(&load);
+        }
+        if (err)
+                fprintf(stderr, "joulecast-gpu: %s: %s\n", renderer, strerror(-err));
+        gpu_device_close(gpu);
+        return err;
+}
+
+int main(int argc, char **argv)
+{
+        static const struct option options[] = {
+                { "help", no_argument, NULL, 'h' },
+                { "version", no_argument, NULL, 'V' },
+                { "software", no_argument, NULL, 's' },
+                { 0 },
+        };
+        bool software = false;
+        int option;
+
+        while ((option = getopt_long(argc, argv, "hV", options, NULL)) != -1)
+                switch (option) {
+                case 'h':
+                        fputs(help, stdout);
+                        return 0;
+                case 'V':
+                        puts("joulecast-gpu " JOULECAST_VERSION);
+                        return 0;
+                case 's':
+                        software = true;
+                        break;
+                default:
+                        return 2;
+                }
+        if (optind < argc) {
+                fprintf(stderr, "joulecast-gpu: no arguments are taken; see joulecast-gpu --help\n");
+                return 2;
+        }
+        return run(software) ? 1 : 0;
+}
