@@ -99,17 +99,20 @@ static int become(uid_t uid)
         return setenv("HOME", user->pw_dir, true) < 0 ? -errno : 0;
 }
 
+/* sudo keeps DISPLAY and drops WAYLAND_DISPLAY: then the seat knows better than the environment. */
 int session_enter(void)
 {
         uid_t uid;
         int err;
 
-        if (has_display())
+        if (getenv("WAYLAND_DISPLAY") || (geteuid() != 0 && has_display()))
                 return 0;
         if (geteuid() != 0)
                 return -ENOENT;
         err = session_user(&uid);
-        if (!err && uid != 0)
+        if (err)
+                return has_display() ? 0 : err;
+        if (uid != 0)
                 err = become(uid);
         return err ? err : take_environment();
 }

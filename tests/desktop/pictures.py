@@ -25,7 +25,7 @@ class Picture:
                 os.setgroups([])
                 os.setgid(PLAYER.pw_gid)
                 os.setuid(PLAYER.pw_uid)
-        environ = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"} if root else environment(**env)
+        environ = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **env} if root else environment(**env)
         with open("/tmp/picture.log", "ab") as log:
             self.process = subprocess.Popen([PICTURE, *arguments], env=environ, preexec_fn=become, stdin=subprocess.PIPE,
                                             stdout=subprocess.PIPE, stderr=log, text=True)
@@ -165,7 +165,7 @@ def test_picture_root():
     write("/run/systemd/sessions/c1", "UID=%d\nUSER=player\nACTIVE=1\nSTATE=active\nTYPE=wayland\nCLASS=user\nSEAT=seat0\n"
           % PLAYER.pw_uid)
     foot(**env)
-    picture = Picture(root=True)
+    picture = Picture(root=True, DISPLAY=":9")  # as sudo keeps it, of an Xwayland
     check(picture.screen == "screen wayland white switch", picture.screen)
     with open("/proc/%d/status" % picture.process.pid, encoding="utf-8") as file:
         ids = {line.split()[0]: line.split()[1:] for line in file if line.startswith(("Uid", "Gid", "Groups", "CapEff"))}
