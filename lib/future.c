@@ -173,9 +173,10 @@ void future_basis(const struct future *future, const struct forecast_battery *ba
         const char *where = battery->known ? (battery->live ? "battery read now" : "battery as last stored") :
                                              "battery unknown";
         char name[64];
+        const char *sleeps = profile_extra(profile, "suspend", "x-sleeps");
         double minutes = own->seconds / 60;
 
-        snprintf(basis, FORECAST_BASIS_MAX, "%.*f %s of %s in %zu session%s; profile %s%s%s; %s%s%s%s",
+        snprintf(basis, FORECAST_BASIS_MAX, "%.*f %s of %s in %zu session%s; profile %s%s%s; %s%s%s%s%.16s%s%s",
                  minutes < 10 ? 1 : 0, minutes < 120 ? minutes : minutes / 60,
                  minutes < 120 ? "minutes" : "hours", util_printable(app->name, name, sizeof(name)),
                  own->n_sessions, own->n_sessions == 1 ? "" : "s",
@@ -188,6 +189,9 @@ void future_basis(const struct future *future, const struct forecast_battery *ba
                          ? "; on external power, answered as if unplugged now"
                          : "",
                  future->suspend_share > 0 ? "; standby mostly suspended" : "",
+                 future->suspend_share > 0 && sleeps ? ", as in " : "",
+                 future->suspend_share > 0 && sleeps ? sleeps : "",
+                 future->suspend_share > 0 && sleeps ? " sleeps of this device" : "",
                  isnan(profile->degrees_of_freedom) ? "; no interval, as the profile has no standard errors"
                                                     : "");
 }

@@ -18,6 +18,7 @@
 
 /* A gauge that corrects itself upward by more than this, in percent of full, has started anew: count from there. */
 #define CORRECTION_PERCENT 2
+#define RESTED_PERCENT 1
 
 static double mean_voltage_uv(const struct battery *a, const struct battery *b)
 {
@@ -83,6 +84,24 @@ static double uj_fallen(struct level *level, const struct battery *a, const stru
         return NAN;
 }
 
+/*
+ * Asleep nobody sees a charger come and go. The level is higher than before: it was there. A gauge that rests after
+ * a load shows a little more, too; that is no charger.
+ */
+static bool charged_asleep(const struct battery *a, const struct battery *b, uint64_t suspend_ns)
+{
+        static const uint32_t kinds[] = { BATTERY_ENERGY_NOW, BATTERY_CHARGE_NOW, BATTERY_CAPACITY };
+
+        for (size_t i = 0; suspend_ns > 0 && i < ARRAY_SIZE(kinds); i++) {
+                double full = full_level(b, kinds[i]);
+
+                if (a->have & b->have & kinds[i])
+                        return (double)read_level(b, kinds[i]) >
+                               (double)read_level(a, kinds[i]) + (isfinite(full) ? full : 0) * RESTED_PERCENT / 100;
+        }
+        return false;
+}
+
 void battery_discharge(struct battery_levels *levels, const struct sample *before, const struct sample *now,
                        struct interval *ret)
 {
@@ -90,7 +109,7 @@ void battery_discharge(struct battery_levels *levels, const struct sample *befor
         double percent, uj;
 
         if (!(before->have & now->have & SAMPLE_BATTERY) || a->status != BATTERY_DISCHARGING ||
-            b->status != BATTERY_DISCHARGING) {
+            b->status != BATTERY_DISCHARGING || charged_asleep(a, b, ret->suspend_ns)) {
                 *levels = (struct battery_levels){ 0 };
                 return;
         }

@@ -48,6 +48,7 @@ struct joulecast_usage {
         bool battery_read;
         struct history *history;        /* by the profile of history_id, made when first asked */
         uint64_t history_id;
+        struct profile *learnt;         /* the history's, where sleeps say more of suspend than the profile; or NULL */
 };
 
 /* The history of @usage by @profile, and the battery; kept for the next question. 0; -ENODATA; -errno. */

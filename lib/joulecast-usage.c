@@ -14,6 +14,7 @@
 #include "joulecast-private.h"
 #include "paths.h"
 #include "service.h"
+#include "suspend.h"
 #include "units.h"
 #include "util.h"
 
@@ -22,6 +23,7 @@ JOULECAST_EXPORT void joulecast_usage_free(struct joulecast_usage *usage)
         if (!usage)
                 return;
         history_free(usage->history);
+        profile_free(usage->learnt);
         store_close(usage->store);
         free(usage->service);
         free(usage);
@@ -167,11 +169,15 @@ JOULECAST_EXPORT int joulecast_usage_battery(struct joulecast_usage *usage, doub
 int usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile,
                   const struct history **ret)
 {
+        _cleanup_(profile_freep) struct profile *learnt = NULL;
         struct history *history = NULL;
         int err;
 
         if (!usage->history || usage->history_id != profile->id) {
-                err = history_read_for(profile->profile, usage->store, usage->uid, &history);
+                err = suspend_learn(profile->profile, usage->store, &learnt);
+                if (err < 0 && err != -ENODATA)
+                        return err;
+                err = history_read_for(learnt ? learnt : profile->profile, usage->store, usage->uid, &history);
                 if (err == -ENODATA)
                         log_error(&usage->context->log,
                                   "nothing was recorded yet; joulecastd records while it runs");
@@ -179,6 +185,8 @@ int usage_history(struct joulecast_usage *usage, const struct joulecast_profile 
                         return err;
                 history_free(usage->history);
                 usage->history = history;
+                profile_free(usage->learnt);
+                usage->learnt = TAKE_PTR(learnt);
                 usage->history_id = profile->id;
         }
         *ret = usage->history;

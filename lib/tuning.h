@@ -31,6 +31,8 @@
  */
 #define TUNING_SLEEP_NS UINT64_C(1800000000000)
 #define TUNING_SLEEP_DAYS 180
+/* So many sleeps are needed before they say how much they differ. */
+#define TUNING_SLEEPS 3
 
 /*
  * Bytes that processes wrote and no storage did yet wait in the page cache; so many are remembered as a debt of nobody's

@@ -168,6 +168,10 @@ static struct cJSON *recorded_json(const struct recorded *recorded)
         cJSON_AddNumberToObject(json, "recorded_s", recorded->recorded_s);
         cJSON_AddNumberToObject(json, "cpu_by_frequency_counted_s", recorded->counted_s);
         cJSON_AddNumberToObject(json, "cpu_by_frequency_shared_s", recorded->shared_s);
+        cJSON_AddNumberToObject(json, "sleeps", (double)recorded->n_sleeps);
+        cJSON_AddNumberToObject(json, "suspend_mw", recorded->n_sleeps > 0 ? recorded->suspend_mw : NAN);
+        cJSON_AddNumberToObject(json, "suspend_error_mw",
+                                recorded->n_sleeps > 0 ? recorded->suspend_error_mw : NAN);
         return json;
 }
 
@@ -319,6 +323,9 @@ static void print_recorded(const struct recorded *recorded)
         else
                 print_note("Recorded in the last week: %.1f h, without frequencies to split CPU time by.",
                            recorded->recorded_s / 3600);
+        if (recorded->n_sleeps > 0)
+                print_note("Suspended it draws %.3g mW, give or take %.2g, by %zu sleeps; standby is forecast by that.",
+                           recorded->suspend_mw, recorded->suspend_error_mw, recorded->n_sleeps);
 }
 
 int doctor_table(const struct findings *findings)

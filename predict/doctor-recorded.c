@@ -5,10 +5,24 @@
 
 #include "doctor.h"
 #include "store.h"
+#include "suspend.h"
 #include "units.h"
 #include "util.h"
 
 #define WEEK_NS ((int64_t)(7 * 24 * 3600 * NS_PER_S))
+
+/* Percents are energy by the profile alone, so without one nothing is said. */
+static void look_at_sleeps(const char *path, struct store *store, struct recorded *recorded)
+{
+        _cleanup_(profile_freep) struct profile *profile = NULL;
+        struct suspend_power power;
+
+        if (profile_load(path, NULL, &profile) < 0 || suspend_measure(profile, store, &power) < 0)
+                return;
+        recorded->n_sleeps = power.n;
+        recorded->suspend_mw = power.power_mw;
+        recorded->suspend_error_mw = power.error_mw;
+}
 
 void look_at_recorded(struct findings *findings)
 {
@@ -24,4 +38,5 @@ void look_at_recorded(struct findings *findings)
                 .counted_s = (double)week.counted_ns / 1e9,
                 .shared_s = (double)week.shared_ns / 1e9,
         };
+        look_at_sleeps(findings->profile, store, &findings->recorded);
 }

@@ -32,6 +32,8 @@ struct overhead {
 struct recorded {
         double recorded_s;        /* 0: nothing, or nothing that we may read */
         double counted_s;         /* thereof with CPU time by frequency as the kernel counted it ... */
+        size_t n_sleeps;          /* long ones on battery; what was drawn in them, if the profile's battery is known: */
+        double suspend_mw, suspend_error_mw;
         double shared_s;          /* ... and as shared by the time at each frequency; the rest: nothing to split */
 };
 

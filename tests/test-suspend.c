@@ -1,0 +1,259 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Nights: from samples before and after to what standby is forecast by. */
+
+#include <errno.h>
+#include <joulecast.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "interval.h"
+#include "suspend.h"
+#include "units.h"
+#include "util.h"
+
+#define S NS_PER_S
+#define HOUR (3600 * S)
+#define START (1700000000 * (int64_t)S)
+
+static char database[64], profile_path[64];
+
+static struct profile *make_profile(void)
+{
+        struct profile *profile;
+
+        check_int(profile_new("test", 10000, &profile), 0);
+        check_int(profile_add(profile, &(struct coefficient){ .term = TERM_BASE, .value = 100, .standard_error = 1 }), 0);
+        check_int(profile_add_policy(profile, 0, "0"), 0);
+        check_int(profile_add(profile, &(struct coefficient){ .term = TERM_CPU_ACTIVE, .point = 1000000, .value = 1000,
+                                                              .standard_error = 10 }), 0);
+        profile->degrees_of_freedom = 30;
+        profile->scale_percent = profile->discrepancy_percent = 0;
+        return profile;
+}
+
+static struct store_sleep sleep_of(double hours, double power_mw)
+{
+        uint64_t suspend_ns = (uint64_t)(hours * HOUR), awake_ns = 20 * S;
+
+        return (struct store_sleep){ .suspend_ns = suspend_ns, .elapsed_ns = suspend_ns + awake_ns,
+                                     .discharge_j = hours * 3600 * power_mw * 1e-3 + 20 * 0.1,
+                                     .discharge_percent = 0.5 };
+}
+
+static void power_and_its_spread(void)
+{
+        const double powers_mw[] = { 28, 32, 30, 27, 33, 30, 31, 29 };
+        struct profile *profile = make_profile();
+        struct store_sleep sleeps[ARRAY_SIZE(powers_mw)];
+        struct suspend_power power;
+
+        for (size_t i = 0; i < ARRAY_SIZE(sleeps); i++)
+                sleeps[i] = sleep_of(8, powers_mw[i]);
+        check_int(suspend_measure_sleeps(profile, sleeps, ARRAY_SIZE(sleeps), &power), 0);
+        check_near(power.power_mw, 30, 1e-6);
+        check_int(power.n, 8);
+        check_near(power.error_mw, 2 * 1.0607 * 2.3646 / 2.0423, 0.01); /* sd 2, one more to come, t of 7 against 30 */
+        check_int(suspend_measure_sleeps(profile, sleeps, 2, &power), -ENODATA);
+        sleeps[1].discharge_j = sleeps[1].discharge_percent = NAN;
+        check_int(suspend_measure_sleeps(profile, sleeps, 3, &power), -ENODATA);
+        for (size_t i = 0; i < ARRAY_SIZE(sleeps); i++)
+                sleeps[i] = sleep_of(8, 0);
+        check_int(suspend_measure_sleeps(profile, sleeps, ARRAY_SIZE(sleeps), &power), -ENODATA);
+        profile_free(profile);
+}
+
+/* Nights that all take 2 % are not known to nothing: each may be a percent off at both ends. */
+static void whole_percents_are_coarse(void)
+{
+        struct profile *profile = make_profile();
+        struct store_sleep sleeps[5];
+        struct suspend_power power;
+
+        for (size_t i = 0; i < ARRAY_SIZE(sleeps); i++) {
+                sleeps[i] = sleep_of(8, 0);
+                sleeps[i].discharge_j = NAN;
+                sleeps[i].discharge_percent = 2;
+        }
+        check_int(suspend_measure_sleeps(profile, sleeps, ARRAY_SIZE(sleeps), &power), 0);
+        check_near(power.power_mw, 2 * 360 / 28.8 - 2 / 28.8, 0.01); /* 360 J a percent over 28,800 s, less 20 s awake */
+        check(power.error_mw > 360 / 28.8 / 2.45 && power.error_mw < 360 / 28.8);
+        profile_free(profile);
+}
+
+struct device {
+        struct interval_maker *maker;
+        struct sample sample;
+        struct interval interval;
+        uint64_t boottime_ns, monotonic_ns;
+        int64_t step_ns;          /* of the clock that people see */
+        double energy_uwh;
+        enum battery_status status;
+        struct store *store;
+};
+
+static void look(struct device *device)
+{
+        struct sample *sample = &device->sample;
+        int err;
+
+        sample_reset(sample);
+        sample->boottime_ns = device->boottime_ns;
+        sample->monotonic_ns = device->monotonic_ns;
+        sample->realtime_ns = START + (int64_t)device->boottime_ns + device->step_ns;
+        strcpy(sample->boot_id, "one");
+        sample->have = SAMPLE_BATTERY;
+        sample->battery = (struct battery){ .have = BATTERY_ENERGY_NOW | BATTERY_ENERGY_FULL, .status = device->status,
+                                            .energy_now_uwh = (uint64_t)device->energy_uwh,
+                                            .energy_full_uwh = 10000000 };
+        err = interval_make(device->maker, sample, &device->interval);
+        if (!err)
+                check_int(store_append(device->store, &device->interval), 0);
+}
+
+static void live(struct device *device, double seconds, double suspended_s, double power_mw)
+{
+        device->monotonic_ns += (uint64_t)(seconds * 1e9);
+        device->boottime_ns += (uint64_t)((seconds + suspended_s) * 1e9);
+        device->energy_uwh -= (seconds * 100 + suspended_s * power_mw) / 3.6;
+}
+
+/* Awake for a while, then asleep; the poll before is 10 s old, the one after comes 5 s late. */
+static void night(struct device *device, double hours, double power_mw)
+{
+        look(device);
+        live(device, 15, hours * 3600, power_mw);
+        look(device);
+}
+
+static size_t count_sleeps(struct store *store, struct suspend_power *power)
+{
+        struct profile *profile = make_profile();
+
+        *power = (struct suspend_power){ 0 };
+        suspend_measure(profile, store, power);
+        profile_free(profile);
+        return power->n;
+}
+
+/* A game that was played for two hours in all, so that there is something to ask about. */
+static void play(struct store *store, int64_t from_ns)
+{
+        for (int i = 1; i <= 120; i++) {
+                struct interval interval = { .end_realtime_ns = from_ns + i * 60 * (int64_t)S, .elapsed_ns = 60 * S };
+                const char *const apps[] = { "", "game" };
+
+                interval.start_realtime_ns = interval.end_realtime_ns - 60 * (int64_t)S;
+                for (size_t a = 0; a < ARRAY_SIZE(apps); a++) {
+                        struct interval_row *row;
+
+                        util_grow(&interval.rows, &interval.capacity.rows, interval.n_rows + 1, sizeof(*row));
+                        row = memset(&interval.rows[interval.n_rows++], 0, sizeof(*row));
+                        row->state = a ? STATE_FOREGROUND : STATE_BACKGROUND;
+                        row->pid = a ? 7 : 0;
+                        row->uid = a ? 1000 : (uid_t)-1;
+                        strcpy(row->app, apps[a]);
+                        row->usage.have = USAGE_ALL;
+                        if (a)
+                                usage_add_cpu(&row->usage, 0, 1000000, 30 * S, 30 * S);
+                        else
+                                row->usage.time_ns = 60 * S;
+                }
+                util_grow(&interval.alive, &interval.capacity.alive, 1, sizeof(*interval.alive));
+                interval.alive[interval.n_alive++] = (struct interval_alive){ .app = "game", .uid = 1000,
+                                                                              .state = STATE_FOREGROUND,
+                                                                              .active_ns = 60 * S };
+                check_int(store_append(store, &interval), 0);
+                interval_clear(&interval);
+        }
+}
+
+static double reserved_percent(double standby_minutes)
+{
+        struct joulecast_context *context;
+        struct joulecast_profile *profile;
+        struct joulecast_usage *usage;
+        struct joulecast_plan *plan;
+        struct joulecast_budget *budget;
+        double percent;
+
+        check_int(joulecast_context_new(&context), 0);
+        check_int(joulecast_profile_load(context, profile_path, &profile), 0);
+        check_int(joulecast_usage_open(context, database, &usage), 0);
+        check_int(joulecast_plan_new("game", &plan), 0);
+        check_int(joulecast_plan_standby(plan, standby_minutes), 0);
+        check_int(joulecast_plan_battery(plan, 50), 0);
+        check_int(joulecast_budget_new(profile, usage, plan, &budget), 0);
+        percent = joulecast_budget_reserved_percent(budget);
+        joulecast_budget_free(budget);
+        joulecast_plan_free(plan);
+        joulecast_usage_free(usage);
+        joulecast_profile_free(profile);
+        joulecast_context_free(context);
+        return percent;
+}
+
+static void from_samples_to_the_budget(void)
+{
+        struct device device = { .boottime_ns = 100 * S, .monotonic_ns = 100 * S, .energy_uwh = 9000000,
+                                 .status = BATTERY_DISCHARGING };
+        struct profile *profile = make_profile();
+        struct suspend_power power;
+
+        check_int(store_open(database, STORE_WRITE, NULL, &device.store), 0);
+        check_int(interval_maker_new(&device.maker), 0);
+        night(&device, 8, 28);
+        night(&device, 0.2, 5000);                 /* a nap: too short to tell anything */
+        device.status = BATTERY_CHARGING;
+        night(&device, 8, -1000);                  /* on the charger */
+        device.status = BATTERY_DISCHARGING;
+        look(&device);
+        device.energy_uwh += 500000;
+        night(&device, 8, -20);                    /* as if on battery at both ends, and fuller */
+        look(&device);
+        live(&device, 5, 8 * 3600, 30);            /* falls asleep on battery, wakes up on the charger */
+        device.status = BATTERY_CHARGING;
+        look(&device);
+        device.status = BATTERY_DISCHARGING;
+        night(&device, 8, 32);
+        check_int(count_sleeps(device.store, &power), 0); /* two */
+        device.step_ns = -3 * (int64_t)HOUR;       /* the clock is put back while it sleeps, and then forward */
+        night(&device, 8, 30);
+        look(&device);
+        device.step_ns = 20 * (int64_t)HOUR;
+        live(&device, 10, 8 * 3600, 30);
+        look(&device);
+        check_int(count_sleeps(device.store, &power), 4);
+        check_near(power.power_mw, 30, 0.1);
+        check(power.error_mw > 1 && power.error_mw < 5);
+
+        play(device.store, START + (int64_t)(device.boottime_ns + 30 * HOUR));
+        store_close(device.store);
+        check_int(profile_save(profile, profile_path), 0);
+        /* Suspended for 48 h, awake without a screen for a minute: standing by is sleeping, at 30 mW and not at 100. */
+        check_near(reserved_percent(180), 3 * 30 / 100.0, 0.05);
+
+        interval_maker_free(device.maker);
+        sample_clear(&device.sample);
+        interval_clear(&device.interval);
+        profile_free(profile);
+}
+
+int main(void)
+{
+        static const char *const endings[] = { "", "-wal", "-shm", "-lock" };
+        char name[96];
+
+        snprintf(database, sizeof(database), "/tmp/joulecast-test-suspend-%d.db", (int)getpid());
+        snprintf(profile_path, sizeof(profile_path), "/tmp/joulecast-test-suspend-%d.ini", (int)getpid());
+        power_and_its_spread();
+        whole_percents_are_coarse();
+        from_samples_to_the_budget();
+        for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
+                snprintf(name, sizeof(name), "%s%s", database, endings[i]);
+                unlink(name);
+        }
+        unlink(profile_path);
+        return check_result();
+}
