@@ -125,7 +125,8 @@ int look_at_overhead(const struct options *options, struct findings *findings)
         if (overhead->pid == 0)
                 return CODE_OK;
         measure(proc_fd, &stat, overhead);
-        if (findings->profile[0] && profile_load(findings->profile, &program_log, &profile) == 0)
+        if (findings->profile[0] && access(findings->profile, R_OK) == 0 &&
+            profile_load(findings->profile, &program_log, &profile) == 0)
                 price(profile, overhead);
         profile_free(profile);
         return CODE_OK;

@@ -23,10 +23,12 @@
 #include "cost.h"
 #include "machine.h"
 #include "options.h"
+#include "table.h"
 #include "units.h"
 #include "util.h"
 
 #define SHOWN_FROM_W 0.0005 /* of an app in the table: less prints as 0.000 */
+#define APP_COLUMNS 24
 
 struct tracer {
         struct options options;
@@ -185,16 +187,74 @@ static void print_heads(void)
         putchar('\n');
 }
 
+/* Cut between characters, and as wide as it looks. */
+static void print_name(const char *app)
+{
+        char name[APP_ID_MAX];
+        size_t width;
+
+        util_printable(app, name, sizeof(name));
+        while ((width = text_width(name)) > APP_COLUMNS) {
+                size_t end = strlen(name) - 1;
+
+                while (end > 0 && ((unsigned char)name[end] & 0xc0) == 0x80)
+                        end--;
+                name[end] = '\0';
+        }
+        printf("%s%*s", name, (int)(APP_COLUMNS - width), "");
+}
+
 static void print_line(const char *time, const char *app, const char *state, double watt, const double *component_j,
                        double seconds)
 {
-        char name[APP_ID_MAX];
-
-        printf("%-8s  %-24.24s %-10s", time, util_printable(app, name, sizeof(name)), state);
+        printf("%-8s  ", time);
+        print_name(app);
+        printf(" %-10s", state);
         print_power(watt);
         for (size_t c = 0; component_j && c < COMPONENT_BASE; c++)
                 print_power(component_j[c] / seconds);
         putchar('\n');
+}
+
+static void print_app(const struct cost_app *app, const char *clock, double seconds)
+{
+        print_line(clock, app->app, app->state == STATE_FOREGROUND ? "foreground" : "background",
+                   app->energy_j.value / seconds, app->component_j, seconds);
+}
+
+/* Those that show, and the sum of those that do not, so that the lines are the total. */
+static void print_apps(const struct cost *cost, double seconds)
+{
+        double rest_j = 0;
+        size_t n_rest = 0;
+        char name[32];
+
+        for (size_t i = 0; i < cost->n_apps; i++) {
+                if (cost->apps[i].energy_j.value / seconds >= SHOWN_FROM_W) {
+                        print_app(&cost->apps[i], "", seconds);
+                } else {
+                        rest_j += cost->apps[i].energy_j.value;
+                        n_rest++;
+                }
+        }
+        snprintf(name, sizeof(name), "(%zu more)", n_rest);
+        if (n_rest > 0 && rest_j / seconds >= SHOWN_FROM_W)
+                print_line("", name, "", rest_j / seconds, NULL, seconds);
+}
+
+/* A line each time, also while it does nothing or is not there. */
+static void print_one(const struct tracer *tracer, const struct cost *cost, const char *clock, double seconds)
+{
+        bool found = false;
+
+        for (size_t i = 0; i < cost->n_apps; i++) {
+                if (!is_wanted(tracer, &cost->apps[i]))
+                        continue;
+                print_app(&cost->apps[i], clock, seconds);
+                found = true;
+        }
+        if (!found)
+                print_line(clock, tracer->app, "-", 0, NULL, seconds);
 }
 
 static int print_table(const struct tracer *tracer, const struct cost *cost, double seconds)
@@ -206,18 +266,13 @@ static int print_table(const struct tracer *tracer, const struct cost *cost, dou
         clock[MIN(strlen(clock), (size_t)8)] = '\0';
         if (tracer->intervals % 20 == 0)
                 print_heads();
-        if (!tracer->app) {
-                print_line(clock, "(all)", "", cost->total_j.value / seconds, NULL, seconds);
-                print_line("", "(base)", "", cost->base_j / seconds, NULL, seconds);
+        if (tracer->app) {
+                print_one(tracer, cost, clock, seconds);
+                return 0;
         }
-        for (size_t i = 0; i < cost->n_apps; i++) {
-                const struct cost_app *app = &cost->apps[i];
-
-                if (is_wanted(tracer, app) && (tracer->app || app->energy_j.value / seconds >= SHOWN_FROM_W))
-                        print_line(tracer->app ? clock : "", app->app,
-                                   app->state == STATE_FOREGROUND ? "foreground" : "background",
-                                   app->energy_j.value / seconds, app->component_j, seconds);
-        }
+        print_line(clock, "(all)", "", cost->total_j.value / seconds, NULL, seconds);
+        print_line("", "(base)", "", cost->base_j / seconds, NULL, seconds);
+        print_apps(cost, seconds);
         return 0;
 }
 
