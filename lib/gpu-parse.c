@@ -13,6 +13,8 @@
 struct engine {
         char name[32];
         uint64_t busy_ns;
+        bool timed;        /* it shows a time, and its cycles say nothing more */
+        uint64_t cycles, total_cycles;
         uint64_t capacity; /* units of this kind; a client that fills all is busy once */
 };
 
@@ -62,7 +64,40 @@ static bool read_engine(const char *key, const char *colon, const char *value, s
                 engine->capacity = MAX(number, UINT64_C(1));
         else
                 engine->busy_ns = number;
+        engine->timed = engine->timed || !capacity;
         return !capacity;
+}
+
+/* "drm-cycles-rcs: 28257900" and "drm-total-cycles-rcs: 7655183225": busy and all cycles of the same clock. */
+static bool read_cycles(const char *key, const char *colon, const char *value, struct engines *engines)
+{
+        static const char busy_key[] = "drm-cycles-", total_key[] = "drm-total-cycles-";
+        bool total = strncmp(key, total_key, strlen(total_key)) == 0;
+        const char *name = key + (total ? strlen(total_key) : strlen(busy_key));
+        struct engine *engine;
+        char *end;
+        uint64_t number;
+
+        if ((!total && strncmp(key, busy_key, strlen(busy_key)) != 0) || name >= colon || value[strspn(value, " \t")] == '-')
+                return false;
+        number = strtoull(value, &end, 10);
+        engine = end == value ? NULL : engine_of(engines, name, (size_t)(colon - name));
+        if (!engine)
+                return false;
+        if (total)
+                engine->total_cycles = number;
+        else
+                engine->cycles = number;
+        return total;
+}
+
+static void add_engine(const struct engine *engine, struct gpu_client *client)
+{
+        client->busy_ns += engine->busy_ns / engine->capacity;
+        if (engine->timed || engine->total_cycles == 0)
+                return;
+        client->cycles += engine->cycles / engine->capacity;
+        client->total_cycles = MAX(client->total_cycles, engine->total_cycles);
 }
 
 static void copy_word(const char *value, char *buf, size_t size)
@@ -91,12 +126,12 @@ bool gpu_parse_fdinfo(const char *text, struct gpu_client *ret)
                         known = true;
                 } else if (strncmp(line, "drm-pdev:", 9) == 0) {
                         copy_word(colon + 1, client.device, sizeof(client.device));
-                } else if (read_engine(line, colon, colon + 1, &engines)) {
+                } else if (read_engine(line, colon, colon + 1, &engines) || read_cycles(line, colon, colon + 1, &engines)) {
                         counted = true;
                 }
         }
         for (size_t i = 0; i < engines.n; i++)
-                client.busy_ns += engines.list[i].busy_ns / engines.list[i].capacity;
+                add_engine(&engines.list[i], &client);
         if (!counted || !known)
                 return false;
         *ret = client;

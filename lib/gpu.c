@@ -5,7 +5,8 @@
  * GPU time of each process, from the descriptors by which it holds a render
  * node. Which processes do is looked up when they appear, and now and then for
  * those that ran; in between only those descriptors are read. What a closed
- * descriptor had counted stays its process's.
+ * descriptor had counted stays its process's. Engines that count cycles and no time (xe) are busy for their share of
+ * the cycles that went by between two looks.
  *
  * Read after the processes: it fills in what the sample lists.
  */
@@ -26,6 +27,8 @@
 struct held {                /* a client that a process has open */
         int fd;
         struct gpu_client last;
+        uint64_t seen_ns;    /* monotonic time of that */
+        uint64_t cycles_ns;  /* what its cycles came to */
 };
 
 struct holder {
@@ -42,6 +45,7 @@ struct gpu_source {
         struct source source;
         int proc_fd;
         uint32_t polls;
+        uint64_t now_ns;     /* of the sample that is being made */
         struct holder *list; /* every process, ascending by pid */
         size_t n, capacity;
         uint64_t gone_ns;    /* of processes that are gone: the machine's total only grows */
@@ -76,7 +80,7 @@ static struct held *find_client(struct holder *holder, const struct gpu_client *
 }
 
 /* Two descriptors of one client count once. */
-static int hold(struct holder *holder, int fd, const struct gpu_client *client)
+static int hold(struct holder *holder, int fd, const struct gpu_client *client, uint64_t now_ns)
 {
         struct held *held = find_client(holder, client);
 
@@ -86,7 +90,7 @@ static int hold(struct holder *holder, int fd, const struct gpu_client *client)
         }
         if (util_grow(&holder->held, &holder->capacity, holder->n + 1, sizeof(*held)) < 0)
                 return -ENOMEM;
-        holder->held[holder->n++] = (struct held){ .fd = fd, .last = *client };
+        holder->held[holder->n++] = (struct held){ .fd = fd, .last = *client, .seen_ns = now_ns };
         return 0;
 }
 
@@ -110,10 +114,29 @@ static int look_for_clients(const struct gpu_source *self, struct holder *holder
 
                 if (util_parse_u64(entry->d_name, &number) == 0 && number <= INT32_MAX && is_gpu(fd, entry->d_name) &&
                     read_client(self, holder->pid, (int)number, &client))
-                        err = hold(holder, (int)number, &client);
+                        err = hold(holder, (int)number, &client, self->now_ns);
         }
         closedir(dir);
         return err;
+}
+
+static uint64_t busy_of(const struct held *held)
+{
+        return held->last.busy_ns + held->cycles_ns;
+}
+
+/* Several engines may be busy at the same time, as with times; cycles that went backward are a gap. */
+static void take_over(struct held *held, const struct gpu_client *now, uint64_t now_ns)
+{
+        uint64_t total = now->total_cycles - MIN(held->last.total_cycles, now->total_cycles);
+        uint64_t cycles = now->cycles - MIN(held->last.cycles, now->cycles);
+
+        if (total > 0 && held->last.total_cycles > 0 && now_ns > held->seen_ns)
+                held->cycles_ns += (uint64_t)((double)(now_ns - held->seen_ns) * MIN((double)cycles / (double)total, 16.0));
+        held->last.busy_ns = MAX(held->last.busy_ns, now->busy_ns);
+        held->last.cycles = now->cycles;
+        held->last.total_cycles = now->total_cycles;
+        held->seen_ns = now_ns;
 }
 
 /* Reads the descriptors that it holds; one that is closed, or another client's by now, leaves its last total. */
@@ -128,11 +151,11 @@ static uint64_t read_holder(const struct gpu_source *self, struct holder *holder
 
                 if (read_client(self, holder->pid, held->fd, &now) && now.client == held->last.client &&
                     strcmp(now.device, held->last.device) == 0) {
-                        held->last.busy_ns = MAX(held->last.busy_ns, now.busy_ns);
-                        sum += held->last.busy_ns;
+                        take_over(held, &now, self->now_ns);
+                        sum += busy_of(held);
                         holder->held[kept++] = *held;
                 } else {
-                        holder->closed_ns += held->last.busy_ns;
+                        holder->closed_ns += busy_of(held);
                 }
         }
         holder->n = kept;
@@ -144,7 +167,7 @@ static uint64_t last_of(const struct holder *holder)
         uint64_t sum = holder->closed_ns;
 
         for (size_t i = 0; i < holder->n; i++)
-                sum += holder->held[i].last.busy_ns;
+                sum += busy_of(&holder->held[i]);
         return sum;
 }
 
@@ -212,6 +235,7 @@ static int gpu_read(struct source *source, struct sample *sample)
         size_t at = 0;
         int err = 0;
 
+        self->now_ns = sample->monotonic_ns;
         for (size_t i = 0; i < self->n; i++)
                 self->list[i].seen = false;
         for (size_t i = 0; !err && i < sample->n_processes; i++)

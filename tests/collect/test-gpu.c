@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* GPU time by process, from texts as i915, amdgpu, msm and panfrost write them, and from a tree that changes. */
+/* GPU time by process, from texts as the kernel's drivers write them, and from a tree that changes. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +28,20 @@ static const struct {
                     "drm-engine-gfx:\t1234 ns\ndrm-engine-compute:\t6 ns\n", true, 112, 1240, "0000:06:00.0" },
         { "msm", "drm-driver:\tmsm\ndrm-client-id:\t3\ndrm-engine-gpu:\t555 ns\ndrm-cycles-gpu:\t999\ndrm-maxfreq-gpu:\t800 Hz\n",
           true, 3, 555, "" },
+        { "panfrost", "pos:    0\nflags:  02400002\ndrm-driver:     panfrost\ndrm-client-id:  14\n"
+                      "drm-engine-fragment:    1846584880 ns\ndrm-cycles-fragment:    1424359409\n"
+                      "drm-maxfreq-fragment:   799999987 Hz\ndrm-curfreq-fragment:   799999987 Hz\n"
+                      "drm-engine-vertex-tiler:        71932239 ns\ndrm-cycles-vertex-tiler:        52617357\n"
+                      "drm-total-memory:       290 MiB\n", true, 14, UINT64_C(1918517119), "" },
+        { "panthor", "drm-driver:     panthor\ndrm-client-id:  10\ndrm-engine-panthor:     111110952750 ns\n"
+                     "drm-cycles-panthor:     94439687187\n", true, 10, UINT64_C(111110952750), "" },
+        { "v3d", "drm-driver:\tv3d\ndrm-client-id:\t67\ndrm-engine-bin: \t4209100 ns\nv3d-jobs-bin: \t12 jobs\n"
+                 "drm-engine-render: \t10521800 ns\nv3d-jobs-render: \t12 jobs\n", true, 67, 14730900, "" },
+        { "xe", "drm-driver:\txe\ndrm-client-id:\t5\ndrm-pdev:\t0000:00:02.0\ndrm-total-system:\t0\n"
+                "drm-cycles-rcs:\t28257900\ndrm-total-cycles-rcs:\t7655183225\ndrm-cycles-vcs:\t100\n"
+                "drm-total-cycles-vcs:\t7655183225\ndrm-engine-capacity-vcs:\t2\n", true, 5, 0, "0000:00:02.0" },
+        { "nouveau", "drm-driver:\tnouveau\ndrm-client-id:\t4\ndrm-pdev:\t0000:01:00.0\ndrm-total-vram:\t36 MiB\n"
+                     "drm-shared-vram:\t0\ndrm-active-vram:\t0\n", false, 0, 0, "" },
         { "capacity first", "drm-client-id: 1\ndrm-engine-capacity-v: 4\ndrm-engine-v: 400 ns\n", true, 1, 100, "" },
         { "no engine", "drm-driver: vc4\ndrm-client-id: 9\n", false, 0, 0, "" },
         { "no client", "drm-engine-render: 5 ns\n", false, 0, 0, "" },
@@ -137,6 +151,41 @@ static void test_tree(void)
         close(root_fd);
 }
 
+static void hold_cycles(int pid, uint64_t cycles, uint64_t total)
+{
+        char path[256], text[160];
+
+        snprintf(path, sizeof(path), "proc/%d/fdinfo/9", pid);
+        snprintf(text, sizeof(text), "drm-driver: xe\ndrm-client-id: 1\ndrm-cycles-rcs: %llu\ndrm-total-cycles-rcs: %llu\n",
+                 (unsigned long long)cycles, (unsigned long long)total);
+        put(path, text);
+}
+
+/* Xe tells no times: a quarter of the cycles of ten seconds are 2.5 s. What was before we looked is not known. */
+static void test_cycles(void)
+{
+        struct source *source = NULL;
+        struct sample sample = { 0 };
+        _cleanup_close_ int root_fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        static const struct {
+                uint64_t now_s, cycles, total, busy_ms;
+        } looks[] = { { 100, 5000, 1000000, 0 }, { 110, 55000, 1200000, 2500 }, { 110, 55000, 1200000, 2500 },
+                      { 120, 55000, 1400000, 2500 }, { 130, 0, 10, 2500 }, { 140, 50, 110, 7500 } };
+
+        check_int(gpu_open(root_fd, &source), 0);
+        hold(20, 9, "/dev/dri/renderD128", 1, 0);
+        for (size_t i = 0; i < ARRAY_SIZE(looks); i++) {
+                hold_cycles(20, looks[i].cycles, looks[i].total);
+                sample_reset(&sample);
+                sample.monotonic_ns = looks[i].now_s * 1000000000;
+                *sample_add_process(&sample, false) = (struct process){ .pid = 20, .start_time = 1 };
+                check_int(source->ops->read(source, &sample), 0);
+                check_near((double)sample.processes[0].gpu_busy_ns, (double)looks[i].busy_ms * 1e6, 1e3);
+        }
+        source->ops->close(source);
+        sample_clear(&sample);
+}
+
 static void remove_tree(void)
 {
         char command[64];
@@ -150,6 +199,7 @@ int main(void)
 {
         test_texts();
         test_tree();
+        test_cycles();
         remove_tree();
         return check_result();
 }
