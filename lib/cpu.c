@@ -137,7 +137,7 @@ struct cpu_source {
         int root_fd;
         struct cpu_policy *policies;
         size_t n_policies;
-        size_t n_online; /* CPUs when the policies were listed */
+        uint64_t online; /* which CPUs there were when the policies were listed */
         char *stat;
 };
 
@@ -220,13 +220,23 @@ static int list_again(struct cpu_source *self)
         return 0;
 }
 
+/* One may go and another come between two polls: their number says nothing. */
+static uint64_t fingerprint(const struct sample *sample)
+{
+        uint64_t hash = 14695981039346656037u;
+
+        for (size_t i = 0; i < sample->n_cores; i++)
+                hash = (hash ^ sample->cores[i].cpu) * 1099511628211u;
+        return hash;
+}
+
 static int cpu_read(struct source *source, struct sample *sample)
 {
         struct cpu_source *self = (struct cpu_source *)source;
         int err = read_cores(self, sample);
 
-        if (!err && sample->n_cores != self->n_online) { /* CPUs came or went, and policies with them */
-                self->n_online = sample->n_cores;
+        if (!err && fingerprint(sample) != self->online) { /* CPUs came or went, and policies with them */
+                self->online = fingerprint(sample);
                 err = list_again(self);
                 for (size_t i = 0; !err && i < sample->n_cores; i++)
                         sample->cores[i].policy = policy_of(self, sample->cores[i].cpu);

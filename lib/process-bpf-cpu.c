@@ -28,12 +28,27 @@ static void read_policy(const struct policy_state *policy, uint64_t now_ns, stru
         ret->any_ns[opp] += now_ns;
 }
 
+/* Policies come and go with their CPUs, so the list may change while the machine runs. */
+static bool is_placed(const struct bpf_opps *opps, const struct sample *sample)
+{
+        for (uint32_t p = 0; p < opps->n_policies; p++) {
+                for (uint32_t i = opps->range[p].first; i < opps->range[p].first + opps->range[p].n; i++) {
+                        size_t at = opps->place[i];
+
+                        if (at < sample->n_opps && (sample->opps[at].policy != opps->policy[p] ||
+                                                    sample->opps[at].khz != opps->khz[i]))
+                                return false;
+                }
+        }
+        return true;
+}
+
 void process_bpf_read_opps(struct process_collector *collector, struct sample *sample)
 {
         struct bpf_opps *opps = &collector->opps;
         uint64_t now_ns = process_bpf_clock_ns(CLOCK_MONOTONIC);
 
-        if (collector->n_placed != sample->n_opps) {
+        if (collector->n_placed != sample->n_opps || !is_placed(opps, sample)) {
                 bpf_opps_place(opps, sample);
                 collector->n_placed = sample->n_opps;
         }

@@ -128,7 +128,7 @@ struct sample {
         uint32_t have;          /* SAMPLE_* */
         struct battery battery;
 
-        struct opp *opps;       /* ascending by policy, kHz; the same list as long as boot_id is the same */
+        struct opp *opps;       /* ascending by policy, kHz; policies without a CPU that is online are missing */
         size_t n_opps;
         bool opps_counted;      /* busy_ns and any_ns of opps come from the kernel; else interval.c estimates them */
         struct core *cores;     /* ascending by cpu; offline ones are missing */
