@@ -161,13 +161,13 @@ static cJSON *answer(struct physics *physics, const char *cmd, const cJSON *comm
         if (strcmp(cmd, "status") == 0)
                 return status(physics);
         json = cJSON_CreateObject();
-        if (strcmp(cmd, "mark") == 0)
-                world_mark(&physics->world);
+        if (strcmp(cmd, "mark") == 0 && world_mark(&physics->world) < 0)
+                cJSON_AddStringToObject(json, "error", "out of memory");
         else if (strcmp(cmd, "quit") == 0)
                 physics->quit = true;
-        else if (strcmp(cmd, "set") != 0)
+        else if (strcmp(cmd, "mark") != 0 && strcmp(cmd, "set") != 0)
                 cJSON_AddStringToObject(json, "error", "no such command");
-        else if (set_all(physics, command) < 0)
+        else if (strcmp(cmd, "set") == 0 && set_all(physics, command) < 0)
                 cJSON_AddStringToObject(json, "error", "no such setting, or no value for it");
         return json;
 }

@@ -14,11 +14,14 @@
 
 static int make(const char *path, struct sockaddr_un *address)
 {
+        int fd;
+
         *address = (struct sockaddr_un){ .sun_family = AF_UNIX };
         if (strlen(path) >= sizeof(address->sun_path))
                 return -ENAMETOOLONG;
         memcpy(address->sun_path, path, strlen(path) + 1);
-        return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        return fd < 0 ? -errno : fd;
 }
 
 int socket_connect(const char *path)
@@ -27,21 +30,26 @@ int socket_connect(const char *path)
         _cleanup_close_ int fd = make(path, &address);
 
         if (fd < 0)
-                return fd == -1 ? -errno : fd;
+                return fd;
         if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
                 return -errno;
         return take_fd(&fd);
 }
 
+/* Who sees the path can connect. */
 int socket_listen(const char *path)
 {
         struct sockaddr_un address;
-        _cleanup_close_ int fd = make(path, &address);
+        char new_path[sizeof(address.sun_path) + 1];
+        _cleanup_close_ int fd = -1;
 
+        snprintf(new_path, sizeof(new_path), "%s~", path);
+        fd = make(new_path, &address);
         if (fd < 0)
-                return fd == -1 ? -errno : fd;
-        unlink(path);
-        if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, 8) < 0)
+                return fd;
+        unlink(new_path);
+        if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, 8) < 0 ||
+            rename(new_path, path) < 0)
                 return -errno;
         return take_fd(&fd);
 }

@@ -139,6 +139,7 @@ static void test_world(void)
                 .read_bytes = 2000000, .tx_bytes = 1000000, .wakes = 3,
         };
         struct world world;
+        const cJSON *json_opps;
         cJSON *json;
 
         open_world(&world, PLAIN, 50);
@@ -158,9 +159,15 @@ static void test_world(void)
         check_near(number(json, "base_j"), (0.1 + 0.03) * 20, 1e-6);
         check_near(number(json, "percent"), 50 - number(json, "total_j") / 360, 1e-6);
         check_near(number(json, "elapsed_s"), 2, 1e-9);
+        json_opps = cJSON_GetObjectItemCaseSensitive(json, "opps");
+        check_int(cJSON_GetArraySize(json_opps), 4);
+        check_near(number(cJSON_GetArrayItem(json_opps, 0), "time_s"), 2, 1e-9);
+        check_near(number(cJSON_GetArrayItem(json_opps, 0), "busy_s"), 1, 1e-6);
+        check_near(number(cJSON_GetArrayItem(json_opps, 2), "time_s"), 0, 0);
+        check_near(number(cJSON_GetArrayItem(json_opps, 3), "busy_s"), 2, 1e-6);
         check_near(world.sample.battery.power_uw / 1e6, 0.1 + 1.1 + 1.12 + 0.1 + 0.03, 1e-3);
         cJSON_Delete(json);
-        world_mark(&world);
+        check_int(world_mark(&world), 0);
         json = world_truth(&world);
         check_near(number(json, "total_j"), 0, 0);
         cJSON_Delete(json);

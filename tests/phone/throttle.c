@@ -10,7 +10,7 @@
 
 #include "util.h"
 
-#define PERIOD_US 20000 /* shorter ones cost more than they smooth; longer ones show as latency */
+#define PERIOD_US 10000 /* shorter ones cost more than they smooth; longer ones show as latency */
 #define UNIFIED_ROOT "/sys/fs/cgroup"
 #define CPU_ROOT "/sys/fs/cgroup/cpu"
 #define QUOTA_MIN_US 1000

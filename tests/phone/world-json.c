@@ -42,6 +42,23 @@ static void add_busy(const struct world *world, cJSON *json)
                 cJSON_AddItemToArray(busy, cJSON_CreateNumber(world->busy_s[i]));
 }
 
+/* Seconds of the phone's: of the policy at that frequency, and of its CPUs at work there. */
+static void add_opps(const struct world *world, cJSON *json)
+{
+        cJSON *opps = cJSON_AddArrayToObject(json, "opps");
+
+        for (size_t i = 0; opps && i < world->sample.n_opps; i++) {
+                const struct opp *now = &world->sample.opps[i], *then = &world->marked[i];
+                cJSON *opp = cJSON_CreateObject();
+
+                add(opp, "policy", now->policy);
+                add(opp, "khz", now->khz);
+                add(opp, "time_s", (double)(now->time_ns - then->time_ns) / 1e9 / world->factor);
+                add(opp, "busy_s", (double)(now->busy_ns - then->busy_ns) / 1e9 / world->factor);
+                cJSON_AddItemToArray(opps, opp);
+        }
+}
+
 cJSON *world_truth(struct world *world)
 {
         cJSON *json = cJSON_CreateObject(), *components;
@@ -61,6 +78,7 @@ cJSON *world_truth(struct world *world)
         add(json, "percent", truth.percent_end);
         add(json, "temperature_c", virtual_temperature_c(world->device));
         add_busy(world, json);
+        add_opps(world, json);
         add(json, "read_bytes", (double)world->total.read_bytes);
         add(json, "write_bytes", (double)world->total.write_bytes);
         add(json, "rx_bytes", (double)world->total.rx_bytes);

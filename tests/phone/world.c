@@ -67,7 +67,9 @@ int world_open(struct world *world, const char *file, double factor, uint64_t se
                 err = virtual_source_open(world->device, &world->source);
         if (!err)
                 err = read_source(world);
-        return err ? err : check_cpus(world, file, log);
+        if (!err)
+                err = check_cpus(world, file, log);
+        return err ? err : world_mark(world);
 }
 
 void world_close(struct world *world)
@@ -75,6 +77,7 @@ void world_close(struct world *world)
         if (world->source)
                 world->source->ops->close(world->source);
         sample_clear(&world->sample);
+        free(world->marked);
         virtual_free(world->device);
         profile_free(world->truth);
         *world = (struct world){ 0 };
@@ -219,12 +222,21 @@ int world_plug(struct world *world, double charger_w)
         return err;
 }
 
-void world_mark(struct world *world)
+int world_mark(struct world *world)
 {
+        size_t n = world->sample.n_opps;
+        struct opp *marked = reallocarray(world->marked, n + 1, sizeof(*marked));
+
+        if (!marked)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                marked[i] = world->sample.opps[i];
+        world->marked = marked;
         virtual_truth_reset(world->device);
         world->phone_s = 0;
         memset(world->busy_s, 0, sizeof(world->busy_s));
         world->total = (struct world_load){ 0 };
+        return 0;
 }
 
 double world_percent(struct world *world)

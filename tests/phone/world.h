@@ -36,6 +36,7 @@ struct world {
         double charger_w;          /* of the device */
         double phone_s;            /* since mark */
         double busy_s[VCPU_MAX];   /* the same */
+        struct opp *marked;        /* the sample's operating points, at mark */
         struct world_load total;   /* bytes and bursts, since mark */
 };
 
@@ -46,7 +47,7 @@ void world_close(struct world *world);
 
 int world_step(struct world *world, double dt_s, const struct world_load *load); /* phone's seconds */
 int world_plug(struct world *world, double charger_w);
-void world_mark(struct world *world);
+int world_mark(struct world *world); /* 0; -ENOMEM */
 
 /* The highest frequency of the CPU's policy, and of all. */
 uint32_t world_max_khz(const struct world *world, size_t cpu);
