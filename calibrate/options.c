@@ -258,6 +258,10 @@ static int parse_schedule(const struct log *log, const char **ret)
         unsigned hour, minute;
         char end;
 
+        if (*ret) {
+                log_error(log, "--schedule: a night begins once; say it once");
+                return -EINVAL;
+        }
         if (strcmp(optarg, "off") &&
             (sscanf(optarg, "%2u:%2u%c", &hour, &minute, &end) != 2 || hour > 23 || minute > 59))
                 return wrong(log, "schedule", optarg, "a time of the day like 01:30, or off");
