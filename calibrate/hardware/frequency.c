@@ -16,6 +16,7 @@
 #include "util.h"
 
 #define GRID_POINTS 8
+#define GRID_STEP_KHZ 100000UL
 
 static int by_khz(const void *a, const void *b)
 {
@@ -28,6 +29,15 @@ static void add_khz(struct hardware_policy *policy, unsigned long khz)
 {
         if (policy->n_khz < ARRAY_SIZE(policy->khz) && khz > 0 && khz <= UINT32_MAX)
                 policy->khz[policy->n_khz++] = (uint32_t)khz;
+}
+
+/* Such drivers set steps of 100 MHz (the bus clock), and what lies between becomes one of them. */
+static void add_grid_khz(struct hardware_policy *policy, unsigned long khz)
+{
+        unsigned long rounded = (khz + GRID_STEP_KHZ / 2) / GRID_STEP_KHZ * GRID_STEP_KHZ;
+
+        if (policy->n_khz == 0 || policy->khz[policy->n_khz - 1] != rounded)
+                add_khz(policy, rounded);
 }
 
 static void list_frequencies(unsigned int cpu, struct hardware_policy *policy)
@@ -43,7 +53,7 @@ static void list_frequencies(unsigned int cpu, struct hardware_policy *policy)
                 cpufreq_put_available_frequencies(list);
         if (policy->n_khz == 0 && cpufreq_get_hardware_limits(cpu, &min, &max) == 0)
                 for (unsigned long i = 0; i < GRID_POINTS && max > min; i++)
-                        add_khz(policy, min + (max - min) * i / (GRID_POINTS - 1));
+                        add_grid_khz(policy, min + (max - min) * i / (GRID_POINTS - 1));
         qsort(policy->khz, policy->n_khz, sizeof(policy->khz[0]), by_khz);
 }
 

@@ -13,6 +13,7 @@
 #include "logind.h"
 #include "machine.h"
 #include "part.h"
+#include "sampled.h"
 #include "units.h"
 #include "util.h"
 
@@ -38,6 +39,7 @@ struct hardware_machine {
         struct settings *settings; /* between begin() and restore() */
         struct guard *guard; /* since the first begin(): what was typed before that started it */
         int inhibitor;             /* then, too: keeps the machine awake; -1: nothing does */
+        struct sampled sampled;
         struct hardware_description description;
 };
 
@@ -92,6 +94,8 @@ static int read_sample(struct hardware *hardware, struct sample *sample)
 
         if (!err)
                 err = sources_read(&machine->sources, sample);
+        if (!err)
+                err = sampled_fill(&machine->sampled, sample);
         machine->failed = NULL;
         for (size_t i = 0; !err && i < machine->n_parts && !machine->failed; i++)
                 if (machine->parts[i]->ops->check && machine->parts[i]->ops->check(machine->parts[i]) < 0)
@@ -230,6 +234,7 @@ int hardware_machine_open(const struct machine_hardware *options, struct hardwar
         machine->inhibitor = -1;
         machine->options = *options;
         machine->root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        machine->sampled = (struct sampled){ .root_fd = machine->root_fd, .description = &machine->description };
         err = machine->root_fd < 0 ? -errno : 0;
         if (!err) {
                 machine_describe_battery(machine->root_fd, &machine->description);
