@@ -60,6 +60,8 @@ struct hardware_ops {
         /* May end early: there is news. -EINTR: a signal came; -ENODATA: battery empty */
         int (*wait)(struct hardware *hardware, uint64_t until_ns);
         int (*read)(struct hardware *hardware, struct sample *sample);       /* through lib's sources */
+        /* The clocks and the battery alone, for the many looks that wait for a step; NULL: read() costs nothing. */
+        int (*read_battery)(struct hardware *hardware, struct sample *sample);
         /* Pins, settings and load, all of it. -EOPNOTSUPP: not this mode, said to the log; leave it out of the night. */
         int (*apply)(struct hardware *hardware, const struct mode *mode);
         int (*restore)(struct hardware *hardware);                           /* everything as it was; safe to repeat */

@@ -59,9 +59,10 @@ int runner_learn_gauge(struct runner *runner, const struct mode *mode)
         bool steady = true;
         int err = runner_hold(runner, mode);
 
+        if (!err)
+                err = span_begin(runner);
         if (err)
                 return err;
-        span_begin(runner);
         while (learning.n < LEARN_CHANGES) {
                 double before_mw = runner->look.power_mw;
                 bool changed;
@@ -181,24 +182,27 @@ static int mean_of_updates(struct runner *runner, double n, double late_s, doubl
 int runner_dwell(struct runner *runner, const struct mode *mode, struct observation *ret)
 {
         double period_s = runner->gauge_period_s, n = updates_of(period_s), late_s = 2 * fmin(LOOK_S, period_s / 8);
-        uint64_t settled_ns = after(runner->look.at_ns, SETTLE_S), update_ns;
+        uint64_t update_ns;
         double mean_mw = NAN;
         int err;
 
-        span_begin(runner);
-        err = runner_hold(runner, mode);
-        update_ns = next_update(runner, settled_ns);
+        err = span_begin(runner);
+        if (!err)
+                err = runner_hold(runner, mode);
+        update_ns = next_update(runner, after(runner->hardware->ops->now_ns(runner->hardware), SETTLE_S));
         if (!err)
                 err = wait_watching(runner, after(update_ns, late_s));
         if (!err && seconds(runner->gauge_update_ns, runner->look.at_ns) > period_s + late_s)
                 err = wait_watching(runner, after(runner->look.at_ns, 2 * period_s));
-        if (!err) {
-                span_begin(runner);
+        if (!err)
+                err = span_begin(runner);
+        if (!err)
                 err = mean_of_updates(runner, n, late_s, &mean_mw);
-        }
         if (err && !runner_hindered(err))
                 return err;
-        span_fill(runner, mode, METHOD_GAUGE, ret);
+        err = span_fill(runner, mode, METHOD_GAUGE, ret);
+        if (err)
+                return err;
         ret->percent = runner->look.capacity_percent + 0.5;
         ret->power_mw = mean_mw;
         ret->gauge_updates = (uint32_t)n;

@@ -6,12 +6,12 @@
 
 #include "runner.h"
 
-void span_begin(struct runner *runner);
+int span_begin(struct runner *runner);
 double span_seconds(const struct runner *runner);
 /* Begins @mode. One that cannot be held is a hindrance (-EIO) as one whose load ends. */
 int runner_hold(struct runner *runner, const struct mode *mode);
 /* Whether @err is a hindrance after which the observation is still filled, and rejected. */
 bool runner_hindered(int err);
 /* The span's part of an observation; moves its usage. */
-void span_fill(struct runner *runner, const struct mode *mode, enum observation_method method,
-               struct observation *observation);
+int span_fill(struct runner *runner, const struct mode *mode, enum observation_method method,
+              struct observation *observation);

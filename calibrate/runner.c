@@ -50,6 +50,7 @@ int runner_open(struct hardware *hardware, const struct hardware_description *de
 void runner_close(struct runner *runner)
 {
         sample_clear(&runner->sample);
+        sample_clear(&runner->battery_sample);
         interval_clear(&runner->interval);
         interval_maker_free(runner->maker);
         usage_clear(&runner->span.usage);
@@ -73,9 +74,8 @@ static double fine_level(const struct battery *battery)
         return NAN;
 }
 
-static void look_at(const struct runner *runner, struct look *look)
+static void look_at(const struct runner *runner, const struct sample *sample, struct look *look)
 {
-        const struct sample *sample = &runner->sample;
         const struct battery *battery = &sample->battery;
         uint32_t have = sample->have & SAMPLE_BATTERY ? battery->have : 0;
 
@@ -143,7 +143,42 @@ static void integrate(struct span *span, const struct look *before, const struct
         span->looks++;
 }
 
-int runner_look(struct runner *runner)
+static bool looks_are_cheap(const struct runner *runner)
+{
+        return !runner->hardware->ops->read_battery;
+}
+
+/* Reads everything and counts it, apart from the looks. */
+static int count_on(struct runner *runner)
+{
+        int err;
+
+        sample_reset(&runner->sample);
+        err = runner->hardware->ops->read(runner->hardware, &runner->sample);
+        if (!err)
+                err = interval_make(runner->maker, &runner->sample, &runner->interval);
+        if (err)
+                return err == -ENODATA ? 0 : err; /* the first */
+        return count(runner);
+}
+
+static void see(struct runner *runner, const struct sample *sample)
+{
+        look_at(runner, sample, &runner->look);
+        runner->hindrance = 0;
+        if (runner->hardware->ops->may_go_on)
+                runner->hindrance = runner->hardware->ops->may_go_on(runner->hardware, sample, runner->reason,
+                                                                     sizeof(runner->reason));
+}
+
+static void draw(struct runner *runner, const struct look *before)
+{
+        integrate(&runner->span, before, &runner->look);
+        runner->drawn_percent += runner->look.power_mw / full_mwh(runner) * 100 *
+                                 ((double)(runner->look.at_ns - before->at_ns) / (double)NS_PER_S / 3600);
+}
+
+static int look_at_all(struct runner *runner)
 {
         struct look before = runner->look;
         int err;
@@ -152,20 +187,30 @@ int runner_look(struct runner *runner)
         err = runner->hardware->ops->read(runner->hardware, &runner->sample);
         if (err)
                 return err;
-        look_at(runner, &runner->look);
-        runner->hindrance = 0;
-        if (runner->hardware->ops->may_go_on)
-                runner->hindrance = runner->hardware->ops->may_go_on(runner->hardware, &runner->sample, runner->reason,
-                                                                     sizeof(runner->reason));
+        see(runner, &runner->sample);
         err = interval_make(runner->maker, &runner->sample, &runner->interval);
         if (err == -ENODATA)
                 return 0; /* the first */
         if (err)
                 return err;
-        integrate(&runner->span, &before, &runner->look);
-        runner->drawn_percent += runner->look.power_mw / full_mwh(runner) * 100 *
-                                 ((double)(runner->look.at_ns - before.at_ns) / (double)NS_PER_S / 3600);
+        draw(runner, &before);
         return count(runner);
+}
+
+int runner_look(struct runner *runner)
+{
+        struct look before = runner->look;
+        int err;
+
+        if (looks_are_cheap(runner) || before.at_ns == 0)
+                return look_at_all(runner);
+        sample_reset(&runner->battery_sample);
+        err = runner->hardware->ops->read_battery(runner->hardware, &runner->battery_sample);
+        if (err)
+                return err;
+        see(runner, &runner->battery_sample);
+        draw(runner, &before);
+        return 0;
 }
 
 double runner_used_percent(const struct runner *runner)
@@ -189,13 +234,18 @@ void runner_go_on(struct runner *runner)
                 runner->drawn_percent = 0;
 }
 
-void span_begin(struct runner *runner)
+int span_begin(struct runner *runner)
 {
+        int err = looks_are_cheap(runner) ? 0 : count_on(runner); /* up to here it is another's */
+
+        if (err)
+                return err;
         usage_clear(&runner->span.usage);
         runner->span = (struct span){
                 .start_ns = runner->look.at_ns,
                 .start_realtime_ns = runner->first.realtime_ns + (int64_t)(runner->look.at_ns - runner->first.at_ns),
         };
+        return 0;
 }
 
 double span_seconds(const struct runner *runner)
@@ -302,11 +352,14 @@ static int wait_step(struct runner *runner, double *fallen)
         return 0;
 }
 
-void span_fill(struct runner *runner, const struct mode *mode, enum observation_method method,
-               struct observation *observation)
+int span_fill(struct runner *runner, const struct mode *mode, enum observation_method method,
+              struct observation *observation)
 {
         const struct span *span = &runner->span;
+        int err = looks_are_cheap(runner) ? 0 : count_on(runner);
 
+        if (err)
+                return err;
         *observation = (struct observation){
                 .method = method,
                 .start_realtime_ns = span->start_realtime_ns,
@@ -325,6 +378,7 @@ void span_fill(struct runner *runner, const struct mode *mode, enum observation_
         snprintf(observation->kind, sizeof(observation->kind), "%s", mode->kind);
         runner->span.usage = (struct usage){ 0 };
         refuse_observation(runner, mode, observation);
+        return 0;
 }
 
 int runner_burn(struct runner *runner, const struct mode *mode, struct observation *ret)
@@ -333,13 +387,16 @@ int runner_burn(struct runner *runner, const struct mode *mode, struct observati
         int err;
 
         refresh_gap(&runner->refresh);
-        span_begin(runner);
-        err = runner_hold(runner, mode);
+        err = span_begin(runner);
+        if (!err)
+                err = runner_hold(runner, mode);
         if (!err)
                 err = wait_step(runner, &fallen);
         if (err && !runner_hindered(err))
                 return err;
-        span_fill(runner, mode, runner->fine ? METHOD_TICKS : METHOD_PERCENT, ret);
+        err = span_fill(runner, mode, runner->fine ? METHOD_TICKS : METHOD_PERCENT, ret);
+        if (err)
+                return err;
         ret->burn = true;
         ret->percent = runner->look.level_percent;
         ret->refresh_s = runner->refresh.period_s;
@@ -363,8 +420,9 @@ int runner_steps(struct runner *runner, const struct mode *mode, double steps_pe
         double level = runner->look.level_percent, fallen = 0, jump = 0, biggest = 0, steps = 0;
         int err;
 
-        span_begin(runner);
-        err = runner_hold(runner, mode);
+        err = span_begin(runner);
+        if (!err)
+                err = runner_hold(runner, mode);
         while (!err && (fallen < steps_percent * 0.999 || span_seconds(runner) < shortest_s(runner, min_s))) {
                 err = wait_step(runner, &jump);
                 if (err || runner->span.disturbed || !(jump > 0))
@@ -375,7 +433,9 @@ int runner_steps(struct runner *runner, const struct mode *mode, double steps_pe
         }
         if (err && !runner_hindered(err))
                 return err;
-        span_fill(runner, mode, runner->fine ? METHOD_TICKS : METHOD_PERCENT, ret);
+        err = span_fill(runner, mode, runner->fine ? METHOD_TICKS : METHOD_PERCENT, ret);
+        if (err)
+                return err;
         /* Full steps were shown at both ends: just below the upper edge of one, down to the same of another. */
         ret->percent = level + (isnan(runner->step_percent) ? 0 : runner->step_percent) - fallen / 2;
         ret->refresh_s = runner->refresh.period_s;

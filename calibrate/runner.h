@@ -59,7 +59,7 @@ struct runner {
         int hindrance;              /* what may_go_on() said at the last look */
         char reason[64];            /* in its words */
 
-        struct sample sample;
+        struct sample sample, battery_sample;
         struct interval interval;
         struct interval_maker *maker;
         struct look look;

@@ -32,6 +32,7 @@ struct hardware_machine {
         struct machine_hardware options;
         int root_fd;
         struct sources sources; /* opened by the first look: a dry run needs none */
+        struct sources battery; /* the clocks and the battery, once more, alone */
         bool sources_open;
         struct part *parts[ARRAY_SIZE(part_constructors)];
         size_t n_parts;
@@ -81,10 +82,29 @@ static int wait_until(struct hardware *hardware, uint64_t until_ns)
 static int open_sources(struct hardware_machine *machine)
 {
         const struct machine_options options = { .collectors = all_collectors, .log = machine->options.log };
-        int err = machine->sources_open ? 0 : machine_open(&options, &machine->sources);
+        struct source *source = NULL;
+        int err;
 
-        machine->sources_open = !err;
-        return err;
+        if (machine->sources_open)
+                return 0;
+        err = machine_open(&options, &machine->sources);
+        if (err)
+                return err;
+        machine->sources_open = true;
+        err = clock_open(machine->root_fd, &source);
+        if (!err)
+                err = sources_add(&machine->battery, source);
+        if (!err)
+                err = battery_open(machine->root_fd, NULL, &source); /* the other one says its quirks */
+        return err ? err : sources_add(&machine->battery, source);
+}
+
+static void check_loads(struct hardware_machine *machine)
+{
+        machine->failed = NULL;
+        for (size_t i = 0; i < machine->n_parts && !machine->failed; i++)
+                if (machine->parts[i]->ops->check && machine->parts[i]->ops->check(machine->parts[i]) < 0)
+                        machine->failed = machine->parts[i]->ops->name;
 }
 
 static int read_sample(struct hardware *hardware, struct sample *sample)
@@ -96,10 +116,20 @@ static int read_sample(struct hardware *hardware, struct sample *sample)
                 err = sources_read(&machine->sources, sample);
         if (!err)
                 err = sampled_fill(&machine->sampled, sample);
-        machine->failed = NULL;
-        for (size_t i = 0; !err && i < machine->n_parts && !machine->failed; i++)
-                if (machine->parts[i]->ops->check && machine->parts[i]->ops->check(machine->parts[i]) < 0)
-                        machine->failed = machine->parts[i]->ops->name;
+        check_loads(machine);
+        return err;
+}
+
+static int read_battery(struct hardware *hardware, struct sample *sample)
+{
+        struct hardware_machine *machine = machine_of(hardware);
+        int err = open_sources(machine);
+
+        if (!err)
+                err = sources_read(&machine->battery, sample);
+        if (!err)
+                sampled_look(&machine->sampled, sample->monotonic_ns);
+        check_loads(machine);
         return err;
 }
 
@@ -187,6 +217,7 @@ static void close_machine(struct hardware *hardware)
         guard_close(machine->guard);
         if (machine->sources_open)
                 sources_close(&machine->sources);
+        sources_close(&machine->battery);
         closep(&machine->root_fd);
         free(machine);
 }
@@ -200,6 +231,7 @@ static const struct hardware_ops hardware_machine_ops = {
         .may_go_on = may_go_on,
         .wait = wait_until,
         .read = read_sample,
+        .read_battery = read_battery,
         .apply = apply,
         .restore = restore,
         .close = close_machine,

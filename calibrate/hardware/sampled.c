@@ -56,11 +56,20 @@ static int replace(const struct sampled *sampled, const struct hardware_policy *
         return 0;
 }
 
+void sampled_look(struct sampled *sampled, uint64_t monotonic_ns)
+{
+        const struct hardware_description *description = sampled->description;
+        uint64_t elapsed_ns = sampled->last_ns ? monotonic_ns - sampled->last_ns : 0;
+
+        sampled->last_ns = monotonic_ns;
+        for (size_t i = 0; i < description->n_policies; i++)
+                if (sampled->needed[i])
+                        look(sampled, &description->policies[i], i, elapsed_ns);
+}
+
 int sampled_fill(struct sampled *sampled, struct sample *sample)
 {
-        uint64_t elapsed_ns = sampled->last_ns ? sample->monotonic_ns - sampled->last_ns : 0;
-
-        sampled->last_ns = sample->monotonic_ns;
+        sampled_look(sampled, sample->monotonic_ns);
         if (!(sample->have & SAMPLE_OPPS) || sample->opps_counted)
                 return 0;
         for (size_t at = 0; at < sample->n_opps; at++) {
@@ -70,7 +79,7 @@ int sampled_fill(struct sampled *sampled, struct sample *sample)
 
                 if (!policy)
                         continue;
-                look(sampled, policy, index, elapsed_ns);
+                sampled->needed[index] = true;
                 err = replace(sampled, policy, index, sample, at);
                 if (err)
                         return err;

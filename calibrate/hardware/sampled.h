@@ -14,8 +14,11 @@ struct sampled {
         int root_fd;
         const struct hardware_description *description;
         uint64_t last_ns;          /* monotonic; 0: no look yet */
+        bool needed[8];            /* of the policies: the last sample said nothing of them */
         uint64_t time_ns[8][64];   /* by policy and frequency of the description */
 };
 
+/* At each look, also at those in between that need no whole sample. */
+void sampled_look(struct sampled *sampled, uint64_t monotonic_ns);
 /* Puts the frequencies of the description in the place of an unknown one. 0; -ENOMEM. */
 int sampled_fill(struct sampled *sampled, struct sample *sample);
