@@ -40,6 +40,15 @@ static void make_key(const char *attribute, char *key, size_t size)
                         *at -= 'a' - 'A';
 }
 
+/* A charger: its uevent says so, and the rest of it need not be read, some of which asks the firmware. */
+static bool is_charger(const char *uevent)
+{
+        static const char battery[] = "POWER_SUPPLY_TYPE=Battery";
+        const char *type = strstr(uevent, battery);
+
+        return has_key(uevent, "POWER_SUPPLY_TYPE") && !(type && strchr("\n", type[sizeof(battery) - 1]));
+}
+
 /* The whole battery as one text: its uevent, and what only files of their own say. */
 static void read_unit(int dir_fd, char *text, size_t size)
 {
@@ -48,7 +57,7 @@ static void read_unit(int dir_fd, char *text, size_t size)
 
         text[length] = '\0';
         length = strlen(text);
-        for (size_t i = 0; i < ARRAY_SIZE(attributes); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(attributes) && !is_charger(text); i++) {
                 char key[64], value[128];
 
                 make_key(attributes[i], key, sizeof(key));

@@ -36,6 +36,7 @@ struct hardware_machine {
         bool sources_open;
         struct part *parts[ARRAY_SIZE(part_constructors)];
         size_t n_parts;
+        uint64_t checked_ns; /* when the loads were looked at; monotonic */
         const char *failed; /* part whose load did not run at the last look */
         struct settings *settings; /* between begin() and restore() */
         struct guard *guard; /* since the first begin(): what was typed before that started it */
@@ -99,8 +100,14 @@ static int open_sources(struct hardware_machine *machine)
         return err ? err : sources_add(&machine->battery, source);
 }
 
-static void check_loads(struct hardware_machine *machine)
+/* Looks at the battery come many times a second; a load that has ended is noticed soon enough once a second. */
+#define CHECK_NS NS_PER_S
+
+static void check_loads(struct hardware_machine *machine, uint64_t monotonic_ns)
 {
+        if (monotonic_ns < machine->checked_ns + CHECK_NS)
+                return;
+        machine->checked_ns = monotonic_ns;
         machine->failed = NULL;
         for (size_t i = 0; i < machine->n_parts && !machine->failed; i++)
                 if (machine->parts[i]->ops->check && machine->parts[i]->ops->check(machine->parts[i]) < 0)
@@ -116,7 +123,7 @@ static int read_sample(struct hardware *hardware, struct sample *sample)
                 err = sources_read(&machine->sources, sample);
         if (!err)
                 err = sampled_fill(&machine->sampled, sample);
-        check_loads(machine);
+        check_loads(machine, sample->monotonic_ns);
         return err;
 }
 
@@ -129,7 +136,7 @@ static int read_battery(struct hardware *hardware, struct sample *sample)
                 err = sources_read(&machine->battery, sample);
         if (!err)
                 sampled_look(&machine->sampled, sample->monotonic_ns);
-        check_loads(machine);
+        check_loads(machine, sample->monotonic_ns);
         return err;
 }
 
@@ -199,6 +206,8 @@ static int apply(struct hardware *hardware, const struct mode *mode)
         struct hardware_machine *machine = machine_of(hardware);
         int err = begin(hardware), end;
 
+        machine->checked_ns = 0;
+        machine->failed = NULL; /* another mode's */
         if (!err)
                 err = settings_begin_changes(machine->settings);
         for (size_t i = 0; !err && i < machine->n_parts; i++)
