@@ -49,6 +49,9 @@ struct apps {
         struct app_entry *entries[APP_BUCKETS];
         struct app_cgroup *cgroups[APP_BUCKETS];
         uint32_t sweep;
+        uint32_t refreshed;   /* the sweep in which the desktop entries were looked at */
+        uint32_t corrections; /* by windows */
+        bool told_of_ends;    /* a pid that is remembered was not reused */
 };
 
 /* /proc/PID, all relative to root_fd. 0 or a negative errno. */

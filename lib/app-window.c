@@ -127,6 +127,7 @@ static void correct(struct apps *apps, struct app_entry *entry, const char *app)
 {
         snprintf(entry->app, sizeof(entry->app), "%s", app);
         entry->corrected = entry->own = true;
+        apps->corrections++;
         for (size_t i = 0; i < APP_BUCKETS; i++)
                 for (struct app_entry *at = apps->entries[i]; at; at = at->next)
                         if (at->cgroup == entry->cgroup && !at->corrected) {

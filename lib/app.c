@@ -298,6 +298,9 @@ static int look(struct apps *apps, struct app_entry *entry, const struct app_ent
 
         if (process_read_cgroup(apps->root_fd, entry->pid, path, sizeof(path)) < 0)
                 strcpy(path, "/");
+        if (apps->refreshed != apps->sweep) /* it may have been installed a moment ago */
+                desktop_index_refresh(apps->index);
+        apps->refreshed = apps->sweep;
         entry->cgroup = get_cgroup(apps, path);
         if (!entry->cgroup)
                 return -ENOMEM;
@@ -307,6 +310,12 @@ static int look(struct apps *apps, struct app_entry *entry, const struct app_ent
         entry->looks++;
         entry->look_sweep = apps->sweep;
         return 0;
+}
+
+/* It is still the process that we know by this pid: asked for in this poll, or its end would have been told. */
+static bool is_trusted(const struct apps *apps, const struct app_entry *parent, const struct app_entry *child)
+{
+        return parent->seen == apps->sweep || (apps->told_of_ends && parent->start_time <= child->start_time);
 }
 
 /* The entry of a process whose ancestors are all looked at; from the oldest down, without recursion. */
@@ -324,7 +333,7 @@ static int resolve(struct apps *apps, const struct app_process *process, struct 
                 char comm[32];
 
                 parent = known(apps, up);
-                if (parent && parent->seen == apps->sweep && !needs_look(apps, parent))
+                if (parent && is_trusted(apps, parent, chain[n - 1]) && !needs_look(apps, parent))
                         break;
                 parent = NULL;
                 if (process_read_parent(apps->root_fd, up, &above, comm, sizeof(comm)) < 0)
@@ -383,6 +392,28 @@ void apps_sweep(struct apps *apps)
                                 free(entry);
                         }
                 }
+        apps_next(apps);
+}
+
+void apps_next(struct apps *apps)
+{
         apps->sweep++;
-        desktop_index_refresh(apps->index);
+}
+
+void apps_forget(struct apps *apps, pid_t pid, uint64_t start_time)
+{
+        struct app_entry **at = &apps->entries[(unsigned)pid % APP_BUCKETS], *entry;
+
+        while (*at && ((*at)->pid != pid || (*at)->start_time != start_time))
+                at = &(*at)->next;
+        entry = *at;
+        if (entry)
+                *at = entry->next;
+        free(entry);
+        apps->told_of_ends = true;
+}
+
+uint32_t apps_corrections(const struct apps *apps)
+{
+        return apps->corrections;
 }

@@ -64,5 +64,13 @@ bool apps_is_desktop(struct apps *apps, pid_t pid);
 /* Forgets processes that were not asked for since the call before; once a poll. */
 void apps_sweep(struct apps *apps);
 
+/*
+ * For a caller that does not ask for every process in each poll: once a poll in which it did not, and it asks for the
+ * young ones at least, and again for all when the number of corrections is another.
+ */
+void apps_next(struct apps *apps);
+void apps_forget(struct apps *apps, pid_t pid, uint64_t start_time); /* it ended, and so it tells of each that does */
+uint32_t apps_corrections(const struct apps *apps); /* by windows */
+
 /* What people call it: the desktop entry's name, else the id without its prefix. Returns @buf. */
 char *app_name(const struct desktop_index *index, const char *app, char *buf, size_t size);

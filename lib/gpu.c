@@ -207,6 +207,22 @@ static void forget_gone(struct gpu_source *self)
         self->n = kept;
 }
 
+/* Who is not listed did not run, and so gave the GPU nothing new to do; what it still does is told when it runs. */
+static void keep_unlisted(struct gpu_source *self, const struct sample *sample, uint64_t *total_ns)
+{
+        for (size_t i = 0; i < self->n; i++) {
+                struct holder *holder = &self->list[i];
+                bool gone = holder->seen;
+
+                for (size_t j = 0; !gone && j < sample->n_gone; j++)
+                        gone = sample->gone[j].pid == holder->pid && sample->gone[j].start_time == holder->start_time;
+                if (!gone) {
+                        holder->seen = true;
+                        *total_ns += last_of(holder);
+                }
+        }
+}
+
 static int read_process(struct gpu_source *self, struct process *process, size_t *at, uint64_t *total_ns)
 {
         struct holder *holder;
@@ -242,6 +258,8 @@ static int gpu_read(struct source *source, struct sample *sample)
                 err = read_process(self, &sample->processes[i], &at, &total_ns);
         if (err)
                 return err;
+        if (sample->partial)
+                keep_unlisted(self, sample, &total_ns);
         forget_gone(self);
         self->polls++;
         sample->gpu_busy_ns = total_ns + self->gone_ns;

@@ -53,7 +53,7 @@ int making_fill_nobodys(struct making *making)
         for (size_t i = 1; i < making->interval->n_rows; i++) {
                 const struct usage *row = &making->interval->rows[i].usage;
 
-                if (maker->owner[i] == NO_OWNER)
+                if (!maker->owner[i])
                         continue; /* carried from before, when it was taken out already */
                 owned.read_bytes += row->read_bytes;
                 owned.write_bytes += row->write_bytes;

@@ -36,7 +36,59 @@ struct reaped {
         uint64_t write_bytes;
 };
 
-void reaped_find(const struct sample *before, const struct sample *now, struct reaped *reaped);
+/*
+ * A process as the samples so far told of it. A sample lists only those that changed, so what costs of one that did
+ * nothing is its memory alone.
+ */
+struct held {
+        struct held *next;         /* of the same slot */
+        struct held *next_of_app;
+        struct live_app *app;
+        struct process *now;       /* in the sample being subtracted; NULL: it is as it was */
+        struct process process;    /* in the last sample that listed it */
+        uint64_t listed;           /* number of that sample */
+        bool fresh;                /* not known before the sample being subtracted */
+        bool gone;
+        struct usage *carried;     /* too little for a row so far, or NULL */
+        struct reaped reaped;
+};
+
+/* An app of one user, while processes of it are there. */
+struct live_app {
+        struct live_app *next;     /* of the same slot */
+        char app[APP_ID_MAX];
+        uid_t uid;
+        struct held *members;
+        size_t n_there;            /* of them that the sample being subtracted tells of, or left as they were */
+        size_t n;                  /* of them that were there before it ... */
+        size_t n_leaving;          /* ... and are not any more, or ended */
+        uint64_t life_ns;          /* the longest of those that were there for a part of the interval */
+};
+
+struct held_table {
+        struct held **slots;       /* by pid */
+        size_t n, n_slots;
+        struct live_app **app_slots;
+        size_t n_app_slots;
+        struct live_app **apps;    /* in the order in which they came */
+        size_t n_apps, apps_capacity;
+        struct held **listed;      /* of each process of the sample being subtracted */
+        size_t listed_capacity;
+        struct held **gone;
+        size_t n_gone, gone_capacity;
+        uint64_t samples;
+};
+
+int held_match(struct held_table *table, struct sample *now); /* sets `now`, `fresh`, `gone`, `app` and the lists */
+int held_take_over(struct held_table *table, const struct sample *now);
+void held_clear(struct held_table *table);                      /* forgets all, and frees its memory */
+struct held *held_find_pid(const struct held_table *table, pid_t pid, const struct held *after); /* NULL: no more */
+void reaped_find(const struct held_table *table, const struct sample *now);
+
+static inline const struct process *held_now(const struct held *held)
+{
+        return held->now ? held->now : &held->process;
+}
 
 /* Who had the screen, and for how long. */
 struct screen_share {
@@ -112,18 +164,16 @@ void battery_discharge(struct battery_levels *levels, const struct sample *befor
 
 struct interval_maker {
         bool started;
-        struct sample before;
-        struct usage **carried; /* of each process of `before`, or NULL; too little for a row so far */
+        struct sample before;   /* but for its processes: */
+        struct held_table held;
 
         struct screen_split screen;
         struct cpu_split cpu;
         struct battery_levels levels;
         uint64_t cpu_debt_ns, read_debt_bytes, write_debt_bytes;
 
-        size_t *owner; /* of each row being made: index into the sample's processes */
+        struct held **owner; /* of each row being made; NULL: no process that is still there */
         size_t owner_capacity;
-        size_t *alive_slots; /* hash of (app, uid) -> index into alive, plus one */
-        size_t alive_capacity;
 };
 
 /* All that is needed to make one interval. */
@@ -132,19 +182,15 @@ struct making {
         const struct sample *before;
         struct sample *now;
         struct interval *interval;
-        struct usage **carried; /* of each process of `now` */
-        struct reaped *reaped;  /* likewise */
         uint64_t awake_ns;
         uint32_t idle_have;     /* USAGE_* that no process can have used, since the machine used none */
 };
 
-#define NO_OWNER SIZE_MAX /* of a row: no process that is still there */
-
 /* interval-process.c */
-struct interval_row *making_add_row(struct making *making, const struct process *process, size_t owner,
+struct interval_row *making_add_row(struct making *making, const struct process *process, struct held *owner,
                                     enum app_state state);
 uint32_t making_usage_have(const struct process *before, const struct process *now); /* as bits of a usage */
-uint64_t making_alive_ns(const struct making *making, const struct process *process);
+uint64_t making_alive_ns(const struct making *making, const struct held *held);
 int making_subtract_processes(struct making *making);
 int making_carry_small_rows(struct making *making);
 

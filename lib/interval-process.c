@@ -26,7 +26,7 @@
 #include "units.h"
 #include "util.h"
 
-struct interval_row *making_add_row(struct making *making, const struct process *process, size_t owner,
+struct interval_row *making_add_row(struct making *making, const struct process *process, struct held *owner,
                                     enum app_state state)
 {
         struct interval *interval = making->interval;
@@ -121,23 +121,25 @@ static int take_foreground(struct usage *usage, uint64_t fg_ns, uint64_t awake_n
         return 0;
 }
 
-/* How much of the interval a process lived through, as far as its source knows. */
-uint64_t making_alive_ns(const struct making *making, const struct process *process)
+/* How much of the interval a process lived through, as far as its source knows; one that was there before, from its start. */
+uint64_t making_alive_ns(const struct making *making, const struct held *held)
 {
-        uint64_t from_ns = MAX(making->before->boottime_ns, process->began_ns);
-        uint64_t until_ns = making->now->boottime_ns;
+        const struct process *process = held_now(held);
+        uint64_t from_ns = making->before->boottime_ns, until_ns = making->now->boottime_ns;
 
+        if (held->fresh)
+                from_ns = MAX(from_ns, process->began_ns);
         if (process->ended_ns > 0)
                 until_ns = MIN(until_ns, process->ended_ns);
         return until_ns > from_ns ? MIN(until_ns - from_ns, making->awake_ns) : 0;
 }
 
 /* Background first, so that the foreground row may move into what is left. */
-static int add_process_rows(struct making *making, size_t index, struct usage *usage)
+static int add_process_rows(struct making *making, struct held *held, struct usage *usage)
 {
-        const struct process *process = &making->now->processes[index];
+        const struct process *process = held->now;
         const struct screen_share *share = screen_split_find(&making->maker->screen, process->app);
-        uint64_t fg_ns = share ? share->foreground_ns : 0, life_ns = making_alive_ns(making, process);
+        uint64_t fg_ns = share ? share->foreground_ns : 0, life_ns = making_alive_ns(making, held);
         struct interval_row *row;
         struct usage foreground = { 0 };
         int err;
@@ -146,7 +148,7 @@ static int add_process_rows(struct making *making, size_t index, struct usage *u
                 err = take_foreground(usage, fg_ns, life_ns, &foreground);
                 if (err)
                         return err;
-                row = making_add_row(making, process, index, STATE_FOREGROUND);
+                row = making_add_row(making, process, held, STATE_FOREGROUND);
                 if (!row) {
                         usage_clear(&foreground);
                         return -ENOMEM;
@@ -154,7 +156,7 @@ static int add_process_rows(struct making *making, size_t index, struct usage *u
                 row->usage = foreground;
                 fg_ns = 0;
         }
-        row = making_add_row(making, process, index, fg_ns > 0 ? STATE_FOREGROUND : STATE_BACKGROUND);
+        row = making_add_row(making, process, held, fg_ns > 0 ? STATE_FOREGROUND : STATE_BACKGROUND);
         if (!row)
                 return -ENOMEM;
         row->usage = *usage;
@@ -168,9 +170,10 @@ static bool was_hidden(const struct process *process, uint64_t most_ns)
         return (process->have & PROCESS_CPU) && process->cpu_ns > most_ns;
 }
 
-static int subtract_process(struct making *making, const struct process *before, size_t index)
+static int subtract_process(struct making *making, struct held *held)
 {
-        struct process *now = &making->now->processes[index];
+        const struct process *before = held->fresh ? NULL : &held->process;
+        struct process *now = held->now;
         uint64_t most_ns = most_cpu_ns(making);
         uint32_t screen_have = making->maker->screen.screen_known && making->maker->screen.foreground_known
                                        ? USAGE_DISPLAY : 0;
@@ -180,60 +183,40 @@ static int subtract_process(struct making *making, const struct process *before,
         if (!before && was_hidden(now, most_ns))
                 return 0;
         usage.have = making_usage_have(before, now) | screen_have | making->idle_have;
-        subtract_amounts(before, now, &making->reaped[index], &usage);
+        subtract_amounts(before, now, &held->reaped, &usage);
         if (usage.have & USAGE_CPU)
                 err = cpu_split_process(&making->maker->cpu, before, now, most_ns, &usage);
         if (!err && !usage_is_zero(&usage))
-                err = add_process_rows(making, index, &usage);
+                err = add_process_rows(making, held, &usage);
         usage_clear(&usage);
         return err;
 }
 
 /* What a process that is gone was still owed. */
-static int settle_carried(struct making *making, size_t old)
+static int settle_carried(struct making *making, struct held *held)
 {
-        struct usage *carried = making->maker->carried ? making->maker->carried[old] : NULL;
         struct interval_row *row;
 
-        if (!carried)
+        if (!held->carried)
                 return 0;
-        row = making_add_row(making, &making->before->processes[old], NO_OWNER, STATE_BACKGROUND);
+        row = making_add_row(making, &held->process, NULL, STATE_BACKGROUND);
         if (!row)
                 return -ENOMEM;
-        row->usage = *carried;
-        *carried = (struct usage){ 0 };
+        row->usage = *held->carried;
+        free(TAKE_PTR(held->carried));
         return 0;
-}
-
-/* Both lists ascend by pid, then start: a pid may be there twice, as what it was before an exec and after. */
-static bool is_before(const struct process *one, const struct process *other)
-{
-        return one->pid < other->pid || (one->pid == other->pid && one->start_time < other->start_time);
 }
 
 int making_subtract_processes(struct making *making)
 {
-        const struct sample *before = making->before, *now = making->now;
-        size_t old = 0;
+        const struct held_table *table = &making->maker->held;
         int err = 0;
 
-        reaped_find(before, now, making->reaped);
-        for (size_t i = 0; !err && i < now->n_processes; i++) {
-                const struct process *process = &now->processes[i], *match = NULL;
-
-                for (; !err && old < before->n_processes && is_before(&before->processes[old], process); old++)
-                        err = settle_carried(making, old);
-                if (!err && old < before->n_processes && !is_before(process, &before->processes[old])) {
-                        match = &before->processes[old];
-                        if (making->maker->carried)
-                                making->carried[i] = TAKE_PTR(making->maker->carried[old]);
-                        old++;
-                }
-                if (!err)
-                        err = subtract_process(making, match, i);
-        }
-        for (; !err && old < before->n_processes; old++)
-                err = settle_carried(making, old);
+        reaped_find(table, making->now);
+        for (size_t i = 0; !err && i < table->n_gone; i++)
+                err = settle_carried(making, table->gone[i]);
+        for (size_t i = 0; !err && i < making->now->n_processes; i++)
+                err = subtract_process(making, table->listed[i]);
         return err;
 }
 
@@ -255,8 +238,8 @@ int making_carry_small_rows(struct making *making)
 
         for (size_t i = 1; i < interval->n_rows; i++) {
                 struct interval_row *row = &interval->rows[i];
-                size_t owner = making->maker->owner[i];
-                struct usage **carried = owner == NO_OWNER ? NULL : &making->carried[owner];
+                struct held *owner = making->maker->owner[i];
+                struct usage **carried = owner ? &owner->carried : NULL;
                 int err = 0;
 
                 if (carried && row->state == STATE_BACKGROUND && *carried) {

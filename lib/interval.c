@@ -28,26 +28,15 @@ int interval_maker_new(struct interval_maker **ret)
         return 0;
 }
 
-static void free_carried(struct usage **carried, size_t n)
-{
-        for (size_t i = 0; carried && i < n; i++) {
-                if (carried[i])
-                        usage_clear(carried[i]);
-                free(carried[i]);
-        }
-        free(carried);
-}
-
 void interval_maker_free(struct interval_maker *maker)
 {
         if (!maker)
                 return;
-        free_carried(maker->carried, maker->before.n_processes);
+        held_clear(&maker->held);
         sample_clear(&maker->before);
         screen_split_clear(&maker->screen);
         cpu_split_clear(&maker->cpu);
         free(maker->owner);
-        free(maker->alive_slots);
         free(maker);
 }
 
@@ -103,7 +92,7 @@ static int make(struct making *making)
         if (err)
                 return err;
         making->interval->split_by = maker->cpu.by;
-        if (!making_add_row(making, NULL, NO_OWNER, STATE_BACKGROUND))
+        if (!making_add_row(making, NULL, NULL, STATE_BACKGROUND))
                 return -ENOMEM;
         making->idle_have = making_idle_have(making);
         if (making->interval->have & SAMPLE_PROCESSES)
@@ -111,7 +100,7 @@ static int make(struct making *making)
         if (!err)
                 err = making_fill_nobodys(making);
         for (size_t i = 0; !err && i < making->interval->n_rows; i++)
-                if (i == 0 || maker->owner[i] != NO_OWNER) /* settled rows have theirs */
+                if (i == 0 || maker->owner[i]) /* settled rows have theirs */
                         cpu_split_any(&maker->cpu, &making->interval->rows[i].usage);
         if (!err)
                 err = making_carry_small_rows(making);
@@ -137,15 +126,36 @@ static void forget(struct interval_maker *maker)
         maker->cpu_debt_ns = maker->read_debt_bytes = maker->write_debt_bytes = 0;
 }
 
-static void take_over(struct interval_maker *maker, struct sample *sample, struct usage **carried)
+/* The next sample may leave out what this one told, if it comes from the same table. */
+static int take_over(struct interval_maker *maker, struct sample *sample)
 {
         struct sample old = maker->before;
+        int err = 0;
 
-        free_carried(maker->carried, old.n_processes);
-        maker->carried = carried;
+        if (sample->have & SAMPLE_PROCESSES)
+                err = held_take_over(&maker->held, sample);
+        if (err)
+                return err;
         maker->before = *sample;
         *sample = old;
+        sample->shown_by = maker->before.shown_by;
+        sample->shown_poll = maker->before.shown_poll;
+        sample->taken = true;
         maker->started = true;
+        return 0;
+}
+
+static int start_anew(struct interval_maker *maker, struct sample *sample)
+{
+        int err;
+
+        forget(maker);
+        if (!sample->partial) /* else it is the same boot, by a clock that went back */
+                held_clear(&maker->held);
+        err = sample->have & SAMPLE_PROCESSES ? held_match(&maker->held, sample) : 0;
+        if (!err)
+                err = take_over(maker, sample);
+        return err ? err : -ENODATA;
 }
 
 int interval_make(struct interval_maker *maker, struct sample *sample, struct interval *ret)
@@ -154,20 +164,17 @@ int interval_make(struct interval_maker *maker, struct sample *sample, struct in
         int err;
 
         interval_reset(ret);
-        if (is_new_start(maker, sample)) {
-                forget(maker);
-                take_over(maker, sample, NULL);
-                return -ENODATA;
-        }
-        making.carried = calloc(sample->n_processes + 1, sizeof(*making.carried));
-        making.reaped = calloc(sample->n_processes + 1, sizeof(*making.reaped));
-        err = making.carried && making.reaped ? make(&making) : -ENOMEM;
-        free(making.reaped);
+        if (is_new_start(maker, sample))
+                return start_anew(maker, sample);
+        err = sample->have & SAMPLE_PROCESSES ? held_match(&maker->held, sample) : 0;
+        if (!err)
+                err = make(&making);
+        if (!err)
+                err = take_over(maker, sample);
         if (err) {
-                free_carried(making.carried, sample->n_processes);
+                held_clear(&maker->held); /* half of it may be taken over: the next is the first of a new start */
+                maker->started = false;
                 interval_reset(ret);
-                return err;
         }
-        take_over(maker, sample, making.carried);
-        return 0;
+        return err;
 }

@@ -73,8 +73,14 @@ static void choose_maps(struct process_bpf *bpf, uint32_t counts, bool iterator,
         bpf_map__set_autocreate(bpf->maps.opps_few, (counts & COUNTS_OPPS) && few);
         bpf_map__set_autocreate(bpf->maps.opps_many, (counts & COUNTS_OPPS) && !few);
         bpf_map__set_autocreate(bpf->maps.changed, !iterator);
+        bpf_map__set_autocreate(bpf->maps.gone, !iterator);
+        bpf_map__set_autocreate(bpf->maps.walked, !iterator);
+        bpf_map__set_autocreate(bpf->maps.free_places, !iterator);
         bpf_map__set_max_entries(bpf->maps.records, MAX_RECORDS);
         bpf_map__set_max_entries(bpf->maps.changed, MAX_RECORDS);
+        bpf_map__set_max_entries(bpf->maps.gone, MAX_RECORDS);
+        bpf_map__set_max_entries(bpf->maps.walked, 2 * MAX_RECORDS);
+        bpf_map__set_max_entries(bpf->maps.free_places, MAX_RECORDS);
         if (counts & COUNTS_OPPS) {
                 bpf_map__set_value_size(bpf->maps.record_opps, row);
                 bpf_map__set_value_size(bpf->maps.exited_opps, row);
@@ -87,6 +93,7 @@ static void set_constants(struct process_bpf *bpf, uint32_t counts, const struct
         struct timespec tick = { 0 };
 
         clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+        bpf->rodata->max_records = MAX_RECORDS;
         bpf->rodata->tick_ns = (uint64_t)tick.tv_nsec;
         bpf->rodata->with_net = counts & COUNTS_NET;
         bpf->rodata->with_cpu = counts & COUNTS_OPPS;
@@ -205,6 +212,8 @@ static int map_records(struct process_collector *collector)
 
         if (!err)
                 err = map_array(bpf->maps.changed, MAX_RECORDS * sizeof(uint64_t), &collector->changed);
+        if (!err)
+                err = map_array(bpf->maps.gone, MAX_RECORDS * sizeof(uint64_t), &collector->gone);
         if (err || !(collector->source.counts & COUNTS_OPPS))
                 return err;
         collector->opps_row = bpf_map__value_size(bpf->maps.record_opps);
@@ -258,6 +267,8 @@ void process_bpf_unload(struct process_collector *collector)
         ring_buffer__free(collector->exits);
         if (collector->changed)
                 munmap((void *)collector->changed, MAX_RECORDS * sizeof(uint64_t));
+        if (collector->gone)
+                munmap((void *)collector->gone, MAX_RECORDS * sizeof(uint64_t));
         if (collector->records)
                 munmap((void *)collector->records, MAX_RECORDS * sizeof(struct process_record));
         if (collector->record_opps)

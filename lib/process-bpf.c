@@ -99,70 +99,72 @@ static int take_record(struct process_collector *collector, size_t index, size_t
         return process_table_alive(collector->table, place, &seen);
 }
 
-static int run_walk(struct process_collector *collector, uint64_t after_ns)
+static int run_walk(struct process_collector *collector, uint64_t after_ns, bool fresh)
 {
         struct bpf_test_run_opts run = { .sz = sizeof(run) };
         struct process_bpf *bpf = collector->bpf;
 
         bpf->bss->walk_state.after_ns = after_ns;
+        bpf->bss->walk_state.fresh = fresh;
         if (bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.walk), &run))
                 return -errno;
-        return bpf->bss->walk_state.n <= collector->max_records ? 0 : -EIO;
+        return bpf->bss->walk_state.n_changed <= collector->max_records &&
+               bpf->bss->walk_state.n_gone <= collector->max_records ? 0 : -EIO;
 }
 
 /*
  * More processes than records: the rest in further walks, which begin a second before the youngest that was
- * seen, since two that are born at the same time may stand in either order. Nothing is where it was then, so all
- * records of each walk are taken.
+ * seen, since two that are born at the same time may stand in either order. Each begins anew, in the order of the list.
  */
 static int walk_in_parts(struct process_collector *collector)
 {
         const struct process_bpf *bpf = collector->bpf;
         uint64_t after_ns = 0;
         size_t place = 0;
+        int err = run_walk(collector, 0, true);
 
-        for (;;) {
-                size_t n = bpf->bss->walk_state.n;
+        while (!err) {
+                size_t n = bpf->bss->walk_state.n_changed;
                 uint64_t youngest_ns;
-                int err = 0;
 
                 for (size_t i = 0; !err && i < n; i++)
                         if (after_ns == 0 || collector->records[i].start_ns > after_ns + NS_PER_S ||
                             !process_table_is_seen(collector->table, (pid_t)collector->records[i].pid,
                                                    collector->records[i].start_ns))
                                 err = take_record(collector, i, place++);
-                collector->n_places = place;
                 if (err || !bpf->bss->walk_state.full || n == 0)
                         return err;
                 youngest_ns = collector->records[n - 1].start_ns;
                 if (youngest_ns <= after_ns + NS_PER_S)
                         return -EOVERFLOW;
                 after_ns = youngest_ns - NS_PER_S;
-                err = run_walk(collector, after_ns);
-                if (err)
-                        return err;
+                err = run_walk(collector, after_ns, true);
         }
+        return err;
+}
+
+static int take_changes(struct process_collector *collector)
+{
+        const struct process_bpf *bpf = collector->bpf;
+        int err = 0;
+
+        for (size_t i = 0; !err && i < bpf->bss->walk_state.n_gone; i++)
+                err = process_table_gone(collector->table, collector->gone[i]);
+        for (size_t i = 0; !err && i < bpf->bss->walk_state.n_changed; i++)
+                if (collector->changed[i] < collector->max_records)
+                        err = take_record(collector, collector->changed[i], collector->changed[i]);
+        return err;
 }
 
 static int walk(struct process_collector *collector)
 {
-        const struct process_bpf *bpf = collector->bpf;
-        int err = run_walk(collector, 0);
-        bool parts = !err && (bpf->bss->walk_state.full || collector->in_parts);
+        int err = run_walk(collector, 0, collector->fresh);
 
         if (err)
                 return err;
-        collector->in_parts = bpf->bss->walk_state.full; /* then the records are not those of this walk's beginning */
-        if (parts)
-                return walk_in_parts(collector);
-        collector->n_places = bpf->bss->walk_state.n;
-        for (size_t i = 0; !err && i < MIN(bpf->bss->walk_state.n_changed, (uint32_t)collector->max_records); i++) {
-                size_t index = collector->changed[i];
-
-                if (index < collector->max_records)
-                        err = take_record(collector, index, index);
-        }
-        return err;
+        collector->told_all = collector->fresh || collector->bpf->bss->walk_state.full;
+        collector->fresh = collector->bpf->bss->walk_state.full;
+        return collector->fresh ? walk_in_parts(collector) : take_changes(collector);
 }
 
 /* The older kernels' walk: a file with one record a thread; those of a process follow each other. */
@@ -170,6 +172,7 @@ static int read_iterator(struct process_collector *collector)
 {
         struct process_record records[64], process = { 0 };
         _cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(collector->iterator));
+        size_t place = 0;
         bool pending = false;
         struct process_seen seen;
         ssize_t length;
@@ -177,7 +180,7 @@ static int read_iterator(struct process_collector *collector)
 
         if (fd < 0)
                 return -errno;
-        collector->n_places = 0;
+        collector->told_all = true;
         collector->bpf->bss->last_walk_ns = process_bpf_clock_ns(CLOCK_BOOTTIME);
         while (!err && (length = read(fd, records, sizeof(records))) > 0) {
                 for (size_t i = 0; !err && i < (size_t)length / sizeof(records[0]); i++) {
@@ -194,7 +197,7 @@ static int read_iterator(struct process_collector *collector)
                         }
                         if (pending) {
                                 see(&process, NULL, have_of(collector), &seen);
-                                err = process_table_alive(collector->table, collector->n_places++, &seen);
+                                err = process_table_alive(collector->table, place++, &seen);
                         }
                         process = *record;
                         pending = true;
@@ -204,7 +207,7 @@ static int read_iterator(struct process_collector *collector)
                 return -errno;
         if (!err && pending) {
                 see(&process, NULL, have_of(collector), &seen);
-                err = process_table_alive(collector->table, collector->n_places++, &seen);
+                err = process_table_alive(collector->table, place++, &seen);
         }
         return err;
 }
@@ -222,14 +225,14 @@ static int process_bpf_read(struct source *source, struct sample *sample)
         if (err >= 0)
                 err = collector->iterator ? read_iterator(collector) : walk(collector);
         if (err < 0) {
-                collector->in_parts = true; /* what was not taken is told of again */
+                collector->fresh = true; /* what was not taken is told of again */
                 return err;
         }
         if (collector->source.counts & COUNTS_NET)
                 process_bpf_read_net(collector, sample);
         if (split)
                 process_bpf_read_opps(collector, sample);
-        return process_table_finish(collector->table, collector->n_places, sample,
+        return process_table_finish(collector->table, collector->told_all, sample,
                                     split ? collector->opps.place : NULL);
 }
 
@@ -255,6 +258,7 @@ static int open_any(const struct collector_options *options, bool iterator, stru
                 return -ENOMEM;
         collector->source.ops = iterator ? &process_bpf_iter_ops : &process_bpf_ops;
         collector->root_fd = -1;
+        collector->fresh = true;
         err = process_bpf_load(options, iterator, collector);
         if (!err) {
                 exits = collector->source.counts & COUNTS_EXITS;

@@ -25,10 +25,10 @@ struct process_collector {
         struct bpf_opps opps;
         const struct process_record *records; /* mapped */
         const uint8_t *record_opps;           /* mapped, in rows of `opps_row` bytes */
-        const uint64_t *changed;              /* mapped: indices of records */
+        const uint64_t *changed, *gone;       /* mapped: places of records */
         size_t max_records;
-        size_t n_places;                      /* records, or in how many parts they came: processes */
-        bool in_parts;
+        bool fresh;                           /* the next walk begins anew */
+        bool told_all;                        /* this poll told of all that live, and not just of changes */
         size_t opps_row;
         size_t n_placed;                      /* opps of the sample for which `opps.place` was made */
         struct policy_times shown[BPF_POLICIES_MAX];

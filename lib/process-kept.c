@@ -19,7 +19,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #include "collector.h"
 #include "process-table.h"
@@ -286,14 +285,6 @@ static void drop_gone(struct kept_collector *collector)
         collector->n = n;
 }
 
-static uint64_t boottime_ns(void)
-{
-        struct timespec now = { 0 };
-
-        clock_gettime(CLOCK_BOOTTIME, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 /* The threads of its process that have ended so far; the newest stand last. */
 static int ending_of(struct kept_collector *collector, const struct ended_thread *thread, size_t *ret)
 {
@@ -308,7 +299,7 @@ static int ending_of(struct kept_collector *collector, const struct ended_thread
 
                 if (err)
                         return err;
-                now_ns = boottime_ns();
+                now_ns = util_boottime_ns();
                 collector->endings[collector->n_endings++] = (struct ending){
                         .pid = thread->tgid,
                         .began_ns = now_ns - MIN(now_ns, thread->lived_ns),
@@ -350,7 +341,7 @@ static int end_process(struct kept_collector *collector, const struct ended_thre
         seen.amount[AMOUNT_CPU_NS] = ending->cpu_ns;
         seen.amount[AMOUNT_READ_BYTES] = ending->read_bytes + read_bytes;
         seen.amount[AMOUNT_WRITE_BYTES] = ending->write_bytes + write_bytes;
-        err = process_table_ended(collector->table, &seen, boottime_ns());
+        err = process_table_ended(collector->table, &seen, util_boottime_ns());
         if (err || thread->parent <= 0 || (ending->read_bytes == 0 && ending->write_bytes == 0 && read_bytes == 0 &&
                                            write_bytes == 0) ||
             find_start(collector, thread->parent, &parent_ns) < 0)
@@ -407,7 +398,7 @@ static int kept_read(struct source *source, struct sample *sample)
                 return -errno;
         drop_gone(collector);
         collector->polls++;
-        return process_table_finish(collector->table, collector->n_seen, sample, NULL);
+        return process_table_finish(collector->table, true, sample, NULL);
 }
 
 /* As many as we may have, so that few processes must be opened anew each time. */

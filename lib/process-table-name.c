@@ -10,6 +10,23 @@
 #include "process.h"
 #include "util.h"
 
+static struct known_name *name_of(const struct process_table *table, const char *comm, uid_t uid)
+{
+        uint32_t hash = uid * UINT32_C(2654435761) + UINT32_C(2166136261);
+
+        for (; *comm; comm++)
+                hash = (hash ^ (unsigned char)*comm) * UINT32_C(16777619);
+        return &table->names[(hash ^ hash >> 15) % NAMES];
+}
+
+static void remember_name(struct known_name *name, const struct known *known, uint64_t poll)
+{
+        memcpy(name->comm, known->comm, sizeof(name->comm));
+        memcpy(name->app, known->app, sizeof(name->app));
+        name->uid = known->uid;
+        name->poll = poll;
+}
+
 /* True: its app is another than before. A window may have told more of it since the last poll. */
 bool known_find_app(struct process_table *table, struct known *known)
 {
@@ -25,6 +42,8 @@ bool known_find_app(struct process_table *table, struct known *known)
         if (!table->apps || apps_find(table->apps, &process, app) < 0 || strcmp(app, known->app) == 0)
                 return false;
         memcpy(known->app, app, sizeof(known->app));
+        if (known->comm[0])
+                remember_name(name_of(table, known->comm, known->uid), known, 0);
         return true;
 }
 
@@ -40,9 +59,10 @@ static pid_t read_ppid(const struct process_table *table, const char *pid)
 }
 
 /* Its app, while it lives; asked again when an exec changes its name. */
-void known_name_alive(struct process_table *table, struct known *known, const struct process_seen *seen)
+int known_name_alive(struct process_table *table, struct known *known, const struct process_seen *seen)
 {
         char pid[16];
+        int err = 0;
 
         memset(known->comm, 0, sizeof(known->comm));
         snprintf(known->comm, sizeof(known->comm), "%s", seen->comm);
@@ -50,30 +70,52 @@ void known_name_alive(struct process_table *table, struct known *known, const st
         if (table->apps) {
                 known->ppid = read_ppid(table, pid);
                 known_find_app(table, known);
+                if (known->young == 0)
+                        err = list_add(&table->young, known);
+                known->young = POLLS_YOUNG;
         } else if (seen->kernel_thread) {
                 strcpy(known->app, "sys:kernel");
         } else {
                 program_of_process(table->proc_fd, pid, known->comm, known->app, sizeof(known->app));
         }
+        remember_name(name_of(table, known->comm, known->uid), known, 0);
+        return err ? err : table_touch(table, known);
+}
+
+static bool find_namesake(const struct process_table *table, struct known *known, uid_t uid)
+{
+        for (size_t i = 0; i < table->all.n; i++) {
+                const struct known *other = table->all.list[i];
+
+                if (other != known && other->named && other->ended_ns == 0 && other->uid == uid &&
+                    strcmp(other->comm, known->comm) == 0) {
+                        memcpy(known->app, other->app, sizeof(known->app));
+                        return true;
+                }
+        }
+        return false;
 }
 
 /*
- * One that is only known to have been: its /proc is gone, or another's by now. Programs come back, so the app of a
- * living one of the same name and user is the best guess; else the name is the app.
+ * One that is only known to have been: its /proc is gone, or another's by now. Programs come back, so the app of one of
+ * the same name and user is the best guess; else the name is the app.
  */
 void known_name_ended(struct process_table *table, struct known *known, const struct process_seen *seen)
 {
-        snprintf(known->comm, sizeof(known->comm), "%s", seen->comm);
-        for (size_t i = 0; i < table->n; i++) {
-                const struct known *other = table->list[i].known;
+        struct known_name *name;
+        bool found;
 
-                if (other != known && table->list[i].named && !table->list[i].ended && other->uid == seen->uid &&
-                    strcmp(other->comm, known->comm) == 0) {
-                        memcpy(known->app, other->app, sizeof(known->app));
-                        return;
-                }
+        snprintf(known->comm, sizeof(known->comm), "%s", seen->comm);
+        name = name_of(table, known->comm, seen->uid);
+        if (name->app[0] && (name->poll == 0 || name->poll == table->poll) && name->uid == seen->uid &&
+            strcmp(name->comm, known->comm) == 0) {
+                memcpy(known->app, name->app, sizeof(known->app));
+                return;
         }
-        util_printable(known->comm, known->app, sizeof(known->app));
+        found = find_namesake(table, known, seen->uid);
+        if (!found)
+                util_printable(known->comm, known->app, sizeof(known->app));
         if (known->app[0] == '\0')
                 snprintf(known->app, sizeof(known->app), "unnamed");
+        remember_name(name, known, found ? 0 : table->poll);
 }

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* From the table to the processes of a sample; what did not change since an earlier poll stays as it stands there. */
+/* From the table to the processes of a sample. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -79,30 +79,16 @@ static void fill(struct process_table *table, const struct known *known, struct 
                         process->cpu_opp_ns[opps[i]] = known->opp_shown_ns[i];
 }
 
-/* As many entries as stand in @sample where an earlier poll of ours put them. */
-static size_t common_part(const struct process_table *table, const struct sample *sample, bool split)
+static int show(struct process_table *table, struct known *known, struct sample *sample, const size_t *opps, bool split)
 {
-        size_t common = sample->written;
-
-        if (sample->written_by != table || table->poll - sample->written_poll >= POLLS_REMEMBERED || common == 0 ||
-            (sample->processes[0].cpu_opp_ns != NULL) != split)
-                return 0;
-        for (uint64_t poll = sample->written_poll + 1; poll <= table->poll; poll++)
-                common = MIN(common, table->low[poll % POLLS_REMEMBERED]);
-        return common;
-}
-
-static int show(struct process_table *table, const struct entry *entry, struct sample *sample, const size_t *opps,
-                bool split)
-{
-        struct known *known = entry->known;
         struct process *process;
 
-        if (entry->changed_poll == table->poll && known->opp_raw_ns) {
+        if (known->touched && known->opp_raw_ns) {
                 if (!known->shown_once && known->began_ns == known->start_ns)
                         skip_past(table, known);
                 split_cpu(table, known);
         }
+        table->n_shown += !known->shown_once;
         known->shown_once = true;
         process = sample_add_process(sample, split);
         if (!process)
@@ -111,107 +97,167 @@ static int show(struct process_table *table, const struct entry *entry, struct s
         return 0;
 }
 
-static void sort_list(struct process_table *table)
+static int by_pid(const void *a, const void *b)
 {
-        if (!table->unsorted)
-                return;
-        qsort(table->list, table->n, sizeof(*table->list), entry_compare);
-        for (size_t i = 0; i < table->n; i++) {
-                if (table->list[i].known->at == i)
-                        continue;
-                table_moved_from(table, i);
-                table->list[i].known->at = i;
-        }
-        table->unsorted = false;
+        const struct known *one = *(struct known *const *)a, *other = *(struct known *const *)b;
+
+        if (one->pid != other->pid)
+                return one->pid < other->pid ? -1 : 1;
+        return one->start_time < other->start_time ? -1 : one->start_time > other->start_time;
 }
 
-static bool is_in_place(const struct process_table *table, const struct entry *entry)
+/* The collector told of all that live. */
+static int find_untold(struct process_table *table)
 {
-        return entry->place < table->n_places && table->places[entry->place] == entry->known;
-}
-
-/* Gone for good: ended and shown, or missing for too long, or a parent that nobody ever saw. */
-static bool is_over(const struct process_table *table, const struct entry *entry)
-{
-        return entry->ended || entry->polls_missing > (table->exits ? POLLS_TO_WAIT : 0);
-}
-
-/* Those that are over go after this sample; in the next one, what follows them has moved. */
-static int forget_over(struct process_table *table, size_t n_over)
-{
-        size_t kept = 0, *low = &table->low[(table->poll + 1) % POLLS_REMEMBERED];
-
-        if (n_over == 0)
-                return 0;
-        for (size_t i = 0; i < table->n; i++) {
-                struct entry *entry = &table->list[i];
-
-                if (!is_over(table, entry)) {
-                        if (kept != i) {
-                                entry->known->at = kept;
-                                table->list[kept] = *entry;
-                        }
-                        kept++;
-                        continue;
-                }
-                if (kept == i)
-                        *low = MIN(*low, i);
-                if (is_in_place(table, entry))
-                        table->places[entry->place] = NULL;
-                known_free(entry->known);
-        }
-        table->n = kept;
-        return table_rebuild_slots(table, kept);
-}
-
-static bool is_shown(const struct process_table *table, const struct entry *entry)
-{
-        return entry->named && (entry->ended || !is_over(table, entry));
-}
-
-static int write_sample(struct process_table *table, struct sample *sample, const size_t *opps, size_t *n_over,
-                        size_t *first_left_out)
-{
-        bool split = opps && table->n_opps > 0 && sample->n_opps > 0;
-        size_t common = common_part(table, sample, split);
-        uint64_t written_poll = sample->written_poll;
         int err = 0;
 
-        for (size_t i = 0; !err && i < table->n; i++) {
-                struct entry *entry = &table->list[i];
+        for (size_t i = 0; !err && i < table->all.n; i++) {
+                struct known *known = table->all.list[i];
 
-                if (!entry->ended && !is_in_place(table, entry))
-                        entry->polls_missing++;
-                else if (!entry->ended && entry->named && known_find_app(table, entry->known))
-                        entry->changed_poll = table->poll;
-                *n_over += is_over(table, entry);
-                if (!is_shown(table, entry))
-                        *first_left_out = MIN(*first_left_out, i);
-                else if (i < common && sample->n_processes == i && entry->changed_poll <= written_poll)
-                        sample->n_processes++;
-                else
-                        err = show(table, entry, sample, opps, split);
+                known->there = known->told_poll == table->poll;
+                if (!known->there)
+                        err = table_wait(table, known);
         }
-        if (table->apps)
-                apps_sweep(table->apps);
         return err;
 }
 
-int process_table_finish(struct process_table *table, size_t n_places, struct sample *sample, const size_t *opps)
+static bool is_waited_for(const struct process_table *table, struct known *known, uint64_t now_ns)
 {
-        size_t n_over = 0, first_left_out = SIZE_MAX;
-        int err;
+        if (!table->exits)
+                return false;
+        if (known->polls_missing++ == 0)
+                known->missing_since_ns = now_ns;
+        return known->polls_missing <= POLLS_TO_WAIT ||
+               (known->shown_once && now_ns - known->missing_since_ns < NS_TO_WAIT);
+}
 
-        sort_list(table);
-        table->n_places = MIN(table->n_places, n_places);
-        err = write_sample(table, sample, opps, &n_over, &first_left_out);
+/* Gone for good: missing for too long, or a parent that nobody ever saw. */
+static int give_up(struct process_table *table)
+{
+        uint64_t now_ns = table->waiting.n > 0 ? util_boottime_ns() : 0;
+        size_t kept = 0;
+        int err = 0;
+
+        for (size_t i = 0; i < table->waiting.n; i++) {
+                struct known *known = table->waiting.list[i];
+
+                known->waiting = !known->there && known->ended_ns == 0 && !known->over;
+                if (known->waiting && !is_waited_for(table, known, now_ns)) {
+                        known->over = true;
+                        if (!err)
+                                err = table_touch(table, known);
+                }
+                if (known->waiting)
+                        table->waiting.list[kept++] = known;
+        }
+        table->waiting.n = kept;
+        return err;
+}
+
+static int ask(struct process_table *table, struct known *known)
+{
+        bool changed = known->named && known->ended_ns == 0 && known_find_app(table, known);
+
+        return changed ? table_touch(table, known) : 0;
+}
+
+/* Young ones may move to a group of their own; a window tells more of what is there. */
+static int find_apps(struct process_table *table)
+{
+        bool all = table->poll % POLLS_PER_SWEEP == 0 || apps_corrections(table->apps) != table->corrections;
+        struct known_list *list = all ? &table->all : &table->young;
+        size_t kept = 0;
+        int err = 0;
+
+        for (size_t i = 0; !err && i < list->n; i++)
+                err = ask(table, list->list[i]);
+        for (size_t i = 0; i < table->young.n; i++)
+                if (--table->young.list[i]->young > 0)
+                        table->young.list[kept++] = table->young.list[i];
+        table->young.n = kept;
+        table->corrections = apps_corrections(table->apps);
+        if (all)
+                apps_sweep(table->apps);
+        else
+                apps_next(table->apps);
+        return err;
+}
+
+/* Those that changed, where the others are known to who gets the sample; else all. */
+static int write_processes(struct process_table *table, struct sample *sample, const size_t *opps)
+{
+        bool split = opps && table->n_opps > 0 && sample->n_opps > 0;
+        struct known_list list = { 0 };
+        int err = 0;
+
+        sample->partial = sample->taken && sample->shown_by == table && sample->shown_poll + 1 == table->poll;
+        for (size_t i = 0; !err && !sample->partial && i < table->all.n; i++)
+                err = list_add(&list, table->all.list[i]);
+        if (sample->partial)
+                list = table->touched;
+        if (list.n > 1)
+                qsort(list.list, list.n, sizeof(struct known *), by_pid);
+        for (size_t i = 0; !err && i < list.n; i++)
+                if (list.list[i]->named && !list.list[i]->over)
+                        err = show(table, list.list[i], sample, opps, split);
+        if (!sample->partial)
+                free(list.list);
+        return err;
+}
+
+static int leave(struct process_table *table, const struct known *known)
+{
+        int err = util_grow(&table->left, &table->left_capacity, table->n_left + 1, sizeof(*table->left));
+
+        if (!err)
+                table->left[table->n_left++] = (struct process_id){ known->pid, known->start_time };
+        return err;
+}
+
+/* One that was shown at its end is gone from the next sample, one that was given up from this. */
+static int write_gone(struct process_table *table, struct sample *sample)
+{
+        int err = 0;
+
+        for (size_t i = 0; sample->partial && !err && i < table->n_left; i++)
+                err = sample_add_gone(sample, table->left[i].pid, table->left[i].start_time);
+        table->n_left = 0;
+        for (size_t i = 0; !err && i < table->touched.n; i++) {
+                struct known *known = table->touched.list[i];
+
+                if (known->ended_ns > 0 && !known->over)
+                        err = leave(table, known);
+                else if (known->over && known->shown_once && sample->partial)
+                        err = sample_add_gone(sample, known->pid, known->start_time);
+                known->over = known->over || known->ended_ns > 0;
+        }
+        return err;
+}
+
+int process_table_finish(struct process_table *table, bool told_all, struct sample *sample, const size_t *opps)
+{
+        size_t n_listed;
+        int err = told_all ? find_untold(table) : 0;
+
+        if (!err)
+                err = give_up(table);
+        if (!err && table->apps)
+                err = find_apps(table);
+        if (!err)
+                err = write_processes(table, sample, opps);
+        n_listed = sample->n_processes;
+        if (!err)
+                err = write_gone(table, sample);
         if (err)
                 return err;
-        table_moved_from(table, first_left_out); /* samples have one less from here on, */
-        table->low[(table->poll + 1) % POLLS_REMEMBERED] = first_left_out; /* or none in the next */
-        sample->written_by = table;
-        sample->written_poll = table->poll;
-        sample->written = sample->n_processes;
+        for (size_t i = 0; i < table->touched.n; i++)
+                n_listed += table->touched.list[i]->over && table->touched.list[i]->shown_once &&
+                            table->touched.list[i]->ended_ns == 0;
+        sample->n_unlisted = table->n_shown - MIN(n_listed, table->n_shown);
+        table_drop_over(table);
+        sample->shown_by = table;
+        sample->shown_poll = table->poll;
+        sample->taken = false;
         sample->have |= SAMPLE_PROCESSES;
-        return forget_over(table, n_over);
+        return 0;
 }

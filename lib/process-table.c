@@ -20,21 +20,19 @@ int process_table_new(int root_fd, struct apps *apps, bool exits, size_t n_opps,
         table->apps = apps;
         table->exits = exits;
         table->n_opps = n_opps;
-        if (n_opps > 0) {
-                table->weights = calloc(n_opps, sizeof(*table->weights));
-                if (!table->weights) {
-                        process_table_free(table);
-                        return -ENOMEM;
-                }
+        table->weights = calloc(n_opps + 1, sizeof(*table->weights));
+        table->names = calloc(NAMES, sizeof(*table->names));
+        if (!table->weights || !table->names) {
+                process_table_free(table);
+                return -ENOMEM;
         }
         *ret = table;
         return 0;
 }
 
-void known_free(struct known *known)
+static void known_free(struct known *known)
 {
-        if (known)
-                free(known->opp_raw_ns);
+        free(known->opp_raw_ns);
         free(known);
 }
 
@@ -42,110 +40,118 @@ void process_table_free(struct process_table *table)
 {
         if (!table)
                 return;
-        for (size_t i = 0; i < table->n; i++)
-                known_free(table->list[i].known);
-        free(table->list);
+        for (size_t i = 0; i < table->all.n; i++)
+                known_free(table->all.list[i]);
+        free(table->all.list);
+        free(table->touched.list);
+        free(table->waiting.list);
+        free(table->young.list);
         free(table->places);
         free(table->slots);
+        free(table->left);
         free(table->weights);
+        free(table->names);
         closep(&table->proc_fd);
         free(table);
 }
 
 size_t process_table_size(const struct process_table *table)
 {
-        return table->n;
+        return table->all.n;
 }
 
-void table_moved_from(struct process_table *table, size_t index)
+int list_add(struct known_list *list, struct known *known)
 {
-        size_t *low = &table->low[table->poll % POLLS_REMEMBERED];
+        int err = util_grow(&list->list, &list->capacity, list->n + 1, sizeof(struct known *));
 
-        *low = MIN(*low, index);
+        if (!err)
+                list->list[list->n++] = known;
+        return err;
 }
 
-static void put_slot(struct process_table *table, const struct entry *entry)
+int table_touch(struct process_table *table, struct known *known)
 {
-        size_t slot = ((uint32_t)entry->pid * UINT32_C(2654435761)) & (table->n_slots - 1);
+        int err = known->touched ? 0 : list_add(&table->touched, known);
 
-        while (table->slots[slot])
-                slot = (slot + 1) & (table->n_slots - 1);
-        table->slots[slot] = entry->known;
+        known->touched = known->touched || !err;
+        return err;
 }
 
-int table_rebuild_slots(struct process_table *table, size_t needed)
+int table_wait(struct process_table *table, struct known *known)
 {
-        size_t n_slots = MAX(table->n_slots, (size_t)256);
+        int err = known->waiting || known->ended_ns ? 0 : list_add(&table->waiting, known);
 
-        while (n_slots < 2 * needed)
-                n_slots *= 2;
-        if (n_slots != table->n_slots) {
-                struct known **slots = reallocarray(table->slots, n_slots, sizeof(struct known *));
-
-                if (!slots)
-                        return -ENOMEM;
-                table->slots = slots;
-                table->n_slots = n_slots;
-        }
-        memset(table->slots, 0, n_slots * sizeof(struct known *));
-        for (size_t i = 0; i < table->n; i++)
-                put_slot(table, &table->list[i]);
+        if (err || known->waiting || known->ended_ns)
+                return err;
+        known->waiting = true;
+        known->polls_missing = 0;
+        known->missing_since_ns = 0;
         return 0;
 }
 
-static struct known *find(struct process_table *table, pid_t pid, uint64_t start_ns)
+static struct known **slot_of(const struct process_table *table, pid_t pid)
 {
-        size_t mask = table->n_slots - 1, slot = ((uint32_t)pid * UINT32_C(2654435761)) & mask;
+        return &table->slots[((uint32_t)pid * UINT32_C(2654435761)) & (table->n_slots - 1)];
+}
 
-        for (; table->n_slots && table->slots[slot]; slot = (slot + 1) & mask) {
-                struct known *known = table->slots[slot];
+static int make_slots(struct process_table *table)
+{
+        size_t wanted = MAX(table->n_slots, (size_t)256);
+        struct known **slots;
 
-                if (known->pid == pid && known->start_ns == start_ns && known->ended_ns == 0)
-                        return known;
+        while (wanted < table->all.n + 1)
+                wanted *= 2;
+        if (wanted == table->n_slots)
+                return 0;
+        slots = calloc(wanted, sizeof(struct known *));
+        if (!slots)
+                return -ENOMEM;
+        free(table->slots);
+        table->slots = slots;
+        table->n_slots = wanted;
+        for (size_t i = 0; i < table->all.n; i++) {
+                struct known *known = table->all.list[i], **slot = slot_of(table, known->pid);
+
+                known->next = *slot;
+                *slot = known;
         }
-        return NULL;
+        return 0;
 }
 
-int entry_compare(const void *a, const void *b)
+static struct known *find(const struct process_table *table, pid_t pid, uint64_t start_ns)
 {
-        const struct entry *x = a, *y = b;
+        struct known *known = table->n_slots ? *slot_of(table, pid) : NULL;
 
-        if (x->pid != y->pid)
-                return x->pid < y->pid ? -1 : 1;
-        return x->known->start_time < y->known->start_time ? -1 : x->known->start_time > y->known->start_time;
+        while (known && (known->pid != pid || known->start_ns != start_ns || known->ended_ns > 0))
+                known = known->next;
+        return known;
 }
 
+/* Whom nobody walked to yet is waited for. */
 static int add(struct process_table *table, struct known *known)
 {
-        struct entry *entry;
-        int err = util_grow(&table->list, &table->capacity, table->n + 1, sizeof(*entry));
+        struct known **slot;
+        int err = make_slots(table);
 
+        if (!err)
+                err = list_add(&table->all, known);
         if (err)
                 return err;
-        if (2 * (table->n + 1) > table->n_slots) {
-                err = table_rebuild_slots(table, table->n + 1);
-                if (err)
-                        return err;
-        }
-        entry = &table->list[table->n];
-        *entry = (struct entry){ .known = known, .pid = known->pid, .place = NO_PLACE };
-        known->at = table->n;
-        if (table->n > 0 && entry_compare(entry - 1, entry) > 0)
-                table->unsorted = true;
-        table_moved_from(table, table->n);
-        table->n++;
-        put_slot(table, entry);
-        return 0;
+        slot = slot_of(table, known->pid);
+        known->next = *slot;
+        *slot = known;
+        known->at = table->all.n - 1;
+        return table_wait(table, known);
 }
 
 static int known_new(struct process_table *table, pid_t pid, uint64_t start_ns, struct known **ret)
 {
         struct known *known = calloc(1, sizeof(*known));
-        int err;
 
         if (!known)
                 return -ENOMEM;
         known->pid = pid;
+        known->place = NO_PLACE;
         known->start_ns = start_ns;
         known->began_ns = start_ns;
         known->start_time = start_ns / START_TICK_NS;
@@ -158,47 +164,81 @@ static int known_new(struct process_table *table, pid_t pid, uint64_t start_ns, 
                 known->opp_old_ns = known->opp_raw_ns + table->n_opps;
                 known->opp_shown_ns = known->opp_old_ns + table->n_opps;
         }
-        err = add(table, known);
-        if (err) {
-                known_free(known);
-                return err;
-        }
         *ret = known;
-        return 0;
+        return add(table, known); /* with the others, whatever it says: freed with the table */
+}
+
+static void filter(struct known_list *list)
+{
+        size_t kept = 0;
+
+        for (size_t i = 0; i < list->n; i++)
+                if (!list->list[i]->over)
+                        list->list[kept++] = list->list[i];
+        list->n = kept;
+}
+
+static void drop(struct process_table *table, struct known *known)
+{
+        struct known **at = slot_of(table, known->pid), *last = table->all.list[--table->all.n];
+
+        while (*at != known)
+                at = &(*at)->next;
+        *at = known->next;
+        table->all.list[known->at] = last;
+        last->at = known->at;
+        if (known->place < table->n_places && table->places[known->place] == known)
+                table->places[known->place] = NULL;
+        table->n_shown -= known->shown_once;
+        if (table->apps && !known->replaced)
+                apps_forget(table->apps, known->pid, known->start_ns / START_TICK_NS);
+        known_free(known);
+}
+
+/* All that are over are touched. */
+void table_drop_over(struct process_table *table)
+{
+        filter(&table->young);
+        filter(&table->waiting);
+        for (size_t i = 0; i < table->touched.n; i++) {
+                table->touched.list[i]->touched = false;
+                if (table->touched.list[i]->over)
+                        drop(table, table->touched.list[i]);
+        }
+        table->touched.n = 0;
+}
+
+static bool is_same(const struct known *known, const struct process_seen *seen, const uint64_t *shown)
+{
+        return known->shown_once && known->parent == seen->parent && known->uid == seen->uid &&
+               known->have == seen->have && memcmp(known->shown, shown, sizeof(known->shown)) == 0;
 }
 
 /* Totals as they are shown: without what is another's, and never less than before. */
-static void take(struct process_table *table, struct known *known, const struct process_seen *seen)
+static int take(struct process_table *table, struct known *known, const struct process_seen *seen)
 {
-        struct entry *entry = &table->list[known->at];
+        uint64_t shown[AMOUNTS];
 
-        entry->changed_poll = table->poll;
-        entry->polls_missing = 0;
-        known->parent = seen->parent;
-        known->uid = seen->uid;
-        known->have = seen->have;
         for (size_t i = 0; i < AMOUNTS; i++) {
                 uint64_t base = known->has_base ? known->base[i] : 0;
 
-                if (seen->amount[i] > base)
-                        known->shown[i] = MAX(known->shown[i], seen->amount[i] - base);
+                shown[i] = seen->amount[i] > base ? MAX(known->shown[i], seen->amount[i] - base) : known->shown[i];
         }
         if (seen->cpu_opp_ns && known->opp_raw_ns)
                 memcpy(known->opp_raw_ns, seen->cpu_opp_ns, table->n_opps * sizeof(uint64_t));
+        if (is_same(known, seen, shown))
+                return 0;
+        known->parent = seen->parent;
+        known->uid = seen->uid;
+        known->have = seen->have;
+        memcpy(known->shown, shown, sizeof(known->shown));
+        return table_touch(table, known);
 }
 
 static int find_or_add(struct process_table *table, const struct process_seen *seen, struct known **ret)
 {
-        struct known *known = find(table, seen->pid, seen->start_ns);
-        int err;
-
-        if (!known) {
-                err = known_new(table, seen->pid, seen->start_ns, &known);
-                if (err)
-                        return err;
-        }
-        *ret = known;
-        return 0;
+        *ret = find(table, seen->pid, seen->start_ns);
+        return *ret ? 0 : known_new(table, seen->pid, seen->start_ns, ret);
 }
 
 void process_table_begin(struct process_table *table)
@@ -206,6 +246,7 @@ void process_table_begin(struct process_table *table)
         table->poll++;
 }
 
+/* A place is one process's, and a process is in one place. */
 static int put_place(struct process_table *table, size_t place, struct known *known)
 {
         int err = util_grow(&table->places, &table->places_capacity, place + 1, sizeof(struct known *));
@@ -214,9 +255,23 @@ static int put_place(struct process_table *table, size_t place, struct known *kn
                 return err;
         while (table->n_places <= place)
                 table->places[table->n_places++] = NULL;
+        if (known->place < table->n_places && table->places[known->place] == known)
+                table->places[known->place] = NULL;
         table->places[place] = known;
-        table->list[known->at].place = (uint32_t)place;
+        known->place = (uint32_t)place;
         return 0;
+}
+
+int process_table_gone(struct process_table *table, size_t place)
+{
+        struct known *known = place < table->n_places ? table->places[place] : NULL;
+
+        if (!known)
+                return 0;
+        table->places[place] = NULL;
+        known->place = NO_PLACE;
+        known->there = false;
+        return table_wait(table, known);
 }
 
 static bool is_called(const struct known *known, const char *comm)
@@ -227,7 +282,6 @@ static bool is_called(const struct known *known, const char *comm)
 int process_table_alive(struct process_table *table, size_t place, const struct process_seen *seen)
 {
         struct known *known = place < table->n_places ? table->places[place] : NULL;
-        bool *named;
         int err = 0;
 
         if (!known || known->pid != seen->pid || known->start_ns != seen->start_ns || known->ended_ns > 0) {
@@ -235,45 +289,47 @@ int process_table_alive(struct process_table *table, size_t place, const struct 
                 if (!err)
                         err = put_place(table, place, known);
         }
+        if (!err)
+                err = take(table, known, seen);
         if (err)
                 return err;
-        take(table, known, seen);
-        named = &table->list[known->at].named;
-        if (!*named || !is_called(known, seen->comm))
-                known_name_alive(table, known, seen);
-        *named = true;
-        return 0;
+        known->told_poll = table->poll;
+        known->there = true;
+        if (!known->named || !is_called(known, seen->comm)) {
+                known->named = true;
+                err = known_name_alive(table, known, seen);
+        }
+        return err;
 }
 
 bool process_table_is_seen(struct process_table *table, pid_t pid, uint64_t start_ns)
 {
         const struct known *known = find(table, pid, start_ns);
 
-        return known && table->list[known->at].changed_poll == table->poll;
+        return known && known->told_poll == table->poll;
 }
 
 int process_table_recall(struct process_table *table, pid_t pid, uint64_t *start_ns, uint64_t *read_bytes,
                          uint64_t *write_bytes)
 {
-        size_t mask = table->n_slots - 1, slot = ((uint32_t)pid * UINT32_C(2654435761)) & mask;
+        const struct known *known = table->n_slots ? *slot_of(table, pid) : NULL;
 
-        for (; table->n_slots && table->slots[slot]; slot = (slot + 1) & mask) {
-                const struct known *known = table->slots[slot];
-
-                if (known->pid != pid || known->ended_ns > 0)
-                        continue;
-                *start_ns = known->start_ns;
-                *read_bytes = known->base[AMOUNT_READ_BYTES];
-                *write_bytes = known->base[AMOUNT_WRITE_BYTES];
-                return 0;
-        }
-        return -ESRCH;
+        while (known && (known->pid != pid || known->ended_ns > 0))
+                known = known->next;
+        if (!known)
+                return -ESRCH;
+        *start_ns = known->start_ns;
+        *read_bytes = known->base[AMOUNT_READ_BYTES];
+        *write_bytes = known->base[AMOUNT_WRITE_BYTES];
+        return 0;
 }
 
-static void end(struct process_table *table, struct known *known, uint64_t ended_ns)
+static int end(struct process_table *table, struct known *known, uint64_t ended_ns)
 {
-        table->list[known->at].ended = true;
+        known->named = true;
+        known->there = false;
         known->ended_ns = MAX(ended_ns, UINT64_C(1));
+        return table_touch(table, known);
 }
 
 /* The name of one that ends is what it was called last: it may never have been seen alive. */
@@ -282,14 +338,13 @@ int process_table_ended(struct process_table *table, const struct process_seen *
         struct known *known;
         int err = find_or_add(table, seen, &known);
 
+        if (!err)
+                err = take(table, known, seen);
         if (err)
                 return err;
-        take(table, known, seen);
-        if (!table->list[known->at].named)
+        if (!known->named)
                 known_name_ended(table, known, seen);
-        table->list[known->at].named = true;
-        end(table, known, ended_ns);
-        return 0;
+        return end(table, known, ended_ns);
 }
 
 int process_table_reaped(struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t read_bytes,
@@ -315,26 +370,27 @@ static int add_old_program(struct process_table *table, const struct known *know
                            uint64_t exec_ns)
 {
         struct known *old;
-        uint64_t *opps;
-        size_t at;
         int err = known_new(table, known->pid, known->start_ns, &old);
 
         if (err)
                 return err;
-        opps = old->opp_raw_ns;
-        at = old->at;
-        *old = *known;
-        old->at = at;
-        old->opp_raw_ns = opps;
-        if (opps) {
-                old->opp_old_ns = opps + table->n_opps;
-                old->opp_shown_ns = opps + 2 * table->n_opps;
-                memcpy(opps, known->opp_raw_ns, 3 * table->n_opps * sizeof(uint64_t));
-        }
-        take(table, old, seen);
-        table->list[at].named = true;
-        end(table, old, exec_ns);
-        return 0;
+        old->uid = known->uid;
+        old->parent = known->parent;
+        old->have = known->have;
+        old->start_time = known->start_time;
+        old->began_ns = known->began_ns;
+        old->shown_once = known->shown_once;
+        old->replaced = true;
+        old->has_base = known->has_base;
+        old->split_ns = known->split_ns;
+        memcpy(old->shown, known->shown, sizeof(old->shown));
+        memcpy(old->base, known->base, sizeof(old->base));
+        memcpy(old->comm, known->comm, sizeof(old->comm));
+        memcpy(old->app, known->app, sizeof(old->app));
+        if (old->opp_raw_ns)
+                memcpy(old->opp_raw_ns, known->opp_raw_ns, 3 * table->n_opps * sizeof(uint64_t));
+        err = take(table, old, seen);
+        return err ? err : end(table, old, exec_ns);
 }
 
 /* The entry stays with the new program, which begins at 0. */
@@ -346,13 +402,15 @@ int process_table_execed(struct process_table *table, const struct process_seen 
         if (!known || !known->shown_once)
                 return 0; /* nobody saw it as what it was before */
         err = add_old_program(table, known, seen, exec_ns);
+        if (!err)
+                err = take(table, known, seen);
+        if (!err)
+                err = table_touch(table, known);
         if (err)
                 return err;
-        take(table, known, seen);
         known->began_ns = exec_ns;
         known->start_time = exec_ns / START_TICK_NS;
-        known->shown_once = false;
-        table->unsorted = true;
+        known->shown_once = false; /* what was shown is the old one's */
         known->has_base = true;
         memcpy(known->base, seen->amount, sizeof(known->base));
         memset(known->shown, 0, sizeof(known->shown));
@@ -361,6 +419,5 @@ int process_table_execed(struct process_table *table, const struct process_seen 
                 memcpy(known->opp_old_ns, known->opp_raw_ns, table->n_opps * sizeof(uint64_t));
                 memset(known->opp_shown_ns, 0, table->n_opps * sizeof(uint64_t));
         }
-        known_name_alive(table, known, seen);
-        return 0;
+        return known_name_alive(table, known, seen);
 }

@@ -56,11 +56,12 @@ int process_table_new(int root_fd, struct apps *apps, bool exits, size_t n_opps,
 void process_table_free(struct process_table *table);
 
 /*
- * One poll: begin; what happened since the last poll, in its order; all that live, each in a place of the
- * collector's choice; finish. A place that is not told of in this poll still has whom it had before, unchanged; places
- * from @n_places on are empty.
+ * One poll: begin; what happened since the last poll, in its order; those that live, each in a place of the collector's
+ * choice; finish. A collector that does not tell of all that live says which places have become empty, before it
+ * gives them to others: whom it does not tell of is as it was.
  */
 void process_table_begin(struct process_table *table);
+int process_table_gone(struct process_table *table, size_t place);
 int process_table_alive(struct process_table *table, size_t place, const struct process_seen *seen);
 bool process_table_is_seen(struct process_table *table, pid_t pid, uint64_t start_ns); /* alive, in this poll */
 /* For collectors that know neither starts nor what was inherited: of the living process @pid. -ESRCH: not known. */
@@ -71,7 +72,10 @@ int process_table_execed(struct process_table *table, const struct process_seen 
 /* The parent @pid reaped a child with these bytes of io. */
 int process_table_reaped(struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t read_bytes,
                          uint64_t write_bytes);
-/* @opps: for each operating point of the table its index in the sample; NULL without. */
-int process_table_finish(struct process_table *table, size_t n_places, struct sample *sample, const size_t *opps);
+/*
+ * @told_all: who was not told of in this poll is gone
+ * @opps:     for each operating point of the table its index in the sample; NULL without
+ */
+int process_table_finish(struct process_table *table, bool told_all, struct sample *sample, const size_t *opps);
 
 size_t process_table_size(const struct process_table *table);

@@ -15,9 +15,10 @@ void sample_reset(struct sample *sample)
                 .processes = sample->processes,
                 .capacity = sample->capacity,
                 .cpu_opps = sample->cpu_opps,
-                .written_by = sample->written_by,
-                .written_poll = sample->written_poll,
-                .written = sample->written,
+                .gone = sample->gone,
+                .shown_by = sample->shown_by,
+                .shown_poll = sample->shown_poll,
+                .taken = sample->taken,
         };
 
         *sample = kept;
@@ -31,6 +32,7 @@ void sample_clear(struct sample *sample)
         free(sample->events);
         free(sample->processes);
         free(sample->cpu_opps);
+        free(sample->gone);
         *sample = (struct sample){ 0 };
 }
 
@@ -57,7 +59,6 @@ struct process *sample_add_process(struct sample *sample, bool opps)
         if (opps && sample->capacity.cpu_opps < sample->capacity.processes * sample->n_opps &&
             grow_cpu_opps(sample) < 0)
                 return NULL;
-        sample->written_by = NULL;
         sample->n_processes++;
         process = &sample->processes[at];
         memset(process, 0, sizeof(*process));
@@ -66,6 +67,15 @@ struct process *sample_add_process(struct sample *sample, bool opps)
                 memset(process->cpu_opp_ns, 0, sample->n_opps * sizeof(uint64_t));
         }
         return process;
+}
+
+int sample_add_gone(struct sample *sample, pid_t pid, uint64_t start_time)
+{
+        int err = util_grow(&sample->gone, &sample->capacity.gone, sample->n_gone + 1, sizeof(*sample->gone));
+
+        if (!err)
+                sample->gone[sample->n_gone++] = (struct process_id){ pid, start_time };
+        return err;
 }
 
 struct screen_event *sample_add_event(struct sample *sample)

@@ -109,6 +109,11 @@ struct process {
         char app[APP_ID_MAX];  /* the app it belongs to; printable UTF-8 */
 };
 
+struct process_id {
+        pid_t pid;
+        uint64_t start_time;
+};
+
 /* Something on the screen changed, at its time and not at the poll that hears of it. */
 struct screen_event {
         uint64_t boottime_ns;
@@ -150,26 +155,31 @@ struct sample {
 
         struct process *processes;   /* ascending by pid */
         size_t n_processes;
-
-        struct {
-                size_t opps, cores, events, processes, cpu_opps;
-        } capacity;             /* arrays are kept from poll to poll */
+        uint64_t *cpu_opps;          /* what cpu_opp_ns point to: a row for each process of the array */
 
         /*
-         * A table of processes (process-table.c) that finds its own entries of an earlier poll still in the array
-         * writes only those that changed since. Anybody else's entry makes the array nobody's.
+         * Where interval.c took the sample before, processes that are as they were need not be listed: `n_unlisted` is
+         * how many are not, and `gone` tells of those that were there and are no more. Else all are listed.
          */
-        uint64_t *cpu_opps;     /* what cpu_opp_ns point to: a row for each process of the array */
-        const void *written_by;
-        uint64_t written_poll;  /* of that table */
-        size_t written;         /* entries that hold, n_processes notwithstanding */
+        bool partial;
+        size_t n_unlisted;
+        struct process_id *gone;
+        size_t n_gone;
+        const void *shown_by;        /* the table of processes that filled it in, at this poll of its own ... */
+        uint64_t shown_poll;
+        bool taken;                  /* ... and what it showed is known to who gets the next sample */
+
+        struct {
+                size_t opps, cores, events, processes, cpu_opps, gone;
+        } capacity;             /* arrays are kept from poll to poll */
 };
 
-void sample_reset(struct sample *sample); /* empties it, keeps its memory */
+void sample_reset(struct sample *sample); /* empties it, keeps its memory, and whether it was taken */
 void sample_clear(struct sample *sample); /* frees its memory */
 
 /* Room for one more, zeroed; NULL without memory. A process gets cpu_opp_ns of n_opps if @opps. */
 struct process *sample_add_process(struct sample *sample, bool opps);
+int sample_add_gone(struct sample *sample, pid_t pid, uint64_t start_time);
 struct screen_event *sample_add_event(struct sample *sample);
 struct opp *sample_add_opp(struct sample *sample);
 struct core *sample_add_core(struct sample *sample);

@@ -7,6 +7,7 @@
 #include <locale.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 #include <sys/stat.h>
 
 int util_grow(void *array, size_t *capacity, size_t needed, size_t size)
@@ -24,6 +25,14 @@ int util_grow(void *array, size_t *capacity, size_t needed, size_t size)
         *(void **)array = grown;
         *capacity = wanted;
         return 0;
+}
+
+uint64_t util_boottime_ns(void)
+{
+        struct timespec now = { 0 };
+
+        clock_gettime(CLOCK_BOOTTIME, &now);
+        return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
 ssize_t util_read_at(int dir_fd, const char *path, char *buf, size_t size)

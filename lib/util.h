@@ -81,6 +81,8 @@ int util_grow(void *array, size_t *capacity, size_t needed, size_t size);
  */
 ssize_t util_read_at(int dir_fd, const char *path, char *buf, size_t size);
 
+uint64_t util_boottime_ns(void); /* CLOCK_BOOTTIME */
+
 /* Whole-string numbers in the C locale, blanks at either end allowed. 0; -EINVAL; -ERANGE. */
 int util_parse_u64(const char *text, uint64_t *ret);
 int util_parse_i64(const char *text, int64_t *ret);

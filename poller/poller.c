@@ -42,7 +42,7 @@ int poller_poll(struct poller *poller)
         if (err)
                 return err;
         poller->polls++;
-        poller->n_processes = poller->sample.n_processes;
+        poller->n_processes = poller->sample.n_processes + poller->sample.n_unlisted;
         err = interval_make(poller->maker, &poller->sample, &poller->interval);
         if (err)
                 return err == -ENODATA ? 0 : err;

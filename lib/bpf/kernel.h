@@ -62,6 +62,10 @@ struct bpf_iter_task {
         __u64 opaque[3];
 } __attribute__((aligned(8)));
 
+struct bpf_iter_num {
+        __u64 opaque[1];
+} __attribute__((aligned(8)));
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct sched_entity {

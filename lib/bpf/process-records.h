@@ -38,13 +38,9 @@ enum process_record_kind {
 };
 
 struct process_record {
-        /* What a walk compares to leave a record as it is. */
         __u32 pid;             /* of the process (tgid) */
-        __u32 n_threads;
-        __u64 start_ns;        /* boottime */
-        __u64 leader_ns;       /* runtime of its first thread */
-
         __u32 kind;
+        __u64 start_ns;        /* boottime */
         __u32 uid;             /* real: who started it */
         __u32 parent_pid;      /* EXIT: who reaps it and gets its io added */
         __u32 kernel_thread;
@@ -53,6 +49,16 @@ struct process_record {
         char comm[16];
         struct process_totals totals;
         struct net_totals net;
+};
+
+/*
+ * A process in the order of the kernel's list, of which a walk needs no more to see that it did nothing. Records have a
+ * place of their own for as long as a process lives.
+ */
+struct walked {
+        __u64 task;   /* its address, which is not another's for as long as it lives */
+        __u64 cpu_ns; /* of all its threads, those that ended only if it has several */
+        __u64 place;
 };
 
 /* In the ring buffer, CPU time by operating point follows the record: n_opps __u64. */

@@ -26,7 +26,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile bool with_cpu;
 const volatile bool with_net;
 const volatile __u32 n_opps;
-const volatile __u32 max_records;
+const volatile __u32 max_records; /* a power of two */
 
 __u64 last_walk_ns; /* boottime; a process older than this has been seen by a walk */
 
@@ -38,6 +38,9 @@ __u64 last_walk_ns; /* boottime; a process older than this has been seen by a wa
 extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task, unsigned int flags) __ksym __weak;
 extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym __weak;
 extern void bpf_iter_task_destroy(struct bpf_iter_task *it) __ksym __weak;
+extern int bpf_iter_num_new(struct bpf_iter_num *it, int start, int end) __ksym __weak;
+extern int *bpf_iter_num_next(struct bpf_iter_num *it) __ksym __weak;
+extern void bpf_iter_num_destroy(struct bpf_iter_num *it) __ksym __weak;
 extern void bpf_rcu_read_lock(void) __ksym __weak;
 extern void bpf_rcu_read_unlock(void) __ksym __weak;
 extern struct task_struct *bpf_task_acquire(struct task_struct *task) __ksym __weak;
@@ -60,7 +63,7 @@ struct {
         __uint(value_size, sizeof(__u64));
 } record_opps SEC(".maps");
 
-/* Indices of the records that this walk wrote; the others are as they were. (An array's elements are 8 bytes apart.) */
+/* Places of the records that this walk wrote; the others are as they were. (An array's elements are 8 bytes apart.) */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
         __uint(map_flags, BPF_F_MMAPABLE);
@@ -69,12 +72,47 @@ struct {
         __type(value, __u64);
 } changed SEC(".maps");
 
-/* Which walk: `after_ns` leaves out processes that began before, for the next part where records are too few. */
+/* Places of those that this walk did not find any more. */
+struct {
+        __uint(type, BPF_MAP_TYPE_ARRAY);
+        __uint(map_flags, BPF_F_MMAPABLE);
+        __uint(max_entries, 1);
+        __type(key, __u32);
+        __type(value, __u64);
+} gone SEC(".maps");
+
+/* The walk before, and this one, which take turns: twice max_records. */
+struct {
+        __uint(type, BPF_MAP_TYPE_ARRAY);
+        __uint(max_entries, 1);
+        __type(key, __u32);
+        __type(value, struct walked);
+} walked SEC(".maps");
+
+/* A stack of the places that nobody has. */
+struct {
+        __uint(type, BPF_MAP_TYPE_ARRAY);
+        __uint(max_entries, 1);
+        __type(key, __u32);
+        __type(value, __u64);
+} free_places SEC(".maps");
+
+/*
+ * Which walk: `fresh` begins anew with all places empty; `after_ns` leaves out processes that began before, for the next
+ * part where records are too few.
+ */
 struct {
         __u64 after_ns;
+        __u32 fresh;
         __u32 n;
         __u32 n_changed;
+        __u32 n_gone;
         __u32 full;
+        __u32 n_free;   /* of the places below n_places */
+        __u32 n_places;
+        __u32 turn;
+        /* Counters of the walk. In memory, since the verifier would follow those in registers through each round. */
+        __u32 at, n_before, now, before;
 } walk_state;
 
 static __always_inline void add_threads(struct task_struct *leader, struct process_record *record, __u64 *opps)
@@ -114,57 +152,201 @@ static __always_inline void record_process(struct task_struct *task, struct proc
                 read_net(task, &record->net);
 }
 
-/*
- * The list of processes keeps its order, so most are where they were. One whose only thread has not run since did
- * nothing at all: no time, no bytes, no new thread, name or user. Nor is it another of the same pid, which would have
- * run for the same nanoseconds: its start is not looked at, since each further line of the cache costs as much as
- * all the rest of this.
- */
-static __always_inline bool is_unchanged(struct task_struct *task, const struct process_record *record)
+/* Of all threads; those of one that did nothing have no more than when we last looked. */
+static __always_inline __u64 sum_threads(struct task_struct *leader)
 {
-        return record->n_threads == 1 && record->pid == (__u32)task->tgid &&
-               record->leader_ns == task->se.sum_exec_runtime;
+        struct task_struct *trusted = bpf_task_acquire(leader), *thread;
+        struct bpf_iter_task threads;
+        __u64 sum;
+
+        if (!trusted)
+                return 0;
+        sum = trusted->signal->sum_sched_runtime;
+        bpf_iter_task_new(&threads, trusted, TASK_ITER_PROC_THREADS);
+        while ((thread = bpf_iter_task_next(&threads)))
+                sum += thread->se.sum_exec_runtime;
+        bpf_iter_task_destroy(&threads);
+        bpf_task_release(trusted);
+        return sum;
 }
 
+#define MANY (1ULL << 63) /* in walked.cpu_ns: it had several threads */
+
+static __always_inline __u64 cpu_of_all(struct task_struct *task)
+{
+        return task->signal->nr_threads == 1 ? task->se.sum_exec_runtime : sum_threads(task) | MANY;
+}
+
+/*
+ * A process that has not run since did nothing at all: no time, no bytes, no new thread, name or user. Where it had one
+ * thread, that one's runtime tells, and nothing else of it is looked at: each further line of the cache costs as much as
+ * all the rest of this.
+ */
+static __always_inline bool is_unchanged(struct task_struct *task, const struct walked *old)
+{
+        if (!(old->cpu_ns & MANY))
+                return old->cpu_ns == task->se.sum_exec_runtime;
+        return old->cpu_ns == cpu_of_all(task);
+}
+
+/* Where in the walk before, from @at on, @task is: it is the first, unless some that stood before it are gone. */
+#define MOST_GONE 128
+static __always_inline __u32 find_walked(__u64 task)
+{
+        __u32 found = walk_state.n_before;
+        struct bpf_iter_num numbers;
+        int *number;
+
+        bpf_iter_num_new(&numbers, 0, MOST_GONE);
+        while ((number = bpf_iter_num_next(&numbers))) {
+                __u32 at = walk_state.at + *number, index = walk_state.before + at;
+                const struct walked *old;
+
+                if (at >= walk_state.n_before)
+                        break;
+                old = bpf_map_lookup_elem(&walked, &index);
+                if (!old)
+                        break;
+                if (old->task == task) {
+                        found = at;
+                        break;
+                }
+        }
+        bpf_iter_num_destroy(&numbers);
+        return found;
+}
+
+/* Those of the walk before that were to come until @to are gone, and their places free. */
+static __always_inline void tell_gone(__u32 to)
+{
+        struct bpf_iter_num numbers;
+
+        bpf_iter_num_new(&numbers, 0, max_records);
+        while (bpf_iter_num_next(&numbers)) {
+                __u32 index = walk_state.before + walk_state.at, n_gone = walk_state.n_gone;
+                __u32 n_free = walk_state.n_free;
+                const struct walked *old;
+                __u64 *at, *place;
+
+                if (walk_state.at >= to)
+                        break;
+                old = bpf_map_lookup_elem(&walked, &index);
+                at = bpf_map_lookup_elem(&gone, &n_gone);
+                place = bpf_map_lookup_elem(&free_places, &n_free);
+                if (!old || !at || !place)
+                        break;
+                *at = *place = old->place;
+                walk_state.n_gone = n_gone + 1;
+                walk_state.n_free = n_free + 1;
+                walk_state.at++;
+        }
+        bpf_iter_num_destroy(&numbers);
+}
+
+/* What the walk before has of @task: mostly the next one. NULL: it is new. */
+static __always_inline const struct walked *find_old(__u64 task)
+{
+        __u32 index = walk_state.before + walk_state.at, found;
+        const struct walked *old;
+
+        if (walk_state.at >= walk_state.n_before)
+                return 0;
+        old = bpf_map_lookup_elem(&walked, &index);
+        if (!old || old->task == task)
+                return old;
+        found = find_walked(task);
+        if (found >= walk_state.n_before)
+                return 0;
+        tell_gone(found);
+        index = walk_state.before + walk_state.at;
+        return bpf_map_lookup_elem(&walked, &index);
+}
+
+/* A new one takes the place that became free last; max_records: there is none. */
+static __always_inline __u64 take_place(void)
+{
+        __u32 n_free = walk_state.n_free - 1;
+        __u64 *place;
+
+        if (walk_state.n_free == 0)
+                return walk_state.n_places < max_records ? walk_state.n_places++ : max_records;
+        place = bpf_map_lookup_elem(&free_places, &n_free);
+        walk_state.n_free = n_free;
+        return place ? *place : max_records;
+}
+
+/* Writes its record, and tells where. */
+static __always_inline bool write_record(struct task_struct *task, __u64 place)
+{
+        __u32 index = place, n_changed = walk_state.n_changed;
+        struct process_record *record = bpf_map_lookup_elem(&records, &index);
+        __u64 *at = bpf_map_lookup_elem(&changed, &n_changed), *opps = 0;
+
+        if (with_cpu)
+                opps = bpf_map_lookup_elem(&record_opps, &index);
+        if (!record || !at || (with_cpu && !opps))
+                return 0;
+        record_process(task, record, opps);
+        *at = place;
+        walk_state.n_changed = n_changed + 1;
+        return 1;
+}
+
+/*
+ * The kernel's list keeps its order: who is gone leaves a gap, and who is new stands at its end, so the walk before is
+ * read along. A process in which another thread than the first executes a program gets another task in the
+ * same spot: to us it is gone, and new.
+ */
 SEC("syscall")
 int walk(void *ctx)
 {
+        __u64 now_ns = bpf_ktime_get_boot_ns();
         struct bpf_iter_task processes;
         struct task_struct *task;
-        __u64 now_ns = bpf_ktime_get_boot_ns();
-        __u32 n = 0, n_changed = 0, full = 0;
 
+        walk_state.turn ^= 1;
+        walk_state.now = walk_state.turn ? max_records : 0;
+        walk_state.before = walk_state.turn ? 0 : max_records;
+        walk_state.n_before = walk_state.n;
+        if (walk_state.fresh)
+                walk_state.n_before = walk_state.n_places = walk_state.n_free = 0;
+        walk_state.at = walk_state.n = walk_state.n_changed = walk_state.n_gone = walk_state.full = 0;
         bpf_rcu_read_lock();
         bpf_iter_task_new(&processes, 0, TASK_ITER_ALL_PROCS);
         while ((task = bpf_iter_task_next(&processes))) {
-                struct process_record *record;
-                __u64 *opps = 0;
-                __u64 *at;
+                __u32 index = walk_state.now + walk_state.n;
+                const struct walked *old;
+                struct walked *mine;
 
                 if (walk_state.after_ns && task->start_boottime < walk_state.after_ns)
                         continue;
-                record = bpf_map_lookup_elem(&records, &n);
-                if (!record) {
-                        full = 1;
+                mine = walk_state.n < max_records ? bpf_map_lookup_elem(&walked, &index) : 0;
+                if (!mine) {
+                        walk_state.full = 1;
                         break;
                 }
-                if (!is_unchanged(task, record)) {
-                        if (with_cpu)
-                                opps = bpf_map_lookup_elem(&record_opps, &n);
-                        at = bpf_map_lookup_elem(&changed, &n_changed);
-                        if (!at || (with_cpu && !opps))
-                                break;
-                        record_process(task, record, opps);
-                        *at = n;
-                        n_changed++;
+                old = find_old((__u64)task);
+                mine->task = (__u64)task;
+                walk_state.n++;
+                if (old) {
+                        walk_state.at++;
+                        mine->place = old->place;
+                        mine->cpu_ns = old->cpu_ns;
+                        if (is_unchanged(task, old))
+                                continue;
+                } else {
+                        mine->place = take_place();
                 }
-                n++;
+                mine->cpu_ns = cpu_of_all(task);
+                if (!write_record(task, mine->place)) {
+                        walk_state.full = 1;
+                        break;
+                }
         }
         bpf_iter_task_destroy(&processes);
         bpf_rcu_read_unlock();
-        walk_state.n = n;
-        walk_state.n_changed = n_changed;
-        walk_state.full = full;
+        if (!walk_state.full)
+                tell_gone(walk_state.n_before);
         last_walk_ns = now_ns;
         return 0;
 }

@@ -28,8 +28,6 @@ static __always_inline void start_record(struct process_record *record, struct t
         record->pid = task->tgid;
         record->uid = task->cred->uid.val;
         record->kernel_thread = !!(task->flags & PF_KTHREAD);
-        record->n_threads = signal->nr_threads;
-        record->leader_ns = task->se.sum_exec_runtime;
         record->start_ns = task->start_boottime;
         __builtin_memcpy(record->comm, task->comm, sizeof(record->comm));
         record->totals.cpu_ns = signal->sum_sched_runtime;
