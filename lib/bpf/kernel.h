@@ -109,8 +109,13 @@ struct thread_info {
         __u32 cpu;
 };
 
+struct list_head {
+        struct list_head *next;
+};
+
 struct task_struct {
         struct thread_info thread_info;
+        struct list_head tasks;
         unsigned int flags;
         int on_cpu;
         struct sched_entity se;

@@ -41,6 +41,7 @@ extern void bpf_iter_task_destroy(struct bpf_iter_task *it) __ksym __weak;
 extern int bpf_iter_num_new(struct bpf_iter_num *it, int start, int end) __ksym __weak;
 extern int *bpf_iter_num_next(struct bpf_iter_num *it) __ksym __weak;
 extern void bpf_iter_num_destroy(struct bpf_iter_num *it) __ksym __weak;
+extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
 extern void bpf_rcu_read_lock(void) __ksym __weak;
 extern void bpf_rcu_read_unlock(void) __ksym __weak;
 extern struct task_struct *bpf_task_acquire(struct task_struct *task) __ksym __weak;
@@ -113,6 +114,7 @@ struct {
         __u32 turn;
         /* Counters of the walk. In memory, since the verifier would follow those in registers through each round. */
         __u32 at, n_before, now, before;
+        __u64 task; /* that is looked for */
 } walk_state;
 
 static __always_inline void add_threads(struct task_struct *leader, struct process_record *record, __u64 *opps)
@@ -184,14 +186,15 @@ static __always_inline __u64 cpu_of_all(struct task_struct *task)
  */
 static __always_inline bool is_unchanged(struct task_struct *task, const struct walked *old)
 {
-        if (!(old->cpu_ns & MANY))
-                return old->cpu_ns == task->se.sum_exec_runtime;
-        return old->cpu_ns == cpu_of_all(task);
+        return old && !(old->cpu_ns & MANY) && old->cpu_ns == task->se.sum_exec_runtime;
 }
 
-/* Where in the walk before, from @at on, @task is: it is the first, unless some that stood before it are gone. */
+/*
+ * Where in the walk before @task is, from where we are: it is the first, unless some that stood before it are gone.
+ * A function that the verifier checks once, as it does with the next.
+ */
 #define MOST_GONE 128
-static __always_inline __u32 find_walked(__u64 task)
+__noinline __u32 find_walked(void)
 {
         __u32 found = walk_state.n_before;
         struct bpf_iter_num numbers;
@@ -207,7 +210,7 @@ static __always_inline __u32 find_walked(__u64 task)
                 old = bpf_map_lookup_elem(&walked, &index);
                 if (!old)
                         break;
-                if (old->task == task) {
+                if (old->task == walk_state.task) {
                         found = at;
                         break;
                 }
@@ -217,7 +220,7 @@ static __always_inline __u32 find_walked(__u64 task)
 }
 
 /* Those of the walk before that were to come until @to are gone, and their places free. */
-static __always_inline void tell_gone(__u32 to)
+__noinline int tell_gone(__u32 to)
 {
         struct bpf_iter_num numbers;
 
@@ -241,10 +244,11 @@ static __always_inline void tell_gone(__u32 to)
                 walk_state.at++;
         }
         bpf_iter_num_destroy(&numbers);
+        return 0;
 }
 
 /* What the walk before has of @task: mostly the next one. NULL: it is new. */
-static __always_inline const struct walked *find_old(__u64 task)
+static __always_inline const struct walked *find_old(struct task_struct *task)
 {
         __u32 index = walk_state.before + walk_state.at, found;
         const struct walked *old;
@@ -252,13 +256,14 @@ static __always_inline const struct walked *find_old(__u64 task)
         if (walk_state.at >= walk_state.n_before)
                 return 0;
         old = bpf_map_lookup_elem(&walked, &index);
-        if (!old || old->task == task)
+        if (!old || old->task == (__u64)task)
                 return old;
-        found = find_walked(task);
+        walk_state.task = (__u64)task;
+        found = find_walked();
         if (found >= walk_state.n_before)
                 return 0;
         tell_gone(found);
-        index = walk_state.before + walk_state.at;
+        index = walk_state.before + found;
         return bpf_map_lookup_elem(&walked, &index);
 }
 
@@ -290,6 +295,25 @@ static __always_inline bool write_record(struct task_struct *task, __u64 place)
         *at = place;
         walk_state.n_changed = n_changed + 1;
         return 1;
+}
+
+/*
+ * A walk waits for memory: two lines of each process, the second of which is only known when the first is there. From the
+ * walk before we know where those of the next ones are, and load them ahead, several at a time. If one is no more,
+ * its memory is read all the same, and nothing is made of it.
+ */
+#define AHEAD 8
+static __always_inline void load_ahead(void)
+{
+        __u32 index = walk_state.before + walk_state.at + AHEAD;
+        const struct walked *later = bpf_map_lookup_elem(&walked, &index);
+        const struct task_struct *task;
+
+        if (!later || !later->task)
+                return;
+        task = bpf_rdonly_cast((void *)later->task, bpf_core_type_id_kernel(struct task_struct));
+        (void)*(volatile __u64 *)&task->se.sum_exec_runtime;
+        (void)*(void *volatile *)&task->tasks.next;
 }
 
 /*
@@ -325,19 +349,15 @@ int walk(void *ctx)
                         walk_state.full = 1;
                         break;
                 }
-                old = find_old((__u64)task);
+                load_ahead();
+                old = find_old(task);
                 mine->task = (__u64)task;
                 walk_state.n++;
-                if (old) {
-                        walk_state.at++;
-                        mine->place = old->place;
-                        mine->cpu_ns = old->cpu_ns;
-                        if (is_unchanged(task, old))
-                                continue;
-                } else {
-                        mine->place = take_place();
-                }
-                mine->cpu_ns = cpu_of_all(task);
+                walk_state.at += !!old;
+                mine->place = old ? old->place : take_place();
+                mine->cpu_ns = is_unchanged(task, old) ? old->cpu_ns : cpu_of_all(task);
+                if (old && mine->cpu_ns == old->cpu_ns)
+                        continue;
                 if (!write_record(task, mine->place)) {
                         walk_state.full = 1;
                         break;
