@@ -45,6 +45,7 @@ static void interval_reset(struct interval *interval)
         struct interval kept = {
                 .rows = interval->rows,
                 .alive = interval->alive,
+                .shape = interval->shape,
                 .capacity = interval->capacity,
         };
 
@@ -58,6 +59,7 @@ void interval_clear(struct interval *interval)
         interval_reset(interval);
         free(interval->rows);
         free(interval->alive);
+        free(interval->shape);
         *interval = (struct interval){ 0 };
 }
 
@@ -80,6 +82,40 @@ static void measure_time(struct making *making)
         making->awake_ns = elapsed_ns - interval->suspend_ns;
 }
 
+/* The weights of a shared split, which are not kept until its end. */
+static int keep_shape(struct making *making)
+{
+        const struct cpu_split *split = &making->maker->cpu;
+        struct interval *interval = making->interval;
+        int err = 0;
+
+        if (split->by == SPLIT_SHARED)
+                err = util_grow(&interval->shape, &interval->capacity.shape, split->n, sizeof(*interval->shape));
+        for (size_t i = 0; !err && split->by == SPLIT_SHARED && i < split->n; i++)
+                if (split->weights[i] > 0)
+                        interval->shape[interval->n_shape++] = (struct cpu_time){
+                                .policy = split->points[i].policy,
+                                .khz = split->points[i].khz,
+                                .busy_ns = split->weights[i],
+                        };
+        return err;
+}
+
+/* Now that all owners are known: what part of a point's time some core was busy. */
+static void finish_shape(struct making *making)
+{
+        const struct cpu_point *point = making->maker->cpu.points;
+
+        for (size_t i = 0; i < making->interval->n_shape; i++) {
+                struct cpu_time *cpu = &making->interval->shape[i];
+
+                while (point->policy != cpu->policy || point->khz != cpu->khz)
+                        point++;
+                cpu->any_ns = mul_div(MIN(point->any_ns, point->busy_ns), cpu->busy_ns,
+                                      MAX(point->busy_ns, point->owned_ns));
+        }
+}
+
 static int make(struct making *making)
 {
         struct interval_maker *maker = making->maker;
@@ -92,6 +128,9 @@ static int make(struct making *making)
         if (err)
                 return err;
         making->interval->split_by = maker->cpu.by;
+        err = keep_shape(making);
+        if (err)
+                return err;
         if (!making_add_row(making, NULL, NULL, STATE_BACKGROUND))
                 return -ENOMEM;
         making->idle_have = making_idle_have(making);
@@ -99,6 +138,7 @@ static int make(struct making *making)
                 err = making_subtract_processes(making);
         if (!err)
                 err = making_fill_nobodys(making);
+        finish_shape(making);
         for (size_t i = 0; !err && i < making->interval->n_rows; i++)
                 if (i == 0 || maker->owner[i]) /* settled rows have theirs */
                         cpu_split_any(&maker->cpu, &making->interval->rows[i].usage);

@@ -63,12 +63,19 @@ struct interval {
         uint64_t discharge_uj;     /* what the battery gave, by its own level: 0 until the level moves */
         double discharge_percent;
 
+        /*
+         * Where CPU time was shared, the proportions by which: busy_ns are weights, any_ns their part. All rows have nearly
+         * these, so that a store need not write the times of each. Empty: every row has its own.
+         */
+        struct cpu_time *shape;
+        size_t n_shape;
+
         struct interval_row *rows; /* nobody's first */
         size_t n_rows;
         struct interval_alive *alive;
         size_t n_alive;
         struct {
-                size_t rows, alive;
+                size_t rows, alive, shape;
         } capacity;
 };
 

@@ -10,12 +10,14 @@
  *   CPU, in full or by the shape of an earlier one (see below)
  *   n, n x (brightness + 1, on_ns)  screen; 0: brightness unknown
  *
- * CPU in full is n * 2, n x (opp, busy_ns, any_ns); opp is the id in table opp. By shape it is 1, the sum of busy_ns,
+ * CPU in full is n * 2 + 1, n x (opp, busy_ns, any_ns); opp is the id in table opp, and any_ns is by how much it differs
+ * from busy_ns by the ratio of the point before (1 at first), zigzag. n * 2: any_ns is whole. By shape it is 1, the sum of busy_ns,
  * and then, for each opp of the last CPU that stood in full, by how much busy_ns differs from that one's scaled to this
  * sum (see scale_next()), and any_ns from busy_ns by that one's ratio; as zigzag numbers (0 -1 1 -2 ...), with a run of zeros as 0 and its length. Where the kernel
  * counts no time by frequency, all processes of an interval have the shape of the machine, and little is left to write.
  *
- * Column interval.usage is such usages in a row, each after its (app * 2 + state, process or 0).
+ * Column interval.usage is such usages in a row, each after its (app * 2 + state, process or 0). App 0 is nobody at all,
+ * and its CPU only a shape: where CPU time was shared, the weights by which.
  * Column interval.active is (app * 2 + state, active_ns) in a row: apps that were not alive in the background all of
  * the interval. Those that were are in table alive, each id as the difference to the one before.
  */
@@ -79,24 +81,6 @@ int get_number(struct reader *reader, uint64_t *ret)
         return -EBADMSG;
 }
 
-static int put_cpu_in_full(struct store *store, struct bytes *bytes, const struct usage *usage)
-{
-        int err = put_number(bytes, usage->n_cpu * 2);
-
-        for (size_t i = 0; !err && i < usage->n_cpu; i++) {
-                int64_t opp;
-
-                err = names_opp(store, usage->cpu[i].policy, usage->cpu[i].khz, &opp);
-                if (!err)
-                        err = put_number(bytes, (uint64_t)opp);
-                if (!err)
-                        err = put_number(bytes, usage->cpu[i].busy_ns);
-                if (!err)
-                        err = put_number(bytes, usage->cpu[i].any_ns);
-        }
-        return err;
-}
-
 /* @a / @b times 2^62, and no more than fits: what is scaled by it is a guess, the same for writer and reader. */
 static uint64_t ratio(uint64_t a, uint64_t b)
 {
@@ -113,6 +97,12 @@ static uint64_t scale(uint64_t value, uint64_t ratio_62)
         return (uint64_t)((wide)value * ratio_62 >> 62);
 }
 
+/* The part of its time in which some core was busy is much the same at each operating point of a policy. */
+static uint64_t any_ratio(const struct cpu_time *cpu)
+{
+        return ratio(MIN(cpu->any_ns, cpu->busy_ns), cpu->busy_ns);
+}
+
 static int take_shape(struct shape *shape, const struct usage *usage)
 {
         int err = util_grow(&shape->points, &shape->capacity, usage->n_cpu, sizeof(*shape->points));
@@ -124,7 +114,7 @@ static int take_shape(struct shape *shape, const struct usage *usage)
         for (size_t i = 0; i < shape->n; i++) {
                 const struct cpu_time *cpu = &usage->cpu[i];
 
-                shape->points[i] = (struct shape_point){ *cpu, ratio(MIN(cpu->any_ns, cpu->busy_ns), cpu->busy_ns) };
+                shape->points[i] = (struct shape_point){ *cpu, any_ratio(cpu) };
         }
         return 0;
 }
@@ -157,6 +147,27 @@ static uint64_t zigzag(uint64_t value, uint64_t expected)
 static uint64_t unzigzag(uint64_t number, uint64_t expected)
 {
         return expected + (number >> 1 ^ (number & 1 ? UINT64_MAX : 0));
+}
+
+static int put_cpu_in_full(struct store *store, struct bytes *bytes, const struct usage *usage)
+{
+        uint64_t any_62 = UINT64_C(1) << 62;
+        int err = put_number(bytes, usage->n_cpu * 2 + 1);
+
+        for (size_t i = 0; !err && i < usage->n_cpu; i++) {
+                const struct cpu_time *cpu = &usage->cpu[i];
+                int64_t opp;
+
+                err = names_opp(store, cpu->policy, cpu->khz, &opp);
+                if (!err)
+                        err = put_number(bytes, (uint64_t)opp);
+                if (!err)
+                        err = put_number(bytes, cpu->busy_ns);
+                if (!err)
+                        err = put_number(bytes, zigzag(cpu->any_ns, scale(cpu->busy_ns, any_62)));
+                any_62 = any_ratio(cpu);
+        }
+        return err;
 }
 
 /* Runs of zeros are counted. @zeros is what is pending; a @number of 0 only counts. */
@@ -282,8 +293,11 @@ static int get_count(struct reader *reader, size_t size, size_t *ret)
         return 0;
 }
 
-static int get_cpu_in_full(const struct store *store, struct reader *reader, uint64_t n, struct usage *usage)
+/* @relative: any_ns is told by its difference, as it is written now; else whole. */
+static int get_cpu_in_full(const struct store *store, struct reader *reader, uint64_t n, bool relative,
+                           struct usage *usage)
 {
+        uint64_t any_62 = UINT64_C(1) << 62;
         int err = 0;
 
         if (n > (size_t)(reader->end - reader->at) / 3)
@@ -304,6 +318,9 @@ static int get_cpu_in_full(const struct store *store, struct reader *reader, uin
                 opp = names_find_opp(store, id);
                 if (err || !opp)
                         return -EBADMSG;
+                if (relative)
+                        cpu->any_ns = unzigzag(cpu->any_ns, scale(cpu->busy_ns, any_62));
+                any_62 = any_ratio(cpu);
                 cpu->policy = opp->policy;
                 cpu->khz = opp->khz;
                 if (i > 0 && (last->policy > cpu->policy || (last->policy == cpu->policy && last->khz >= cpu->khz)))
@@ -364,9 +381,9 @@ static int get_cpu(struct store *store, struct reader *reader, struct usage *usa
 
         if (!err && head == 1 && shaped)
                 return get_cpu_by_shape(reader, &store->shape, usage);
-        if (err || head & 1)
+        if (err || head == 1)
                 return -EBADMSG;
-        err = get_cpu_in_full(store, reader, head / 2, usage);
+        err = get_cpu_in_full(store, reader, head / 2, head & 1, usage);
         return err || !shaped ? err : take_shape(&store->shape, usage);
 }
 

@@ -255,7 +255,7 @@ int names_opp(struct store *store, uint32_t policy, uint32_t khz, int64_t *ret)
         return err;
 }
 
-/* Where (pid, start_time, app) is, or would be. */
+/* Where (pid, start_time, app) is, or would be; @app -1: where the first of (pid, start_time) is. */
 static struct seen_process *seen_slot(struct store *store, pid_t pid, uint64_t start_time, int64_t app)
 {
         size_t mask = store->seen_capacity - 1;
@@ -263,7 +263,7 @@ static struct seen_process *seen_slot(struct store *store, pid_t pid, uint64_t s
 
         for (; store->seen[at].id; at = (at + 1) & mask)
                 if (store->seen[at].pid == pid && store->seen[at].start_time == start_time &&
-                    store->seen[at].app == app)
+                    (store->seen[at].app == app || app < 0))
                         break;
         return &store->seen[at];
 }
@@ -281,7 +281,13 @@ static int make_seen_room(struct store *store)
         return 0;
 }
 
-int names_process(struct store *store, const struct interval_row *row, int64_t app, int64_t end_ns, int64_t *ret)
+static bool is_current(const struct seen_process *seen, int64_t end_ns)
+{
+        return seen->id && end_ns >= seen->seen_ns && end_ns - seen->seen_ns < PROCESS_ROW_NS;
+}
+
+static int names_process(struct store *store, const struct interval_row *row, int64_t app, int64_t end_ns,
+                         int64_t *ret)
 {
         struct seen_process *seen;
         sqlite3_stmt *add;
@@ -291,7 +297,7 @@ int names_process(struct store *store, const struct interval_row *row, int64_t a
         if (err)
                 return err;
         seen = seen_slot(store, row->pid, row->start_time, app);
-        if (seen->id && end_ns >= seen->seen_ns && end_ns - seen->seen_ns < PROCESS_ROW_NS) {
+        if (is_current(seen, end_ns)) {
                 *ret = seen->id;
                 return 0;
         }
@@ -308,6 +314,31 @@ int names_process(struct store *store, const struct interval_row *row, int64_t a
         err = insert(store, add, ret);
         *seen = (struct seen_process){ row->pid, row->start_time, app, *ret, end_ns };
         return err;
+}
+
+/* A process that was seen before is mostly still its app's: then nothing is hashed but two numbers. */
+static bool recall_row(struct store *store, const struct interval_row *row, int64_t end_ns, int64_t *app,
+                       int64_t *process)
+{
+        const struct seen_process *seen = store->seen ? seen_slot(store, row->pid, row->start_time, -1) : NULL;
+        const struct app_name *name = seen && is_current(seen, end_ns) ? names_find_app(store, (uint64_t)seen->app) : NULL;
+
+        if (!name || name->uid != row->uid || strcmp(name->app, row->app) != 0)
+                return false;
+        *app = seen->app;
+        *process = seen->id;
+        return true;
+}
+
+int names_row(struct store *store, const struct interval_row *row, int64_t end_ns, int64_t *app, int64_t *process)
+{
+        int err;
+
+        if (row->pid != 0 && recall_row(store, row, end_ns, app, process))
+                return 0;
+        *process = 0;
+        err = names_app(store, row->app, row->uid, app);
+        return err || row->pid == 0 ? err : names_process(store, row, *app, end_ns, process);
 }
 
 int names_drop_processes(struct store *store, int64_t raw_gone_ns)

@@ -25,6 +25,7 @@ enum statement {
         SQL_ADD_PROCESS,
         SQL_ADD_ALIVE,
         SQL_HAS_INTERVAL,
+        SQL_LAST_KEY,
         SQL_ADD_INTERVAL,
         SQL_RAW_PIECES,
         SQL_PERIOD_PIECES,
@@ -144,6 +145,8 @@ struct store {
         struct totals totals;
         struct shape shape;
         struct marks marks;    /* a writer's; as in the database */
+        int64_t last_ns;       /* end of the newest interval, if last_known; INT64_MIN: there is none */
+        bool last_known;
         int64_t checked_ns;    /* store_roll_up() had nothing left to do at this time */
 };
 
@@ -161,7 +164,8 @@ int names_load(struct store *store);
 void names_clear(struct store *store);
 int names_app(struct store *store, const char *app, uid_t uid, int64_t *ret); /* adds it where it is new */
 int names_opp(struct store *store, uint32_t policy, uint32_t khz, int64_t *ret);
-int names_process(struct store *store, const struct interval_row *row, int64_t app, int64_t end_ns, int64_t *ret);
+/* The numbers of its app and its process; 0 for nobody's. */
+int names_row(struct store *store, const struct interval_row *row, int64_t end_ns, int64_t *app, int64_t *process);
 const struct opp_name *names_find_opp(const struct store *store, uint64_t id);
 const struct app_name *names_find_app(const struct store *store, uint64_t id);
 void names_forget_processes(struct store *store);

@@ -72,6 +72,7 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_ADD_PROCESS] = "INSERT INTO process (pid, start_time, comm, app, seen_ns) VALUES (?1, ?2, ?3, ?4, ?5)",
         [SQL_ADD_ALIVE] = "INSERT INTO alive (apps) VALUES (?1)",
         [SQL_HAS_INTERVAL] = "SELECT 1 FROM interval WHERE end_ns = ?1",
+        [SQL_LAST_KEY] = "SELECT max(end_ns) FROM interval",
         [SQL_ADD_INTERVAL] =
                 "INSERT INTO interval (end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent,"
                 " battery_status, capacity_percent, charge_now_uah, charge_full_uah, energy_now_uwh, energy_full_uwh,"

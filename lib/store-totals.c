@@ -90,9 +90,11 @@ static int add_usages(struct store *store, struct totals *totals, struct reader 
                         err = get_usage(store, &reader, &usage, true);
                 if (err)
                         return err;
-                total = totals_of(store, totals, app, state, &err);
-                if (!err)
-                        err = usage_add(&total->usage, &usage);
+                if (app > 0) {
+                        total = totals_of(store, totals, app, state, &err);
+                        if (!err)
+                                err = usage_add(&total->usage, &usage);
+                }
                 usage_clear(&usage);
         }
         return err;

@@ -266,10 +266,8 @@ static void bind_battery(sqlite3_stmt *add, int column, const struct interval *i
 static int put_row(struct store *store, const struct interval_row *row, int64_t end_ns)
 {
         int64_t app, process = 0;
-        int err = names_app(store, row->app, row->uid, &app);
+        int err = names_row(store, row, end_ns, &app, &process);
 
-        if (!err && row->pid != 0)
-                err = names_process(store, row, app, end_ns, &process);
         if (!err)
                 err = put_number(&store->bytes, (uint64_t)app * 2 + row->state);
         if (!err)
@@ -277,14 +275,23 @@ static int put_row(struct store *store, const struct interval_row *row, int64_t 
         return err ? err : put_usage(store, &store->bytes, &row->usage, true);
 }
 
-/* The busiest first: its proportions are the least rounded, and the others are written as what differs from it. */
-static int put_rows(struct store *store, const struct interval *interval, int64_t end_ns)
+/* Proportions that all rows share, as the usage of app 0: they cost as much as two rows in full. */
+#define ROWS_PER_SHAPE 4
+static int put_shape(struct store *store, const struct interval *interval)
+{
+        const struct usage shape = { .cpu = interval->shape, .n_cpu = interval->n_shape };
+        int err = put_number(&store->bytes, 0);
+
+        if (!err)
+                err = put_number(&store->bytes, 0);
+        return err ? err : put_usage(store, &store->bytes, &shape, true);
+}
+
+static size_t find_busiest(const struct interval *interval)
 {
         size_t busiest = 0;
         uint64_t most_ns = 0;
-        int err = 0;
 
-        store->bytes.n = store->shape.n = 0;
         for (size_t i = 0; i < interval->n_rows; i++) {
                 uint64_t busy_ns = usage_busy_ns(&interval->rows[i].usage);
 
@@ -293,7 +300,20 @@ static int put_rows(struct store *store, const struct interval *interval, int64_
                         busiest = i;
                 }
         }
-        if (interval->n_rows > 0)
+        return busiest;
+}
+
+/* Without a shape the busiest is first: its proportions are the least rounded, and the others are written by them. */
+static int put_rows(struct store *store, const struct interval *interval, int64_t end_ns)
+{
+        bool shaped = interval->n_shape > 1 && interval->n_rows >= ROWS_PER_SHAPE;
+        size_t busiest = shaped || interval->n_rows == 0 ? SIZE_MAX : find_busiest(interval);
+        int err = 0;
+
+        store->bytes.n = store->shape.n = 0;
+        if (shaped)
+                err = put_shape(store, interval);
+        if (busiest != SIZE_MAX)
                 err = put_row(store, &interval->rows[busiest], end_ns);
         for (size_t i = 0; !err && i < interval->n_rows; i++)
                 if (i != busiest)
@@ -391,12 +411,32 @@ static int put_interval(struct store *store, const struct interval *interval, in
         return store_step(store, add);
 }
 
-/* The end is the interval's key. Two that end at once (the clock was put back, to the ns) are a ns apart. */
+static int read_last_key(struct store *store)
+{
+        sqlite3_stmt *last = store_statement(store, SQL_LAST_KEY);
+        int more = last ? store_step(store, last) : -EBADMSG;
+
+        if (more < 0)
+                return more;
+        store->last_ns = more && sqlite3_column_type(last, 0) != SQLITE_NULL ? sqlite3_column_int64(last, 0) : INT64_MIN;
+        store->last_known = true;
+        sqlite3_reset(last);
+        return 0;
+}
+
+/*
+ * The end is the interval's key. Two that end at once (the clock was put back, to the ns) are a ns apart. Mostly it is
+ * later than all there are, and nobody need look.
+ */
 static int find_key(struct store *store, int64_t *end_ns)
 {
-        sqlite3_stmt *has = store_statement(store, SQL_HAS_INTERVAL);
-        int more = has ? 1 : -EBADMSG;
+        int more = store->last_known ? 0 : read_last_key(store);
+        sqlite3_stmt *has;
 
+        if (more || *end_ns > store->last_ns)
+                return more;
+        has = store_statement(store, SQL_HAS_INTERVAL);
+        more = has ? 1 : -EBADMSG;
         while (more == 1) {
                 sqlite3_bind_int64(has, 1, *end_ns);
                 more = store_step(store, has);
@@ -434,6 +474,8 @@ int store_append(struct store *store, const struct interval *interval)
         if (!err && end_ns <= store->marks.hour_done_ns)
                 err = roll_up_late(store, end_ns);
         err = store_finish(store, err);
+        if (!err)
+                store->last_ns = MAX(store->last_ns, end_ns);
         if (err) {
                 store->alive_id = 0;
                 names_load(store); /* what was rolled back has no number any more */

@@ -98,6 +98,28 @@ int usage_add_screen(struct usage *usage, uint32_t brightness, uint64_t on_ns)
         return 0;
 }
 
+/* Both ascend, and mostly have the same points: each is looked for where the one before was found. */
+static int add_cpus(struct usage *to, const struct usage *from)
+{
+        int err = 0;
+
+        for (size_t i = 0, at = 0; !err && i < from->n_cpu; i++) {
+                const struct cpu_time *cpu = &from->cpu[i];
+
+                while (at < to->n_cpu && (to->cpu[at].policy < cpu->policy ||
+                                          (to->cpu[at].policy == cpu->policy && to->cpu[at].khz < cpu->khz)))
+                        at++;
+                if (at == to->n_cpu || to->cpu[at].policy != cpu->policy || to->cpu[at].khz != cpu->khz) {
+                        err = usage_add_cpu(to, cpu->policy, cpu->khz, cpu->busy_ns, cpu->any_ns);
+                        continue;
+                }
+                err = add(&to->cpu[at].busy_ns, cpu->busy_ns);
+                if (!err)
+                        err = add(&to->cpu[at].any_ns, cpu->any_ns);
+        }
+        return err;
+}
+
 int usage_add(struct usage *to, const struct usage *from)
 {
         const struct {
@@ -124,13 +146,9 @@ int usage_add(struct usage *to, const struct usage *from)
                 if (err)
                         return err;
         }
-        for (size_t i = 0; i < from->n_cpu; i++) {
-                const struct cpu_time *cpu = &from->cpu[i];
-
-                err = usage_add_cpu(to, cpu->policy, cpu->khz, cpu->busy_ns, cpu->any_ns);
-                if (err)
-                        return err;
-        }
+        err = add_cpus(to, from);
+        if (err)
+                return err;
         for (size_t i = 0; i < from->n_screen; i++) {
                 err = usage_add_screen(to, from->screen[i].brightness, from->screen[i].on_ns);
                 if (err)
