@@ -212,6 +212,18 @@ static int read_iterator(struct process_collector *collector)
         return err;
 }
 
+/* Their CPU time is nobody's then, and not lost to the machine's total; but somebody should know. */
+static void tell_lost(struct process_collector *collector)
+{
+        uint64_t lost = collector->bpf->bss->lost_exits.n;
+
+        if (lost == collector->lost)
+                return;
+        log_warning(collector->log, "%llu processes ended since the last poll for which there was no room; what they used is "
+                    "nobody's; a shorter interval helps", (unsigned long long)(lost - collector->lost));
+        collector->lost = lost;
+}
+
 /* What happened comes before what is: a name that changed by exec must not rename what went before. */
 static int process_bpf_read(struct source *source, struct sample *sample)
 {
@@ -222,6 +234,7 @@ static int process_bpf_read(struct source *source, struct sample *sample)
         process_table_begin(collector->table);
         if (collector->exits)
                 err = ring_buffer__consume(collector->exits);
+        tell_lost(collector);
         if (err >= 0)
                 err = collector->iterator ? read_iterator(collector) : walk(collector);
         if (err < 0) {
@@ -258,6 +271,7 @@ static int open_any(const struct collector_options *options, bool iterator, stru
                 return -ENOMEM;
         collector->source.ops = iterator ? &process_bpf_iter_ops : &process_bpf_ops;
         collector->root_fd = -1;
+        collector->log = options->log;
         collector->fresh = true;
         err = process_bpf_load(options, iterator, collector);
         if (!err) {

@@ -32,6 +32,8 @@ struct process_collector {
         size_t opps_row;
         size_t n_placed;                      /* opps of the sample for which `opps.place` was made */
         struct policy_times shown[BPF_POLICIES_MAX];
+        const struct log *log;
+        uint64_t lost;                        /* ends and execs that the ring had no room for, as far as told */
         const char *wifi_for_test;
         uint32_t polls;
         int root_fd;

@@ -184,9 +184,48 @@ static void test_exec(void)
         check_near((double)(first_ns + second_ns), (double)ran_ns, 0.01 * (double)ran_ns);
 }
 
+#define MORE_THAN_THE_RING_HOLDS 4000
+static unsigned long long lost;
+
+static void hear_of_lost(void *data, enum log_level level, const char *text)
+{
+        unsigned long long n;
+
+        if (sscanf(text, "%llu processes ended", &n) == 1)
+                lost += n;
+}
+
+static void run_one(void)
+{
+        pid_t pid = vfork();
+
+        if (pid == 0)
+                _exit(0);
+        waitpid(pid, NULL, 0);
+}
+
+/* What is lost is at least told: each process is in a sample, or in the log. */
+static void test_lost(void)
+{
+        size_t n = 0;
+
+        poll_once();
+        for (int i = 0; i < MORE_THAN_THE_RING_HOLDS; i++)
+                run_one();
+        for (int i = 0; i < 150 && n + lost < MORE_THAN_THE_RING_HOLDS; i++) {
+                usleep(100 * 1000);
+                poll_once();
+                (void)sum_of("test-process-ex", &n);
+        }
+        fprintf(stderr, "%zu seen, %llu lost and told\n", n, lost);
+        check(lost > 0);
+        check(n + lost >= MORE_THAN_THE_RING_HOLDS * 99 / 100);
+}
+
 int main(int argc, char **argv)
 {
-        struct collector_options options = { .root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+        const struct log log = { hear_of_lost, NULL };
+        struct collector_options options = { .root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), .log = &log };
         const char *name = argc > 1 ? argv[1] : "bpf";
         int err = collector_open(all_collectors, name, &options, &source);
 
@@ -195,6 +234,8 @@ int main(int argc, char **argv)
                 return 77;
         }
         only_before_the_end = strcmp(name, "kept") == 0;
+        if (!only_before_the_end)
+                test_lost();
         test_short_lived();
         test_threads();
         if (!only_before_the_end) /* nobody tells it of an exec */
