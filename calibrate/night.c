@@ -53,6 +53,19 @@ static double longest_s(const struct night *night, size_t mode)
                                            : night->seconds[mode];
 }
 
+/*
+ * A storage, a network or a radio that did not do what it was asked twice will hardly do it the third time: a percent
+ * of the battery each. What disturbs the CPU or plugs a charger in passes.
+ */
+#define REFUSED_MAX 2
+
+static bool was_refused(const struct night *night, size_t mode)
+{
+        const char *kind = night->plan.modes[mode].mode.kind;
+
+        return night->refused[mode] >= REFUSED_MAX && (!strcmp(kind, "disk") || !strcmp(kind, "wifi") || !strcmp(kind, "mixed"));
+}
+
 bool night_leaves_out(const struct night *night, size_t mode)
 {
         const struct planned_mode *planned = &night->plan.modes[mode];
@@ -60,7 +73,7 @@ bool night_leaves_out(const struct night *night, size_t mode)
         double writes = planned->mode.write_mb_per_s * BYTES_PER_MB * seconds;
         double moves = (planned->mode.rx_mb_per_s + planned->mode.tx_mb_per_s) * BYTES_PER_MB * seconds;
 
-        return night->left_out[mode] || night->times[mode] >= planned->visits_max ||
+        return night->left_out[mode] || was_refused(night, mode) || night->times[mode] >= planned->visits_max ||
                (writes > 0 && night->written_bytes + writes > night->limits.write_bytes) ||
                (moves > 0 && night->moved_bytes + moves > night->limits.wifi_bytes);
 }
@@ -84,6 +97,7 @@ static void count(struct night *night, const struct observation *observation, si
                 return;
         night->seconds[mode] = (double)observation->elapsed_ns / (double)NS_PER_S;
         night->times[mode] += observation->rejected[0] == '\0';
+        night->refused[mode] += observation->rejected[0] != '\0';
 }
 
 static int observe(struct night *night, const struct observation *observation)
@@ -256,7 +270,8 @@ int night_open(struct night *night)
         night->seconds = calloc(night->plan.n + 1, sizeof(*night->seconds));
         night->times = calloc(night->plan.n + 1, sizeof(*night->times));
         night->left_out = calloc(night->plan.n + 1, sizeof(*night->left_out));
-        if (!night->order || !night->seconds || !night->times || !night->left_out)
+        night->refused = calloc(night->plan.n + 1, sizeof(*night->refused));
+        if (!night->order || !night->seconds || !night->times || !night->left_out || !night->refused)
                 return -ENOMEM;
         for (size_t i = 0; i < night->plan.n; i++)
                 night->seconds[i] = NAN;
@@ -276,6 +291,7 @@ void night_close(struct night *night)
         free(night->seconds);
         free(night->times);
         free(night->left_out);
+        free(night->refused);
 }
 
 /* What ended a wait early, in words; NULL: no limit but an error. */

@@ -46,6 +46,7 @@ struct night {
         double *seconds;                /* of each mode, as last measured; NaN: not yet */
         size_t *times;                  /* how often each mode was measured in this run */
         bool *left_out;                 /* modes that the hardware cannot be held in */
+        size_t *refused;                /* how often each was rejected */
         double written_bytes, moved_bytes; /* by this run, of the limits */
         uint64_t start_ns;
         double biggest_percent;         /* used by one observation so far */

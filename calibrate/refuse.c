@@ -3,6 +3,7 @@
 #include "refuse.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -134,6 +135,10 @@ static void check_moved(const struct mode *mode, struct observation *observation
                        100 * (double)usage->wifi_on_ns / elapsed);
         check_rate("received", usage->wifi_rx_bytes, mode->rx_mb_per_s, observation);
         check_rate("sent", usage->wifi_tx_bytes, mode->tx_mb_per_s, observation);
+        /* A collector that counts no bursts would let their energy seem to be something else's. */
+        if ((double)usage->wifi_wakes < RAN_SHARE * mode->wakes_per_s * elapsed / (double)NS_PER_S)
+                reject(observation, "only %" PRIu64 " of the %.0f wake-ups asked for were counted", usage->wifi_wakes,
+                       mode->wakes_per_s * elapsed / (double)NS_PER_S);
 }
 
 void refuse_observation(const struct runner *runner, const struct mode *mode, struct observation *observation)

@@ -351,9 +351,9 @@ static void leaves_out_what_goes_beyond(void)
 {
         double seconds[64], whole;
         bool left_out[64] = { false };
-        size_t times[64] = { 0 }, write, read;
+        size_t times[64] = { 0 }, refused[64] = { 0 }, write, read, burn;
         struct night night = { .method = METHOD_GAUGE, .seconds = seconds, .left_out = left_out, .times = times,
-                               .limits = { 1e9, 10, INFINITY } };
+                               .refused = refused, .limits = { 1e9, 10, INFINITY } };
 
         phone(&night.description, 1, 2);
         check_int(plan_make(&night.description, &night.plan), 0);
@@ -375,6 +375,12 @@ static void leaves_out_what_goes_beyond(void)
         check(!night_leaves_out(&night, read));
         times[read] = 2;
         check(night_leaves_out(&night, read));
+        burn = night.plan.burn;
+        refused[write] = refused[burn] = 1;
+        check(!night_leaves_out(&night, write));
+        refused[write] = refused[burn] = 2;
+        check(night_leaves_out(&night, write) && !night_leaves_out(&night, burn));
+        refused[write] = 0;
         left_out[write] = true;
         check(night_leaves_out(&night, write) && !night_leaves_out(&night, 0));
         plan_clear(&night.plan);
