@@ -1,0 +1,157 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What NetworkManager says of an interface, asked on a bus of our own where a child answers in its place. */
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <systemd/sd-bus.h>
+#include <time.h>
+
+#include "check.h"
+#include "metered.h"
+#include "util.h"
+
+#define NAME "org.freedesktop.NetworkManager"
+
+static const char *const interfaces[] = { "unknown0", "paid0", "free0", "paidperhaps0", "freeperhaps0" };
+static const uint32_t answers[] = { 0, 1, 2, 3, 4 };
+
+static int get_device(sd_bus_message *message, void *data, sd_bus_error *error)
+{
+        const char *interface;
+        char path[64];
+        int err = sd_bus_message_read(message, "s", &interface);
+
+        for (size_t i = 0; err >= 0 && i < ARRAY_SIZE(interfaces); i++) {
+                if (strcmp(interfaces[i], interface))
+                        continue;
+                snprintf(path, sizeof(path), "/org/freedesktop/NetworkManager/Devices/%zu", i);
+                return sd_bus_reply_method_return(message, "o", path);
+        }
+        return sd_bus_reply_method_errorf(message, NAME ".UnknownDevice", "No device %s", interface);
+}
+
+static int get_metered(sd_bus *bus, const char *path, const char *interface, const char *property,
+                       sd_bus_message *reply, void *data, sd_bus_error *error)
+{
+        return sd_bus_message_append(reply, "u", *(const uint32_t *)data);
+}
+
+static const sd_bus_vtable manager_table[] = {
+        SD_BUS_VTABLE_START(0),
+        SD_BUS_METHOD("GetDeviceByIpIface", "s", "o", get_device, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_VTABLE_END,
+};
+
+static const sd_bus_vtable device_table[] = {
+        SD_BUS_VTABLE_START(0),
+        SD_BUS_PROPERTY("Metered", "u", get_metered, 0, 0),
+        SD_BUS_VTABLE_END,
+};
+
+static void serve(void)
+{
+        sd_bus *bus = NULL;
+
+        if (sd_bus_open_system(&bus) < 0 ||
+            sd_bus_add_object_vtable(bus, NULL, "/org/freedesktop/NetworkManager", NAME, manager_table, NULL) < 0)
+                _exit(1);
+        for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
+                char path[64];
+
+                snprintf(path, sizeof(path), "/org/freedesktop/NetworkManager/Devices/%zu", i);
+                sd_bus_add_object_vtable(bus, NULL, path, NAME ".Device", device_table, (void *)&answers[i]);
+        }
+        if (sd_bus_request_name(bus, NAME, 0) < 0)
+                _exit(1);
+        for (;;) {
+                if (sd_bus_process(bus, NULL) == 0)
+                        sd_bus_wait(bus, UINT64_MAX);
+        }
+}
+
+static pid_t start_bus(const char *address)
+{
+        char argument[160];
+        char *const arguments[] = { (char *)"dbus-daemon", (char *)"--session", (char *)"--nofork",
+                                    (char *)"--nopidfile", argument, NULL };
+        pid_t pid;
+
+        snprintf(argument, sizeof(argument), "--address=%s", address);
+        return posix_spawnp(&pid, "dbus-daemon", NULL, NULL, arguments, environ) == 0 ? pid : -1;
+}
+
+/* Until it answers or fifteen seconds are over. */
+static bool wait_until(bool (*ready)(void))
+{
+        const struct timespec pause = { .tv_nsec = 50000000 };
+
+        for (unsigned i = 0; i < 300; i++) {
+                if (ready())
+                        return true;
+                nanosleep(&pause, NULL);
+        }
+        return false;
+}
+
+static bool bus_answers(void)
+{
+        sd_bus *bus = NULL;
+        const char *name;
+        bool answers_now = sd_bus_open_system(&bus) >= 0 && sd_bus_get_unique_name(bus, &name) >= 0;
+
+        sd_bus_flush_close_unref(bus);
+        return answers_now;
+}
+
+static bool manager_answers(void)
+{
+        return metered("paid0") >= 0;
+}
+
+static void end(pid_t pid)
+{
+        if (pid <= 0)
+                return;
+        kill(pid, SIGTERM);
+        waitpid(pid, NULL, 0);
+}
+
+int main(void)
+{
+        char dir[] = "/tmp/joulecast-test-metered-XXXXXX", path[sizeof(dir) + 8], address[sizeof(path) + 16];
+        pid_t bus, service = -1;
+
+        if (!mkdtemp(dir))
+                return 1;
+        snprintf(path, sizeof(path), "%s/bus", dir);
+        snprintf(address, sizeof(address), "unix:path=%s", path);
+        setenv("DBUS_SYSTEM_BUS_ADDRESS", address, 1);
+        check_int(metered("paid0"), -ENODATA); /* no bus at all */
+        bus = start_bus(address);
+        if (bus < 0 || !wait_until(bus_answers)) {
+                printf("no dbus-daemon could be started here\n");
+                end(bus);
+                rmdir(dir);
+                return 77;
+        }
+        check_int(metered("paid0"), -ENODATA); /* a bus without NetworkManager */
+        service = fork();
+        if (service == 0)
+                serve();
+        check(wait_until(manager_answers));
+        check_int(metered("paid0"), 1);
+        check_int(metered("paidperhaps0"), 1);
+        check_int(metered("free0"), 0);
+        check_int(metered("freeperhaps0"), 0);
+        check_int(metered("unknown0"), -ENODATA);
+        check_int(metered("nowhere0"), -ENODATA);
+        end(service);
+        end(bus);
+        unlink(path);
+        rmdir(dir);
+        return check_result();
+}
