@@ -147,6 +147,32 @@ static void exact_rows_come_back(void)
         clear_all(list, ARRAY_SIZE(list));
 }
 
+/* What a machine moves by itself gets no price: it was not measured. */
+static void trickles_are_no_measurement(void)
+{
+        struct observation list[2 * ARRAY_SIZE(loads)];
+        struct observation_run run = run_of("gauge");
+        struct outcome outcome;
+        char error[128] = "";
+
+        for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
+                struct usage *usage = &list[i].usage;
+
+                observe(&loads[i % ARRAY_SIZE(loads)], i, &list[i]);
+                usage->wifi_rx_bytes += 20 * 1000 * (i % 3);
+                usage->wifi_tx_bytes = 20 * 1000 * (i % 5);
+                usage->write_bytes = 20 * 20000 * (i % 4);
+                usage->wifi_wakes = i % 4;
+        }
+        check_int(refit_regression(&run, list, ARRAY_SIZE(list), &outcome, error, sizeof(error)), 0);
+        check(isnan(value_of(&outcome, "wifi.tx_mj_per_mb")) && isnan(value_of(&outcome, "wifi.wake_mj")));
+        check(isnan(value_of(&outcome, "disk.write_mj_per_mb")));
+        check_near(value_of(&outcome, "wifi.rx_mj_per_mb"), WIFI_RX, 20);
+        check_near(value_of(&outcome, "disk.read_mj_per_mb"), READ, 0.5);
+        outcome_clear(&outcome);
+        clear_all(list, ARRAY_SIZE(list));
+}
+
 /* With a prior that hardly holds, to 1e-6: the algebra itself. */
 static void algebra_is_exact(void)
 {
@@ -612,6 +638,7 @@ int main(void)
         nnls_is_known();
         algebra_is_exact();
         exact_rows_come_back();
+        trickles_are_no_measurement();
         deficient_design_is_flagged();
         refresh_may_change();
         noise_takes_nothing();

@@ -116,6 +116,19 @@ static int see_level(struct seen *seen, const struct screen_time *screen)
         return 0;
 }
 
+/*
+ * What a machine moves by itself is base: logs, mail, keepalives. A price per megabyte learnt from a trickle alone would
+ * be a number with an error of many times itself, where "not measured" is the truth. Modes of a load are far above.
+ */
+#define TRICKLE_DISK_PER_S 100e3
+#define TRICKLE_WIFI_PER_S 10e3
+#define TRICKLE_WAKES_PER_S 0.3
+
+static bool stands_out(uint64_t amount, double trickle_per_s, const struct usage *usage)
+{
+        return (double)amount > trickle_per_s * (double)usage->time_ns / NS_PER_S;
+}
+
 static int see(struct seen *seen, struct device *device, const struct usage *usage)
 {
         int err;
@@ -132,12 +145,12 @@ static int see(struct seen *seen, struct device *device, const struct usage *usa
                 if (err)
                         return err;
         }
-        seen->terms[TERM_DISK_READ] |= usage->read_bytes > 0;
-        seen->terms[TERM_DISK_WRITE] |= usage->write_bytes > 0;
+        seen->terms[TERM_DISK_READ] |= stands_out(usage->read_bytes, TRICKLE_DISK_PER_S, usage);
+        seen->terms[TERM_DISK_WRITE] |= stands_out(usage->write_bytes, TRICKLE_DISK_PER_S, usage);
         seen->terms[TERM_WIFI_ON] |= usage->wifi_on_ns > 0;
-        seen->terms[TERM_WIFI_RX] |= usage->wifi_rx_bytes > 0;
-        seen->terms[TERM_WIFI_TX] |= usage->wifi_tx_bytes > 0;
-        seen->terms[TERM_WIFI_WAKE] |= usage->wifi_wakes > 0;
+        seen->terms[TERM_WIFI_RX] |= stands_out(usage->wifi_rx_bytes, TRICKLE_WIFI_PER_S, usage);
+        seen->terms[TERM_WIFI_TX] |= stands_out(usage->wifi_tx_bytes, TRICKLE_WIFI_PER_S, usage);
+        seen->terms[TERM_WIFI_WAKE] |= stands_out(usage->wifi_wakes, TRICKLE_WAKES_PER_S, usage);
         seen->terms[TERM_GPU] |= usage->gpu_busy_ns > 0;
         return 0;
 }
