@@ -6,6 +6,7 @@ import os
 import time
 from collections import namedtuple
 
+import steps_parts
 from phone import Phone, PhoneError
 from screen import screen
 
@@ -154,5 +155,6 @@ def frequency(suite):
 STEPS = {
     "screen": Step(screen, 60, "a white screen on the console, and the console again"),
     "doctor": Step(doctor, 30, "what joulecast finds is what the phone has"),
+    "parts": Step(steps_parts.parts, 240, "loads of the disk and over WiFi, the radio off and on, the access point gone"),
     "frequency": Step(frequency, 90, "CPU time by frequency, spun at pinned clocks"),
 }
