@@ -279,6 +279,19 @@ static int describe_unpinned(struct cpu_part *self, int root_fd)
         return 0;
 }
 
+/* A laptop may have a policy for each core, and a night cannot learn more of them than its modes have room for. */
+static void tell_left_out(const struct cpu_part *self, int root_fd)
+{
+        uint32_t online[256];
+        size_t n = online_cpus(root_fd, online, ARRAY_SIZE(online));
+
+        for (size_t i = 0; i < self->n_policies; i++)
+                n -= MIN(n, self->policies[i].shown.n_cpus);
+        if (n > 0)
+                log_warning(self->log, "%zu CPUs are in frequency policies beyond the first %zu, which alone are "
+                            "measured; forecasts will lack what runs there", n, self->n_policies);
+}
+
 int part_cpu_open(const struct machine_hardware *machine, struct part **ret)
 {
         _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -291,10 +304,12 @@ int part_cpu_open(const struct machine_hardware *machine, struct part **ret)
         self->log = machine->log;
         n = frequency_policies(self->policies, ARRAY_SIZE(self->policies));
         self->drives = n > 0;
-        if (n > 0)
+        if (n > 0) {
                 self->n_policies = (size_t)n;
-        else if (!err)
+                tell_left_out(self, root_fd);
+        } else if (!err) {
                 err = describe_unpinned(self, root_fd);
+        }
         if (err) {
                 free(self);
                 return err;
