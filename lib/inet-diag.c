@@ -124,17 +124,21 @@ static int list(int fd, uint8_t family, int (*each)(void *data, const struct ine
 
         while (!err) {
                 ssize_t length = recv(fd, answer, sizeof(answer), 0);
-                int left = (int)length;
+                size_t left = (size_t)length, step;
 
                 if (length < 0)
                         return -errno;
-                for (const struct nlmsghdr *head = (const void *)answer; NLMSG_OK(head, left); head = NLMSG_NEXT(head, left)) {
+                for (const char *at = answer; left >= sizeof(struct nlmsghdr); at += step, left -= step) {
+                        const struct nlmsghdr *head = (const void *)at;
                         struct inet_socket socket;
 
+                        if (head->nlmsg_len < sizeof(*head) || head->nlmsg_len > left)
+                                return -EBADMSG;
+                        step = MIN((size_t)NLMSG_ALIGN(head->nlmsg_len), left);
                         if (head->nlmsg_type == NLMSG_DONE)
                                 return stop;
                         if (head->nlmsg_type == NLMSG_ERROR)
-                                return left >= (int)NLMSG_LENGTH(sizeof(struct nlmsgerr)) ?
+                                return left >= NLMSG_LENGTH(sizeof(struct nlmsgerr)) ?
                                                ((const struct nlmsgerr *)NLMSG_DATA(head))->error : -EBADMSG;
                         if (!stop && head->nlmsg_type == SOCK_DIAG_BY_FAMILY && parse(head, &socket))
                                 stop = each(data, &socket); /* the rest is read all the same: it is in the way of the next */

@@ -480,6 +480,14 @@ static const struct process *wait_for(const struct work *work, pid_t pid, bool w
         return process;
 }
 
+/* To the byte; but what a slow machine sends again are packets again. */
+static void check_bytes(uint64_t got, uint64_t want)
+{
+        if (way == NET_BY_PACKETS && got > want && got <= want + want / 100)
+                return;
+        check_int(got, want);
+}
+
 static void check_work(const struct work *work, pid_t pid, bool wifi)
 {
         const struct process *process = wait_for(work, pid, wifi);
@@ -494,8 +502,8 @@ static void check_work(const struct work *work, pid_t pid, bool wifi)
                 (unsigned long long)process->wifi_wakes);
         check(process->have & PROCESS_WIFI && process->have & PROCESS_OTHER_NET);
         want = expected(work, process->wifi_rx_bytes + process->other_rx_bytes > 0);
-        check_int(wifi ? process->wifi_tx_bytes : process->other_tx_bytes, want.sent);
-        check_int(wifi ? process->wifi_rx_bytes : process->other_rx_bytes, want.received);
+        check_bytes(wifi ? process->wifi_tx_bytes : process->other_tx_bytes, want.sent);
+        check_bytes(wifi ? process->wifi_rx_bytes : process->other_rx_bytes, want.received);
         check_int(wifi ? process->other_tx_bytes : process->wifi_tx_bytes, 0);
         check_int(wifi ? process->other_rx_bytes : process->wifi_rx_bytes, 0);
         check_int(process->wifi_wakes, wifi ? want.bursts : 0);
