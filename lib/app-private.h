@@ -36,6 +36,7 @@ struct app_entry {
         bool corrected; /* by a window */
         bool sandboxed; /* flatpak said so itself */
         bool kernel;    /* a thread of the kernel; its workers change their comm all the time */
+        bool again;     /* its app may be another, whatever its group */
         uint8_t looks;       /* 2: looked at in two sweeps, so it has arrived in its own group */
         uint32_t look_sweep; /* of the last one */
         uint32_t seen;  /* in which sweep */

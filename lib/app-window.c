@@ -133,6 +133,7 @@ static void correct(struct apps *apps, struct app_entry *entry, const char *app)
                         if (at->cgroup == entry->cgroup && !at->corrected) {
                                 at->looks = MIN(at->looks, 1); /* it may be a descendant: look again */
                                 at->look_sweep = apps->sweep - 1;
+                                at->again = true;
                         }
 }
 

@@ -292,8 +292,15 @@ static struct app_entry *get_entry(struct apps *apps, const struct app_process *
         return entry;
 }
 
+/* The second look: still in the group of the first, below a parent that is settled. Most are, and no more is read. */
+static bool has_stayed(const struct app_entry *entry, const struct app_cgroup *cgroup, const struct app_entry *parent)
+{
+        return entry->looks == 1 && !entry->again && entry->cgroup == cgroup && (!parent || parent->looks >= 2);
+}
+
 static int look(struct apps *apps, struct app_entry *entry, const struct app_entry *parent)
 {
+        struct app_cgroup *cgroup;
         char path[4096];
 
         if (process_read_cgroup(apps->root_fd, entry->pid, path, sizeof(path)) < 0)
@@ -301,12 +308,15 @@ static int look(struct apps *apps, struct app_entry *entry, const struct app_ent
         if (apps->refreshed != apps->sweep) /* it may have been installed a moment ago */
                 desktop_index_refresh(apps->index);
         apps->refreshed = apps->sweep;
-        entry->cgroup = get_cgroup(apps, path);
-        if (!entry->cgroup)
+        cgroup = get_cgroup(apps, path);
+        if (!cgroup)
                 return -ENOMEM;
-        entry->lead = process_lead(apps->root_fd, entry);
-        entry->top = entry->own = entry->sandboxed = false;
-        classify(apps, entry, parent);
+        if (!has_stayed(entry, cgroup, parent)) {
+                entry->cgroup = cgroup;
+                entry->lead = process_lead(apps->root_fd, entry);
+                entry->top = entry->own = entry->sandboxed = entry->again = false;
+                classify(apps, entry, parent);
+        }
         entry->looks++;
         entry->look_sweep = apps->sweep;
         return 0;

@@ -36,6 +36,7 @@ static void see(const struct process_record *record, const uint64_t *opps, uint3
 
         *ret = (struct process_seen){
                 .pid = (pid_t)record->pid,
+                .ppid = record->kind == RECORD_ALIVE ? (pid_t)record->parent_pid : 0,
                 .uid = record->uid,
                 .start_ns = record->start_ns,
                 .comm = record->comm,

@@ -205,6 +205,7 @@ static int read_process(struct kept_collector *collector, struct kept *kept)
         seen = (struct process_seen){
                 .pid = kept->pid,
                 .parent = collector->ends ? 0 : stat.parent,
+                .ppid = stat.parent,
                 .uid = kept->uid,
                 .start_ns = stat.start_time * collector->tick_ns,
                 .kernel_thread = stat.kernel_thread,

@@ -68,7 +68,7 @@ int known_name_alive(struct process_table *table, struct known *known, const str
         snprintf(known->comm, sizeof(known->comm), "%s", seen->comm);
         snprintf(pid, sizeof(pid), "%d", (int)seen->pid);
         if (table->apps) {
-                known->ppid = read_ppid(table, pid);
+                known->ppid = seen->ppid > 0 ? seen->ppid : read_ppid(table, pid);
                 known_find_app(table, known);
                 if (known->young == 0)
                         err = list_add(&table->young, known);

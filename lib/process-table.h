@@ -34,6 +34,7 @@ enum process_amount {
 struct process_seen {
         pid_t pid;
         pid_t parent;              /* who will reap it, where the collector is not told of ends; else 0 */
+        pid_t ppid;                /* for its app; 0: /proc is asked */
         uid_t uid;
         uint64_t start_ns;         /* boottime, as exactly as the collector knows it */
         const char *comm;          /* at most 31 bytes and a NUL */

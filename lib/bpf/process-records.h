@@ -42,7 +42,7 @@ struct process_record {
         __u32 kind;
         __u64 start_ns;        /* boottime */
         __u32 uid;             /* real: who started it */
-        __u32 parent_pid;      /* EXIT: who reaps it and gets its io added */
+        __u32 parent_pid;      /* EXIT: who reaps it and gets its io added; ALIVE: its parent, 0 unknown */
         __u32 kernel_thread;
         __u64 parent_start_ns; /* EXIT */
         __u64 event_ns;        /* EXIT and EXEC: boottime of the record */

@@ -141,6 +141,7 @@ static __always_inline void add_threads(struct task_struct *leader, struct proce
 static __always_inline void record_process(struct task_struct *task, struct process_record *record, __u64 *opps)
 {
         start_record(record, task, RECORD_ALIVE);
+        record->parent_pid = task->real_parent->tgid;
         if (with_cpu)
                 clear_opps(opps);
         if (task->signal->nr_threads == 1) {

@@ -39,7 +39,7 @@ struct candidate {
         struct interval_maker *maker;
         struct store *store;
         char path[64];
-        size_t n_rows;
+        size_t n_rows, n_processes;
         double whole_us[POLLS_MAX], collect_us[POLLS_MAX], subtract_us[POLLS_MAX];
         bool alone; /* CPU time and disk bytes only */
 };
@@ -101,6 +101,7 @@ static void poll_once(struct candidate *candidate, int poll)
         int err = sources_read(&candidate->sources, &candidate->sample);
 
         collected_us = cpu_us();
+        candidate->n_processes = candidate->sample.n_processes + candidate->sample.n_unlisted;
         if (!err)
                 err = interval_make(candidate->maker, &candidate->sample, &candidate->interval);
         subtracted_us = cpu_us();
@@ -185,7 +186,7 @@ int main(int argc, char **argv)
                 if (i == 0)
                         reference = whole;
                 printf("%-28s %9zu %9.0f %9.0f %9.0f %9.4f %6.1f %6zu\n", candidate->name,
-                       candidate->interval.n_alive > 0 ? candidate->sample.n_processes : 0, whole,
+                       candidate->n_processes, whole,
                        median(candidate->collect_us, polls), median(candidate->subtract_us, polls), whole / reference,
                        reference / whole, candidate->n_rows);
         }
