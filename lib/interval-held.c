@@ -20,7 +20,8 @@ static size_t slot_of(const struct held_table *table, pid_t pid)
 
 struct held *held_find_pid(const struct held_table *table, pid_t pid, const struct held *after)
 {
-        struct held *held = after ? after->next : table->n_slots ? table->slots[slot_of(table, pid)] : NULL;
+        struct held *first = table->n_slots ? table->slots[slot_of(table, pid)] : NULL;
+        struct held *held = after ? after->next : first;
 
         while (held && held->process.pid != pid)
                 held = held->next;

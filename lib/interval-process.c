@@ -121,7 +121,7 @@ static int take_foreground(struct usage *usage, uint64_t fg_ns, uint64_t awake_n
         return 0;
 }
 
-/* How much of the interval a process lived through, as far as its source knows; one that was there before, from its start. */
+/* How much of the interval a process lived through, as far as its source knows; an old one from its start. */
 uint64_t making_alive_ns(const struct making *making, const struct held *held)
 {
         const struct process *process = held_now(held);

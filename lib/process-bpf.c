@@ -220,8 +220,10 @@ static void tell_lost(struct process_collector *collector)
 
         if (lost == collector->lost)
                 return;
-        log_warning(collector->log, "%llu processes ended since the last poll for which there was no room; what they used is "
-                    "nobody's; a shorter interval helps", (unsigned long long)(lost - collector->lost));
+        log_warning(collector->log,
+                    "%llu processes ended since the last poll for which there was no room; what they used is "
+                    "nobody's; a shorter interval helps",
+                    (unsigned long long)(lost - collector->lost));
         collector->lost = lost;
 }
 
