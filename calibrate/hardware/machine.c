@@ -79,10 +79,17 @@ static int wait_until(struct hardware *hardware, uint64_t until_ns)
         return guard_wait(machine_of(hardware)->guard, until_ns);
 }
 
-/* With the collectors that count in the kernel, where they load: the split of CPU time by frequency is exact then. */
+/*
+ * With the collectors that count in the kernel, where they load: the split of CPU time by frequency is exact then. Who
+ * has the screen is nothing that a calibration asks, and on a text console it takes a walk over all processes.
+ */
 static int open_sources(struct hardware_machine *machine)
 {
-        const struct machine_options options = { .collectors = all_collectors, .log = machine->options.log };
+        const struct machine_options options = {
+                .collectors = all_collectors,
+                .foreground = "none",
+                .log = machine->options.log,
+        };
         struct source *source = NULL;
         int err;
 

@@ -69,11 +69,59 @@ class Monitor:
                     raise PhoneError("QEMU, %s: %s" % (command, answer["error"]["desc"]))
 
 
+class Physics:
+    """The program that is the phone's hardware. It holds the truth; what it drained is asked here, never in the phone."""
+
+    def __init__(self, program, device, *arguments):
+        self.program, self.device, self.arguments = program, device, arguments
+        self.process = self.socket = None
+
+    def power_on(self, phone):
+        control = phone.path("control")
+        for name in ("qtest", "qmp-physics"):
+            phone.wait_for_socket(name)
+        if os.path.exists(control):
+            os.unlink(control)
+        log = open(phone.path("physics.log"), "ab")
+        self.process = subprocess.Popen(
+            [self.program, "--device", self.device, "--qtest", phone.path("qtest"), "--qmp", phone.path("qmp-physics"),
+             "--radio", phone.path("air.jsonl"), "--control", control, "--state", phone.path("charge"), *self.arguments],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=end_with_parent)
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(20)
+        self.socket.connect(phone.wait_for_socket("control"))
+        self.file = self.socket.makefile("rw", encoding="utf-8")
+
+    def ask(self, command, **arguments):
+        try:
+            self.file.write(json.dumps({"cmd": command, **arguments}) + "\n")
+            self.file.flush()
+            answer = json.loads(self.file.readline() or "null")
+        except (OSError, ValueError) as error:
+            raise PhoneError("the physics, asked for %s: %s" % (command, error))
+        if answer is None or "error" in answer:
+            raise PhoneError("the physics, asked for %s: %s" % (command, answer))
+        return answer
+
+    def set(self, **values):
+        return self.ask("set", **values)
+
+    def power_off(self):
+        if self.process and self.process.poll() is None:
+            try:
+                self.process.wait(5)  # it ends when QEMU does, and puts its control groups away
+            except subprocess.TimeoutExpired:
+                self.process.terminate()
+                self.process.wait()
+        self.process = None
+
+
 class Phone:
-    def __init__(self, root, folder, kernel="new", accelerator="tcg,thread=multi", cpus="2", options=()):
+    def __init__(self, root, folder, kernel="new", physics=None, accelerator="tcg,thread=multi", cpus="2", options=()):
         self.root, self.folder = root, folder
         self.kernel = kernel if os.path.exists(os.path.join(root, "vmlinuz-" + kernel)) else "stable"
         self.accelerator, self.cpus, self.options = accelerator, cpus, options
+        self.physics = physics
         self.disk = self.path("root.qcow2")
         self.process = self.monitor = self.agent = None
         self.jobs, self.number = {}, 0
@@ -97,6 +145,7 @@ class Phone:
                 "-m", "1024", "-name", "phone,debug-threads=on", "-display", "none", "-nodefaults", "-no-reboot",
                 "-serial", "file:" + at("console-%d.log" % self.boots),
                 "-qmp", "unix:%s,server=on,wait=off" % at("qmp"),
+                "-qmp", "unix:%s,server=on,wait=off" % at("qmp-physics"),
                 "-qtest", "unix:%s,server=on,wait=off" % at("qtest"), "-qtest-log", "/dev/null",
                 "-device", "pc-testdev", "-acpitable", "file=" + os.path.join(self.root, "phone.aml"),
                 "-device", "VGA,addr=2",
@@ -117,7 +166,7 @@ class Phone:
         if not os.path.exists(self.disk):
             self.new_disk()
         self.boots += 1
-        for name in ("qmp", "qtest", "agent"):
+        for name in ("qmp", "qmp-physics", "qtest", "agent"):
             if os.path.exists(self.path(name)):
                 os.unlink(self.path(name))
         began = time.monotonic()
@@ -125,6 +174,8 @@ class Phone:
         self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                         preexec_fn=end_with_parent)
         self.monitor = Monitor(self.wait_for_socket("qmp"))
+        if self.physics:
+            self.physics.power_on(self)
         self.jobs = {0: Job(self, 0, "boot")}
         self.agent = socket.socket(socket.AF_UNIX)
         self.agent.connect(self.wait_for_socket("agent"))
@@ -197,6 +248,8 @@ class Phone:
         if self.is_on():
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
+        if self.physics:
+            self.physics.power_off()
 
     def off(self):
         """Shuts down in order, or by force."""
@@ -205,7 +258,8 @@ class Phone:
                 self.start("systemctl poweroff")
                 self.process.wait(30)
             except (PhoneError, subprocess.TimeoutExpired):
-                self.cut_power()
+                print("    it did not go off in 30 s", flush=True)
+        self.cut_power()
 
 
 def end_with_parent():

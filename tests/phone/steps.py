@@ -6,14 +6,12 @@ import os
 import time
 from collections import namedtuple
 
+import calibration
+import restoring
 import steps_parts
-from phone import Phone, PhoneError
+from phone import Phone, Physics
 from screen import screen
-
-WORK = "/usr/local/lib/phone/work"
-DAEMON = "/usr/local/libexec/joulecast/joulecastd"
-KHZ = (800000, 1200000, 1800000, 2400000)
-POLICY = "/sys/devices/system/cpu/cpufreq/policy"
+from watch import KHZ, WORK, Watch, pin
 
 Step = namedtuple("Step", "function seconds sentence")
 
@@ -32,6 +30,10 @@ class Suite:
         if not good:
             self.failures.append(text)
         return good
+
+    def physics(self, *arguments):
+        program = os.path.join(self.options.build, "tests", "phone", "physics")
+        return Physics(program, self.options.physics, *arguments)
 
     def boot(self, **options):
         self.phone = Phone(self.options.root, self.folder, **options)
@@ -84,39 +86,6 @@ def profile_of_one(khz):
         "active_mw.%d = %d\nshared_mw.%d = 0\n" % (each, 1000 if each == khz else 0, each) for each in KHZ)) for cpu in (0, 1))
 
 
-def pin(phone, khz):
-    phone.output("".join("echo userspace > %s%d/scaling_governor\necho %d > %s%d/scaling_setspeed\n" %
-                         (POLICY, cpu, khz, POLICY, cpu) for cpu in (0, 1)))
-
-
-class Watch:
-    """joulecastd in the phone, from its first poll on."""
-
-    def __init__(self, phone, name, *arguments):
-        self.phone, self.name = phone, name
-        self.database = "/var/tmp/%s.db" % name
-        self.job = phone.start("exec %s --interval 1 --count 100000 --database %s %s" %
-                               (DAEMON, self.database, " ".join(arguments)))
-        self.wait_for("watching")
-
-    def wait_for(self, word, timeout=60):
-        end = time.monotonic() + timeout
-        while word not in self.job.text():
-            if self.job.ended.is_set() or time.monotonic() > end:
-                raise PhoneError("joulecastd did not get to \"%s\": %s" % (word, self.job.text()))
-            time.sleep(0.1)
-
-    def stop(self):
-        self.phone.output("kill -INT $(busybox pidof joulecastd)")
-        self.job.wait(30)
-
-    def cost(self, profile):
-        """What joulecast cost makes of it: the whole answer, and {(app, state): row}."""
-        self.phone.write("/tmp/profile.ini", profile)
-        said = json.loads(self.phone.output("joulecast cost --json --profile /tmp/profile.ini --database " + self.database))
-        return said, {(row["app"], row["state"]): row for row in said["apps"]}
-
-
 def spin_at_each(suite, collector, tolerance_percent, seconds=3):
     phone = suite.phone
     watch = Watch(phone, collector, "--collector", collector)
@@ -157,4 +126,9 @@ STEPS = {
     "doctor": Step(doctor, 30, "what joulecast finds is what the phone has"),
     "parts": Step(steps_parts.parts, 240, "loads of the disk and over WiFi, the radio off and on, the access point gone"),
     "frequency": Step(frequency, 90, "CPU time by frequency, spun at pinned clocks"),
+    "gauge": Step(calibration.by("gauge", "--passes 1"), 480, "a calibration by gauge, and a mixture of apps priced with it"),
+    "percent": Step(calibration.by("percent", "--stop 3%"), 700, "a calibration by percent, and a mixture of apps priced with it"),
+    "kills": Step(restoring.kills, 250, "a calibration killed at random moments leaves nothing changed"),
+    "cuts": Step(restoring.cuts, 250, "nor does one whose power is cut"),
+    "world": Step(restoring.disturbances, 400, "charger, battery, firmware limit, radio and access point come and go"),
 }

@@ -6,7 +6,7 @@
  *
  * Usage: work spin SECONDS [PERCENT [CPU]]       busy for PERCENT of each 100 ms
  *        work write|read FILE MB_PER_S SECONDS   O_DIRECT, 64 KiB at a time
- *        work send|receive HOST PORT BYTES       TCP, all of it
+ *        work send|receive HOST PORT BYTES [MB_PER_S]  TCP, all of it
  *        work datagrams HOST PORT COUNT SIZE     UDP
  */
 
@@ -39,6 +39,14 @@ static uint64_t clock_ns(clockid_t clock)
 
         clock_gettime(clock, &now);
         return (uint64_t)now.tv_sec * NS + (uint64_t)now.tv_nsec;
+}
+
+static int told(uint64_t bytes, uint64_t began_ns)
+{
+        printf("{\"bytes\": %llu, \"cpu_s\": %.6f, \"wall_s\": %.6f}\n", (unsigned long long)bytes,
+               (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9,
+               (double)(clock_ns(CLOCK_MONOTONIC) - began_ns) / 1e9);
+        return 0;
 }
 
 static void sleep_until(uint64_t until_ns)
@@ -82,9 +90,7 @@ static int spin(int argc, char **argv)
                 if (percent < 100)
                         sleep_until(at + slice);
         }
-        printf("{\"cpu_s\": %.6f, \"wall_s\": %.6f}\n", (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9,
-               (double)(clock_ns(CLOCK_MONOTONIC) - began) / 1e9);
-        return 0;
+        return told(0, began);
 }
 
 static int transfer(char **argv, int writes)
@@ -105,9 +111,7 @@ static int transfer(char **argv, int writes)
                 bytes += BLOCK;
                 sleep_until(began + (uint64_t)((double)bytes / bytes_per_s * 1e9));
         }
-        printf("{\"bytes\": %llu, \"wall_s\": %.6f}\n", (unsigned long long)bytes,
-               (double)(clock_ns(CLOCK_MONOTONIC) - began) / 1e9);
-        return 0;
+        return told(bytes, began);
 }
 
 static int connected(const char *host, const char *port, int type)
@@ -126,9 +130,10 @@ static int connected(const char *host, const char *port, int type)
         return fd;
 }
 
-static int stream(char **argv, int sends)
+static int stream(int argc, char **argv, int sends)
 {
-        uint64_t left = strtoull(argv[4], NULL, 10), bytes = 0;
+        uint64_t began = clock_ns(CLOCK_MONOTONIC), left = strtoull(argv[4], NULL, 10), bytes = 0;
+        double bytes_per_s = argc > 5 ? strtod(argv[5], NULL) * 1e6 : 0;
         int fd = connected(argv[2], argv[3], SOCK_STREAM);
 
         while (left > 0) {
@@ -139,24 +144,25 @@ static int stream(char **argv, int sends)
                         die(sends ? "send" : "receive");
                 left -= (uint64_t)n;
                 bytes += (uint64_t)n;
+                if (bytes_per_s > 0)
+                        sleep_until(began + (uint64_t)((double)bytes / bytes_per_s * 1e9));
         }
         shutdown(fd, SHUT_WR);
         if (sends && read(fd, block, 1) < 0) /* all of it has arrived */
                 die("the other end");
-        printf("{\"bytes\": %llu}\n", (unsigned long long)bytes);
-        return 0;
+        return told(bytes, began);
 }
 
 static int datagrams(char **argv)
 {
+        uint64_t began = clock_ns(CLOCK_MONOTONIC);
         unsigned long count = strtoul(argv[4], NULL, 10), size = strtoul(argv[5], NULL, 10);
         int fd = connected(argv[2], argv[3], SOCK_DGRAM);
 
         for (unsigned long i = 0; i < count; i++)
                 if (size > BLOCK || send(fd, block, size, 0) != (ssize_t)size)
                         die("send");
-        printf("{\"bytes\": %lu}\n", count * size);
-        return 0;
+        return told(count * size, began);
 }
 
 int main(int argc, char **argv)
@@ -167,8 +173,8 @@ int main(int argc, char **argv)
                 return spin(argc, argv);
         if ((!strcmp(what, "write") || !strcmp(what, "read")) && argc == 5)
                 return transfer(argv, what[0] == 'w');
-        if ((!strcmp(what, "send") || !strcmp(what, "receive")) && argc == 5)
-                return stream(argv, what[0] == 's');
+        if ((!strcmp(what, "send") || !strcmp(what, "receive")) && argc >= 5)
+                return stream(argc, argv, what[0] == 's');
         if (!strcmp(what, "datagrams") && argc == 6)
                 return datagrams(argv);
         fprintf(stderr, "usage: work spin|write|read|send|receive|datagrams ...\n");

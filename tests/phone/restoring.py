@@ -1,0 +1,206 @@
+# SPDX-FileCopyrightText: joulecast authors
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whatever happens to a calibration, the phone is as it was: kills, power cuts, and what the world does meanwhile."""
+import random
+import time
+
+from calibration import Calibration, Peers
+from phone import PhoneError
+
+# Every setting that a calibration may change, a line each.
+SNAPSHOT = r"""
+cd /sys/devices/system/cpu/cpufreq
+for policy in policy*; do for file in scaling_governor scaling_min_freq scaling_max_freq; do
+        echo "$policy/$file $(cat $policy/$file)"
+done; done
+for policy in policy*; do
+        if [ "$(cat $policy/scaling_governor)" = userspace ]; then echo "$policy/scaling_setspeed $(cat $policy/scaling_setspeed)"; fi
+done
+for file in /sys/devices/system/cpu/cpufreq/boost /sys/class/backlight/*/brightness /sys/class/backlight/*/bl_power \
+        /sys/class/rfkill/*/soft /sys/devices/system/cpu/cpu*/online /sys/devices/system/cpu/cpu*/cpuidle/state*/disable \
+        /sys/class/power_supply/*/charge_behaviour /sys/module/kernel/parameters/consoleblank; do
+        if [ -e "$file" ]; then echo "$file $(cat $file)"; fi
+done
+echo "wlan0/power_save $(iw dev wlan0 get power_save)"
+echo "wlan0/up $(ip -brief link show wlan0 | grep -c '[<,]UP')"
+echo "inhibitors $(systemd-inhibit --list --no-legend | grep -c joulecast)"
+echo "processes $(ps 2>/dev/null; for d in /proc/[0-9]*; do cat $d/comm 2>/dev/null; done | grep -c '^joulecast')"
+echo "journal $(ls /var/lib/joulecast-calibrate/restore.ini 2>/dev/null)"
+echo "files $(find /var/tmp /tmp -xdev -type f -size +1M 2>/dev/null | tr '\n' ' ')"
+"""
+
+
+def snapshot(phone):
+    lines = phone.output(SNAPSHOT).splitlines()
+    return dict(line.split(" ", 1) if " " in line else (line, "") for line in lines)
+
+
+def differences(before, after):
+    return ["%s was %s, is %s" % (key, before.get(key), after.get(key)) for key in sorted({*before, *after})
+            if before.get(key) != after.get(key)]
+
+
+def settle(phone, before, seconds):
+    """What still differs after at most so long."""
+    end = time.monotonic() + seconds
+    while True:
+        left = differences(before, snapshot(phone))
+        if not left or time.monotonic() > end:
+            return left
+        time.sleep(1)
+
+
+def start(suite, peers):
+    return Calibration(suite.phone, "--method gauge --passes 1 --wifi-peer 10.0.2.2:%d --wifi-limit 100M 2>&1" % peers.iperf_port)
+
+
+def until_it_changes(phone, before, timeout=90):
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        changed = differences(before, snapshot(phone))
+        if any(key.startswith(("policy", "/sys")) for key in changed):
+            return changed
+        time.sleep(1)
+    raise PhoneError("the calibration changed nothing in %d s" % timeout)
+
+
+def random_moments(suite):
+    seed = suite.options.seed if suite.options.seed is not None else int(time.time())
+    print("    --seed %d" % seed)
+    return random.Random(seed)
+
+
+KILLS = {
+    "worker": "kill -9 $(for d in /proc/[0-9]*; do grep -lx joulecast-calib $d/comm; done 2>/dev/null | cut -d/ -f3)",
+    "watchdog": "kill -9 $(for d in /proc/[0-9]*; do grep -lx joulecast-watch $d/comm; done 2>/dev/null | cut -d/ -f3)",
+    "all": "kill -9 $(for d in /proc/[0-9]*; do grep -l '^joulecast' $d/comm; done 2>/dev/null | cut -d/ -f3)",
+}
+
+
+def kills(suite):
+    count = 20 if suite.options.full else 5
+    moments = random_moments(suite)
+    phone = suite.boot(physics=suite.physics("--percent", "95"))
+    peers = Peers(suite)
+    phone.output("echo 6 > /sys/class/backlight/fujitsu-laptop/brightness")
+    time.sleep(3)
+    before = snapshot(phone)
+    restored = 0
+    try:
+        for number in range(count):
+            who = list(KILLS)[number % len(KILLS)]
+            phone.physics.set(percent=90)
+            calibration = start(suite, peers)
+            until_it_changes(phone, before)
+            delay = moments.uniform(0, 40)
+            time.sleep(delay)
+            changed = [key for key in differences(before, snapshot(phone))]
+            phone.run(KILLS[who])
+            if who == "all":
+                phone.output("joulecast calibrate --restore", 60)
+            left = settle(phone, before, 20)
+            restored += not left
+            suite.check(not left, "kill %d, of %s after %.1f s with %d settings changed: %s" % (
+                number + 1, who, delay, len(changed), "; ".join(left) or "all as before"))
+            if left:
+                phone.run("killall -9 joulecast-calib joulecast-watch; joulecast calibrate --restore")
+            calibration.job.wait(60)
+    finally:
+        peers.close()
+    suite.rows.append("kills: %d of %d restored" % (restored, count))
+
+
+def cuts(suite):
+    count = 10 if suite.options.full else 3
+    moments = random_moments(suite)
+    phone = suite.boot(physics=suite.physics("--percent", "95"))
+    peers = Peers(suite)
+    restored = 0
+    time.sleep(3)
+    before = snapshot(phone)
+    try:
+        for number in range(count):
+            phone.physics.set(percent=90)
+            start(suite, peers)
+            until_it_changes(phone, before)
+            delay = moments.uniform(0, 40)
+            time.sleep(delay)
+            changed = differences(before, snapshot(phone))
+            phone.cut_power()
+            print("    power cut; booted again in %.1f s" % phone.boot(), flush=True)
+            left = settle(phone, before, 30)
+            restored += not left
+            suite.check(not left, "cut %d, after %.1f s with %d settings changed: %s" % (
+                number + 1, delay, len(changed), "; ".join(left) or "all as before"))
+    finally:
+        peers.close()
+    suite.rows.append("power cuts: %d of %d restored" % (restored, count))
+
+
+# ---- what the world does meanwhile ----------------------------------------------------------------------------------
+
+def observe(calibration, wanted, timeout=150):
+    """The next JSON line or sentence of which wanted() is true."""
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        objects, words = calibration.lines()
+        for line in [*objects, *words]:
+            if wanted(line):
+                return line
+        if calibration.job.ended.is_set():
+            return None
+        time.sleep(0.5)
+    return None
+
+
+def has_word(*words):
+    return lambda line: any(word in str(line).lower() for word in words)
+
+
+def is_observation(line):
+    return isinstance(line, dict) and "mode" in line
+
+
+def disturb(suite, phone, before, peers, name, cause, words, undo):
+    """Something happens; the calibration must say so in one of these words, and go on or end; then all is as before."""
+    phone.physics.set(percent=90)
+    phone.output("rm -f /var/lib/joulecast-calibrate/observations.db*")
+    calibration = start(suite, peers)
+    observe(calibration, is_observation)
+    cause()
+    said = observe(calibration, has_word(*words))
+    suite.check(said, "%s: it says %s" % (name, str(said)[:200] if said else "nothing of it: " + calibration.job.text()[-600:]))
+    undo()
+    if not calibration.job.ended.is_set():
+        goes_on = observe(calibration, lambda line: is_observation(line) and not line.get("rejected"), 200)
+        suite.check(goes_on or calibration.job.ended.is_set(), name + ": it goes on afterwards")
+        phone.run("kill -INT $(for d in /proc/[0-9]*; do grep -lx joulecast-calib $d/comm; done 2>/dev/null | cut -d/ -f3)")
+        try:
+            calibration.job.wait(60)
+        except PhoneError as error:
+            suite.check(False, name + ": it does not end on Ctrl-C:", error)
+    left = settle(phone, before, 15)
+    suite.check(not left, name + ": " + ("; ".join(left) or "all as before"))
+
+
+def disturbances(suite):
+    phone = suite.boot(physics=suite.physics("--percent", "95"))
+    peers = Peers(suite)
+    time.sleep(3)
+    before = snapshot(phone)
+    physics = phone.physics
+    air = "nsenter -t $(busybox pidof hostapd) -n "
+    cases = (
+        ("charger plugged", lambda: physics.set(charger=True), ("plugged", "charg"), lambda: physics.set(charger=False)),
+        ("battery removed", lambda: physics.set(battery=False), ("battery",), lambda: physics.set(battery=True)),
+        ("firmware limit", lambda: physics.set(ppc=2), ("mhz", "thrott", "limit", "share", "frequenc"), lambda: physics.set(ppc=None)),
+        ("radio blocked", lambda: phone.output("rfkill block wlan"), ("wifi", "radio", "associat", "network", "connect"),
+         lambda: phone.output("rfkill unblock wlan; %s ip link set wlan1 up; ip link set wlan0 up" % air)),
+        ("access point gone", lambda: phone.output(air + "ip link set wlan1 down"),
+         ("wifi", "associat", "access point", "network", "connect"), lambda: phone.output(air + "ip link set wlan1 up")),
+    )
+    try:
+        for name, cause, words, undo in cases:
+            disturb(suite, phone, before, peers, name, cause, words, undo)
+    finally:
+        peers.close()
