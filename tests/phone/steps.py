@@ -121,11 +121,93 @@ def frequency(suite):
         spin_at_each(suite, collector, 1 if "frequency" in counts else 25)
 
 
+# ---- bytes --------------------------------------------------------------------------------------------------------
+
+BYTES = """[disk]
+read_mj_per_mb = 0
+write_mj_per_mb = %d
+[wifi]
+on_mw = 0
+rx_mj_per_mb = %d
+tx_mj_per_mb = %d
+wake_mj = 0
+"""
+
+
+def count_bytes(suite, collector, peers):
+    """A joule a megabyte of one kind at a time: the cost is the count."""
+    phone = suite.phone
+    watch = Watch(phone, "bytes-" + collector, "--collector", collector)
+    works = {"byte-writer": ((1, 0, 0), "write /var/tmp/bytes 5 2"),
+             "byte-sender": ((0, 0, 1), "send 10.0.2.2 %d 3000001" % peers.sink_port()),
+             "byte-caster": ((0, 0, 1), "datagrams 10.0.2.2 %d 1000 777" % peers.sink_port())}
+    truth = {}
+    for app, (_, what) in works.items():
+        said = phone.output("systemd-run --quiet --wait --pipe --collect --unit %s %s %s" % (app, WORK, what))
+        truth[app] = json.loads(said)["bytes"]
+    time.sleep(2.5)
+    watch.stop()
+    for app, (prices, _) in works.items():
+        _, apps = watch.cost(PROFILE % (BYTES % tuple(1000 * price for price in prices)))
+        row = apps.get(("sys:" + app, "background"))
+        got = round(row["energy_j"]["value"] * 1e6) if row else None
+        suite.check(got == truth[app], "%s: %s moved %d bytes, counted are %s" % (collector, app, truth[app], got))
+    suite.check(sum(peers.received) == truth["byte-sender"], "this machine received", sum(peers.received), "bytes by TCP")
+    peers.received.clear()
+
+
+def count_all_bytes(suite):
+    phone = suite.boot()
+    peers = calibration.Peers(suite)
+    try:
+        phone.output("until iw dev wlan0 link | grep -q Connected; do sleep 0.5; done", 60)
+        collectors = json.loads(phone.output("joulecast doctor --json"))["collector_counts"]
+        for collector in [name for name, counts in collectors.items() if "network" in counts]:
+            count_bytes(suite, collector, peers)
+        suite.rows.append("TCP, UDP and disk bytes: counted by %s" % ", ".join(
+            name for name, counts in collectors.items() if "network" in counts))
+    finally:
+        peers.close()
+
+
+# ---- the emulation's own noise --------------------------------------------------------------------------------------
+
+def idle_s(phone):
+    """CPU time that the phone's kernel calls idle, of each CPU, and its clock."""
+    lines = phone.output("cat /proc/uptime; grep '^cpu[0-9]' /proc/stat").splitlines()
+    return float(lines[0].split()[0]), [sum(map(int, line.split()[4:6])) / 100 for line in lines[1:]]
+
+
+def noise(suite):
+    phone = suite.boot(physics=suite.physics("--factor", "1", "--percent", "90"))
+    time.sleep(10)  # what boots late
+    worst = {}
+    for khz in KHZ:
+        pin(phone, khz)
+        for percent in (100, 30):
+            phone.physics.ask("mark")
+            clock, idle = idle_s(phone)
+            phone.output("%s spin 6 %d 1" % (WORK, percent))
+            later, later_idle = idle_s(phone)
+            truth = phone.physics.ask("truth")
+            busy = later - clock - (later_idle[1] - idle[1])
+            off = (truth["busy_s"][1] - busy) / (later - clock) * 100
+            worst[percent] = max(worst.get(percent, 0), abs(off))
+            print("    %4d MHz, %3d %%: the phone counts %.2f s busy of %.2f s, the host charges %.2f s of %.2f s: %+.1f %% of a CPU"
+                  % (khz / 1000, percent, busy, later - clock, truth["busy_s"][1], truth["elapsed_s"], off), flush=True)
+            suite.check(abs(later - clock - truth["elapsed_s"]) < 0.6, "the clocks of phone and host agree")
+    suite.check(worst[100] <= 4 and worst[30] <= 6, "the host charges as busy what the phone counts, but for %.1f %% of a CPU "
+                "that spins and %.1f %% of one that is busy for 30 %%" % (worst[100], worst[30]))
+    suite.rows.append("noise: busy time off by at most %.1f %% of a CPU at full load, %.1f %% at 30 %%" % (worst[100], worst[30]))
+
+
 STEPS = {
     "screen": Step(screen, 60, "a white screen on the console, and the console again"),
     "doctor": Step(doctor, 30, "what joulecast finds is what the phone has"),
     "parts": Step(steps_parts.parts, 240, "loads of the disk and over WiFi, the radio off and on, the access point gone"),
     "frequency": Step(frequency, 90, "CPU time by frequency, spun at pinned clocks"),
+    "bytes": Step(count_all_bytes, 60, "bytes of disk, TCP and UDP, by app"),
+    "noise": Step(noise, 90, "what the emulation itself is off by"),
     "gauge": Step(calibration.by("gauge", "--passes 1"), 480, "a calibration by gauge, and a mixture of apps priced with it"),
     "percent": Step(calibration.by("percent", "--stop 3%"), 700, "a calibration by percent, and a mixture of apps priced with it"),
     "kills": Step(restoring.kills, 250, "a calibration killed at random moments leaves nothing changed"),
