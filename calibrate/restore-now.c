@@ -92,11 +92,12 @@ int restore_by_hand(const char *journal, bool json, bool end_running, const stru
 {
         struct log copy = *log, said = { .handler = on_sentence, .data = &copy };
         struct restore_report report;
-        bool there = access(journal, F_OK) == 0;
-        int err = there && end_running ? end_it(journal, log) : 0;
+        bool there = access(journal, F_OK) == 0, ended = there && end_running;
+        int err = ended ? end_it(journal, log) : 0;
 
         if (err)
                 return err;
+        there = access(journal, F_OK) == 0;
         err = restore(journal, json ? log : &said, &report);
         if (err && err != -EIO)
                 return err; /* has said its sentence */
@@ -104,6 +105,8 @@ int restore_by_hand(const char *journal, bool json, bool end_running, const stru
                 print_json(&report);
         else if (there)
                 print_text(&report);
+        else if (ended)
+                printf("The calibration was told to end, and has put everything back.\n");
         else
                 printf("No calibration%s was interrupted; there is nothing to put back.\n",
                        geteuid() ? " of yours (root's are put back by root)" : "");

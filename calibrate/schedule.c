@@ -78,7 +78,8 @@ static bool print_service(FILE *file, const struct schedule *schedule)
         for (char *const *argument = schedule->arguments; *argument; argument++)
                 if (!print_word(file, *argument, true))
                         return false;
-        fputs(" \"--yes\"\n", file);
+        /* systemd kills its main process, the watchdog, wherever that is: then this puts things back. */
+        fprintf(file, " \"--yes\"\nExecStopPost=:%s --restore\n", schedule->program);
         return true;
 }
 

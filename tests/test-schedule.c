@@ -29,6 +29,7 @@ static void test_service(void)
 
         check(text && strstr(text, "\nExecStart=:/usr/libexec/joulecast/joulecast-calibrate \"--profile\" "
                              "\"a \\\"b\\\" \\\\ $HOME %%h 'c'; d\" \"--wifi-url\" \"http://h/ä?x=1&y=%%20\" \"\" \"--yes\"\n"));
+        check(text && strstr(text, "\nExecStopPost=:/usr/libexec/joulecast/joulecast-calibrate --restore\n"));
         check(text && strstr(text, "\nWorkingDirectory=/root/a b%%\n"));
         schedule.arguments = bad;
         check(schedule_service(&schedule) == NULL);
