@@ -122,6 +122,7 @@ static void job_start(int port, unsigned id, const char *script)
 static void handle_request(int port)
 {
         static char script[SCRIPT_MAX + 1];
+        struct job *job;
         char line[64];
         unsigned id;
         size_t size;
@@ -134,10 +135,11 @@ static void handle_request(int port)
         for (size_t i = 0; i < size; i++)
                 script[i] = read_byte(port);
         script[size] = '\0';
+        job = size ? NULL : job_find(id);
         if (size > 0)
                 job_start(port, id, script);
-        else if (job_find(id))
-                kill(-job_find(id)->pid, SIGKILL);
+        else if (job)
+                kill(-job->pid, SIGKILL);
 }
 
 /* Its output, or that it ended: a job ends when the shell did, whatever still holds its output. */
