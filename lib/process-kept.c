@@ -7,9 +7,11 @@
  * never reads another process: once its own is reaped it says ESRCH, and the
  * pid is opened anew.
  *
- * io is read where CPU time moved, since who reads or writes runs, and of all
- * now and then, since a little work hides in a tick of 10 ms. Processes that end are told by taskstats, for root. Kept descriptors
- * are two a process; beyond the limit of descriptors they are opened each time.
+ * The kernel has a clock of each process's CPU time, which is read without any
+ * text: whose clock stands has not run, and has read and written nothing, has no
+ * other name and is no other process either, so that only the others are opened.
+ * Processes that end are told by taskstats, for root. Kept descriptors are two a
+ * process that runs; beyond the limit of descriptors they are opened each time.
  */
 
 #include <errno.h>
@@ -19,6 +21,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "collector.h"
 #include "process-table.h"
@@ -27,7 +31,8 @@
 #include "units.h"
 #include "util.h"
 
-#define POLLS_PER_IO 10      /* every process's io is read at least this often */
+#define POLLS_PER_LOOK 10    /* so often all are read, where the clocks do not tell everything */
+#define NEVER UINT64_MAX     /* of a clock: not read yet */
 #define DESCRIPTORS_LEFT 128 /* for everything else that this program opens */
 
 struct kept {
@@ -35,7 +40,10 @@ struct kept {
         int stat_fd, io_fd;  /* -1: not kept */
         uid_t uid;
         bool uid_known;
-        uint64_t cpu_ticks;
+        uint64_t cpu_ns;     /* by its clock, or NEVER */
+        uint64_t start_time; /* of whom the table was told */
+        size_t place;        /* in the table */
+        bool told;           /* the table knows that it lives */
         bool io_known;
         uint64_t read_bytes, write_bytes;
         bool seen;
@@ -53,15 +61,21 @@ struct kept_collector {
         struct process_table *table;
         int proc_fd;
         bool own_only;
+        bool all;    /* in this poll, whether they ran or not */
+        bool clocks; /* pids of /proc are those of our system calls */
         uint64_t tick_ns;
         uint32_t polls;
-        size_t n_seen; /* in this poll */
+        size_t n_places;
+        size_t *free_places; /* below n_places */
+        size_t n_free_places, free_places_capacity;
         size_t descriptors, most_descriptors;
         struct kept *list;   /* ascending by pid */
         size_t n, capacity;
         struct taskstats_listener *ends; /* NULL: nobody tells */
         struct ending *endings;
         size_t n_endings, endings_capacity;
+        pid_t *ended;        /* told in this poll, ascending; /proc may still show them, until they are reaped */
+        size_t n_ended, ended_capacity;
 };
 
 static void forget(struct kept_collector *collector, struct kept *kept)
@@ -84,7 +98,9 @@ static void kept_close(struct source *source)
         for (size_t i = 0; i < collector->n; i++)
                 forget(collector, &collector->list[i]);
         free(collector->list);
+        free(collector->free_places);
         free(collector->endings);
+        free(collector->ended);
         taskstats_free(collector->ends);
         process_table_free(collector->table);
         closep(&collector->proc_fd);
@@ -163,7 +179,6 @@ static int read_stat(struct kept_collector *collector, struct kept *kept, struct
 
         if (length == -ESRCH && was_kept) { /* reaped; its pid may be another's by now */
                 forget(collector, kept);
-                *kept = (struct kept){ .pid = kept->pid, .stat_fd = -1, .io_fd = -1 };
                 length = read_file(collector, kept->pid, "stat", &kept->stat_fd, text, sizeof(text));
         }
         if (length < 0)
@@ -184,40 +199,118 @@ static void read_io(struct kept_collector *collector, struct kept *kept)
         kept->write_bytes = io.write_bytes;
 }
 
-static int read_process(struct kept_collector *collector, struct kept *kept)
+/* CPU time of all of its threads, in ns. The number of a process's clock is part of the kernel's ABI. */
+static int read_clock(pid_t pid, uint64_t *ret)
 {
-        bool all = collector->polls % POLLS_PER_IO == 0;
-        struct process_seen seen;
-        struct process_stat stat;
-        uint64_t ticks;
-        int err = read_stat(collector, kept, &stat);
+        struct timespec time;
+        clockid_t clock = (clockid_t)(~(unsigned)pid << 3 | 2); /* CPUCLOCK_SCHED; clock_getcpuclockid(), for less */
 
-        if (err)
-                return 0; /* ended between the listing and now */
-        if (!kept->uid_known)
-                kept->uid = read_uid(collector, kept->pid);
-        kept->uid_known = true;
-        ticks = stat.cpu_ticks;
-        if (all || !kept->io_known || ticks != kept->cpu_ticks)
-                read_io(collector, kept);
-        kept->cpu_ticks = ticks;
-        kept->seen = true;
-        seen = (struct process_seen){
+        if (clock_gettime(clock, &time) < 0)
+                return -errno;
+        *ret = (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+        return 0;
+}
+
+static int leave_place(struct kept_collector *collector, struct kept *kept)
+{
+        kept->told = false;
+        return process_table_gone(collector->table, kept->place);
+}
+
+/* Another process than the one with this pid before. */
+static int begin_anew(struct kept_collector *collector, struct kept *kept, const struct process_stat *stat)
+{
+        int err = kept->told ? leave_place(collector, kept) : 0;
+
+        if (kept->io_fd >= 0) {
+                close(kept->io_fd);
+                kept->io_fd = -1;
+                collector->descriptors--;
+        }
+        kept->uid_known = kept->io_known = false;
+        kept->read_bytes = kept->write_bytes = 0;
+        kept->start_time = stat->start_time;
+        return err;
+}
+
+static int tell(struct kept_collector *collector, struct kept *kept, const struct process_stat *stat)
+{
+        struct process_seen seen = {
                 .pid = kept->pid,
-                .parent = collector->ends ? 0 : stat.parent,
-                .ppid = stat.parent,
+                .parent = collector->ends ? 0 : stat->parent,
+                .ppid = stat->parent,
                 .uid = kept->uid,
-                .start_ns = stat.start_time * collector->tick_ns,
-                .kernel_thread = stat.kernel_thread,
-                .comm = stat.comm,
+                .start_ns = stat->start_time * collector->tick_ns,
+                .kernel_thread = stat->kernel_thread,
+                .comm = stat->comm,
                 .have = PROCESS_CPU | (kept->io_known ? PROCESS_DISK : 0),
                 .amount = {
-                        [AMOUNT_CPU_NS] = ticks * collector->tick_ns,
+                        [AMOUNT_CPU_NS] = collector->clocks ? kept->cpu_ns : stat->cpu_ticks * collector->tick_ns,
                         [AMOUNT_READ_BYTES] = kept->read_bytes,
                         [AMOUNT_WRITE_BYTES] = kept->write_bytes,
                 },
         };
-        return process_table_alive(collector->table, collector->n_seen++, &seen);
+
+        kept->told = true;
+        return process_table_alive(collector->table, kept->place, &seen);
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+        pid_t one = *(const pid_t *)a, other = *(const pid_t *)b;
+
+        return one < other ? -1 : one > other;
+}
+
+static bool has_ended(const struct kept_collector *collector, pid_t pid)
+{
+        return collector->n_ended > 0 &&
+               bsearch(&pid, collector->ended, collector->n_ended, sizeof(pid), compare_pids);
+}
+
+static int read_process(struct kept_collector *collector, struct kept *kept)
+{
+        struct process_stat stat;
+        int err;
+
+        if (has_ended(collector, kept->pid)) {
+                (void)read_clock(kept->pid, &kept->cpu_ns); /* which stands from now on */
+                kept->seen = collector->clocks;
+                return kept->told ? leave_place(collector, kept) : 0;
+        }
+        err = read_stat(collector, kept, &stat);
+        if (err)
+                return 0; /* ended between the listing and now */
+        if (kept->start_time != stat.start_time)
+                err = begin_anew(collector, kept, &stat);
+        if (err)
+                return err;
+        if (!kept->uid_known)
+                kept->uid = read_uid(collector, kept->pid);
+        kept->uid_known = true;
+        read_io(collector, kept);
+        kept->seen = true;
+        return tell(collector, kept, &stat);
+}
+
+/* Only of those that ran since the last poll there is anything to read. */
+static int look_at_process(struct kept_collector *collector, struct kept *kept)
+{
+        uint64_t cpu_ns = NEVER;
+
+        if (collector->clocks) {
+                if (read_clock(kept->pid, &cpu_ns) < 0)
+                        return 0; /* ended between the listing and now */
+                kept->seen = cpu_ns == kept->cpu_ns && !collector->all;
+                if (kept->seen)
+                        return 0;
+        }
+        kept->cpu_ns = cpu_ns;
+        if (is_anothers(collector, kept->pid)) {
+                kept->seen = true;
+                return kept->told ? leave_place(collector, kept) : 0;
+        }
+        return read_process(collector, kept);
 }
 
 /* /proc lists pids in ascending order, as our list is: both are walked side by side. */
@@ -234,7 +327,9 @@ static int kept_of(struct kept_collector *collector, pid_t pid, size_t *cursor, 
                         return err;
                 list = collector->list;
                 memmove(list + *cursor + 1, list + *cursor, (collector->n - *cursor) * sizeof(*list));
-                list[*cursor] = (struct kept){ .pid = pid, .stat_fd = -1, .io_fd = -1 };
+                list[*cursor] = (struct kept){ .pid = pid, .stat_fd = -1, .io_fd = -1, .cpu_ns = NEVER };
+                list[*cursor].place = collector->n_free_places > 0 ?
+                        collector->free_places[--collector->n_free_places] : collector->n_places++;
                 collector->n++;
         }
         *ret = &list[(*cursor)++];
@@ -262,28 +357,42 @@ static int read_listed(struct kept_collector *collector, const char *entries, si
                 if (entry->name[0] < '1' || entry->name[0] > '9')
                         continue;
                 pid = strtol(entry->name, NULL, 10);
-                if (is_anothers(collector, (pid_t)pid))
-                        continue;
                 err = kept_of(collector, (pid_t)pid, cursor, &kept);
                 if (!err)
-                        err = read_process(collector, kept);
+                        err = look_at_process(collector, kept);
                 if (err)
                         return err;
         }
         return 0;
 }
 
-static void drop_gone(struct kept_collector *collector)
+static int drop(struct kept_collector *collector, struct kept *kept)
+{
+        int err = util_grow(&collector->free_places, &collector->free_places_capacity, collector->n_free_places + 1,
+                            sizeof(*collector->free_places));
+
+        if (!err)
+                collector->free_places[collector->n_free_places++] = kept->place;
+        forget(collector, kept);
+        return kept->told ? leave_place(collector, kept) : 0;
+}
+
+static int drop_gone(struct kept_collector *collector)
 {
         size_t n = 0;
+        int err = 0;
 
         for (size_t i = 0; i < collector->n; i++) {
-                if (collector->list[i].seen)
+                if (collector->list[i].seen) {
                         collector->list[n++] = collector->list[i];
-                else
-                        forget(collector, &collector->list[i]);
+                } else {
+                        int failed = drop(collector, &collector->list[i]);
+
+                        err = err ? err : failed;
+                }
         }
         collector->n = n;
+        return err;
 }
 
 /* The threads of its process that have ended so far; the newest stand last. */
@@ -335,8 +444,12 @@ static int end_process(struct kept_collector *collector, const struct ended_thre
         uint64_t start_ns = ending->began_ns, read_bytes = 0, write_bytes = 0, parent_ns;
         struct process_seen seen = { .pid = thread->tgid, .uid = thread->uid, .comm = thread->comm,
                                      .have = PROCESS_CPU | PROCESS_DISK };
-        int err;
+        int err = util_grow(&collector->ended, &collector->ended_capacity, collector->n_ended + 1,
+                            sizeof(*collector->ended));
 
+        if (err)
+                return err;
+        collector->ended[collector->n_ended++] = thread->tgid;
         (void)process_table_recall(collector->table, thread->tgid, &start_ns, &read_bytes, &write_bytes);
         seen.start_ns = start_ns;
         seen.amount[AMOUNT_CPU_NS] = ending->cpu_ns;
@@ -370,36 +483,48 @@ static int take_ended(void *data, const struct ended_thread *thread)
         return end_process(collector, thread, &ending);
 }
 
+static int read_ended(struct kept_collector *collector)
+{
+        int err;
+
+        collector->n_ended = 0;
+        if (!collector->ends)
+                return 0;
+        err = taskstats_read(collector->ends, take_ended, collector);
+        if (err && err != -ENOBUFS)
+                return err;
+        if (collector->n_ended > 1)
+                qsort(collector->ended, collector->n_ended, sizeof(*collector->ended), compare_pids);
+        return 0;
+}
+
 static int kept_read(struct source *source, struct sample *sample)
 {
         struct kept_collector *collector = (struct kept_collector *)source;
         _Alignas(8) char entries[16384];
         size_t cursor = 0;
         ssize_t length;
+        int err;
 
         for (size_t i = 0; i < collector->n; i++)
                 collector->list[i].seen = false;
-        collector->n_seen = 0;
+        /* Whose parent ends gets another one in its sleep. */
+        collector->all = !collector->ends && collector->polls++ % POLLS_PER_LOOK == 0;
         process_table_begin(collector->table);
-        if (collector->ends) {
-                int err = taskstats_read(collector->ends, take_ended, collector);
-
-                if (err && err != -ENOBUFS)
-                        return err;
-        }
+        err = read_ended(collector);
+        if (err)
+                return err;
         if (lseek(collector->proc_fd, 0, SEEK_SET) < 0)
                 return -errno;
         while ((length = syscall(SYS_getdents64, collector->proc_fd, entries, sizeof(entries))) > 0) {
-                int err = read_listed(collector, entries, (size_t)length, &cursor);
-
+                err = read_listed(collector, entries, (size_t)length, &cursor);
                 if (err)
                         return err;
         }
         if (length < 0)
                 return -errno;
-        drop_gone(collector);
-        collector->polls++;
-        return process_table_finish(collector->table, true, sample, NULL);
+        err = drop_gone(collector);
+        return err ? err : process_table_finish(collector->table, false, sample, NULL);
 }
 
 /* As many as we may have, so that few processes must be opened anew each time. */
@@ -413,6 +538,16 @@ static size_t raise_limit(void)
         if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
                 (void)getrlimit(RLIMIT_NOFILE, &limit);
         return limit.rlim_cur > DESCRIPTORS_LEFT ? (size_t)limit.rlim_cur - DESCRIPTORS_LEFT : 0;
+}
+
+/* Not where /proc is of another pid namespace, nor where the kernel has no such clocks. */
+static bool has_clocks(const struct kept_collector *collector)
+{
+        char self[16] = "";
+        uint64_t unused;
+
+        return readlinkat(collector->proc_fd, "self", self, sizeof(self) - 1) > 0 && atoi(self) == (int)getpid() &&
+               read_clock(getppid() > 0 ? getppid() : getpid(), &unused) == 0;
 }
 
 static const struct source_ops kept_ops = {
@@ -435,6 +570,7 @@ int process_kept_open(const struct collector_options *options, struct source **r
         collector->most_descriptors = raise_limit();
         collector->proc_fd = openat(options->root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         err = collector->proc_fd < 0 ? -errno : 0;
+        collector->clocks = !err && has_clocks(collector);
         if (!err && !(options->leave_out & COUNTS_EXITS) && taskstats_open(options->root_fd, &collector->ends) == 0)
                 collector->source.counts |= COUNTS_EXITS;
         if (!err)
