@@ -165,7 +165,7 @@ static int datagrams(char **argv)
         return told(count * size, began);
 }
 
-int main(int argc, char **argv)
+static int work(int argc, char **argv)
 {
         const char *what = argc > 1 ? argv[1] : "";
 
@@ -179,4 +179,16 @@ int main(int argc, char **argv)
                 return datagrams(argv);
         fprintf(stderr, "usage: work spin|write|read|send|receive|datagrams ...\n");
         return 2;
+}
+
+/* "linger SECONDS ..." is there for so long after its work, as programs are that wait for the next. */
+int main(int argc, char **argv)
+{
+        int code;
+
+        if (argc < 3 || strcmp(argv[1], "linger"))
+                return work(argc, argv);
+        code = work(argc - 2, argv + 2);
+        sleep((unsigned)atoi(argv[2]));
+        return code;
 }
