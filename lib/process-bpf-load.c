@@ -20,6 +20,7 @@
 
 /* More processes than this take a second walk. 8192 records are about 1 MB of kernel memory. */
 #define MAX_RECORDS 8192
+#define RECORDS_FIRST 1024 /* so many are mapped at the beginning */
 
 /* The network stands first: it is tried when the others are known. */
 static const uint32_t optional[] = { COUNTS_NET, COUNTS_OPPS, COUNTS_EXITS };
@@ -195,29 +196,64 @@ static int load_most(struct wanted *wanted, enum net_by only, struct process_col
         return 0;
 }
 
-static int map_array(const struct bpf_map *map, size_t size, const void *at)
+static void unmap(const void *at, size_t size)
+{
+        const void *mapped = *(void *const *)at;
+
+        if (mapped)
+                munmap((void *)mapped, size);
+}
+
+/* The kernel maps all of what is asked for at once, so that what nobody uses yet counts as ours. */
+static int map_array(const struct bpf_map *map, size_t old_size, size_t size, const void *at)
 {
         void *mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
 
         if (mapped == MAP_FAILED)
                 return -errno;
+        unmap(at, old_size);
         *(void **)at = mapped;
         return 0;
 }
 
-static int map_records(struct process_collector *collector)
+struct mapped_array {
+        const struct bpf_map *map;
+        size_t row;
+        const void *at; /* of the pointer to it */
+};
+
+#define MAPPED_ARRAYS 4
+
+static size_t mapped_arrays(struct process_collector *collector, struct mapped_array *arrays)
 {
         const struct process_bpf *bpf = collector->bpf;
-        int err = map_array(bpf->maps.records, MAX_RECORDS * sizeof(struct process_record), &collector->records);
 
-        if (!err)
-                err = map_array(bpf->maps.changed, MAX_RECORDS * sizeof(uint64_t), &collector->changed);
-        if (!err)
-                err = map_array(bpf->maps.gone, MAX_RECORDS * sizeof(uint64_t), &collector->gone);
-        if (err || !(collector->source.counts & COUNTS_OPPS))
-                return err;
-        collector->opps_row = bpf_map__value_size(bpf->maps.record_opps);
-        return map_array(bpf->maps.record_opps, MAX_RECORDS * collector->opps_row, &collector->record_opps);
+        arrays[0] = (struct mapped_array){ bpf->maps.records, sizeof(struct process_record), &collector->records };
+        arrays[1] = (struct mapped_array){ bpf->maps.changed, sizeof(uint64_t), &collector->changed };
+        arrays[2] = (struct mapped_array){ bpf->maps.gone, sizeof(uint64_t), &collector->gone };
+        arrays[3] = (struct mapped_array){ bpf->maps.record_opps, collector->opps_row, &collector->record_opps };
+        return collector->opps_row > 0 ? MAPPED_ARRAYS : MAPPED_ARRAYS - 1;
+}
+
+int process_bpf_map(struct process_collector *collector, size_t n)
+{
+        struct mapped_array arrays[MAPPED_ARRAYS];
+        size_t n_arrays = mapped_arrays(collector, arrays), wanted = MAX(collector->n_mapped, (size_t)RECORDS_FIRST);
+
+        while (wanted < n)
+                wanted *= 2;
+        wanted = MIN(wanted, (size_t)MAX_RECORDS);
+        if (wanted == collector->n_mapped)
+                return 0;
+        for (size_t i = 0; i < n_arrays; i++) {
+                int err = map_array(arrays[i].map, collector->n_mapped * arrays[i].row, wanted * arrays[i].row,
+                                    arrays[i].at);
+
+                if (err)
+                        return err;
+        }
+        collector->n_mapped = wanted;
+        return 0;
 }
 
 int process_bpf_load(const struct collector_options *options, bool iterator, struct process_collector *collector)
@@ -249,7 +285,9 @@ int process_bpf_load(const struct collector_options *options, bool iterator, str
                         return -errno;
         } else {
                 collector->max_records = MAX_RECORDS;
-                err = map_records(collector);
+                if (collector->source.counts & COUNTS_OPPS)
+                        collector->opps_row = bpf_map__value_size(collector->bpf->maps.record_opps);
+                err = process_bpf_map(collector, 0);
                 if (err)
                         return err;
         }
@@ -264,15 +302,12 @@ int process_bpf_load(const struct collector_options *options, bool iterator, str
 
 void process_bpf_unload(struct process_collector *collector)
 {
+        struct mapped_array arrays[MAPPED_ARRAYS];
+        size_t n_arrays = collector->bpf ? mapped_arrays(collector, arrays) : 0;
+
         ring_buffer__free(collector->exits);
-        if (collector->changed)
-                munmap((void *)collector->changed, MAX_RECORDS * sizeof(uint64_t));
-        if (collector->gone)
-                munmap((void *)collector->gone, MAX_RECORDS * sizeof(uint64_t));
-        if (collector->records)
-                munmap((void *)collector->records, MAX_RECORDS * sizeof(struct process_record));
-        if (collector->record_opps)
-                munmap((void *)collector->record_opps, MAX_RECORDS * collector->opps_row);
+        for (size_t i = 0; i < n_arrays; i++)
+                unmap(arrays[i].at, collector->n_mapped * arrays[i].row);
         bpf_link__destroy(collector->iterator);
         process_bpf__destroy(collector->bpf);
 }

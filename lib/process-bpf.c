@@ -109,8 +109,11 @@ static int run_walk(struct process_collector *collector, uint64_t after_ns, bool
         bpf->bss->walk_state.fresh = fresh;
         if (bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.walk), &run))
                 return -errno;
-        return bpf->bss->walk_state.n_changed <= collector->max_records &&
-               bpf->bss->walk_state.n_gone <= collector->max_records ? 0 : -EIO;
+        if (bpf->bss->walk_state.n_changed > collector->max_records ||
+            bpf->bss->walk_state.n_gone > collector->max_records ||
+            bpf->bss->walk_state.n_places > collector->max_records)
+                return -EIO;
+        return process_bpf_map(collector, bpf->bss->walk_state.n_places);
 }
 
 /*
@@ -152,7 +155,7 @@ static int take_changes(struct process_collector *collector)
         for (size_t i = 0; !err && i < bpf->bss->walk_state.n_gone; i++)
                 err = process_table_gone(collector->table, collector->gone[i]);
         for (size_t i = 0; !err && i < bpf->bss->walk_state.n_changed; i++)
-                if (collector->changed[i] < collector->max_records)
+                if (collector->changed[i] < collector->n_mapped)
                         err = take_record(collector, collector->changed[i], collector->changed[i]);
         return err;
 }

@@ -26,7 +26,7 @@ struct process_collector {
         const struct process_record *records; /* mapped */
         const uint8_t *record_opps;           /* mapped, in rows of `opps_row` bytes */
         const uint64_t *changed, *gone;       /* mapped: places of records */
-        size_t max_records;
+        size_t max_records, n_mapped;
         bool fresh;                           /* the next walk begins anew */
         bool told_all;                        /* this poll told of all that live, and not just of changes */
         size_t opps_row;
@@ -41,6 +41,7 @@ struct process_collector {
 
 /* process-bpf-load.c: what the kernel takes of what is wanted; sets `counts`. */
 int process_bpf_load(const struct collector_options *options, bool iterator, struct process_collector *collector);
+int process_bpf_map(struct process_collector *collector, size_t n); /* that many of the records, at least */
 uint64_t process_bpf_clock_ns(clockid_t clock);
 void process_bpf_unload(struct process_collector *collector);
 
