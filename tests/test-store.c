@@ -651,6 +651,40 @@ static void older_databases_are_read_and_migrated(void)
         remove_database();
 }
 
+/*
+ * Bytes as they were before any_ns was told by a difference and before shared weights stood in an interval: by hand, from
+ * the comment in store-blob.c. The first usage has two operating points in full, (100, 50) and (200, 25) ns; the other
+ * is 600 ns in the shape of the first.
+ */
+static void older_bytes_are_read(void)
+{
+        static const char text[] =
+                "DELETE FROM opp; INSERT INTO opp VALUES (1, 0, 300000), (2, 0, 600000);"
+                "UPDATE interval SET usage = x'02009f800404016432' || x'02c80119' || x'03009f800401d8040004'";
+        struct store *store = open_store(STORE_WRITE);
+        struct sum sum;
+
+        append_days(store, START, START + 60 * S, 60 * S);
+        store_close(store);
+        run_sql(text);
+        run_sql(to_version_1);
+        for (unsigned i = 0; i < 2; i++) { /* read as it is; migrated and rolled up */
+                store = open_store(i == 0 ? STORE_READ : STORE_WRITE);
+                if (i == 1)
+                        check_int(store_roll_up(store, START + 30 * HOUR, &keep_all), 0);
+                sum = total(store, INT64_MIN, INT64_MAX, i == 0 ? STORE_BEST : STORE_HOUR, NULL);
+                check_int(sum.usage.n_cpu, 2);
+                check_int(sum.usage.n_cpu > 1 && sum.usage.cpu[1].khz == 600000, true);
+                for (size_t j = 0; j < sum.usage.n_cpu && j < 2; j++) {
+                        check_int(sum.usage.cpu[j].busy_ns, j == 0 ? 300 : 600);
+                        check_int(sum.usage.cpu[j].any_ns, j == 0 ? 150 : 75);
+                }
+                sum_clear(&sum);
+                store_close(store);
+        }
+        remove_database();
+}
+
 static void hostile_databases_are_refused(void)
 {
         static const char *const attacks[] = {
@@ -736,6 +770,7 @@ int main(void)
         split_is_told_and_survives_the_roll_up();
         sleeps_are_kept();
         older_databases_are_read_and_migrated();
+        older_bytes_are_read();
         hostile_databases_are_refused();
         damaged_files_do_not_crash();
         remove_database();
