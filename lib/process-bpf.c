@@ -227,7 +227,7 @@ static void tell_lost(struct process_collector *collector)
                     "%llu processes ended since the last poll for which there was no room; what they used is "
                     "nobody's; a shorter interval helps",
                     (unsigned long long)(lost - collector->lost));
-        collector->lost = lost;
+        collector->lost = collector->source.lost = lost;
 }
 
 /* What happened comes before what is: a name that changed by exec must not rename what went before. */

@@ -491,7 +491,9 @@ static int read_ended(struct kept_collector *collector)
         if (!collector->ends)
                 return 0;
         err = taskstats_read(collector->ends, take_ended, collector);
-        if (err && err != -ENOBUFS)
+        if (err == -ENOBUFS)
+                collector->source.lost++; /* netlink does not say how many */
+        else if (err)
                 return err;
         if (collector->n_ended > 1)
                 qsort(collector->ended, collector->n_ended, sizeof(*collector->ended), compare_pids);

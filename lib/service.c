@@ -137,7 +137,7 @@ static int receive(int fd, char **ret)
         return 0;
 }
 
-static int exchange(const char *path, const char *question, char **ret)
+int service_exchange(const char *path, const char *question, char **ret)
 {
         _cleanup_close_ int fd = -1;
         int err = connect_to(path, &fd);
@@ -213,7 +213,7 @@ int service_ask(const struct joulecast_usage *usage, const char *question, struc
 {
         const struct log *log = &usage->context->log;
         _cleanup_(service_clear) struct service_answer answer = { 0 };
-        int err = exchange(usage->service, question, &answer.text);
+        int err = service_exchange(usage->service, question, &answer.text);
 
         if (err == 0)
                 err = service_open(&answer);

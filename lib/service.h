@@ -47,6 +47,8 @@ struct service_answer {
         char *text;
 };
 
+/* The line that the service at the socket @path answers to the line @question; free() it. */
+int service_exchange(const char *path, const char *question, char **ret);
 /* 0, and the answer in @ret, to be cleared; a negative errno, and the log heard the sentence where there is one. */
 int service_ask(const struct joulecast_usage *usage, const char *question, struct service_answer *ret);
 int service_open(struct service_answer *answer);

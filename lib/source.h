@@ -34,6 +34,7 @@ struct source { /* embedded as the first member of each source */
         const struct source_ops *ops;
         uint32_t counts; /* COUNTS_* of collector.h, if it collects processes */
         uint32_t net_by; /* enum net_by of collector.h: what COUNTS_NET comes from */
+        uint64_t lost;   /* ends and execs of processes that the kernel had no room to tell, so far */
 };
 
 /* All sources of a machine, read in this order: clocks and operating points come before processes. */

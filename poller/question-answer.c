@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "answer.h"
+#include "collector.h"
 #include "question.h"
 #include "util.h"
 
@@ -178,6 +179,23 @@ static int answer(const struct answering *answering, const struct question *ques
         }
 }
 
+/* Of the service itself: how it collects, and what it could not. */
+static struct cJSON *answer_service(const struct question_source *source)
+{
+        struct cJSON *json = cJSON_CreateObject();
+
+        for (size_t i = 0; source->sources && i < source->sources->n; i++) {
+                const struct source *collector = source->sources->list[i];
+
+                if (!(collector->counts & COUNTS_CPU))
+                        continue;
+                cJSON_AddStringToObject(json, "collector", collector->ops->name);
+                cJSON_AddNumberToObject(json, "lost", (double)collector->lost);
+                break;
+        }
+        return json;
+}
+
 /* One line: cJSON breaks none without formatting. */
 static char *print_line(struct cJSON *json)
 {
@@ -205,6 +223,8 @@ char *question_answer(const struct question_source *source, uid_t uid, const cha
         struct cJSON *json = NULL;
         int err = question_parse(text, length, &question, answering.sentence);
 
+        if (err == 0 && question.ask == ASK_SERVICE)
+                return print_line(answer_service(source));
         if (err == 0)
                 err = open_all(&answering, source, uid, &question);
         if (err == 0)

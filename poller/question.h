@@ -18,6 +18,7 @@ enum ask {
         ASK_BUDGET,
         ASK_COST,
         ASK_PREDICT,
+        ASK_SERVICE,
 };
 
 struct question {
@@ -41,10 +42,13 @@ int question_parse(const char *text, size_t length, struct question *ret, char e
 void question_clear(struct question *question);
 
 /* What is answered from. */
+struct sources;
+
 struct question_source {
         const char *database;
         const char *profile; /* NULL: the machine's */
         bool live;           /* the battery is this machine's, and is read */
+        const struct sources *sources; /* what it watches */
 };
 
 /* The answer to a line of @uid's, with its newline; free() it. NULL: there is no memory. */

@@ -135,6 +135,7 @@ static struct cJSON *overhead_json(const struct overhead *overhead)
         cJSON_AddNumberToObject(json, "rss_mb", overhead->rss_mb);
         cJSON_AddNumberToObject(json, "anonymous_mb", overhead->anonymous_mb);
         cJSON_AddNumberToObject(json, "percent_per_day", overhead->percent_per_day);
+        cJSON_AddNumberToObject(json, "lost", overhead->lost);
         return json;
 }
 
@@ -306,6 +307,7 @@ static void print_overhead(const struct overhead *overhead)
         print_known("memory", overhead->rss_mb, "MB");
         print_known("thereof own", overhead->anonymous_mb, "MB");
         print_known("battery", overhead->percent_per_day, "% a day");
+        print_known("not told", overhead->lost, "ends of processes, for which the kernel had no room");
         putchar('\n');
 }
 

@@ -26,6 +26,7 @@ struct overhead {
         double written_mb_per_day;
         double rss_mb, anonymous_mb;
         double percent_per_day;   /* of the battery, by the profile */
+        double lost;              /* ends and execs that it was not told; it says so itself */
 };
 
 /* What was recorded in the last week. */

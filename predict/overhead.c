@@ -8,6 +8,7 @@
  * is theirs, and not in here; docs/performance.md tells what it is.
  */
 
+#include <cjson/cJSON.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +20,7 @@
 #include "doctor.h"
 #include "model.h"
 #include "process.h"
+#include "service.h"
 #include "units.h"
 #include "util.h"
 
@@ -91,6 +93,24 @@ static void price(const struct profile *profile, struct overhead *overhead)
         usage_clear(&usage);
 }
 
+/* NaN: it does not listen, or does not say. */
+static double ask_lost(void)
+{
+        const char *said = secure_getenv("JOULECAST_SOCKET");
+        _cleanup_free_ char *line = NULL;
+        struct cJSON *json, *lost;
+        double value = NAN;
+
+        if (service_exchange(said && *said ? said : SERVICE_SOCKET, "{\"ask\":\"service\"}\n", &line) < 0)
+                return NAN;
+        json = cJSON_Parse(line);
+        lost = cJSON_GetObjectItemCaseSensitive(json, "lost");
+        if (cJSON_IsNumber(lost))
+                value = lost->valuedouble;
+        cJSON_Delete(json);
+        return value;
+}
+
 static void measure(int proc_fd, const struct process_stat *stat, struct overhead *overhead)
 {
         double cpu_s = (double)stat->cpu_ticks / (double)sysconf(_SC_CLK_TCK), days;
@@ -118,13 +138,14 @@ int look_at_overhead(const struct options *options, struct findings *findings)
         struct profile *profile = NULL;
         struct process_stat stat = { 0 };
 
-        *overhead = (struct overhead){ 0, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+        *overhead = (struct overhead){ 0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
         if (proc_fd < 0)
                 return CODE_FAILED;
         overhead->pid = find_service(proc_fd, &stat);
         if (overhead->pid == 0)
                 return CODE_OK;
         measure(proc_fd, &stat, overhead);
+        overhead->lost = ask_lost();
         if (findings->profile[0] && access(findings->profile, R_OK) == 0 &&
             profile_load(findings->profile, &program_log, &profile) == 0)
                 price(profile, overhead);

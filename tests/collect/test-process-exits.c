@@ -219,6 +219,7 @@ static void test_lost(void)
         }
         fprintf(stderr, "%zu seen, %llu lost and told\n", n, lost);
         check(lost > 0);
+        check_int(source->lost, lost);
         check(n + lost >= MORE_THAN_THE_RING_HOLDS * 99 / 100);
 }
 
