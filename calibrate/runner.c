@@ -381,15 +381,26 @@ int span_fill(struct runner *runner, const struct mode *mode, enum observation_m
         return 0;
 }
 
+/*
+ * From here on the span is this mode's. What has a state and no counter (screen, association) counts as it was found at
+ * either end of an interval, so the change from one mode to the other gets an interval of its own.
+ */
+static int begin_mode(struct runner *runner, const struct mode *mode)
+{
+        int err = span_begin(runner);
+
+        if (!err)
+                err = runner_hold(runner, mode);
+        return err || looks_are_cheap(runner) ? err : count_on(runner);
+}
+
 int runner_burn(struct runner *runner, const struct mode *mode, struct observation *ret)
 {
         double fallen = 0;
         int err;
 
         refresh_gap(&runner->refresh);
-        err = span_begin(runner);
-        if (!err)
-                err = runner_hold(runner, mode);
+        err = begin_mode(runner, mode);
         if (!err)
                 err = wait_step(runner, &fallen);
         if (err && !runner_hindered(err))
@@ -418,11 +429,8 @@ int runner_steps(struct runner *runner, const struct mode *mode, double steps_pe
                  struct observation *ret)
 {
         double level = runner->look.level_percent, fallen = 0, jump = 0, biggest = 0, steps = 0;
-        int err;
+        int err = begin_mode(runner, mode);
 
-        err = span_begin(runner);
-        if (!err)
-                err = runner_hold(runner, mode);
         while (!err && (fallen < steps_percent * 0.999 || span_seconds(runner) < shortest_s(runner, min_s))) {
                 err = wait_step(runner, &jump);
                 if (err || runner->span.disturbed || !(jump > 0))

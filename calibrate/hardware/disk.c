@@ -222,12 +222,20 @@ static int check(struct part *part)
 
 /* ---- the load ---- */
 
-/* The files are made under the first mode, which gets through the partial step and measures nothing. */
+/*
+ * The files are made under the first mode, which gets through the partial step and measures nothing; and to the end, for
+ * that step may be short, and what is written would be part of the next mode.
+ */
 static int begin(struct part_disk *disk)
 {
+        int err;
+
         if (disk->load)
                 return 0;
-        return disk_load_start(disk->files, disk->n, DISK_FILE_BYTES, disk->left_bytes, &disk->load);
+        err = disk_load_start(disk->files, disk->n, DISK_FILE_BYTES, disk->left_bytes, &disk->load);
+        if (!err)
+                disk_load_ready(disk->load);
+        return err;
 }
 
 static void note_start(struct part_disk *disk)
