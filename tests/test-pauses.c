@@ -153,8 +153,19 @@ static const struct hardware_ops watched_ops = {
         .close = close_watched,
 };
 
+/* As a machine where looks cost: between the ends of a mode only the battery is looked at. */
+static int read_battery(struct hardware *hardware, struct sample *sample)
+{
+        int err = read_sample(hardware, sample);
+
+        sample->have &= SAMPLE_BATTERY;
+        return err;
+}
+
 struct test {
         struct watched hardware;
+        const char *device;         /* as text; NULL: device_text */
+        struct hardware_ops light;  /* with read_battery(), where that is asked for */
         struct options options;
         struct night night;
         struct observation *list;
@@ -175,10 +186,11 @@ static void listen(void *data, enum log_level level, const char *sentence)
 static void open_device(struct test *test)
 {
         _cleanup_(profile_freep) struct profile *truth = NULL;
+        const char *text = test->device ? test->device : device_text;
 
-        check_int(profile_parse(device_text, strlen(device_text), "quiet", NULL, &truth), 0);
+        check_int(profile_parse(text, strlen(text), "quiet", NULL, &truth), 0);
         check_int(hardware_virtual_open(truth, 1, 90.5, NULL, &test->hardware.device), 0);
-        test->hardware.hardware.ops = &watched_ops;
+        test->hardware.hardware.ops = test->light.name ? &test->light : &watched_ops;
         test->hardware.start_ns = now_ns(&test->hardware.hardware);
         test->night.hardware = &test->hardware.hardware;
         check_int(describe(&test->hardware.hardware, &test->night.description), 0);
@@ -364,6 +376,48 @@ static void charge_lies(void)
         end(&stray);
 }
 
+/* What has a state and no counter is the mode's own, also where nobody looked at it in between. */
+static void states_are_the_modes(void)
+{
+        static const char device[] =
+                "[profile]\nversion = 1\ndevice = lit\nmethod = virtual\n"
+                "[battery]\nenergy_full_mwh = 15000\n"
+                "[base]\npower_mw = 150\n"
+                "[cpu 0]\ncpus = 0\nactive_mw.384000 = 160\nshared_mw.384000 = 40\n"
+                "[display]\nmax_brightness = 255\npower_mw.5 = 300\npower_mw.255 = 800\n"
+                "[wifi]\non_mw = 60\nrx_mj_per_mb = 350\ntx_mj_per_mb = 550\nwake_mj = 120\n"
+                "[virtual]\nseed = 7\nvoltage_mv.0 = 3500\nvoltage_mv.100 = 3500\nlevel_step_percent = 1\n"
+                "level_refresh_s = 10\n";
+        struct test test = { .device = device, .light = watched_ops };
+        size_t lit = 0, associated = 0;
+
+        test.light.read_battery = read_battery;
+        run(&test, METHOD_PERCENT);
+        check_int(test.err, 0);
+        check_int(test.night.n_rejected, 0);
+        for (size_t i = 0; i < test.n; i++) {
+                const struct observation *observation = &test.list[i];
+                const struct usage *usage = &observation->usage;
+                double s = (double)observation->elapsed_ns;
+                unsigned brightness;
+
+                if (sscanf(observation->mode, "display.%u", &brightness) == 1) {
+                        check_int(usage->n_screen, 1);
+                        check_int(usage->n_screen ? usage->screen[0].brightness : 0, brightness);
+                        check_near((double)(usage->n_screen ? usage->screen[0].on_ns : 0) / s, 1, 0.02);
+                        lit++;
+                } else if (!observation->burn && strcmp(observation->kind, "wifi") == 0) {
+                        check_near((double)usage->wifi_on_ns / s, 1, 0.02);
+                        associated++;
+                } else if (strcmp(observation->kind, "idle") == 0) {
+                        check_int(usage->n_screen, 0);
+                        check_int(usage->wifi_on_ns, 0);
+                }
+        }
+        check(lit >= 2 && associated >= 2);
+        end(&test);
+}
+
 int main(void)
 {
         signal(SIGPIPE, SIG_IGN);
@@ -373,6 +427,7 @@ int main(void)
         pauses_end();
         too_hot();
         load_ends();
+        states_are_the_modes();
         burn_must_run();
         charge_lies();
         return check_result();
