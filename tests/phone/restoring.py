@@ -139,7 +139,7 @@ def cuts(suite):
 
 # ---- what the world does meanwhile ----------------------------------------------------------------------------------
 
-def observe(calibration, wanted, timeout=150):
+def observe(calibration, wanted, timeout=240):
     """The next JSON line or sentence of which wanted() is true."""
     end = time.monotonic() + timeout
     while time.monotonic() < end:
@@ -193,7 +193,7 @@ def disturbances(suite):
     cases = (
         ("charger plugged", lambda: physics.set(charger=True), ("plugged", "charg"), lambda: physics.set(charger=False)),
         ("battery removed", lambda: physics.set(battery=False), ("battery",), lambda: physics.set(battery=True)),
-        ("firmware limit", lambda: physics.set(ppc=2), ("mhz", "thrott", "limit", "share", "frequenc"), lambda: physics.set(ppc=None)),
+        ("firmware limit", lambda: physics.set(ppc=3), ("mhz", "thrott", "limit", "share", "frequenc"), lambda: physics.set(ppc=None)),
         ("radio blocked", lambda: phone.output("rfkill block wlan"), ("wifi", "radio", "associat", "network", "connect"),
          lambda: phone.output("rfkill unblock wlan; %s ip link set wlan1 up; ip link set wlan0 up" % air)),
         ("access point gone", lambda: phone.output(air + "ip link set wlan1 down"),
