@@ -401,6 +401,8 @@ int runner_burn(struct runner *runner, const struct mode *mode, struct observati
 
         refresh_gap(&runner->refresh);
         err = begin_mode(runner, mode);
+        if (!err && !looks_are_cheap(runner))
+                err = runner_look(runner); /* a step while the mode was set up was not seen when it came */
         if (!err)
                 err = wait_step(runner, &fallen);
         if (err && !runner_hindered(err))
