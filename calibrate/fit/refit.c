@@ -52,8 +52,10 @@ static int make_columns(const struct device *device, const struct observation *o
 
         if (!usages)
                 return -ENOMEM;
+        /* What no fitted row tells of has no price to be learnt: a file that is made under the burnt one, for example. */
         for (size_t i = 0; i < n; i++)
-                usages[i] = &observations[i].usage;
+                if (!observations[i].burn && !observations[i].held_back && !observations[i].rejected[0])
+                        usages[i] = &observations[i].usage;
         return columns_make(device, usages, n, ret);
 }
 
