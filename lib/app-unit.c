@@ -132,14 +132,14 @@ static bool parse_app(char *body, const char *type, struct cgroup_app *ret)
 /* "snap.NAME.APP-UUID.scope", "snap.NAME.APP.service", "snap.NAME_KEY.hook.X..." */
 static bool parse_snap(char *body, struct cgroup_app *ret)
 {
-        char plain[APP_ID_MAX];
+        char plain[APP_ID_MAX - (sizeof("snap:") - 1)];
 
         body[strcspn(body, ".")] = '\0';
         unescape(body);
         if (!*body)
                 return false;
-        util_printable(body, plain, sizeof(plain) - strlen("snap:"));
-        snprintf(ret->id, sizeof(ret->id), "snap:%.120s", plain);
+        util_printable(body, plain, sizeof(plain));
+        snprintf(ret->id, sizeof(ret->id), "snap:%s", plain);
         ret->kind = CGROUP_SNAP;
         return true;
 }
