@@ -4,12 +4,8 @@
 /* What NetworkManager says of an interface, asked on a bus of our own where a child answers in its place. */
 
 #include <errno.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <systemd/sd-bus.h>
-#include <time.h>
 
+#include "bus.h"
 #include "check.h"
 #include "metered.h"
 #include "util.h"
@@ -73,69 +69,22 @@ static void serve(void)
         }
 }
 
-static pid_t start_bus(const char *address)
-{
-        char argument[160];
-        char *const arguments[] = { (char *)"dbus-daemon", (char *)"--session", (char *)"--nofork",
-                                    (char *)"--nopidfile", argument, NULL };
-        pid_t pid;
-
-        snprintf(argument, sizeof(argument), "--address=%s", address);
-        return posix_spawnp(&pid, "dbus-daemon", NULL, NULL, arguments, environ) == 0 ? pid : -1;
-}
-
-/* Until it answers or fifteen seconds are over. */
-static bool wait_until(bool (*ready)(void))
-{
-        const struct timespec pause = { .tv_nsec = 50000000 };
-
-        for (unsigned i = 0; i < 300; i++) {
-                if (ready())
-                        return true;
-                nanosleep(&pause, NULL);
-        }
-        return false;
-}
-
-static bool bus_answers(void)
-{
-        sd_bus *bus = NULL;
-        const char *name;
-        bool answers_now = sd_bus_open_system(&bus) >= 0 && sd_bus_get_unique_name(bus, &name) >= 0;
-
-        sd_bus_flush_close_unref(bus);
-        return answers_now;
-}
-
 static bool manager_answers(void)
 {
         return metered("paid0") >= 0;
 }
 
-static void end(pid_t pid)
-{
-        if (pid <= 0)
-                return;
-        kill(pid, SIGTERM);
-        waitpid(pid, NULL, 0);
-}
-
 int main(void)
 {
-        char dir[] = "/tmp/joulecast-test-metered-XXXXXX", path[sizeof(dir) + 8], address[sizeof(path) + 16];
-        pid_t bus, service = -1;
+        struct bus bus;
+        pid_t service;
 
-        if (!mkdtemp(dir))
+        if (!bus_make(&bus))
                 return 1;
-        snprintf(path, sizeof(path), "%s/bus", dir);
-        snprintf(address, sizeof(address), "unix:path=%s", path);
-        setenv("DBUS_SYSTEM_BUS_ADDRESS", address, 1);
         check_int(metered("paid0"), -ENODATA); /* no bus at all */
-        bus = start_bus(address);
-        if (bus < 0 || !wait_until(bus_answers)) {
+        if (!bus_start(&bus)) {
                 printf("no dbus-daemon could be started here\n");
-                end(bus);
-                rmdir(dir);
+                bus_remove(&bus);
                 return 77;
         }
         check_int(metered("paid0"), -ENODATA); /* a bus without NetworkManager */
@@ -149,9 +98,7 @@ int main(void)
         check_int(metered("freeperhaps0"), 0);
         check_int(metered("unknown0"), -ENODATA);
         check_int(metered("nowhere0"), -ENODATA);
-        end(service);
-        end(bus);
-        unlink(path);
-        rmdir(dir);
+        end_process(service);
+        bus_remove(&bus);
         return check_result();
 }

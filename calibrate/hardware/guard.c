@@ -11,6 +11,7 @@
 
 #include "input.h"
 #include "screen.h"
+#include "sessions.h"
 #include "supply.h"
 #include "units.h"
 #include "util.h"
@@ -29,6 +30,9 @@
 /* Whoever touched the machine has put it away when nothing was touched for so long. */
 #define REST_S 60.0
 
+/* So long after our own change a desktop may still tell what that did to its idle time. */
+#define OURS_S 5.0
+
 #define CHARGER_LOOK_S 2.0 /* between uevents; some chargers send none */
 /* A battery's driver may answer from its cache (battery.ko: 1 s) right after it told that something changed. */
 #define SECOND_LOOK_S 1.1
@@ -38,6 +42,8 @@ struct guard {
         bool force_discharge;
         const struct log *log;
         struct input input;
+        struct sessions *sessions; /* NULL: nobody knows them */
+        uint64_t ours_ns;          /* until then a session may have been woken by us */
         bool charger;
         uint64_t charger_ns;       /* when it was looked at */
         uint64_t touched_ns;       /* 0: not yet */
@@ -67,11 +73,18 @@ int guard_open(int root_fd, bool force_discharge, const struct log *log, struct 
         return 0;
 }
 
+void guard_watch_sessions(struct guard *guard)
+{
+        if (!guard->sessions && sessions_open(guard->log, &guard->sessions) < 0)
+                guard->sessions = NULL;
+}
+
 void guard_close(struct guard *guard)
 {
         if (!guard)
                 return;
         input_close(&guard->input);
+        sessions_close(guard->sessions);
         closep(&guard->uevent_fd);
         closep(&guard->timer_fd);
         closep(&guard->root_fd);
@@ -125,29 +138,49 @@ static int set_timer(struct guard *guard, uint64_t until_ns)
         return timerfd_settime(guard->timer_fd, TFD_TIMER_ABSTIME, &timer, NULL) < 0 ? -errno : 0;
 }
 
-static void hear_input(struct guard *guard)
+static void hear_user(struct guard *guard)
 {
-        if (input_touched(&guard->input))
-                guard->touched_ns = boottime_ns();
+        unsigned news = guard->sessions ? sessions_hear(guard->sessions) : 0;
+        uint64_t now_ns = boottime_ns();
+
+        if (input_touched(&guard->input) || news & SESSIONS_ENTERED ||
+            (news & SESSIONS_WOKEN && now_ns >= guard->ours_ns))
+                guard->touched_ns = now_ns;
+}
+
+/* What came before it is the user's. */
+void guard_before_change(struct guard *guard)
+{
+        if (!guard)
+                return;
+        hear_user(guard);
+        guard->ours_ns = UINT64_MAX;
+}
+
+void guard_after_change(struct guard *guard)
+{
+        if (guard)
+                guard->ours_ns = after(boottime_ns(), OURS_S);
 }
 
 static int wait_once(struct guard *guard, bool *early)
 {
-        struct pollfd fds[INPUT_DEVICES_MAX + 2] = {
+        struct pollfd fds[INPUT_DEVICES_MAX + 3] = {
                 { .fd = guard->timer_fd, .events = POLLIN },
                 { .fd = guard->uevent_fd, .events = POLLIN },
+                { .fd = guard->sessions ? sessions_fd(guard->sessions) : -1, .events = POLLIN },
         };
         bool rested = guard->touched_ns == 0;
 
-        memcpy(&fds[2], guard->input.devices, guard->input.n * sizeof(fds[0]));
-        if (poll(fds, 2 + guard->input.n, -1) < 0)
+        memcpy(&fds[3], guard->input.devices, guard->input.n * sizeof(fds[0]));
+        if (poll(fds, 3 + guard->input.n, -1) < 0)
                 return -errno;
         *early = fds[0].revents != 0;
         if (fds[1].revents && read_uevents(guard)) {
                 guard->second_look_ns = after(boottime_ns(), SECOND_LOOK_S);
                 *early = true;
         }
-        hear_input(guard);
+        hear_user(guard);
         *early = *early || (rested && guard->touched_ns != 0);
         return 0;
 }
@@ -219,7 +252,7 @@ int guard_judge(struct guard *guard, const struct sample *sample, char *reason, 
 {
         int err;
 
-        hear_input(guard);
+        hear_user(guard);
         err = judge_supply(guard, sample, reason, size);
         if (!err)
                 err = judge_temperature(guard, &sample->battery, reason, size);

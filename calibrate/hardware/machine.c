@@ -158,9 +158,8 @@ static int may_go_on(struct hardware *hardware, const struct sample *sample, cha
         return -EIO;
 }
 
-static int restore(struct hardware *hardware)
+static int give_back(struct hardware_machine *machine)
 {
-        struct hardware_machine *machine = machine_of(hardware);
         struct restore_report report;
 
         for (size_t i = machine->n_parts; i > 0; i--)
@@ -174,6 +173,17 @@ static int restore(struct hardware *hardware)
         return settings_restore(machine->root_fd, machine->options.journal, machine->options.log, &report);
 }
 
+static int restore(struct hardware *hardware)
+{
+        struct hardware_machine *machine = machine_of(hardware);
+        int err;
+
+        guard_before_change(machine->guard);
+        err = give_back(machine);
+        guard_after_change(machine->guard);
+        return err;
+}
+
 /* Not while the night pauses: then the machine is its user's. */
 static void stay_awake(struct hardware_machine *machine)
 {
@@ -183,6 +193,18 @@ static void stay_awake(struct hardware_machine *machine)
                             strerror(-machine->inhibitor));
 }
 
+static int open_guard(struct hardware_machine *machine)
+{
+        int err;
+
+        if (machine->guard)
+                return 0;
+        err = guard_open(machine->root_fd, machine->options.force_discharge, machine->options.log, &machine->guard);
+        if (!err)
+                guard_watch_sessions(machine->guard);
+        return err;
+}
+
 static int begin(struct hardware *hardware)
 {
         struct hardware_machine *machine = machine_of(hardware);
@@ -190,10 +212,10 @@ static int begin(struct hardware *hardware)
 
         if (machine->settings)
                 return 0;
-        err = machine->guard ? 0 : guard_open(machine->root_fd, machine->options.force_discharge, machine->options.log,
-                                              &machine->guard);
+        err = open_guard(machine);
         if (err)
                 return err;
+        guard_before_change(machine->guard);
         err = settings_open(machine->root_fd, machine->options.journal, machine->options.log, &machine->settings);
         for (size_t i = 0; !err && i < machine->n_parts; i++)
                 err = machine->parts[i]->ops->prepare(machine->parts[i], machine->settings);
@@ -202,10 +224,11 @@ static int begin(struct hardware *hardware)
         if (err) {
                 settings_close(machine->settings);
                 machine->settings = NULL;
-                return err;
+        } else {
+                stay_awake(machine);
         }
-        stay_awake(machine);
-        return 0;
+        guard_after_change(machine->guard);
+        return err;
 }
 
 static int apply(struct hardware *hardware, const struct mode *mode)
@@ -213,6 +236,7 @@ static int apply(struct hardware *hardware, const struct mode *mode)
         struct hardware_machine *machine = machine_of(hardware);
         int err = begin(hardware), end;
 
+        guard_before_change(machine->guard);
         machine->checked_ns = 0;
         machine->failed = NULL; /* another mode's */
         if (!err)
@@ -220,6 +244,7 @@ static int apply(struct hardware *hardware, const struct mode *mode)
         for (size_t i = 0; !err && i < machine->n_parts; i++)
                 err = machine->parts[i]->ops->apply(machine->parts[i], mode);
         end = machine->settings ? settings_end_changes(machine->settings) : 0;
+        guard_after_change(machine->guard);
         return err ? err : end;
 }
 

@@ -1,0 +1,194 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sessions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <systemd/sd-bus.h>
+
+#include "util.h"
+
+#define LOGIN "org.freedesktop.login1"
+#define LOGIN_PATH "/org/freedesktop/login1"
+#define CALL_US 500000 /* a hanging manager must not keep a night from its steps */
+
+#define SESSIONS_MAX 16
+
+struct session {
+        char path[128];
+        bool active, idle, locked;
+};
+
+struct sessions {
+        sd_bus *bus; /* NULL: it is gone */
+        const struct log *log;
+        struct session list[SESSIONS_MAX];
+        size_t n;
+        bool stale; /* something changed: ask */
+};
+
+static int get_bool(sd_bus *bus, const char *path, const char *property, bool *ret)
+{
+        int value, err = sd_bus_get_property_trivial(bus, LOGIN, path, LOGIN ".Session", property, NULL, 'b', &value);
+
+        if (err >= 0)
+                *ret = value;
+        return err;
+}
+
+/* Not a greeter and no lock screen, which come by themselves. */
+static bool is_of_user(sd_bus *bus, const char *path)
+{
+        _cleanup_free_ char *class = NULL;
+
+        return sd_bus_get_property_string(bus, LOGIN, path, LOGIN ".Session", "Class", NULL, &class) >= 0 &&
+               strcmp(class, "user") == 0;
+}
+
+static int ask_one(sd_bus *bus, const char *path, struct session *ret)
+{
+        struct session session = { 0 };
+        int err = is_of_user(bus, path) ? 0 : -ENODATA;
+
+        if (strlen(path) >= sizeof(session.path))
+                return -ENAMETOOLONG;
+        strcpy(session.path, path);
+        if (err >= 0)
+                err = get_bool(bus, path, "Active", &session.active);
+        if (err >= 0)
+                err = get_bool(bus, path, "IdleHint", &session.idle);
+        if (err < 0)
+                return err;
+        get_bool(bus, path, "LockedHint", &session.locked); /* systemd 230 and later */
+        *ret = session;
+        return 0;
+}
+
+/*
+ * a(susso): name, user, user's name, seat and path of each. One that ended meanwhile is left out; one that does not
+ * answer in time would come back as a new one, and makes all of it an error.
+ */
+static int ask(struct sessions *sessions, struct session *list, size_t *n)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        const char *seat, *path;
+        int err = sd_bus_call_method(sessions->bus, LOGIN, LOGIN_PATH, LOGIN ".Manager", "ListSessions", NULL, &reply,
+                                     "");
+
+        *n = 0;
+        if (err >= 0)
+                err = sd_bus_message_enter_container(reply, 'a', "(susso)");
+        while (err >= 0 && *n < SESSIONS_MAX &&
+               (err = sd_bus_message_read(reply, "(susso)", NULL, NULL, NULL, &seat, &path)) > 0) {
+                int answer = *seat ? ask_one(sessions->bus, path, &list[*n]) : -ENODATA;
+
+                if (answer == -ETIMEDOUT)
+                        return answer;
+                *n += answer >= 0;
+        }
+        return err < 0 ? err : 0;
+}
+
+static const struct session *find(const struct sessions *sessions, const char *path)
+{
+        for (size_t i = 0; i < sessions->n; i++)
+                if (strcmp(sessions->list[i].path, path) == 0)
+                        return &sessions->list[i];
+        return NULL;
+}
+
+/* Of one that began meanwhile, and is not on the screen, there is nothing to tell. */
+static unsigned compare(const struct session *before, const struct session *now)
+{
+        static const struct session none;
+
+        before = before ? before : &none;
+        return (now->active && !before->active) || (before->locked && !now->locked) ? SESSIONS_ENTERED
+               : before->idle && !now->idle                                         ? SESSIONS_WOKEN
+                                                                                    : 0;
+}
+
+static unsigned look_again(struct sessions *sessions)
+{
+        struct session list[SESSIONS_MAX];
+        unsigned news = 0;
+        size_t n;
+
+        sessions->stale = false;
+        if (ask(sessions, list, &n) < 0)
+                return 0;
+        for (size_t i = 0; i < n; i++)
+                news |= compare(find(sessions, list[i].path), &list[i]);
+        memcpy(sessions->list, list, n * sizeof(list[0]));
+        sessions->n = n;
+        return news;
+}
+
+static int on_change(sd_bus_message *message, void *data, sd_bus_error *error)
+{
+        ((struct sessions *)data)->stale = true;
+        return 0;
+}
+
+/* The manager's own IdleHint is not asked for: our inhibitor makes it false. */
+static int watch(struct sessions *sessions)
+{
+        static const char changes[] = "type='signal',sender='" LOGIN "',interface='org.freedesktop.DBus.Properties',"
+                                      "member='PropertiesChanged',path_namespace='" LOGIN_PATH "/session'";
+        int err = sd_bus_match_signal(sessions->bus, NULL, LOGIN, LOGIN_PATH, LOGIN ".Manager", "SessionNew", on_change,
+                                      sessions);
+
+        return err < 0 ? err : sd_bus_add_match(sessions->bus, NULL, changes, on_change, sessions);
+}
+
+int sessions_open(const struct log *log, struct sessions **ret)
+{
+        struct sessions *sessions = calloc(1, sizeof(*sessions));
+
+        if (!sessions)
+                return -ENOMEM;
+        sessions->log = log;
+        if (sd_bus_open_system(&sessions->bus) < 0 || sd_bus_set_method_call_timeout(sessions->bus, CALL_US) < 0 ||
+            watch(sessions) < 0 || ask(sessions, sessions->list, &sessions->n) < 0) {
+                sessions_close(sessions);
+                return -ENODATA;
+        }
+        *ret = sessions;
+        return 0;
+}
+
+void sessions_close(struct sessions *sessions)
+{
+        if (!sessions)
+                return;
+        sd_bus_flush_close_unref(sessions->bus);
+        free(sessions);
+}
+
+int sessions_fd(const struct sessions *sessions)
+{
+        return sessions->bus ? sd_bus_get_fd(sessions->bus) : -1;
+}
+
+/* Answers may bring more news along, which the descriptor does not tell of again. */
+unsigned sessions_hear(struct sessions *sessions)
+{
+        unsigned news = 0;
+        int more;
+
+        if (!sessions->bus)
+                return 0;
+        do {
+                if (sessions->stale)
+                        news |= look_again(sessions);
+                while ((more = sd_bus_process(sessions->bus, NULL)) > 0)
+                        ;
+        } while (more >= 0 && sessions->stale);
+        if (more < 0) {
+                log_warning(sessions->log, "the system bus is gone (%s): who uses this machine is seen by its input "
+                            "devices alone", strerror(-more));
+                sessions->bus = sd_bus_close_unref(sessions->bus);
+        }
+        return news;
+}
