@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "check.h"
 #include "journal.h"
@@ -368,6 +370,34 @@ static void test_links(void)
         machine_remove(&machine);
 }
 
+/* /sys/class is made of links with "..", which the kernel gives up on while folders are renamed elsewhere. */
+static void test_renames(void)
+{
+        char link[256], folder[256], other[256], value[SETTING_VALUE_MAX];
+        struct machine machine;
+        unsigned failed = 0;
+        pid_t child;
+
+        machine_make(&machine);
+        in_tree(&machine, "/sys/class/backlight/screen", link);
+        in_tree(&machine, "/tmp/a", folder);
+        in_tree(&machine, "/tmp/b", other);
+        set(&machine, "/sys/devices/screen/brightness", "10");
+        set(&machine, "/tmp/a/file", "");
+        check_int(symlink("../../devices/screen", link), 0);
+        child = fork();
+        if (child == 0)
+                for (;;)
+                        if (rename(folder, other) < 0 || rename(other, folder) < 0)
+                                _exit(1);
+        for (unsigned i = 0; i < 100000; i++)
+                failed += attribute_read(machine.fd, "/sys/class/backlight/screen/brightness", value) != 0;
+        check_int(failed, 0);
+        check(child > 0 && waitpid(child, NULL, WNOHANG) == 0); /* it went on all the while */
+        check(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
+        machine_remove(&machine);
+}
+
 /* Another device has the name now: not ours to touch. */
 static void test_other_device(void)
 {
@@ -492,6 +522,7 @@ int main(void)
         test_reboot();
         test_gone();
         test_links();
+        test_renames();
         test_other_device();
         test_hostile();
         test_untrusted();

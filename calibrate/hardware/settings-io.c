@@ -18,6 +18,8 @@
 #include "settings-list.h"
 #include "util.h"
 
+#define OPEN_TRIES 100 /* one in some hundred fails while another process does nothing but rename folders */
+
 /* What is no file. A row here, its names in the list. */
 static const struct setting_medium *const media[] = {
         &screen_medium,
@@ -45,20 +47,35 @@ static bool is_running_machine(int root_fd)
                root.st_ino == given.st_ino;
 }
 
-/* Links inside are the kernel's own, /sys/class is made of them; none may lead out of the tree or out of sysfs. */
+/*
+ * Links inside are the kernel's own, /sys/class is made of them; none may lead out of the tree. Whenever a folder is
+ * renamed or a file system mounted, anywhere, while it walks a "..", the kernel cannot tell and says EAGAIN (openat2(2)).
+ */
+static int open_below(int root_fd, const char *path, int flags)
+{
+        struct open_how how = { .flags = (uint64_t)flags, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+        int fd = -1;
+
+        for (int i = 0; fd < 0 && i < OPEN_TRIES; i++) {
+                fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+                if (fd < 0 && errno == ENOSYS) /* before Linux 5.6 */
+                        fd = openat(root_fd, path, flags);
+                if (fd < 0 && errno != EAGAIN)
+                        return -errno;
+        }
+        return fd < 0 ? -EAGAIN : fd;
+}
+
 static int open_attribute(int root_fd, const char *name, int flags)
 {
-        struct open_how how = {
-                .flags = (uint64_t)(flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK),
-                .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-        };
-        _cleanup_close_ int fd = (int)syscall(SYS_openat2, root_fd, below_root(name), &how, sizeof(how));
+        _cleanup_close_ int fd = open_below(root_fd, below_root(name),
+                                            flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
         struct statfs filesystem;
         struct stat info;
 
-        if (fd < 0 && errno == ENOSYS) /* before Linux 5.6 */
-                fd = openat(root_fd, below_root(name), (int)how.flags);
-        if (fd < 0 || fstat(fd, &info) < 0)
+        if (fd < 0)
+                return fd;
+        if (fstat(fd, &info) < 0)
                 return -errno;
         if (!S_ISREG(info.st_mode))
                 return -EBADMSG;
