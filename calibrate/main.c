@@ -43,6 +43,7 @@ static void catch_signals(void)
         sigaction(SIGTERM, &action, NULL);
         sigaction(SIGHUP, &action, NULL);
         signal(SIGPIPE, SIG_IGN);
+        signal(SIGCHLD, SIG_DFL); /* ignored by whoever started us, it would take the exit codes of our children */
 }
 
 /* All that one command needs; main() fills it step by step. */

@@ -109,6 +109,8 @@ int watchdog_start(const struct watchdog *watchdog, int *status)
         pid_t self = getpid(), worker;
         sigset_t set, mask;
 
+        /* Whoever started us may ignore it; then the worker's end would be neither told nor kept for waitpid(). */
+        signal(SIGCHLD, SIG_DFL);
         fill_signals(&set);
         sigprocmask(SIG_BLOCK, &set, &mask);
         prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -338,6 +338,7 @@ int main(int argc, char **argv)
                 return 1;
         }
         signal(SIGPIPE, SIG_IGN);
+        signal(SIGCHLD, SIG_DFL); /* ignored by whoever started us, it would take the exit codes of our children */
         worker.tally = mmap(NULL, sizeof(*worker.tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (worker.tally == MAP_FAILED) {
                 fprintf(stderr, "joulecast-traffic: no memory\n");
