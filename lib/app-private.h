@@ -55,6 +55,11 @@ struct apps {
         bool told_of_ends;    /* a pid that is remembered was not reused */
 };
 
+/* app.c, for app-ended.c */
+struct app_entry *app_entry_find(const struct apps *apps, pid_t pid); /* or NULL */
+void app_cgroup_read(struct apps *apps, const char *path, struct app_cgroup *cgroup); /* all but its path */
+bool app_of_cgroup(const struct app_cgroup *cgroup, uid_t uid, char *app); /* where the group says all */
+
 /* /proc/PID, all relative to root_fd. 0 or a negative errno. */
 int process_read_parent(int root_fd, pid_t pid, struct app_process *process, char *comm, size_t size);
 int process_read_cgroup(int root_fd, pid_t pid, char *path, size_t size);

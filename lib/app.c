@@ -92,6 +92,15 @@ static size_t hash_text(const char *text)
         return hash % APP_BUCKETS;
 }
 
+void app_cgroup_read(struct apps *apps, const char *path, struct app_cgroup *cgroup)
+{
+        cgroup_path_parse(path, &cgroup->parsed);
+        snprintf(cgroup->id, sizeof(cgroup->id), "%s", cgroup->parsed.id);
+        if (cgroup->parsed.kind == CGROUP_APP || (cgroup->parsed.kind == CGROUP_SPAWN && cgroup->parsed.id[0]))
+                unit_id(apps, &cgroup->parsed, cgroup->id);
+        cgroup->launcher = cgroup->parsed.kind == CGROUP_APP && launcher_id(cgroup->id);
+}
+
 static struct app_cgroup *get_cgroup(struct apps *apps, const char *path)
 {
         struct app_cgroup **bucket = &apps->cgroups[hash_text(path)], *cgroup;
@@ -107,17 +116,13 @@ static struct app_cgroup *get_cgroup(struct apps *apps, const char *path)
                 free(cgroup);
                 return NULL;
         }
-        cgroup_path_parse(path, &cgroup->parsed);
-        snprintf(cgroup->id, sizeof(cgroup->id), "%s", cgroup->parsed.id);
-        if (cgroup->parsed.kind == CGROUP_APP || (cgroup->parsed.kind == CGROUP_SPAWN && cgroup->parsed.id[0]))
-                unit_id(apps, &cgroup->parsed, cgroup->id);
-        cgroup->launcher = cgroup->parsed.kind == CGROUP_APP && launcher_id(cgroup->id);
+        app_cgroup_read(apps, path, cgroup);
         cgroup->next = *bucket;
         *bucket = cgroup;
         return cgroup;
 }
 
-static struct app_entry *known(const struct apps *apps, pid_t pid)
+struct app_entry *app_entry_find(const struct apps *apps, pid_t pid)
 {
         struct app_entry *entry = apps->entries[(unsigned)pid % APP_BUCKETS];
 
@@ -214,6 +219,27 @@ static void classify_session(struct apps *apps, struct app_entry *entry, const s
                 program_id(apps, entry);
 }
 
+bool app_of_cgroup(const struct app_cgroup *cgroup, uid_t uid, char *app)
+{
+        unsigned number = uid % ANDROID_USER;
+
+        switch (cgroup->parsed.kind) {
+        case CGROUP_ANDROID:
+                if (number >= 10000 && number < 20000)
+                        snprintf(app, APP_ID_MAX, "android:%u", uid);
+                else
+                        snprintf(app, APP_ID_MAX, "sys:waydroid");
+                return true;
+        case CGROUP_SYSTEM:
+        case CGROUP_CONTAINER:
+        case CGROUP_SNAP:
+                snprintf(app, APP_ID_MAX, "%s", cgroup->id);
+                return true;
+        default:
+                return false;
+        }
+}
+
 static void classify(struct apps *apps, struct app_entry *entry, const struct app_entry *parent)
 {
         const struct app_cgroup *cgroup = entry->cgroup;
@@ -225,22 +251,8 @@ static void classify(struct apps *apps, struct app_entry *entry, const struct ap
                 set_app(entry, "sys:kernel");
                 return;
         }
-        switch (cgroup->parsed.kind) {
-        case CGROUP_ANDROID:
-                number = entry->uid % ANDROID_USER;
-                if (number >= 10000 && number < 20000)
-                        snprintf(entry->app, sizeof(entry->app), "android:%u", entry->uid);
-                else
-                        set_app(entry, "sys:waydroid");
+        if (app_of_cgroup(cgroup, entry->uid, entry->app))
                 return;
-        case CGROUP_SYSTEM:
-        case CGROUP_CONTAINER:
-        case CGROUP_SNAP:
-                set_app(entry, cgroup->id);
-                return;
-        default:
-                break;
-        }
         if (process_read_flatpak(apps->root_fd, entry->pid, entry->app, sizeof(entry->app)) == 0) {
                 entry->sandboxed = true;
                 return;
@@ -270,7 +282,7 @@ static bool is_another(const struct app_entry *entry, const struct app_process *
 
 static struct app_entry *get_entry(struct apps *apps, const struct app_process *process)
 {
-        struct app_entry *entry = known(apps, process->pid), **bucket;
+        struct app_entry *entry = app_entry_find(apps, process->pid), **bucket;
 
         if (!entry) {
                 entry = calloc(1, sizeof(*entry));
@@ -342,7 +354,7 @@ static int resolve(struct apps *apps, const struct app_process *process, struct 
                 struct app_process above;
                 char comm[32];
 
-                parent = known(apps, up);
+                parent = app_entry_find(apps, up);
                 if (parent && is_trusted(apps, parent, chain[n - 1]) && !needs_look(apps, parent))
                         break;
                 parent = NULL;
@@ -367,7 +379,7 @@ static int resolve(struct apps *apps, const struct app_process *process, struct 
 
 static struct app_entry *settled(const struct apps *apps, const struct app_process *process)
 {
-        struct app_entry *entry = known(apps, process->pid);
+        struct app_entry *entry = app_entry_find(apps, process->pid);
 
         if (!entry || is_another(entry, process))
                 return NULL;

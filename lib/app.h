@@ -48,6 +48,16 @@ void apps_freep(struct apps **apps);
 int apps_find(struct apps *apps, const struct app_process *process, char *ret);
 
 /**
+ * apps_find_ended() - the app of a process that ended and was never asked for
+ * @cgroup: path of its control group (v2); NULL, "/": not known, and taken to be its parent's
+ *
+ * Nothing is read: its /proc is gone, or another's by now. For callers that tell of ends (apps_forget()).
+ *
+ * Return: 0; -ENODATA: neither group nor parent tell; what its program is called is the best guess.
+ */
+int apps_find_ended(struct apps *apps, const struct app_process *process, const char *cgroup, char *ret);
+
+/**
  * apps_find_window() - the app of a window, as the compositor tells it
  * @pid:        of the window's client; 0: the compositor does not say
  * @start_time: of that process, in clock ticks as /proc/PID/stat has it

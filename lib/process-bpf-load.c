@@ -68,6 +68,8 @@ static void choose_maps(struct process_bpf *bpf, uint32_t counts, bool iterator,
         uint32_t row = (few ? BPF_OPPS_FEW : BPF_OPPS_MAX) * (uint32_t)sizeof(uint64_t);
 
         bpf_map__set_autocreate(bpf->maps.exits, counts & COUNTS_EXITS);
+        bpf_map__set_autocreate(bpf->maps.told_cgroups, counts & COUNTS_EXITS);
+        bpf_map__set_autocreate(bpf->maps.cgroup_scratch, counts & COUNTS_EXITS);
         bpf_map__set_autocreate(bpf->maps.records, !iterator);
         bpf_map__set_autocreate(bpf->maps.record_opps, counts & COUNTS_OPPS);
         bpf_map__set_autocreate(bpf->maps.exited_opps, counts & COUNTS_OPPS);

@@ -23,6 +23,7 @@ static void process_bpf_close(struct source *source)
         struct process_collector *collector = (struct process_collector *)source;
 
         process_bpf_unload(collector);
+        process_bpf_free_cgroups(collector);
         process_table_free(collector->table);
         if (collector->root_fd >= 0)
                 close(collector->root_fd);
@@ -36,7 +37,7 @@ static void see(const struct process_record *record, const uint64_t *opps, uint3
 
         *ret = (struct process_seen){
                 .pid = (pid_t)record->pid,
-                .ppid = record->kind == RECORD_ALIVE ? (pid_t)record->parent_pid : 0,
+                .ppid = (pid_t)record->parent_pid,
                 .uid = record->uid,
                 .start_ns = record->start_ns,
                 .comm = record->comm,
@@ -65,7 +66,7 @@ static uint32_t have_of(const struct process_collector *collector)
                (counts & COUNTS_NET ? PROCESS_WIFI | PROCESS_OTHER_NET : 0);
 }
 
-/* One record of the ring: a process that ended, or became another program. */
+/* One record of the ring: a process that ended or became another program, or a control group. */
 static int take_event(void *data, void *bytes, size_t size)
 {
         struct process_collector *collector = data;
@@ -74,6 +75,8 @@ static int take_event(void *data, void *bytes, size_t size)
         const uint64_t *opps = NULL;
         int err;
 
+        if (((const struct cgroup_record *)bytes)->kind == RECORD_CGROUP)
+                return process_bpf_take_cgroup(collector, bytes);
         if (size < sizeof(record))
                 return 0;
         memcpy(&record, bytes, sizeof(record));
@@ -83,8 +86,9 @@ static int take_event(void *data, void *bytes, size_t size)
         see(&record, opps, have_of(collector), &seen);
         if (record.kind == RECORD_EXEC)
                 return process_table_execed(collector->table, &seen, record.event_ns);
+        seen.cgroup = process_bpf_cgroup(collector, record.cgroup_id);
         err = process_table_ended(collector->table, &seen, record.event_ns);
-        if (err || record.parent_pid == 0)
+        if (err || record.parent_start_ns == 0)
                 return err;
         return process_table_reaped(collector->table, (pid_t)record.parent_pid, record.parent_start_ns,
                                     seen.amount[AMOUNT_READ_BYTES], seen.amount[AMOUNT_WRITE_BYTES]);
@@ -240,6 +244,7 @@ static int process_bpf_read(struct source *source, struct sample *sample)
         process_table_begin(collector->table);
         if (collector->exits)
                 err = ring_buffer__consume(collector->exits);
+        process_bpf_forget_cgroups(collector);
         tell_lost(collector);
         if (err >= 0)
                 err = collector->iterator ? read_iterator(collector) : walk(collector);

@@ -16,6 +16,11 @@ struct process_bpf; /* the skeleton that bpftool makes */
 struct ring_buffer;
 struct bpf_link;
 
+struct bpf_cgroup {
+        uint64_t id;
+        char *path;
+};
+
 struct process_collector {
         struct source source;
         struct process_table *table;
@@ -33,6 +38,8 @@ struct process_collector {
         size_t n_placed;                      /* opps of the sample for which `opps.place` was made */
         struct policy_times shown[BPF_POLICIES_MAX];
         const struct log *log;
+        struct bpf_cgroup *cgroups;           /* those of processes that ended */
+        size_t n_cgroups, cgroups_capacity;
         uint64_t lost;                        /* ends and execs that the ring had no room for, as far as told */
         const char *wifi_for_test;
         uint32_t polls;
@@ -47,6 +54,12 @@ void process_bpf_unload(struct process_collector *collector);
 
 /* process-bpf-cpu.c: times of the policies into the sample's opps. */
 void process_bpf_read_opps(struct process_collector *collector, struct sample *sample);
+
+/* process-bpf-cgroup.c: paths of control groups, as the kernel tells them. */
+int process_bpf_take_cgroup(struct process_collector *collector, const struct cgroup_record *record);
+const char *process_bpf_cgroup(const struct process_collector *collector, uint64_t id); /* NULL: not known */
+void process_bpf_forget_cgroups(struct process_collector *collector); /* once they are many */
+void process_bpf_free_cgroups(struct process_collector *collector);
 
 /* process-bpf-net.c: bursts of the machine; and which interface is what. */
 void process_bpf_read_net(struct process_collector *collector, struct sample *sample);

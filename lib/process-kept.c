@@ -442,8 +442,8 @@ static int find_start(const struct kept_collector *collector, pid_t pid, uint64_
 static int end_process(struct kept_collector *collector, const struct ended_thread *thread, const struct ending *ending)
 {
         uint64_t start_ns = ending->began_ns, read_bytes = 0, write_bytes = 0, parent_ns;
-        struct process_seen seen = { .pid = thread->tgid, .uid = thread->uid, .comm = thread->comm,
-                                     .have = PROCESS_CPU | PROCESS_DISK };
+        struct process_seen seen = { .pid = thread->tgid, .ppid = thread->parent, .uid = thread->uid,
+                                     .comm = thread->comm, .have = PROCESS_CPU | PROCESS_DISK };
         int err = util_grow(&collector->ended, &collector->ended_capacity, collector->n_ended + 1,
                             sizeof(*collector->ended));
 

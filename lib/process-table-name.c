@@ -96,9 +96,27 @@ static bool find_namesake(const struct process_table *table, struct known *known
         return false;
 }
 
+static bool find_by_group(const struct process_table *table, struct known *known,
+                          const struct process_seen *seen)
+{
+        const struct app_process process = {
+                .pid = known->pid,
+                .ppid = seen->ppid,
+                .start_time = known->start_ns / START_TICK_NS,
+                .uid = seen->uid,
+                .comm = known->comm,
+        };
+
+        if (!table->apps)
+                return false;
+        if (seen->kernel_thread)
+                strcpy(known->app, "sys:kernel");
+        return seen->kernel_thread || apps_find_ended(table->apps, &process, seen->cgroup, known->app) == 0;
+}
+
 /*
- * One that is only known to have been: its /proc is gone, or another's by now. Programs come back, so the app of one of
- * the same name and user is the best guess; else the name is the app.
+ * One that is only known to have been: its /proc is gone, or another's by now. Where its control group and parent do
+ * not tell: programs come back, so the app of one of the same name and user is the best guess; else the name is.
  */
 void known_name_ended(struct process_table *table, struct known *known, const struct process_seen *seen)
 {
@@ -106,6 +124,8 @@ void known_name_ended(struct process_table *table, struct known *known, const st
         bool found;
 
         snprintf(known->comm, sizeof(known->comm), "%s", seen->comm);
+        if (find_by_group(table, known, seen))
+                return;
         name = name_of(table, known->comm, seen->uid);
         if (name->app[0] && (name->poll == 0 || name->poll == table->poll) && name->uid == seen->uid &&
             strcmp(name->comm, known->comm) == 0) {

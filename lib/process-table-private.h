@@ -32,6 +32,7 @@ struct known {
         pid_t pid;
         uint32_t place;             /* NO_PLACE: in none */
         uint64_t told_poll;         /* last poll in which the collector told that it lives */
+        uint64_t execed_poll;       /* last poll in which it told of an exec */
         bool there;                 /* lives, as far as the collector told */
         bool named;                 /* seen by a walk or told of at its end, not only as somebody's parent */
         bool touched;               /* another than in the sample before: in that list */

@@ -342,7 +342,7 @@ int process_table_ended(struct process_table *table, const struct process_seen *
                 err = take(table, known, seen);
         if (err)
                 return err;
-        if (!known->named)
+        if (!known->named || known->execed_poll == table->poll) /* /proc could not be asked what it became */
                 known_name_ended(table, known, seen);
         return end(table, known, ended_ns);
 }
@@ -408,6 +408,7 @@ int process_table_execed(struct process_table *table, const struct process_seen 
                 err = table_touch(table, known);
         if (err)
                 return err;
+        known->execed_poll = table->poll;
         known->began_ns = exec_ns;
         known->start_time = exec_ns / START_TICK_NS;
         known->shown_once = false; /* what was shown is the old one's */

@@ -34,7 +34,8 @@ enum process_amount {
 struct process_seen {
         pid_t pid;
         pid_t parent;              /* who will reap it, where the collector is not told of ends; else 0 */
-        pid_t ppid;                /* for its app; 0: /proc is asked */
+        pid_t ppid;                /* for its app; 0: /proc is asked, if it lives */
+        const char *cgroup;        /* path (v2) of one that ended; NULL: not known */
         uid_t uid;
         uint64_t start_ns;         /* boottime, as exactly as the collector knows it */
         const char *comm;          /* at most 31 bytes and a NUL */

@@ -448,6 +448,61 @@ static void desktop_entries(void)
         desktop_index_free(index);
 }
 
+/* Of processes that nobody saw alive: what they would have been, from their group and their parent alone. */
+static void ended(void)
+{
+        static const struct {
+                pid_t parent;
+                uid_t uid;
+                const char *cgroup; /* NULL: as the kernel's older words have it, without */
+                const char *app;    /* NULL: nothing tells */
+        } cases[] = {
+                { 1, 0, "/system.slice/logrotate.service", "sys:logrotate" }, /* which is gone since */
+                { 1, 1000, APPS "app-gnome-code.desktop-99.scope", "code" },
+                { 1, 0, "/system.slice/docker-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope",
+                  "ctr:0123456789ab" },
+                { 90, 10123, "/lxc.payload.waydroid", "android:10123" },
+                { 4711, 1000, APPS "app-gnome-Firefox-12.scope", "firefox" }, /* a parent that is not known */
+                { 45, 1000, S, "make" },
+                { 41, 1000, S, NULL },
+                { 4711, 1000, S, NULL },
+                { 31, 1000, SPAWN, "org.inkscape.Inkscape" },
+                { 71, 1000, STEAM, "steam:413150" },
+                { 65, 1000, SHELL_UNIT, NULL }, /* a launcher's is another's */
+                { 67, 1000, SHELL_UNIT, "mpv" },
+                { 4711, 1000, USER "session.slice/pipewire.service", "usr:pipewire" },
+                { 81, 1000, ROFI, "gimp" },
+                { 80, 1000, ROFI, NULL },
+                { 10, 0, NULL, "sys:NetworkManager" },
+                { 10, 0, "/", "sys:NetworkManager" }, /* version 1 has the groups */
+                { 45, 1000, NULL, "make" },
+                { 95, 0, NULL, "ctr:web" },
+                { 1, 0, NULL, NULL },
+                { 2, 0, "/", NULL },
+                { 4711, 1000, NULL, NULL },
+        };
+        struct apps *apps = NULL;
+        char app[APP_ID_MAX];
+
+        check_int(apps_new(root_fd, NULL, &apps), 0);
+        for (size_t i = 0; i < ARRAY_SIZE(tree); i++) {
+                const struct app_process process = as_process(&tree[i]);
+
+                check_int(apps_find(apps, &process, app), 0);
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                const struct app_process process = { 5000, cases[i].parent, 50000, cases[i].uid, "x" };
+                int err = apps_find_ended(apps, &process, cases[i].cgroup, app);
+
+                check_int(err, cases[i].app ? 0 : -ENODATA);
+                if (cases[i].app && !err)
+                        check_text(app, cases[i].app);
+        }
+        /* A parent that is younger than its child has another's pid. */
+        check_int(apps_find_ended(apps, &(struct app_process){ 5000, 10, 50, 0, "x" }, NULL, app), -ENODATA);
+        apps_free(apps);
+}
+
 static void endless_ancestors(void)
 {
         struct fixture link = { .comm = "fork", .cgroup = S, .exe = "/usr/bin/fork", .words = "fork" };
@@ -479,6 +534,7 @@ int main(void)
         correction_reaches_children();
         names();
         desktop_entries();
+        ended();
         endless_ancestors();
         nftw(root_path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
         return check_result();

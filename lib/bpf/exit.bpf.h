@@ -10,11 +10,6 @@
  * leader's signal struct has everything. Nobody is woken up: the next poll reads.
  */
 
-struct {
-        __uint(type, BPF_MAP_TYPE_RINGBUF);
-        __uint(max_entries, 512 * 1024); /* about 3,000 processes between two polls */
-} exits SEC(".maps");
-
 /* What did not fit into the ring, so that it is at least known. */
 struct {
         __u64 n;
@@ -26,7 +21,6 @@ static __always_inline void fill_opps(struct task_struct *task, __u64 *opps)
         clear_opps(opps);
         add_thread_opps(task, opps);
 }
-
 
 static __always_inline struct process_record *reserve_record(void)
 {
@@ -60,11 +54,9 @@ static __always_inline void find_heir(struct process_record *record, struct task
         void *handler = BPF_CORE_READ(action, sa.sa_handler);
         unsigned long flags = BPF_CORE_READ(action, sa.sa_flags);
 
-        record->parent_pid = 0;
         record->parent_start_ns = 0;
         if (handler == (void *)SIG_IGN || (flags & SA_NOCLDWAIT))
                 return;
-        record->parent_pid = parent->tgid;
         record->parent_start_ns = parent->group_leader->start_boottime;
 }
 
@@ -72,15 +64,18 @@ SEC("tp_btf/sched_process_free")
 int BPF_PROG(record_exit, struct task_struct *task)
 {
         struct process_record *record;
+        __u64 cgroup_id;
 
         if (task->pid != task->tgid) /* a thread, or the leader that another thread's exec replaced */
                 return 0;
+        cgroup_id = tell_cgroup(task);
         record = reserve_record();
         if (!record) {
                 __sync_fetch_and_add(&lost_exits.cpu_ns, task->signal->sum_sched_runtime);
                 return 0;
         }
         start_record(record, task, RECORD_EXIT);
+        record->cgroup_id = cgroup_id;
         find_heir(record, task);
         finish_record(record, task);
         if (with_cpu)
@@ -105,8 +100,8 @@ int BPF_PROG(record_exec, struct task_struct *task)
         if (!record)
                 return 0;
         start_record(record, task, RECORD_EXEC);
-        record->parent_pid = 0;
         record->parent_start_ns = 0;
+        record->cgroup_id = 0;
         add_thread(&record->totals, task);
         finish_record(record, task);
         return 0;

@@ -113,6 +113,20 @@ struct list_head {
         struct list_head *next;
 };
 
+struct kernfs_node {
+        struct kernfs_node *parent;
+        const char *name;
+        __u64 id;
+};
+
+struct cgroup {
+        struct kernfs_node *kn;
+};
+
+struct css_set {
+        struct cgroup *dfl_cgrp;
+};
+
 struct task_struct {
         struct thread_info thread_info;
         struct list_head tasks;
@@ -128,7 +142,12 @@ struct task_struct {
         char comm[16];
         struct signal_struct *signal;
         struct sighand_struct *sighand;
+        struct css_set *cgroups;
         struct task_io_accounting ioac;
+};
+
+struct kernfs_node___rcu { /* since 6.15 */
+        struct kernfs_node *__parent;
 };
 
 struct task_struct___cpu { /* until 5.16 */

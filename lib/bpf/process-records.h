@@ -35,6 +35,7 @@ enum process_record_kind {
         RECORD_EXIT, /* final totals */
         RECORD_EXEC, /* totals up to an exec of a process that an earlier walk saw */
         RECORD_THREAD, /* of an iterator file: one more thread of the process `pid` */
+        RECORD_CGROUP, /* a struct cgroup_record */
 };
 
 struct process_record {
@@ -42,14 +43,29 @@ struct process_record {
         __u32 kind;
         __u64 start_ns;        /* boottime */
         __u32 uid;             /* real: who started it */
-        __u32 parent_pid;      /* EXIT: who reaps it and gets its io added; ALIVE: its parent, 0 unknown */
+        __u32 parent_pid;
         __u32 kernel_thread;
-        __u64 parent_start_ns; /* EXIT */
+        __u64 parent_start_ns; /* EXIT: of the parent, if that reaps it and gets its io added; else 0 */
         __u64 event_ns;        /* EXIT and EXEC: boottime of the record */
+        __u64 cgroup_id;       /* EXIT: of the control group (v2) it was in, 0 unknown */
         char comm[16];
         struct process_totals totals;
         struct net_totals net;
 };
+
+#define CGROUP_NAMES 512      /* of a path's names together; a power of two. A longer path is not known. */
+#define CGROUP_NAME_MAX 256   /* with its NUL */
+#define CGROUP_DEPTH_MAX 24
+
+/* Of a control group, before the first process in it that ends. It may be gone when we read this. */
+struct cgroup_record {
+        __u32 length; /* of the names; 0: too long a path */
+        __u32 kind;   /* as in a process_record */
+        __u64 id;
+        char names[CGROUP_NAMES + CGROUP_NAME_MAX]; /* from the innermost out, each with its NUL */
+};
+
+#define CGROUPS_TOLD 1024 /* that user space has heard of */
 
 /*
  * A process in the order of the kernel's list, of which a walk needs no more to see that it did nothing. Records have a

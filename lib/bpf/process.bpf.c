@@ -33,6 +33,7 @@ __u64 last_walk_ns; /* boottime; a process older than this has been seen by a wa
 #include "cpu.bpf.h"
 #include "net.bpf.h"
 #include "totals.bpf.h"
+#include "cgroup.bpf.h"
 #include "exit.bpf.h"
 
 extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task, unsigned int flags) __ksym __weak;
@@ -141,7 +142,6 @@ static __always_inline void add_threads(struct task_struct *leader, struct proce
 static __always_inline void record_process(struct task_struct *task, struct process_record *record, __u64 *opps)
 {
         start_record(record, task, RECORD_ALIVE);
-        record->parent_pid = task->real_parent->tgid;
         if (with_cpu)
                 clear_opps(opps);
         if (task->signal->nr_threads == 1) {

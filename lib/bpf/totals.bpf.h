@@ -27,6 +27,7 @@ static __always_inline void start_record(struct process_record *record, struct t
         record->kind = kind;
         record->pid = task->tgid;
         record->uid = task->cred->uid.val;
+        record->parent_pid = task->real_parent->tgid;
         record->kernel_thread = !!(task->flags & PF_KTHREAD);
         record->start_ns = task->start_boottime;
         __builtin_memcpy(record->comm, task->comm, sizeof(record->comm));

@@ -1,0 +1,91 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#pragma once
+
+/*
+ * Which control group a process that ends was in. Who lives between two polls only has no /proc to be asked,
+ * and a unit that ran for a second takes its group with it; so the kernel tells the path itself, once for
+ * each group.
+ */
+
+struct {
+        __uint(type, BPF_MAP_TYPE_RINGBUF);
+        __uint(max_entries, 512 * 1024); /* about 3,000 processes between two polls */
+} exits SEC(".maps");
+
+/* Ids of groups that were told. User space forgets them together with the paths. */
+struct {
+        __uint(type, BPF_MAP_TYPE_HASH);
+        __uint(map_flags, BPF_F_NO_PREALLOC);
+        __uint(max_entries, CGROUPS_TOLD);
+        __type(key, __u64);
+        __type(value, __u8);
+} told_cgroups SEC(".maps");
+
+/* Most paths are far shorter than a record's room. A program is not called again on a CPU while it runs there. */
+struct {
+        __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+        __uint(max_entries, 1);
+        __type(key, __u32);
+        __type(value, struct cgroup_record);
+} cgroup_scratch SEC(".maps");
+
+static __always_inline struct kernfs_node *parent_of(struct kernfs_node *node)
+{
+        if (bpf_core_field_exists(node->parent))
+                return node->parent;
+        return ((struct kernfs_node___rcu *)node)->__parent;
+}
+
+/* The root has no name. */
+static __always_inline __u32 copy_names(struct kernfs_node *node, char *names)
+{
+        __u32 length = 0;
+
+        for (int i = 0; i < CGROUP_DEPTH_MAX; i++) {
+                struct kernfs_node *parent = parent_of(node);
+                long n;
+
+                if (!parent)
+                        return length;
+                if (length >= CGROUP_NAMES)
+                        return 0;
+                n = bpf_probe_read_kernel_str(names + WITHIN(length, CGROUP_NAMES), CGROUP_NAME_MAX,
+                                              node->name);
+                if (n <= 0)
+                        return 0;
+                length += n;
+                node = parent;
+        }
+        return 0;
+}
+
+/* Marked as told once it stands in the ring: whatever names it comes after it. */
+static __always_inline __u64 tell_cgroup(struct task_struct *task)
+{
+        struct cgroup_record *record;
+        struct kernfs_node *node;
+        __u32 zero = 0, length;
+        __u8 told = 1;
+        __u64 id;
+
+        if (!bpf_core_field_exists(task->cgroups))
+                return 0;
+        node = task->cgroups->dfl_cgrp->kn;
+        id = node->id;
+        if (bpf_map_lookup_elem(&told_cgroups, &id))
+                return id;
+        record = bpf_map_lookup_elem(&cgroup_scratch, &zero);
+        if (!record)
+                return 0;
+        length = copy_names(node, record->names);
+        if (length > CGROUP_NAMES)
+                length = 0;
+        record->kind = RECORD_CGROUP;
+        record->id = id;
+        record->length = length;
+        if (bpf_ringbuf_output(&exits, record, sizeof(*record) - sizeof(record->names) + length,
+                               BPF_RB_NO_WAKEUP) == 0)
+                bpf_map_update_elem(&told_cgroups, &id, &told, 0);
+        return id;
+}
