@@ -62,7 +62,10 @@ struct hardware_ops {
         int (*read)(struct hardware *hardware, struct sample *sample);       /* through lib's sources */
         /* The clocks and the battery alone, for the many looks that wait for a step; NULL: read() costs nothing. */
         int (*read_battery)(struct hardware *hardware, struct sample *sample);
-        /* Pins, settings and load, all of it. -EOPNOTSUPP: not this mode, said to the log; leave it out of the night. */
+        /*
+         * Pins, settings and load, all of it. -EOPNOTSUPP: not this mode, said to the log; leave it out of the night.
+         * -ENOTCONN: not now, no access point can be reached; it may come back.
+         */
         int (*apply)(struct hardware *hardware, const struct mode *mode);
         int (*restore)(struct hardware *hardware);                           /* everything as it was; safe to repeat */
         void (*close)(struct hardware *hardware);

@@ -45,6 +45,10 @@ static int measure(struct night *night, size_t mode)
         if (!err)
                 err = night_store(night, &observation, mode);
         observation_clear(&observation);
+        if (err == -ENOTCONN) {
+                night_went_away(night, mode);
+                return 0;
+        }
         if (err == -EOPNOTSUPP) {
                 night->left_out[mode] = true;
                 return 0;
@@ -55,18 +59,16 @@ static int measure(struct night *night, size_t mode)
         return !err && night->repeat ? night_pause(night) : err;
 }
 
-static int run_pass(struct night *night, uint32_t pass)
+static int run_order(struct night *night)
 {
         double dwell_s = runner_dwell_s(night->runner.gauge_period_s);
 
-        night->pass = pass;
-        night->n_order = plan_order(&night->plan, night->run.seed, pass, night->last, true, night->order);
         for (night->at = 0; night->at < night->n_order; night->at += !night->repeat) {
                 size_t mode = night->order[night->at];
                 int err;
 
                 night->repeat = false;
-                if (was_measured(night, night->at) || night_leaves_out(night, mode))
+                if (was_measured(night, night->at) || night_postpone(night, mode) || night_leaves_out(night, mode))
                         continue;
                 if (night_limit(night, night->biggest_percent, dwell_s))
                         return 0;
@@ -75,6 +77,20 @@ static int run_pass(struct night *night, uint32_t pass)
                         return err;
         }
         return 0;
+}
+
+/* Then once more what waited for the access point. */
+static int run_pass(struct night *night, uint32_t pass)
+{
+        int err;
+
+        night->pass = pass;
+        night->n_order = plan_order(&night->plan, night->run.seed, pass, night->last, true, night->order);
+        night->n_postponed = 0;
+        err = run_order(night);
+        if (!err && !night->stopped && night_take_postponed(night))
+                err = run_order(night);
+        return err;
 }
 
 /* An interrupted run is completed; a finished one gets as many passes again. */

@@ -151,6 +151,10 @@ static int measure(struct night *night, size_t mode)
                 night->left_out[mode] = true; /* nothing was lost: the level has only just stepped */
                 return 0;
         }
+        if (err == -ENOTCONN) { /* but this one took its time */
+                night_went_away(night, mode);
+                return burn(night);
+        }
         if (!night->runner.hindrance)
                 err = judge_level(night, err);
         if (!err)
@@ -182,14 +186,14 @@ static void make_block(struct night *night)
         }
 }
 
-static int run_block(struct night *night)
+static int run_order(struct night *night)
 {
         for (; night->at < night->n_order && !night->stopped; night->at += !night->repeat) {
                 size_t mode = night->order[night->at];
                 int err;
 
                 night->repeat = false;
-                if (night_leaves_out(night, mode))
+                if (night_postpone(night, mode) || night_leaves_out(night, mode))
                         continue;
                 if (night->plan.sapp)
                         night->pass = (uint32_t)night->times[mode]; /* its first, second, third iteration */
@@ -200,6 +204,18 @@ static int run_block(struct night *night)
                         return err;
         }
         return 0;
+}
+
+/* Then once more what waited for the access point. */
+static int run_block(struct night *night)
+{
+        int err;
+
+        night->n_postponed = 0;
+        err = run_order(night);
+        if (!err && !night->stopped && night_take_postponed(night))
+                err = run_order(night);
+        return err;
 }
 
 static size_t find_mode(const struct night *night, const char *name)
@@ -247,8 +263,10 @@ static size_t next_mode(struct night *night)
 {
         if (!night->child)
                 return next_blind(night);
-        if (night->judgement.half_width_percent <= night->options->stop_percent || !night->judgement.next[0])
+        if (night->judgement.half_width_percent <= night->options->stop_percent)
                 return SIZE_MAX;
+        if (!night->judgement.next[0])
+                return night_last_call(night);
         return instead_of(night, find_mode(night, night->judgement.next));
 }
 

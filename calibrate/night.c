@@ -73,7 +73,7 @@ bool night_leaves_out(const struct night *night, size_t mode)
         double writes = planned->mode.write_mb_per_s * BYTES_PER_MB * seconds;
         double moves = (planned->mode.rx_mb_per_s + planned->mode.tx_mb_per_s) * BYTES_PER_MB * seconds;
 
-        return night->left_out[mode] || was_refused(night, mode) || night->times[mode] >= planned->visits_max ||
+        return night->left_out[mode] || was_refused(night, mode) || night_is_away(night, mode) || night->times[mode] >= planned->visits_max ||
                (writes > 0 && night->written_bytes + writes > night->limits.write_bytes) ||
                (moves > 0 && night->moved_bytes + moves > night->limits.wifi_bytes);
 }
@@ -97,7 +97,7 @@ static void count(struct night *night, const struct observation *observation, si
                 return;
         night->seconds[mode] = (double)observation->elapsed_ns / (double)NS_PER_S;
         night->times[mode] += observation->rejected[0] == '\0';
-        night->refused[mode] += observation->rejected[0] != '\0';
+        night->refused[mode] += observation->rejected[0] && !refuse_is_away(observation);
 }
 
 static int observe(struct night *night, const struct observation *observation)
@@ -151,6 +151,7 @@ int night_store(struct night *night, struct observation *observation, size_t mod
         count(night, observation, mode);
         judge(night, observation, night->method == METHOD_GAUGE && night->at + 1 < night->n_order);
         progress_observation(night->progress, night, observation);
+        night_was_there(night, observation, mode);
         if (!observation->burn && observation->steps > night->biggest_percent)
                 night->biggest_percent = observation->steps;
         return 0;
@@ -266,12 +267,14 @@ int night_open(struct night *night)
         night->judgement = (struct fit_judgement){ .half_width_percent = NAN, .expected_hours = NAN,
                                                    .expected_percent = NAN };
         night->start_ns = night->runner.look.at_ns;
-        night->order = calloc(3 * night->plan.n + 3, sizeof(*night->order));
+        night->order = calloc(NIGHT_ORDER_MAX(night), sizeof(*night->order));
         night->seconds = calloc(night->plan.n + 1, sizeof(*night->seconds));
         night->times = calloc(night->plan.n + 1, sizeof(*night->times));
         night->left_out = calloc(night->plan.n + 1, sizeof(*night->left_out));
         night->refused = calloc(night->plan.n + 1, sizeof(*night->refused));
-        if (!night->order || !night->seconds || !night->times || !night->left_out || !night->refused)
+        night->postponed = calloc(NIGHT_ORDER_MAX(night), sizeof(*night->postponed));
+        if (!night->order || !night->seconds || !night->times || !night->left_out || !night->refused ||
+            !night->postponed)
                 return -ENOMEM;
         for (size_t i = 0; i < night->plan.n; i++)
                 night->seconds[i] = NAN;
@@ -292,6 +295,7 @@ void night_close(struct night *night)
         free(night->times);
         free(night->left_out);
         free(night->refused);
+        free(night->postponed);
 }
 
 /* What ended a wait early, in words; NULL: no limit but an error. */

@@ -15,6 +15,13 @@
 
 struct progress;
 
+/* The access point, as long as it cannot be reached. */
+struct night_away {
+        unsigned tries;       /* in a row, all in vain; 0: it is there, as far as is known */
+        uint64_t until_ns;    /* boottime; before that it is not tried again */
+        bool called;          /* it was tried once more when there was nothing else to do */
+};
+
 struct night {
         const struct options *options;
         const struct log *log;
@@ -47,6 +54,9 @@ struct night {
         size_t *times;                  /* how often each mode was measured in this run */
         bool *left_out;                 /* modes that the hardware cannot be held in */
         size_t *refused;                /* how often each was rejected */
+        struct night_away away;
+        size_t *postponed;              /* of the block or pass at hand, for want of the access point */
+        size_t n_postponed;
         double written_bytes, moved_bytes; /* by this run, of the limits */
         uint64_t start_ns;
         double biggest_percent;         /* used by one observation so far */
@@ -85,6 +95,19 @@ struct night_estimate night_estimate(const struct hardware_description *descript
 int night_store(struct night *night, struct observation *observation, size_t mode);
 bool night_leaves_out(const struct night *night, size_t mode); /* it cannot be run, or not within the limits */
 bool night_limit(struct night *night, double percent, double seconds); /* would the next go beyond? sets `stopped` */
+
+/* night-away.c; what waits is kept until the end of the block or pass */
+#define NIGHT_ORDER_MAX(night) (3 * (night)->plan.n + 3)
+bool night_is_away(const struct night *night, size_t mode); /* it waits for the access point */
+void night_went_away(struct night *night, size_t mode);     /* it could not be reached for it, or was lost */
+/* What an observation of @mode says of it. */
+void night_was_there(struct night *night, const struct observation *observation, size_t mode);
+bool night_postpone(struct night *night, size_t mode); /* true: it waits, and is kept */
+/* What was kept is the order now, and may be tried at once. False: nothing is, or no try is left. */
+bool night_take_postponed(struct night *night);
+/* When there is nothing else: a mode that was never measured for want of it. SIZE_MAX: none; only once. */
+size_t night_last_call(struct night *night);
+
 /* Gives the device back until the runner's hindrance has passed. -ETIMEDOUT: that took too long. */
 int night_pause(struct night *night);
 int night_gauge(struct night *night);

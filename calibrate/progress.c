@@ -188,6 +188,32 @@ void progress_paused(struct progress *progress, const struct night *night, const
         print_json(json);
 }
 
+void progress_wifi(struct progress *progress, const struct night *night, bool back, double retry_s)
+{
+        char span[32], text[96] = "its access point is back";
+        cJSON *json;
+
+        if (!progress)
+                return;
+        if (!progress->json) {
+                if (!back && isfinite(retry_s))
+                        snprintf(text, sizeof(text), "no access point; its states wait, and are tried again in %s",
+                                 span_text(retry_s / 3600, span, sizeof(span)));
+                else if (!back)
+                        snprintf(text, sizeof(text), "no access point; its states are left out from now on");
+                printf("  %3.0f %%  WiFi: %s\n", night->runner.look.capacity_percent, text);
+                fflush(stdout);
+                return;
+        }
+        json = cJSON_CreateObject();
+        cJSON_AddBoolToObject(json, "wifi", back);
+        if (!back)
+                add(json, "retry_seconds", retry_s);
+        add(json, "percent", night->runner.look.capacity_percent);
+        add(json, "hours", night_hours(night));
+        print_json(json);
+}
+
 /* To the letter of the design: other programs read this line. */
 static void done_json(const struct night *night, const struct fit_result *fit, bool done)
 {

@@ -16,6 +16,8 @@ void progress_observation(struct progress *progress, const struct night *night,
                           const struct observation *observation);
 /* The device was given back for @reason; NULL: it goes on. */
 void progress_paused(struct progress *progress, const struct night *night, const char *reason);
+/* The access point is back, or went and is tried again after @retry_s (INFINITY: not in this night). */
+void progress_wifi(struct progress *progress, const struct night *night, bool back, double retry_s);
 /* It was asked to stop: what there is, and no profile. */
 void progress_interrupted(struct progress *progress, const struct night *night);
 /* @fit: the answer of joulecast-fit, or NULL: there is no profile. */

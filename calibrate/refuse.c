@@ -131,8 +131,7 @@ static void check_moved(const struct mode *mode, struct observation *observation
         if (!(usage->have & USAGE_WIFI))
                 return;
         if (mode->wifi_on && (double)usage->wifi_on_ns < ASSOCIATED_SHARE * elapsed)
-                reject(observation, "WiFi was associated only %.0f %% of the time",
-                       100 * (double)usage->wifi_on_ns / elapsed);
+                reject(observation, REFUSE_AWAY "%.0f %% of the time", 100 * (double)usage->wifi_on_ns / elapsed);
         check_rate("received", usage->wifi_rx_bytes, mode->rx_mb_per_s, observation);
         check_rate("sent", usage->wifi_tx_bytes, mode->tx_mb_per_s, observation);
         /* A collector that counts no bursts would let their energy seem to be something else's. */
@@ -172,6 +171,11 @@ void refuse_steps(const struct runner *runner, double jump, double biggest, doub
 bool refuse_is_pause(const struct observation *observation)
 {
         return strncmp(observation->rejected, REFUSE_PAUSED, sizeof(REFUSE_PAUSED) - 1) == 0;
+}
+
+bool refuse_is_away(const struct observation *observation)
+{
+        return strncmp(observation->rejected, REFUSE_AWAY, sizeof(REFUSE_AWAY) - 1) == 0;
 }
 
 bool refuse_night(size_t n_rejected, size_t n)

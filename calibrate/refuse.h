@@ -28,5 +28,9 @@ void refuse_steps(const struct runner *runner, double jump, double biggest, doub
 #define REFUSE_PAUSED "paused: "
 bool refuse_is_pause(const struct observation *observation);
 
+/* Rejected because the access point was lost: its states come again when it is back. */
+#define REFUSE_AWAY "WiFi was associated only "
+bool refuse_is_away(const struct observation *observation);
+
 /* Too many of @n are rejected for a night to make sense. */
 bool refuse_night(size_t n_rejected, size_t n);

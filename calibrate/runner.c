@@ -301,7 +301,7 @@ int runner_hold(struct runner *runner, const struct mode *mode)
         int err = runner->hardware->ops->apply(runner->hardware, mode);
 
         runner->hindrance = 0;
-        if (!err || err == -EOPNOTSUPP) /* never here: not in the plan any more */
+        if (!err || err == -EOPNOTSUPP || err == -ENOTCONN) /* not in this night, or not now */
                 return err;
         runner->hindrance = -EIO;
         snprintf(runner->reason, sizeof(runner->reason), "it cannot be held: %s", strerror(-err));

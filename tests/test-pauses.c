@@ -23,6 +23,17 @@ static const char device_text[] =
         "[virtual]\nseed = 7\nvoltage_mv.0 = 3500\nvoltage_mv.100 = 3500\nlevel_step_percent = 0.1\n"
         "gauge_period_s = 3.5\ngauge_noise_percent = 0.3\n";
 
+static const char wifi_text[] =
+        "[profile]\nversion = 1\ndevice = connected\nmethod = virtual\n"
+        "[battery]\nenergy_full_mwh = 15000\n"
+        "[base]\npower_mw = 150\n"
+        "[cpu 0]\ncpus = 0-1\n"
+        "active_mw.384000 = 160\nactive_mw.1000000 = 300\nshared_mw.384000 = 40\nshared_mw.1000000 = 80\n"
+        "[disk]\nread_mj_per_mb = 6\nwrite_mj_per_mb = 25\n"
+        "[wifi]\non_mw = 60\nrx_mj_per_mb = 350\ntx_mj_per_mb = 550\nwake_mj = 120\n"
+        "[virtual]\nseed = 7\nvoltage_mv.0 = 3500\nvoltage_mv.100 = 3500\nlevel_step_percent = 1\n"
+        "gauge_period_s = 3.5\ngauge_noise_percent = 0.3\n";
+
 /* The virtual device, with somebody beside it. */
 struct watched {
         struct hardware hardware; /* first */
@@ -34,6 +45,8 @@ struct watched {
         uint64_t charge_uah;      /* at the start */
         const char *load_of;      /* a mode whose load ends after ten seconds; */
         const char *refuses;      /* and one that cannot be held */
+        double away_from_s, away_until_s; /* since the start: no access point can be reached */
+        unsigned tries;           /* that were in vain */
         uint64_t start_ns, held_ns;
         char mode[MODE_NAME_MAX];
         bool taken;
@@ -111,6 +124,13 @@ static int read_sample(struct hardware *hardware, struct sample *sample)
         return err;
 }
 
+static bool is_away(const struct watched *self)
+{
+        double s = (double)(self->held_ns - self->start_ns) / (double)NS_PER_S;
+
+        return s >= self->away_from_s && s < self->away_until_s;
+}
+
 static int apply(struct hardware *hardware, const struct mode *mode)
 {
         struct watched *self = watched_of(hardware);
@@ -120,6 +140,12 @@ static int apply(struct hardware *hardware, const struct mode *mode)
         self->held_ns = now_ns(hardware);
         if (self->refuses && strcmp(mode->name, self->refuses) == 0)
                 return -EHOSTUNREACH;
+        if (mode->wifi_on && is_away(self)) {
+                self->tries++;
+                self->device->ops->apply(self->device, mode);
+                self->device->ops->wait(self->device, self->held_ns + 40 * NS_PER_S);
+                return -ENOTCONN;
+        }
         return self->device->ops->apply(self->device, mode);
 }
 
@@ -344,6 +370,80 @@ static void load_ends(void)
         end(&test);
 }
 
+static size_t wifi_measured(const struct test *test)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < test->n; i++) {
+                const struct planned_mode *mode = plan_find(&test->night.plan, test->list[i].mode);
+
+                n += mode && mode->mode.wifi_on && test->list[i].rejected[0] == '\0';
+        }
+        return n;
+}
+
+/* Every mode of the block, for which the access point was waited. */
+static void check_all_measured(const struct test *test)
+{
+        for (size_t i = 0; i < test->night.plan.n; i++)
+                if (test->night.plan.modes[i].role == ROLE_BLOCK)
+                        check(count(test, test->night.plan.modes[i].mode.name, "") > 0);
+}
+
+/*
+ * The access point goes and comes back: what needs it is measured at the end of the pass or block, and what follows a
+ * try in vain is none the worse for it.
+ */
+static void access_point_comes_back(void)
+{
+        struct test calm = { .device = wifi_text }, gauge = { .device = wifi_text }, percent = { .device = wifi_text };
+
+        run(&calm, METHOD_GAUGE);
+        check_int(calm.hardware.tries, 0);
+        gauge.hardware.away_until_s = 120;
+        run(&gauge, METHOD_GAUGE);
+        check_int(gauge.err, 0);
+        check_text(gauge.night.stopped, "all passes made");
+        check_int(gauge.hardware.tries, 1);
+        check_int(gauge.n, calm.n);
+        check(wifi_measured(&calm) > 0);
+        check_int(wifi_measured(&gauge), wifi_measured(&calm));
+        check_int(gauge.night.n_rejected, 0);
+        check_int(gauge.night.away.tries, 0);
+        check_all_measured(&gauge);
+        end(&calm);
+        end(&gauge);
+
+        percent.hardware.away_until_s = 6000;
+        run(&percent, METHOD_PERCENT);
+        check_int(percent.err, 0);
+        check(percent.hardware.tries >= 1 && percent.hardware.tries <= 4); /* after 0, 10, 30 and 70 minutes */
+        check_int(percent.night.n_rejected, 0);
+        check_int(percent.night.away.tries, 0);
+        check_all_measured(&percent);
+        end(&percent);
+}
+
+/* One that stays away costs six tries, and nothing of the other modes; one that went in between comes again, too. */
+static void access_point_stays_away(void)
+{
+        struct test gauge = { .device = wifi_text }, percent = { .device = wifi_text };
+
+        gauge.hardware.away_until_s = percent.hardware.away_until_s = 1e9;
+        run(&gauge, METHOD_GAUGE);
+        check_int(gauge.err, 0);
+        check_text(gauge.night.stopped, "all passes made");
+        check_int(gauge.hardware.tries, 2); /* and once at the end of its pass */
+        check_int(wifi_measured(&gauge), 0);
+        end(&gauge);
+        run(&percent, METHOD_PERCENT);
+        check_int(percent.err, 0);
+        check(percent.hardware.tries >= 2 && percent.hardware.tries <= 6);
+        check_int(wifi_measured(&percent), 0);
+        check_int(percent.night.n_rejected, 0);
+        end(&percent);
+}
+
 static void burn_must_run(void)
 {
         struct test gauge = { .hardware = { .refuses = "burn" } }, percent = { .hardware = { .load_of = "burn" } };
@@ -427,6 +527,8 @@ int main(void)
         pauses_end();
         too_hot();
         load_ends();
+        access_point_comes_back();
+        access_point_stays_away();
         states_are_the_modes();
         burn_must_run();
         charge_lies();

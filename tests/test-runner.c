@@ -283,7 +283,39 @@ static void refuses_loads(void)
 
                 refuse_observation(&runner, &cases[i].mode, &observation);
                 check_text(observation.rejected, cases[i].want);
+                check_int(refuse_is_away(&observation), strstr(cases[i].want, "associated") != NULL);
         }
+}
+
+/* What holds no mode for want of an access point says so; the night asks again. */
+static int not_connected(struct hardware *hardware, const struct mode *mode)
+{
+        return -ENOTCONN;
+}
+
+static void passes_on_that_nothing_is_connected(void)
+{
+        struct hardware_description description;
+        struct hardware *hardware = NULL;
+        struct observation observation;
+        struct hardware_ops ops;
+        struct runner runner;
+        struct plan plan;
+
+        open_quiet("level_step_percent = 1\ngauge_period_s = 3.5\n", 90.5, &hardware, &description);
+        ops = *hardware->ops;
+        ops.apply = not_connected;
+        hardware->ops = &ops;
+        check_int(plan_make(&description, &plan), 0);
+        check_int(runner_open(hardware, &description, &no_signal, false, &runner), 0);
+        runner.gauge_period_s = 3.5;
+        check_int(runner_steps(&runner, &plan.modes[0].mode, 1, 0, &observation), -ENOTCONN);
+        check_int(runner.hindrance, 0);
+        check_int(runner_dwell(&runner, &plan.modes[0].mode, &observation), -ENOTCONN);
+        check_int(runner.hindrance, 0);
+        plan_clear(&plan);
+        runner_close(&runner);
+        hardware->ops->close(hardware);
 }
 
 static void refuses(void)
@@ -363,5 +395,6 @@ int main(void)
         stops_when_asked();
         refuses();
         refuses_loads();
+        passes_on_that_nothing_is_connected();
         return check_result();
 }

@@ -21,6 +21,7 @@ struct part_ops {
         /*
          * Into the state of @mode, with its load, in place of the mode before. A mode without any load of it ends the
          * load. -EOPNOTSUPP: not this mode, and the log was told why; the night goes on without it.
+         * -ENOTCONN: not now, as in struct hardware_ops.
          */
         int (*apply)(struct part *part, const struct mode *mode);
         /* At each look: whether the load still runs as asked. 0; -errno, said to the log. May be NULL. */

@@ -48,7 +48,7 @@ struct part_wifi {
         double limit_bytes;
         uint64_t start_bytes;      /* of the interface, when this began */
         bool radio_on, loads;      /* as the mode asks */
-        bool said_limit, said_lost;
+        bool said_limit, said_lost, said_away;
 };
 
 static struct part_wifi *wifi_of(struct part *part)
@@ -106,8 +106,10 @@ static int wait_connected(struct part_wifi *wifi)
         for (double seconds = 0; seconds < CONNECT_S; seconds += LOOK_MS / 1e3) {
                 int err;
 
-                if (is_connected(wifi) && (!wifi->loads || interface_has_address(wifi->interface)))
+                if (is_connected(wifi) && (!wifi->loads || interface_has_address(wifi->interface))) {
+                        wifi->said_away = false;
                         return 0;
+                }
                 if (seconds >= BRING_UP_AFTER_S && !brought_up) {
                         brought_up = true;
                         interface_bring_up(wifi->interface);
@@ -116,9 +118,11 @@ static int wait_connected(struct part_wifi *wifi)
                 if (err)
                         return err;
         }
-        log_warning(wifi->log, "%s: no connection within %.0f s of switching it on; states with WiFi are left out",
-                    wifi->interface, CONNECT_S);
-        return -EOPNOTSUPP;
+        if (!wifi->said_away)
+                log_warning(wifi->log, "%s: no connection within %.0f s of switching it on; states with WiFi wait until "
+                            "it is back", wifi->interface, CONNECT_S);
+        wifi->said_away = true;
+        return -ENOTCONN;
 }
 
 /* Drivers and managers may forget it with the connection. */
@@ -145,7 +149,7 @@ static void look_at_signal(const struct part_wifi *wifi)
 
 static int switch_radio(struct part_wifi *wifi, bool on)
 {
-        bool was_on = wifi->radio_on;
+        bool was_on = wifi->radio_on && !wifi->said_away;
         int err = wifi->radio[0] ? settings_write(wifi->settings, wifi->radio, on ? "0" : "1") : 0;
 
         wifi->radio_on = on || !wifi->radio[0];
