@@ -8,6 +8,7 @@
  *        work write|read FILE MB_PER_S SECONDS   O_DIRECT, 64 KiB at a time
  *        work send|receive HOST PORT BYTES [MB_PER_S]  TCP, all of it
  *        work datagrams HOST PORT COUNT SIZE     UDP
+ *        work ring N ROUNDS                      a byte goes round N processes on one CPU: a switch a step
  */
 
 #include <errno.h>
@@ -27,7 +28,7 @@
 
 static _Alignas(4096) char block[BLOCK];
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
         fprintf(stderr, "work: %s: %s\n", what, strerror(errno));
         exit(1);
@@ -165,6 +166,48 @@ static int datagrams(char **argv)
         return told(count * size, began);
 }
 
+/* Passes the byte on until it comes no more. */
+static void pass(int from, int to)
+{
+        char byte;
+
+        while (read(from, &byte, 1) == 1 && write(to, &byte, 1) == 1)
+                ;
+}
+
+static int ring(char **argv)
+{
+        int n = atoi(argv[2]), rounds = atoi(argv[3]), first[2], last, next[2];
+        uint64_t began = clock_ns(CLOCK_MONOTONIC);
+        char byte = 0;
+
+        pin("0");
+        if (pipe2(first, O_CLOEXEC) < 0)
+                die("pipe");
+        last = first[0];
+        for (int i = 1; i < n; i++) {
+                if (pipe2(next, O_CLOEXEC) < 0)
+                        die("pipe");
+                switch (fork()) {
+                case -1:
+                        die("fork");
+                case 0:
+                        close(first[1]);
+                        close(next[0]);
+                        pass(last, next[1]);
+                        _exit(0);
+                default:
+                        close(last);
+                        close(next[1]);
+                        last = next[0];
+                }
+        }
+        for (int i = 0; i < rounds; i++)
+                if (write(first[1], &byte, 1) != 1 || read(last, &byte, 1) != 1)
+                        die("ring");
+        return told((uint64_t)n * (uint64_t)rounds, began);
+}
+
 static int work(int argc, char **argv)
 {
         const char *what = argc > 1 ? argv[1] : "";
@@ -177,7 +220,9 @@ static int work(int argc, char **argv)
                 return stream(argc, argv, what[0] == 's');
         if (!strcmp(what, "datagrams") && argc == 6)
                 return datagrams(argv);
-        fprintf(stderr, "usage: work spin|write|read|send|receive|datagrams ...\n");
+        if (!strcmp(what, "ring") && argc == 4)
+                return ring(argv);
+        fprintf(stderr, "usage: work spin|write|read|send|receive|datagrams|ring ...\n");
         return 2;
 }
 
