@@ -237,6 +237,10 @@ class Phone:
     def write(self, path, text):
         self.output("cat > '%s' <<'END-OF-FILE'\n%s\nEND-OF-FILE" % (path, text.rstrip("\n")))
 
+    def is_real_time(self):
+        """False where the clock is the instructions': the phone is many times slower than it believes."""
+        return "-icount" not in self.options
+
     def vcpu_threads(self):
         return [cpu["thread-id"] for cpu in self.monitor.ask("query-cpus-fast")]
 

@@ -212,27 +212,32 @@ def hook_stats(phone):
             for one in json.loads(phone.output("bpftool --json prog show")) if "name" in one}
 
 
+def count_instructions(suite, kernel, collector, works):
+    phone = suite.boot(kernel=kernel, accelerator="tcg,thread=single", cpus="1", options=("-icount", "shift=0"))
+    phone.output(STATS % 1)
+    watch = Watch(phone, "instructions", "--collector", collector)
+    for hook, what in works:
+        before = hook_stats(phone)
+        phone.output("%s %s" % (WORK, what), 300)
+        after = hook_stats(phone)
+        if suite.check(hook in after, "%s is there, of %s" % (hook, ", ".join(after))):
+            calls, spent = (after[hook][i] - before[hook][i] for i in (0, 1))
+            suite.check(calls > 4000, "%s was called %d times by work %s" % (hook, calls, what))
+            suite.rows.append("%s (%s, %s): %.0f instructions a call" % (hook, collector, what.split("10.0")[0].strip(),
+                                                                         spent / max(calls, 1)))
+    watch.stop()
+    suite.close()
+
+
 def instructions(suite):
     """A phone whose clock is its instructions, one a nanosecond: what the kernel counts as a program's time is how many it
-    ran, between the two readings of the clock, in code that QEMU, and not this machine, made of it."""
-    phone = suite.boot(accelerator="tcg,thread=single", cpus="1", options=("-icount", "shift=0,sleep=off"))
+    ran, with the two readings of the clock, in code that no load of this machine changes."""
     peers = calibration.Peers(suite)
-    works = {"count_switch": (("ring of 2", "ring 2 20000"), ("ring of 400", "ring 400 100")),
-             "count_send": (("datagrams", "datagrams 10.0.2.2 %d 5000 64" % peers.sink_port()),)}
+    send = "datagrams 10.0.2.2 %d 5000 64" % peers.sink_port()
     try:
-        phone.output(STATS % 1)
-        watch = Watch(phone, "instructions", "--collector", "bpf")
-        for hook, cases in works.items():
-            for name, what in cases:
-                before = hook_stats(phone)
-                phone.output("%s %s" % (WORK, what), 300)
-                after = hook_stats(phone)
-                if not suite.check(hook in after, hook, "is loaded, of", ", ".join(after)):
-                    continue
-                calls, spent = (after[hook][i] - before[hook][i] for i in (0, 1))
-                suite.check(calls > 4000, "%s: %s calls in a %s" % (hook, calls, name))
-                suite.rows.append("%s, %s: %.0f instructions a call" % (hook, name, spent / max(calls, 1)))
-        watch.stop()
+        count_instructions(suite, "new", "bpf", (("count_switch", "ring 2 20000"), ("count_switch", "ring 400 100"),
+                                                 ("count_send", send)))
+        count_instructions(suite, "stable", "bpf-iter", (("inet_sent", send),))
     finally:
         peers.close()
 
@@ -244,7 +249,7 @@ STEPS = {
     "frequency": Step(frequency, 90, "CPU time by frequency, spun at pinned clocks"),
     "bytes": Step(count_all_bytes, 60, "bytes of disk, TCP and UDP, by app"),
     "noise": Step(noise, 90, "what the emulation itself is off by"),
-    "icount": Step(instructions, 120, "instructions of the programs in the kernel"),
+    "icount": Step(instructions, 200, "instructions of the programs in the kernel"),
     "gauge": Step(calibration.by("gauge", "--passes 1"), 480, "a calibration by gauge, and a mixture of apps priced with it"),
     "percent": Step(calibration.by("percent", "--stop 3%"), 700, "a calibration by percent, and a mixture of apps priced with it"),
     "kills": Step(restoring.kills, 250, "a calibration killed at random moments leaves nothing changed"),

@@ -25,7 +25,7 @@ class Watch:
         self.database = "/var/tmp/%s.db" % name
         self.job = phone.start("exec %s --interval 1 --count 100000 --database %s %s" %
                                (DAEMON, self.database, " ".join(arguments)))
-        self.wait_for("watching")
+        self.wait_for("watching", 60 if phone.is_real_time() else 300)
 
     def wait_for(self, word, timeout=60):
         end = time.monotonic() + timeout
