@@ -110,7 +110,7 @@ class Calibration:
                 raise PhoneError("the calibration did not end in %d s: %s" % (timeout, self.job.text()[-1500:]))
             if observations and time.monotonic() - shown > 30:
                 shown = time.monotonic()
-                print("    %d observations, %.0f %% of the battery, about %.0f s left" % (
+                print("            %d observations, %.0f %% of the battery, about %.0f s left" % (
                     len(observations), last.get("battery_percent_used") or 0, (last.get("hours_left") or 0) * 3600), flush=True)
             time.sleep(0.5)
 
@@ -151,9 +151,9 @@ def compare_profile(suite, name, profile, truth):
             continue
         errors.append(abs(got / value - 1) * 100)
         rows.append("%-24s %10.0f %10.0f %+6.1f %%" % (key, value, got, (got / value - 1) * 100))
-    print("    %-24s %10s %10s" % ("coefficient", "truth", "learnt"))
+    print("            %-24s %10s %10s" % ("coefficient", "truth", "learnt"))
     for row in rows:
-        print("    " + row, flush=True)
+        print("            " + row, flush=True)
     suite.rows.append("%s: %d of %d coefficients learnt, median error %.1f %%, worst %.1f %%" % (
         name, len(errors), len(rows), sorted(errors)[len(errors) // 2] if errors else float("nan"), max(errors, default=0)))
     suite.check(any(key.startswith("cpu.") and learnt_value(profile, key) for key in truth), name, "learnt what the CPUs cost")
@@ -170,8 +170,8 @@ def calibrate(suite, method, peers, *arguments):
     with open(os.path.join(suite.folder, method + ".log"), "a", encoding="utf-8") as file:
         file.write(calibration.job.text())
     for one in rejected:
-        print("    rejected: %s: %s" % (one["mode"], one["rejected"]))
-    print("    " + "; ".join(line for line in calibration.job.text().splitlines() if not line.startswith("{"))[:1500], flush=True)
+        print("            rejected: %s: %s" % (one["mode"], one["rejected"]))
+    print("            " + "; ".join(line for line in calibration.job.text().splitlines() if not line.startswith("{"))[:1500], flush=True)
     suite.rows.append("%s: %d observations (%d rejected), %.0f %% of the battery, %.0f s; stopped: %s" % (
         method, len(observations), len(rejected), last.get("battery_percent_used") or 0, time.monotonic() - began,
         last.get("stopped")))
@@ -238,7 +238,7 @@ def stamp(seconds):
 def compare_total(suite, name, answer, wanted):
     got = answer["total"]["energy_j"]["value"]
     off = (got / wanted - 1) * 100 if got else float("nan")
-    print("    the battery gave %s J, by the gauge; base %s; not measured: %s" % (
+    print("            the battery gave %s J, by the gauge; base %s; not measured: %s" % (
         answer["measured"]["energy_j"], json.dumps(answer["base"]), ", ".join(answer["not_measured"])))
     suite.check(abs(off) <= 5, "%s: the mixture cost %.0f J, in truth %.0f J: %+.1f %%" % (name, got or 0, wanted, off))
     suite.rows.append("%s: total       %+6.1f %%" % (name, off))

@@ -262,7 +262,7 @@ class Phone:
                 self.start("systemctl poweroff")
                 self.process.wait(30)
             except (PhoneError, subprocess.TimeoutExpired):
-                print("    it did not go off in 30 s", flush=True)
+                print("            it did not go off in 30 s", flush=True)
         self.cut_power()
 
 

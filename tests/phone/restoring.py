@@ -66,7 +66,7 @@ def until_it_changes(phone, before, timeout=90):
 
 def random_moments(suite):
     seed = suite.options.seed if suite.options.seed is not None else int(time.time())
-    print("    --seed %d" % seed)
+    print("            --seed %d" % seed)
     return random.Random(seed)
 
 
@@ -128,7 +128,7 @@ def cuts(suite):
             time.sleep(delay)
             changed = differences(before, snapshot(phone))
             phone.cut_power()
-            print("    power cut; booted again in %.1f s" % phone.boot(), flush=True)
+            print("            power cut; booted again in %.1f s" % phone.boot(), flush=True)
             left = settle(phone, before, 30)
             restored += not left
             suite.check(not left, "cut %d, after %.1f s with %d settings changed: %s" % (

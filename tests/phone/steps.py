@@ -23,10 +23,11 @@ class Suite:
         self.options, self.folder = options, folder
         self.failures, self.rows = [], []
         self.phone = None
+        self.began = time.monotonic()
 
     def check(self, good, *words):
         text = " ".join(str(word) for word in words)
-        print("ok  " if good else "FAIL", text, flush=True)
+        print("%-4s %4.0f s  %s" % ("ok" if good else "FAIL", time.monotonic() - self.began, text), flush=True)
         if not good:
             self.failures.append(text)
         return good
@@ -38,7 +39,7 @@ class Suite:
     def boot(self, **options):
         self.phone = Phone(self.options.root, self.folder, **options)
         self.phone.new_disk()
-        print("    booted in %.1f s" % self.phone.boot(), flush=True)
+        print("                    booted in %.1f s" % self.phone.boot(), flush=True)
         return self.phone
 
     def close(self):
@@ -117,7 +118,7 @@ def frequency(suite):
     said = json.loads(phone.output("joulecast doctor --json"))
     for collector in said["collectors"][:2]:
         counts = said["collector_counts"].get(collector, "")
-        print("    %s counts %s" % (collector, counts))
+        print("            %s counts %s" % (collector, counts))
         spin_at_each(suite, collector, 1 if "frequency" in counts else 25)
 
 
@@ -193,7 +194,7 @@ def noise(suite):
             busy = later - clock - (later_idle[1] - idle[1])
             off = (truth["busy_s"][1] - busy) / (later - clock) * 100
             worst[percent] = max(worst.get(percent, 0), abs(off))
-            print("    %4d MHz, %3d %%: the phone counts %.2f s busy of %.2f s, the host charges %.2f s of %.2f s: %+.1f %% of a CPU"
+            print("            %4d MHz, %3d %%: the phone counts %.2f s busy of %.2f s, the host charges %.2f s of %.2f s: %+.1f %% of a CPU"
                   % (khz / 1000, percent, busy, later - clock, truth["busy_s"][1], truth["elapsed_s"], off), flush=True)
             suite.check(abs(later - clock - truth["elapsed_s"]) < 0.6, "the clocks of phone and host agree")
     suite.check(worst[100] <= 4 and worst[30] <= 6, "the host charges as busy what the phone counts, but for %.1f %% of a CPU "
