@@ -349,6 +349,16 @@ static void refuses(void)
         refuse_observation(&runner, &mode, &observation);
         check_text(observation.rejected, "other programs kept 0.99 cores busy");
 
+        mode.tx_mb_per_s = 2; /* what sends costs CPU time itself, but not all of a core */
+        observation = good;
+        refuse_observation(&runner, &mode, &observation);
+        check(strstr(observation.rejected, "other programs kept 0.99 cores busy") != NULL);
+        observation = good;
+        observation.usage.cpu[0].busy_ns = 60000000000;
+        refuse_observation(&runner, &mode, &observation);
+        check(strstr(observation.rejected, "other programs") == NULL);
+        mode.tx_mb_per_s = 0;
+
         mode.policy_cores[0] = 1;
         runner.span.disturbed = true;
         observation = good;
