@@ -49,6 +49,8 @@ struct hardware_ops {
         int (*describe)(struct hardware *hardware, struct hardware_description *ret);
         uint64_t (*now_ns)(struct hardware *hardware);                       /* boottime */
         int64_t (*realtime_ns)(struct hardware *hardware);
+        /* Over WiFi it may move so much from now on, both ways: nothing before. NULL: it moves nothing real. */
+        void (*limit_wifi)(struct hardware *hardware, double bytes);
         /* Takes the device: all that will change is journalled first. restore() gives it back. NULL: nothing to take. */
         int (*begin)(struct hardware *hardware);
         /*
@@ -83,7 +85,6 @@ struct machine_hardware {
         double write_limit_bytes;
         const char *wifi_url;           /* to receive from, or NULL */
         const char *wifi_peer;          /* HOST or HOST:PORT of an `iperf3 -s`, or NULL */
-        double wifi_limit_bytes;
         bool allow_disconnect;          /* the radio may go off under a remote login */
         bool force_discharge;           /* on its charger, where the firmware can */
         const struct log *log;

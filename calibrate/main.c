@@ -13,7 +13,6 @@
 
 #include "consent.h"
 #include "describe.h"
-#include "disk-file.h"
 #include "dry-run.h"
 #include "paths.h"
 #include "progress.h"
@@ -128,7 +127,6 @@ static int open_this_machine(struct calibration *calibration)
                 .write_limit_bytes = options->write_limit_bytes,
                 .wifi_url = options->wifi_url,
                 .wifi_peer = options->wifi_peer,
-                .wifi_limit_bytes = options->wifi_limit_bytes,
                 .allow_disconnect = options->allow_disconnect,
                 .force_discharge = options->force_discharge,
                 .log = &calibration->log,
@@ -167,36 +165,13 @@ static enum observation_method choose_method(const struct calibration *calibrati
         return description->current_sensor ? METHOD_GAUGE : description->fine_level ? METHOD_TICKS : METHOD_PERCENT;
 }
 
-/* Real storages wear and real data costs money; a virtual device has neither. */
-#define WRITE_MB_PER_S 10
-#define WIFI_LIMIT_PERCENT_BYTES 4e9
-#define WIFI_LIMIT_BYTES 500e6 /* of gauge and ticks, which are over soon */
-
-static void limit_plan(struct calibration *calibration)
-{
-        const struct options *options = &calibration->options;
-        struct night *night = &calibration->night;
-
-        night->limits = (struct plan_limits){ INFINITY, INFINITY, INFINITY };
-        if (options->device)
-                return;
-        night->limits = (struct plan_limits){
-                .write_bytes = options->write_limit_bytes - (double)night->description.n_disks * DISK_FILE_BYTES,
-                .write_mb_per_s = WRITE_MB_PER_S,
-                .wifi_bytes = options->wifi_limit_bytes,
-        };
-        if (isnan(options->wifi_limit_bytes))
-                night->limits.wifi_bytes = night->method == METHOD_PERCENT ? WIFI_LIMIT_PERCENT_BYTES : WIFI_LIMIT_BYTES;
-        plan_limit(&night->description, night->method, options->passes, &night->limits,
-                   night->description.battery ? &calibration->log : NULL, &night->plan);
-        night->limits.write_bytes = options->write_limit_bytes; /* the files are among what a night has written */
-}
-
 static int make_plan(struct calibration *calibration)
 {
         struct night *night = &calibration->night;
         int err;
 
+        night->options = &calibration->options;
+        night->log = &calibration->log;
         night->method = choose_method(calibration);
         err = calibration->options.sapp ? plan_make_sapp(&night->description, &night->plan)
                                         : plan_make(&night->description, &night->plan);
@@ -204,7 +179,7 @@ static int make_plan(struct calibration *calibration)
                 log_error(&calibration->log, "%s: no plan can be made: %s", night->description.device,
                           err == -ENODATA ? "it shows no CPU to measure" : strerror(-err));
         else
-                limit_plan(calibration);
+                night_limits(night);
         return err;
 }
 
@@ -313,8 +288,6 @@ static int open_night(struct calibration *calibration)
         struct night *night = &calibration->night;
         int err;
 
-        night->options = &calibration->options;
-        night->log = &calibration->log;
         night->database = access(calibration->usage, R_OK) == 0 ? calibration->usage : NULL;
         err = observations_open(calibration->observations, true, night->log, &night->observations);
         if (!err)

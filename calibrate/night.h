@@ -83,6 +83,9 @@ double night_used_percent(const struct night *night);
 double night_hours(const struct night *night);
 double night_hours_left(const struct night *night); /* NaN unknown */
 
+/* Of what this machine's storages and its network must bear, by the options and the method: lowers the plan to them. */
+void night_limits(struct night *night);
+
 /* Before anything runs: what a whole night takes, roughly. */
 struct night_estimate {
         size_t observations;

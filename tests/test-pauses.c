@@ -476,6 +476,41 @@ static void charge_lies(void)
         end(&stray);
 }
 
+static double told_bytes;
+
+static void limit_wifi(struct hardware *hardware, double bytes)
+{
+        told_bytes = bytes;
+}
+
+/* The hardware's own end is where the plan's is: 4 GB by percent, 500 MB by what is over soon, else what was said. */
+static void moves_no_more_than_planned(void)
+{
+        static const struct {
+                enum observation_method method;
+                double said, want;
+        } cases[] = {
+                { METHOD_PERCENT, NAN, 4e9 }, { METHOD_GAUGE, NAN, 500e6 }, { METHOD_TICKS, NAN, 500e6 },
+                { METHOD_PERCENT, 1e9, 1e9 }, { METHOD_GAUGE, 16e9, 16e9 }, { METHOD_GAUGE, 0, 0 },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct hardware_ops ops = { .limit_wifi = limit_wifi };
+                struct hardware hardware = { &ops };
+                struct options options = { .passes = 4, .write_limit_bytes = 16e9, .wifi_limit_bytes = cases[i].said };
+                struct night night = { .options = &options, .hardware = &hardware, .method = cases[i].method };
+
+                told_bytes = NAN;
+                night_limits(&night);
+                check_near(night.limits.wifi_bytes, cases[i].want, 0);
+                check_near(told_bytes, cases[i].want, 0);
+                options.device = "virtual:any";
+                told_bytes = NAN;
+                night_limits(&night);
+                check(isinf(night.limits.wifi_bytes) && isnan(told_bytes));
+        }
+}
+
 /* What has a state and no counter is the mode's own, also where nobody looked at it in between. */
 static void states_are_the_modes(void)
 {
@@ -531,6 +566,7 @@ int main(void)
         access_point_stays_away();
         states_are_the_modes();
         burn_must_run();
+        moves_no_more_than_planned();
         charge_lies();
         return check_result();
 }

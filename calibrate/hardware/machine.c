@@ -193,6 +193,15 @@ static void stay_awake(struct hardware_machine *machine)
                             strerror(-machine->inhibitor));
 }
 
+static void limit_wifi(struct hardware *hardware, double bytes)
+{
+        struct hardware_machine *machine = machine_of(hardware);
+
+        for (size_t i = 0; i < machine->n_parts; i++)
+                if (machine->parts[i]->ops->limit_wifi)
+                        machine->parts[i]->ops->limit_wifi(machine->parts[i], bytes);
+}
+
 static int open_guard(struct hardware_machine *machine)
 {
         int err;
@@ -268,6 +277,7 @@ static const struct hardware_ops hardware_machine_ops = {
         .describe = describe,
         .now_ns = now_ns,
         .realtime_ns = realtime_ns,
+        .limit_wifi = limit_wifi,
         .begin = begin,
         .may_go_on = may_go_on,
         .wait = wait_until,

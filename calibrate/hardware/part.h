@@ -16,6 +16,7 @@ struct part_ops {
         const char *name;
         /* Adds what this component offers to a calibration; nothing of it stands there yet. Changes nothing. */
         int (*describe)(struct part *part, struct hardware_description *description);
+        void (*limit_wifi)(struct part *part, double bytes); /* as in struct hardware_ops; NULL: it moves nothing */
         /* Declares all settings that it may change. Changes nothing. */
         int (*prepare)(struct part *part, struct settings *settings);
         /*

@@ -9,7 +9,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -24,8 +23,6 @@
 #include "traffic-load.h"
 #include "units.h"
 #include "util.h"
-
-#define LIMIT_DEFAULT_BYTES 4e9
 
 #define CONNECT_S 40.0      /* a scan, WPA and DHCP */
 #define BRING_UP_AFTER_S 5.0
@@ -44,8 +41,8 @@ struct part_wifi {
         char power_save[64];       /* the setting; "" it has none */
         struct settings *settings;
         struct traffic_load *load; /* NULL: there is no other side */
-        bool has_url, has_peer;
-        double limit_bytes;
+        bool has_url, has_peer, perhaps_metered;
+        double limit_bytes;        /* nothing, until it is told */
         uint64_t start_bytes;      /* of the interface, when this began */
         bool radio_on, loads;      /* as the mode asks */
         bool said_limit, said_lost, said_away;
@@ -64,6 +61,16 @@ static int describe(struct part *part, struct hardware_description *description)
         description->wifi_rx = wifi->load && (wifi->has_url || wifi->has_peer);
         description->wifi_tx = wifi->load && wifi->has_peer;
         return 0;
+}
+
+static void limit(struct part *part, double bytes)
+{
+        struct part_wifi *wifi = wifi_of(part);
+
+        wifi->limit_bytes = bytes;
+        if (wifi->load && wifi->perhaps_metered)
+                log_info(wifi->log, "%s: nobody here knows whether this network is metered; at most %.1f GB are moved",
+                         wifi->interface, bytes / 1e9);
 }
 
 static int prepare(struct part *part, struct settings *settings)
@@ -257,6 +264,7 @@ static void close_wifi(struct part *part)
 static const struct part_ops wifi_ops = {
         .name = "wifi",
         .describe = describe,
+        .limit_wifi = limit,
         .prepare = prepare,
         .apply = apply,
         .check = check,
@@ -332,9 +340,7 @@ static int find_traffic(struct part_wifi *wifi, const struct machine_hardware *m
                 log_warning(wifi->log, "%s is on a metered network, so its traffic is not measured", wifi->interface);
                 return 0;
         }
-        if (costs < 0)
-                log_info(wifi->log, "%s: nobody here knows whether this network is metered; at most %.1f GB are moved",
-                         wifi->interface, wifi->limit_bytes / 1e9);
+        wifi->perhaps_metered = costs < 0;
         err = traffic_load_open(&where, wifi->log, &wifi->load);
         if (err == -EINVAL)
                 log_error(wifi->log, "--wifi-peer: \"%s\" is not HOST or HOST:PORT", machine->wifi_peer);
@@ -352,7 +358,6 @@ int part_wifi_open(const struct machine_hardware *machine, struct part **ret)
                 return -ENOMEM;
         wifi->part.ops = &wifi_ops;
         wifi->log = machine->log;
-        wifi->limit_bytes = isnan(machine->wifi_limit_bytes) ? LIMIT_DEFAULT_BYTES : machine->wifi_limit_bytes;
         wifi->root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         err = wifi->root_fd < 0 ? -errno : nl80211_open(&wifi->nl);
         if (!err)

@@ -17,7 +17,7 @@
 #include "hardware.h"
 #include "log.h"
 
-static void parse(int argc, char **argv, struct machine_hardware *machine, const char **disk)
+static void parse(int argc, char **argv, struct machine_hardware *machine, const char **disk, double *wifi_limit_bytes)
 {
         for (int i = 2; i < argc; i++) {
                 const char *value = strchr(argv[i], '=');
@@ -30,7 +30,7 @@ static void parse(int argc, char **argv, struct machine_hardware *machine, const
                 else if (!strncmp(argv[i], "peer=", 5))
                         machine->wifi_peer = value;
                 else if (!strncmp(argv[i], "wifi-limit=", 11))
-                        machine->wifi_limit_bytes = atof(value);
+                        *wifi_limit_bytes = atof(value);
                 else if (!strncmp(argv[i], "write-limit=", 12))
                         machine->write_limit_bytes = atof(value);
         }
@@ -58,10 +58,11 @@ int main(int argc, char **argv)
 {
         static char name[] = "drive";
         const struct log log = { .handler = log_to_stderr, .data = name };
-        struct machine_hardware machine = { .write_limit_bytes = INFINITY, .wifi_limit_bytes = NAN, .log = &log };
+        struct machine_hardware machine = { .write_limit_bytes = INFINITY, .log = &log };
         struct hardware_description description;
         struct hardware *hardware = NULL;
         const char *disk = NULL;
+        double wifi_limit_bytes = INFINITY;
         char line[256];
         int err;
 
@@ -71,13 +72,15 @@ int main(int argc, char **argv)
         machine.disks = &disk;
         signal(SIGPIPE, SIG_IGN);
         setvbuf(stdout, NULL, _IOLBF, 0);
-        parse(argc, argv, &machine, &disk);
+        parse(argc, argv, &machine, &disk, &wifi_limit_bytes);
         err = hardware_machine_open(&machine, &hardware);
         if (!err)
                 err = hardware->ops->describe(hardware, &description);
         if (!err)
                 printf("disks=%zu wifi=%d rx=%d tx=%d\n", description.n_disks, description.wifi, description.wifi_rx,
                        description.wifi_tx);
+        if (!err)
+                hardware->ops->limit_wifi(hardware, wifi_limit_bytes);
         if (!err && hardware->ops->begin)
                 err = hardware->ops->begin(hardware);
         printf("%d\n", err);
