@@ -13,12 +13,19 @@
 
 #include "util.h"
 
-#define TTY_MAJOR 4 /* devices.txt: virtual consoles are 4:1 to 4:63 */
+#define TTY_MAJOR 4       /* devices.txt: virtual consoles are 4:1 to 4:63 */
+#define NEW_MOST 512      /* beyond so many new processes all are looked at: their numbers may have begun anew */
+#define LOOKS_PER_WALK 64 /* and all so often, in case that an old one took the terminal */
 
 struct vt {
         int root_fd, active_fd;
-        int terminal; /* whose process is known */
-        pid_t known;  /* one that has it as controlling terminal: its stat names the foreground group */
+        int terminal;         /* whose process is known */
+        pid_t known;          /* one that has it as controlling terminal: its stat names the foreground group */
+        int nobodys;          /* a terminal that nobody had; 0: none */
+        pid_t newest, newest_before; /* processes, at the last look at that and the one before */
+        unsigned looks;
+        pid_t group, member;  /* of a foreground group without a leader; member 0: none was found, */
+        unsigned not_found;   /* ... so often, since one may fork and end while we look */
 };
 
 void vt_close(struct vt *vt)
@@ -90,7 +97,7 @@ static bool has_terminal(const struct job *job, int terminal)
         return job->terminal == makedev(TTY_MAJOR, (unsigned)terminal);
 }
 
-/* Looks through all processes; only where the one that was known is gone. */
+/* Looks through all processes; only where the one that was known is gone, or something is new. */
 static int find_process(struct vt *vt, int terminal, pid_t group, struct job *ret)
 {
         int fd = openat(vt->root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -123,6 +130,59 @@ static bool shows_graphics(const struct vt *vt, int terminal)
         return fd >= 0 && ioctl(fd, KDGETMODE, &mode) == 0 && mode == KD_GRAPHICS;
 }
 
+/* The number of the process or thread that was made last; 0: not told. */
+static pid_t newest_process(const struct vt *vt)
+{
+        char text[128];
+        pid_t pid;
+
+        return util_read_at(vt->root_fd, "proc/loadavg", text, sizeof(text)) > 0 &&
+                               sscanf(text, "%*s %*s %*s %*s %d", &pid) == 1 ? pid : 0;
+}
+
+static int find_among_new(const struct vt *vt, int terminal, pid_t newest, struct job *ret)
+{
+        for (pid_t pid = vt->newest_before + 1; pid <= newest; pid++)
+                if (read_job(vt, pid, ret) == 0 && has_terminal(ret, terminal))
+                        return pid;
+        return -ENODATA;
+}
+
+/*
+ * A terminal is taken by a process that was just made for it (a login prompt, a display server), so of one that
+ * nobody had only those are looked at that are new since the look before the last: a young one may take it later.
+ */
+static int find_holder(struct vt *vt, int terminal, struct job *ret)
+{
+        pid_t newest = newest_process(vt);
+        bool known = vt->nobodys == terminal && newest >= vt->newest && vt->newest_before > 0 &&
+                     newest - vt->newest_before <= NEW_MOST && ++vt->looks % LOOKS_PER_WALK != 0;
+        int found = known ? find_among_new(vt, terminal, newest, ret) : find_process(vt, terminal, 0, ret);
+
+        vt->newest_before = vt->nobodys == terminal ? vt->newest : 0;
+        vt->newest = newest;
+        vt->nobodys = found < 0 ? terminal : 0;
+        return found;
+}
+
+/* The group outlived its leader. */
+static int find_member(struct vt *vt, int terminal, pid_t group)
+{
+        struct job job;
+        bool same = vt->group == group, known;
+
+        if (same && vt->member)
+                known = read_job(vt, vt->member, &job) == 0 && job.group == group;
+        else
+                known = same && vt->not_found > 1;
+        if (!known) {
+                vt->group = group;
+                vt->member = MAX(find_process(vt, terminal, group, &job), 0);
+                vt->not_found = vt->member ? 0 : same ? vt->not_found + 1 : 1;
+        }
+        return vt->member ? vt->member : -ENODATA;
+}
+
 int vt_foreground(struct vt *vt, pid_t *ret)
 {
         int terminal = vt_active(vt), found;
@@ -133,7 +193,7 @@ int vt_foreground(struct vt *vt, pid_t *ret)
         if (shows_graphics(vt, terminal))
                 return -EBUSY;
         if (vt->terminal != terminal || read_job(vt, vt->known, &job) < 0 || !has_terminal(&job, terminal)) {
-                found = find_process(vt, terminal, 0, &job);
+                found = find_holder(vt, terminal, &job);
                 if (found < 0)
                         return found;
                 vt->terminal = terminal;
@@ -141,11 +201,10 @@ int vt_foreground(struct vt *vt, pid_t *ret)
         }
         if (job.foreground <= 0)
                 return -ENODATA;
-        if (read_job(vt, job.foreground, &leader) == 0 && leader.group == job.foreground) {
-                *ret = job.foreground;
-                return 0;
-        }
-        found = find_process(vt, terminal, job.foreground, &leader); /* the group outlived its leader */
+        if (read_job(vt, job.foreground, &leader) == 0 && leader.group == job.foreground)
+                found = job.foreground;
+        else
+                found = find_member(vt, terminal, job.foreground);
         if (found < 0)
                 return found;
         *ret = found;

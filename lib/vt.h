@@ -5,7 +5,8 @@
 /*
  * The text console: which virtual terminal is active, and which job of it has
  * the foreground. A change of the terminal can be waited for (POLLPRI); a
- * change of the job makes no event and is read at a poll.
+ * change of the job makes no event and is read at a poll: a file or three,
+ * and those of processes that are new where nobody has the terminal.
  */
 
 #include <sys/types.h>

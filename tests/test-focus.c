@@ -460,6 +460,64 @@ static void console(void)
         close(root_fd);
 }
 
+/* Who has the terminal is not looked for among all processes at each poll. */
+static void console_is_cheap(void)
+{
+        int root_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        struct vt *vt = NULL;
+        pid_t pid = 0;
+
+        put("sys/class/tty/tty0/active", "tty5\n");
+        put("proc/loadavg", "0.10 0.20 0.30 1/99 500\n");
+        check_int(vt_open(root_fd, &vt), 0);
+        check_int(vt_foreground(vt, &pid), -ENODATA);
+        check_int(vt_foreground(vt, &pid), -ENODATA);
+        put("proc/400/stat", STAT(400, 400, 1029, 400)); /* an old one, which nobody looks at again */
+        put("proc/loadavg", "0.10 0.20 0.30 1/99 510\n");
+        check_int(vt_foreground(vt, &pid), -ENODATA);
+        put("proc/loadavg", "0.10 0.20 0.30 1/99 520\n");
+        check_int(vt_foreground(vt, &pid), -ENODATA);
+        put("proc/515/stat", STAT(515, 515, 1029, 515)); /* made before the last look, and takes it now */
+        check_int(vt_foreground(vt, &pid), 0);
+        check_int(pid, 515);
+        put("proc/515/stat", STAT(515, 515, 1025, 515)); /* and leaves it: all are looked at */
+        check_int(vt_foreground(vt, &pid), 0);
+        check_int(pid, 400);
+        put("proc/400/stat", STAT(400, 400, 0, -1));
+        for (int i = 0; i < 3; i++)
+                check_int(vt_foreground(vt, &pid), -ENODATA);
+        put("proc/400/stat", STAT(400, 400, 1029, 400)); /* an old one after all: found late, but found */
+        for (int i = 0; i < 64 && vt_foreground(vt, &pid) < 0; i++)
+                pid = 0;
+        check_int(pid, 400);
+        put("proc/400/stat", STAT(400, 400, 0, -1));
+        for (int i = 0; i < 3; i++)
+                check_int(vt_foreground(vt, &pid), -ENODATA);
+        put("proc/7/stat", STAT(7, 7, 1029, 7)); /* the numbers began anew */
+        put("proc/loadavg", "0.10 0.20 0.30 1/99 8\n");
+        check_int(vt_foreground(vt, &pid), 0);
+        check_int(pid, 7);
+        put("proc/7/stat", STAT(7, 7, 1029, 40)); /* of group 40 one is left, and soon nobody */
+        put("proc/41/stat", STAT(41, 40, 1029, 40));
+        check_int(vt_foreground(vt, &pid), 0);
+        put("proc/35/stat", STAT(35, 40, 1029, 40));
+        check_int(vt_foreground(vt, &pid), 0);
+        check_int(pid, 41);
+        put("proc/41/stat", STAT(41, 41, 1029, 40));
+        check_int(vt_foreground(vt, &pid), 0);
+        check_int(pid, 35);
+        put("proc/35/stat", STAT(35, 35, 1029, 40));
+        for (int i = 0; i < 3; i++)
+                check_int(vt_foreground(vt, &pid), -ENODATA);
+        put("proc/35/stat", STAT(35, 40, 1029, 40));
+        check_int(vt_foreground(vt, &pid), -ENODATA); /* a group without members gets none */
+        put("proc/7/stat", STAT(7, 7, 1029, 7));
+        check_int(vt_foreground(vt, &pid), 0);
+        check_int(pid, 7);
+        vt_close(vt);
+        close(root_fd);
+}
+
 int main(void)
 {
         signal(SIGPIPE, SIG_IGN);
@@ -475,6 +533,7 @@ int main(void)
         screen_time_is_split_exactly();
         uevents();
         console();
+        console_is_cheap();
         nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
         return check_result();
 }
