@@ -3,14 +3,16 @@
 #include "app-private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "util.h"
 
 /*
- * The root of a process belongs to its owner, who may have put a file system of their own there (FUSE), and a
- * read of it would then hang the service for ever. So mountinfo, which is the kernel's, is asked first: flatpak mounts
- * /.flatpak-info from a file system of the machine.
+ * The root of a process belongs to its owner, who may have put a file system of their own there (FUSE), and a read of
+ * it would then hang the service for ever; or something of the kernel's, to which an open or a read is a request. So
+ * mountinfo, which is the kernel's, is asked first: flatpak's bwrap mounts /.flatpak-info from a tmpfs.
  */
 static bool mounted_safely(const char *mounts)
 {
@@ -29,7 +31,7 @@ static bool mounted_safely(const char *mounts)
                 if (strcmp(point, "/") == 0)
                         root = strncmp(type, "fuse", 4) != 0;
                 else if (strcmp(point, "/.flatpak-info") == 0)
-                        info = strncmp(type, "fuse", 4) != 0;
+                        info = strcmp(type, "tmpfs") == 0;
         }
         return root && info;
 }
@@ -45,10 +47,24 @@ static bool other_mounts(int root_fd, pid_t pid)
         return m > 0 && (n != m || memcmp(own, theirs, (size_t)n) != 0);
 }
 
+/* No device is opened, which may act on it (a watchdog), and no link followed, which leads to our own files. */
+static ssize_t read_info(int root_fd, pid_t pid, char *text, size_t size)
+{
+        _cleanup_close_ int fd = -1;
+        struct stat info;
+        char path[64];
+
+        snprintf(path, sizeof(path), "proc/%d/root/.flatpak-info", (int)pid);
+        fd = openat(root_fd, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0 || fstat(fd, &info) < 0 || !S_ISREG(info.st_mode))
+                return -ENODATA;
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        return util_read_at(AT_FDCWD, path, text, size);
+}
+
 int process_read_flatpak(int root_fd, pid_t pid, char *id, size_t size)
 {
         _cleanup_free_ char *text = NULL;
-        char path[64];
         bool inside = false;
 
         if (!other_mounts(root_fd, pid))
@@ -56,11 +72,9 @@ int process_read_flatpak(int root_fd, pid_t pid, char *id, size_t size)
         text = malloc(65536);
         if (!text)
                 return -ENOMEM;
-        snprintf(path, sizeof(path), "proc/%d/mountinfo", (int)pid);
         if (process_read_words(root_fd, pid, "mountinfo", text, 65536) <= 0 || !mounted_safely(text))
                 return -ENODATA;
-        snprintf(path, sizeof(path), "proc/%d/root/.flatpak-info", (int)pid);
-        if (util_read_at(root_fd, path, text, 65536) <= 0)
+        if (read_info(root_fd, pid, text, 65536) <= 0)
                 return -ENODATA;
         for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
                 if (*line == '[')

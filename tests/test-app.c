@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "app-unit.h"
@@ -503,6 +505,53 @@ static void ended(void)
         apps_free(apps);
 }
 
+static void check_app(const struct fixture *f)
+{
+        struct app_process process = as_process(f);
+        struct apps *apps = NULL;
+        char app[APP_ID_MAX];
+
+        check_int(apps_new(root_fd, NULL, &apps), 0);
+        check_int(apps_find(apps, &process, app), 0);
+        check_text(app, f->app);
+        apps_free(apps);
+}
+
+/* Any user can make namespaces with anything at /.flatpak-info; what opens it is root. */
+static void hostile_flatpak(void)
+{
+        static const char mounts[] = "1 0 0:5 / / rw - tmpfs tmpfs rw\n2 1 0:6 /x /.flatpak-info ro - devtmpfs x rw\n";
+        static const char secret[] = "[Application]\nname=secret\n";
+        struct fixture f = { 1300, 1, 1000, "liar", "/", "/home/u/liar", .flatpak = "org.x.Liar", .app = "sys:init" };
+        char info[128];
+        pid_t child;
+
+        put_process(&f);
+        put("proc/1300/mountinfo", mounts, strlen(mounts));
+        check_app(&f);
+        f.pid = 1301; /* a link to what is not theirs */
+        put_process(&f);
+        put("proc/1301/root/secret", secret, strlen(secret));
+        snprintf(info, sizeof(info), "%s/proc/1301/root/.flatpak-info", root_path);
+        check(unlink(info) == 0 && symlink("secret", info) == 0);
+        check_app(&f);
+        f.pid = 1302; /* a FIFO stands for a device: it can tell that it was opened */
+        put_process(&f);
+        snprintf(info, sizeof(info), "%s/proc/1302/root/.flatpak-info", root_path);
+        check(unlink(info) == 0 && mkfifo(info, 0600) == 0);
+        child = fork();
+        if (child == 0) {
+                int fd = open(info, O_WRONLY | O_CLOEXEC); /* until somebody reads */
+
+                _exit(fd < 0);
+        }
+        usleep(100000);
+        check_app(&f);
+        usleep(100000);
+        check(child > 0 && waitpid(child, NULL, WNOHANG) == 0);
+        check(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
+}
+
 static void endless_ancestors(void)
 {
         struct fixture link = { .comm = "fork", .cgroup = S, .exe = "/usr/bin/fork", .words = "fork" };
@@ -535,6 +584,7 @@ int main(void)
         names();
         desktop_entries();
         ended();
+        hostile_flatpak();
         endless_ancestors();
         nftw(root_path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
         return check_result();
