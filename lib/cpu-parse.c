@@ -3,6 +3,7 @@
 
 /* Texts of cpufreq and /proc/stat. Documentation/cpu-freq/cpufreq-stats.rst, proc(5). */
 
+#include <stdio.h>
 #include <string.h>
 
 #include "cpu.h"
@@ -94,6 +95,23 @@ size_t cpu_parse_list(const char *text, uint32_t *ret, size_t most)
                         if (n == 0 || ret[n - 1] < from)
                                 ret[n++] = (uint32_t)from;
         }
+}
+
+char *cpu_print_list(const uint32_t *cpus, size_t n, char *buf, size_t size)
+{
+        size_t length = 0;
+
+        buf[0] = '\0';
+        for (size_t i = 0; i < n && length < size; i++) {
+                size_t last = i;
+
+                while (last + 1 < n && cpus[last + 1] == cpus[last] + 1)
+                        last++;
+                length += (size_t)snprintf(buf + length, size - length, last > i ? "%s%u-%u" : "%s%u", i ? "," : "",
+                                           cpus[i], cpus[last]);
+                i = last;
+        }
+        return buf;
 }
 
 bool cpu_parse_stat_line(const char *line, uint32_t *cpu, uint64_t *busy_ticks)

@@ -127,6 +127,11 @@ int cpu_list(int root_fd, struct cpu_policy **ret, size_t *ret_n)
         }
         if (n > 1)
                 qsort(list, n, sizeof(*list), compare_policies);
+        err = cpu_list_kinds(root_fd, list, n);
+        if (err) {
+                free(list);
+                return err;
+        }
         *ret = list;
         *ret_n = n;
         return 0;
@@ -141,13 +146,30 @@ struct cpu_source {
         char *stat;
 };
 
-static uint32_t policy_of(const struct cpu_source *self, uint32_t cpu)
+static const struct cpu_policy *policy_of(const struct cpu_source *self, uint32_t cpu)
 {
         for (size_t i = 0; i < self->n_policies; i++)
                 for (size_t j = 0; j < self->policies[i].n_cpus; j++)
                         if (self->policies[i].cpus[j] == cpu)
-                                return self->policies[i].policy;
-        return 0;
+                                return &self->policies[i];
+        return NULL;
+}
+
+static bool has_own_clock(const struct cpu_source *self, const struct cpu_policy *policy)
+{
+        bool others = false;
+
+        for (size_t i = 0; i < self->n_policies; i++)
+                others = others || (self->policies[i].kind == policy->kind && &self->policies[i] != policy);
+        return others && policy->n_cpus == 1;
+}
+
+static void place_core(const struct cpu_source *self, struct core *core)
+{
+        const struct cpu_policy *policy = policy_of(self, core->cpu);
+
+        core->policy = policy ? policy->policy : 0;
+        core->package = policy && has_own_clock(self, policy) ? policy->kind + 1 : 0;
 }
 
 static int read_cores(struct cpu_source *self, struct sample *sample)
@@ -172,7 +194,8 @@ static int read_cores(struct cpu_source *self, struct sample *sample)
                 core = sample_add_core(sample);
                 if (!core)
                         return -ENOMEM;
-                *core = (struct core){ .cpu = cpu, .policy = policy_of(self, cpu), .busy_ns = ticks * TICK_NS };
+                *core = (struct core){ .cpu = cpu, .busy_ns = ticks * TICK_NS };
+                place_core(self, core);
         }
         if (sample->n_cores > 0)
                 sample->have |= SAMPLE_CORES;
@@ -239,7 +262,7 @@ static int cpu_read(struct source *source, struct sample *sample)
                 self->online = fingerprint(sample);
                 err = list_again(self);
                 for (size_t i = 0; !err && i < sample->n_cores; i++)
-                        sample->cores[i].policy = policy_of(self, sample->cores[i].cpu);
+                        place_core(self, &sample->cores[i]);
         }
         for (size_t i = 0; !err && i < self->n_policies; i++)
                 err = read_policy_times(self, &self->policies[i], sample);

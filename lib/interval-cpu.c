@@ -145,6 +145,60 @@ static void estimate_busy(const struct sample *before, const struct sample *now,
         }
 }
 
+static uint32_t package_of(const struct sample *now, uint32_t policy)
+{
+        for (size_t i = 0; i < now->n_cores; i++)
+                if (now->cores[i].policy == policy)
+                        return now->cores[i].package;
+        return 0;
+}
+
+/* How long any of the policies of a package was busy, if they know nothing of each other; the sum over all of them. */
+static uint64_t package_any(const struct sample *now, uint32_t package, uint64_t awake_ns,
+                            const struct cpu_split *split, uint64_t *sum_ns)
+{
+        double all_idle = 1;
+
+        *sum_ns = 0;
+        for (size_t from = 0, to; from < split->n; from = to) {
+                uint64_t any_ns = 0;
+
+                for (to = from; to < split->n && split->points[to].policy == split->points[from].policy; to++)
+                        any_ns += split->points[to].any_ns;
+                if (package_of(now, split->points[from].policy) != package)
+                        continue;
+                *sum_ns += any_ns;
+                all_idle *= 1 - fmin((double)any_ns / (double)awake_ns, 1);
+        }
+        return (uint64_t)llround((double)awake_ns * (1 - all_idle));
+}
+
+/*
+ * CPUs with a clock each: what they share, and what S is the price of, is the package's (its caches, its memory
+ * controller), and one that is busy keeps it awake for all. So the time with any of them busy is the package's, once,
+ * and is shared among its operating points as they were busy.
+ */
+static void share_package(const struct sample *now, uint32_t package, uint64_t awake_ns, struct cpu_split *split)
+{
+        uint64_t sum_ns, any_ns = package_any(now, package, awake_ns, split, &sum_ns);
+
+        for (size_t i = 0; i < split->n && sum_ns > 0; i++)
+                if (split->points[i].any_ns > 0 && package_of(now, split->points[i].policy) == package)
+                        split->points[i].any_ns = mul_div(split->points[i].any_ns, MIN(any_ns, sum_ns), sum_ns);
+}
+
+static void share_packages(const struct sample *now, uint64_t awake_ns, struct cpu_split *split)
+{
+        uint32_t done = 0; /* packages are numbered by their first policy, so they begin in that order */
+
+        for (size_t i = 0; i < now->n_cores && awake_ns > 0; i++) {
+                if (now->cores[i].package <= done)
+                        continue;
+                done = now->cores[i].package;
+                share_package(now, done, awake_ns, split);
+        }
+}
+
 /* Nothing was busy by the machine's clock, and yet a process ran: by time, else by all the time since boot. */
 static void choose_weights(const struct sample *now, struct cpu_split *split)
 {
@@ -188,6 +242,7 @@ int cpu_split_make(const struct sample *before, const struct sample *now, uint64
                 ret->points[0] = (struct cpu_point){ .khz = KHZ_UNKNOWN, .time_ns = awake_ns };
         if (!counted && (have & SAMPLE_CORES))
                 estimate_busy(before, now, awake_ns, ret);
+        share_packages(now, awake_ns, ret);
         choose_weights(now, ret);
         return 0;
 }

@@ -74,6 +74,7 @@ struct opp {
 struct core {
         uint32_t cpu;
         uint32_t policy;
+        uint32_t package; /* > 0: it has a clock of its own, and shares the rest with those of the same number */
         uint64_t busy_ns;
 };
 

@@ -60,29 +60,12 @@ static struct cJSON *battery_json(const struct battery_unit *unit)
         return json;
 }
 
-/* "0-3,5": as the kernel and profiles write it. */
-static void format_cpus(const struct cpu_policy *policy, char *buf, size_t size)
-{
-        size_t length = 0;
-
-        buf[0] = '\0';
-        for (size_t i = 0; i < policy->n_cpus && length < size; i++) {
-                size_t last = i;
-
-                while (last + 1 < policy->n_cpus && policy->cpus[last + 1] == policy->cpus[last] + 1)
-                        last++;
-                length += (size_t)snprintf(buf + length, size - length, last > i ? "%s%u-%u" : "%s%u",
-                                           i ? "," : "", policy->cpus[i], policy->cpus[last]);
-                i = last;
-        }
-}
-
 static struct cJSON *policy_json(const struct cpu_policy *policy)
 {
         struct cJSON *json = cJSON_CreateObject(), *list;
         char cpus[256];
 
-        format_cpus(policy, cpus, sizeof(cpus));
+        cpu_print_list(policy->cpus, policy->n_cpus, cpus, sizeof(cpus));
         cJSON_AddNumberToObject(json, "policy", policy->policy);
         cJSON_AddStringToObject(json, "cpus", cpus);
         list = cJSON_AddArrayToObject(json, "khz");
@@ -267,7 +250,7 @@ static void print_policies(const struct findings *findings)
 
                 table_row(table, TABLE_PLAIN);
                 table_cell(table, "%u", policy->policy);
-                format_cpus(policy, text, sizeof(text));
+                cpu_print_list(policy->cpus, policy->n_cpus, text, sizeof(text));
                 table_cell(table, "%s", text);
                 table_cell(table, "%zu", policy->n_khz);
                 if (policy->n_khz > 0)

@@ -425,6 +425,45 @@ static void any_is_one_minus_the_product(void)
         teardown(&f);
 }
 
+/*
+ * Three CPUs with a clock each: two are busy half of 10 s and one not at all, so the package is awake for 7.5 s, and
+ * each has half of that. A fourth is no part of it. What the kernel counted by frequency is shared the same way.
+ */
+static void a_package_is_awake_once(bool counted)
+{
+        static const uint64_t busy[] = { 5 * S, 5 * S, 0, 4 * S };
+        static const uint64_t any[] = { 3750000000, 3750000000, 0, 4 * S };
+        uint64_t total = 0, seen = 0;
+        struct fixture f;
+
+        setup(&f);
+        for (int poll_number = 0; poll_number < 2; poll_number++) {
+                struct sample *sample = after(&f, 10);
+
+                for (uint32_t cpu = 0; cpu < 4; cpu++) {
+                        opp(sample, cpu, 1000, 10 * S * (uint64_t)poll_number);
+                        sample->opps[cpu].busy_ns = counted ? busy[cpu] * (uint64_t)poll_number : 0;
+                        sample->opps[cpu].any_ns = sample->opps[cpu].busy_ns;
+                        core(sample, cpu, cpu, busy[cpu] * (uint64_t)poll_number);
+                        sample->cores[cpu].package = cpu < 3 ? 1 : 0;
+                }
+                sample->opps_counted = counted;
+                process(sample, 7, 70, "app", 14 * S * (uint64_t)poll_number);
+                check_int(poll(&f), poll_number ? 0 : -ENODATA);
+        }
+        for (size_t i = 0; i < f.interval.n_rows; i++)
+                for (size_t k = 0; k < f.interval.rows[i].usage.n_cpu; k++) {
+                        const struct cpu_time *cpu = &f.interval.rows[i].usage.cpu[k];
+
+                        check_near((double)cpu->any_ns, (double)any[cpu->policy], 1);
+                        total += cpu->any_ns;
+                        seen++;
+                }
+        check_int(seen, 3);
+        check_near((double)total, 11.5e9, 3);
+        teardown(&f);
+}
+
 static void counted_by_the_kernel_is_taken_as_it_is(void)
 {
         struct fixture f;
@@ -800,6 +839,8 @@ int main(void)
         cpu_time_is_shared_by_time_in_state();
         policies_share_by_their_busy_time();
         any_is_one_minus_the_product();
+        a_package_is_awake_once(false);
+        a_package_is_awake_once(true);
         counted_by_the_kernel_is_taken_as_it_is();
         early_ticks_are_a_debt();
         screen_time_is_split_at_its_events();
