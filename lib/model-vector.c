@@ -165,6 +165,7 @@ static void add_at(const struct profile *profile, enum term term, uint32_t polic
 static void add_cpu_point(const struct profile *profile, uint32_t policy, uint32_t khz, double busy_s,
                           double any_s, struct model_vector *vector)
 {
+        policy = profile_as(profile, policy);
         add_at(profile, TERM_CPU_ACTIVE, policy, khz, busy_s, vector);
         add_at(profile, TERM_CPU_SHARED, policy, khz, any_s, vector);
         add_at(profile, TERM_CPU_IDLE, policy, khz, any_s, vector);
@@ -213,7 +214,7 @@ static int name_missing_cpu(const struct profile *profile, const struct cpu_time
         int err;
 
         for (size_t i = 0; i < ARRAY_SIZE(terms); i++) {
-                if (find_range(profile, terms[i].term, cpu->policy, &first, &end))
+                if (find_range(profile, terms[i].term, profile_as(profile, cpu->policy), &first, &end))
                         continue;
                 snprintf(name, sizeof(name), "cpu.%u.%s", cpu->policy, terms[i].word);
                 err = name_missing(vector, name);

@@ -29,6 +29,11 @@ struct placed { /* a coefficient and where it stood */
         unsigned line;
 };
 
+struct as { /* a policy with the coefficients of another, and where that was said */
+        uint32_t policy, as;
+        unsigned line;
+};
+
 struct parser {
         struct profile *profile;
         bool version_seen;
@@ -39,6 +44,8 @@ struct parser {
         struct pair *pairs;
         size_t n_pairs, pair_capacity;
         size_t voltage_capacity;
+        struct as as[256];
+        size_t n_as;
 };
 
 _Static_assert(sizeof(((struct parser *)0)->numbers_seen) * 8 >= 32, "one bit a number key");
@@ -314,6 +321,25 @@ static int parse_cpus(struct parser *parser, const struct ini_place *place, cons
         return err;
 }
 
+static int parse_as(struct parser *parser, const struct ini_place *place, const char *instance, const char *value)
+{
+        uint32_t policy, as;
+        int err;
+
+        if (!parse_index(instance, 65535, &policy))
+                return 1;
+        if (!parse_index(value, 65535, &as) || as == policy)
+                return ini_error(place, "as = %.60s is not the number of another policy", value);
+        if (parser->n_as == ARRAY_SIZE(parser->as))
+                return ini_error(place, "more than %zu policies are as another", ARRAY_SIZE(parser->as));
+        for (size_t i = 0; i < parser->n_as; i++)
+                if (parser->as[i].policy == policy)
+                        return twice(place, "as");
+        err = profile_set_as(parser->profile, policy, as);
+        parser->as[parser->n_as++] = (struct as){ policy, as, place->line };
+        return err;
+}
+
 static int parse_pair(struct parser *parser, const struct ini_place *place, const char *key, const char *value)
 {
         struct pair pair = { .line = place->line };
@@ -383,6 +409,8 @@ static int on_key(void *data, const struct ini_place *place, const char *section
         if (strcmp(name, "virtual") == 0 && strncmp(key, "voltage_mv.", strlen("voltage_mv.")) == 0)
                 return parse_voltage(parser, place, key, value);
         err = strcmp(name, "cpu") == 0 && strcmp(key, "cpus") == 0 ? parse_cpus(parser, place, instance, value) : 1;
+        if (strcmp(name, "cpu") == 0 && strcmp(key, "as") == 0)
+                err = parse_as(parser, place, instance, value);
         if (err == 1 && !*instance)
                 err = parse_word(parser, place, name, key, value);
         if (err == 1 && !*instance)
@@ -505,6 +533,30 @@ static int finish_covariance(struct parser *parser, struct ini_place *place)
         return err;
 }
 
+/* One policy has coefficients and others are as it; a chain of them would hide whose they are. */
+static int finish_as(struct parser *parser, struct ini_place *place)
+{
+        const struct profile *profile = parser->profile;
+
+        for (size_t i = 0; i < parser->n_as; i++) {
+                const struct as *as = &parser->as[i];
+                bool own = false, other = false;
+
+                place->line = as->line;
+                for (size_t k = 0; k < profile->n_coefficients; k++) {
+                        bool cpu = term_component(profile->coefficients[k].term) == COMPONENT_CPU;
+
+                        own = own || (cpu && profile->coefficients[k].policy == as->policy);
+                        other = other || (cpu && profile->coefficients[k].policy == as->as);
+                }
+                if (own)
+                        return ini_error(place, "as = %u: [cpu %u] has coefficients of its own", as->as, as->policy);
+                if (!other)
+                        return ini_error(place, "as = %u: [cpu %u] has no coefficients", as->as, as->as);
+        }
+        return 0;
+}
+
 /* What is missing is missing up to the last line: @lines. */
 static int finish(struct parser *parser, const char *name, unsigned lines, const struct log *log)
 {
@@ -516,6 +568,8 @@ static int finish(struct parser *parser, const char *name, unsigned lines, const
         if (isnan(parser->profile->energy_full_mwh))
                 return ini_error(&place, "energy_full_mwh of [battery] is missing");
         err = finish_coefficients(parser, &place);
+        if (!err)
+                err = finish_as(parser, &place);
         return err ? err : finish_covariance(parser, &place);
 }
 

@@ -194,6 +194,8 @@ static void print(FILE *out, const struct profile *profile)
                 fprintf(out, "\n[%s]\n", section);
                 if (*policy->cpus)
                         fprintf(out, "cpus = %s\n", policy->cpus);
+                if (policy->as != policy->policy)
+                        fprintf(out, "as = %u\n", policy->as);
                 print_section(out, profile, "cpu", policy->policy, "");
                 print_extras(out, profile, section);
         }

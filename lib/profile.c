@@ -246,7 +246,7 @@ static uint32_t count_cpus(const char *list)
 
 int profile_add_policy(struct profile *profile, uint32_t policy, const char *cpus)
 {
-        struct profile_policy *list, new = { .policy = policy };
+        struct profile_policy *list, new = { .policy = policy, .as = policy };
         size_t at = 0;
 
         if (snprintf(new.cpus, sizeof(new.cpus), "%s", cpus ? cpus : "") >= (int)sizeof(new.cpus))
@@ -259,8 +259,10 @@ int profile_add_policy(struct profile *profile, uint32_t policy, const char *cpu
         if (at < profile->n_policies && profile->policies[at].policy == policy) {
                 if (*profile->policies[at].cpus && *new.cpus)
                         return -EEXIST;
-                if (*new.cpus)
+                if (*new.cpus) {
+                        new.as = profile->policies[at].as;
                         profile->policies[at] = new;
+                }
                 return 0;
         }
         list = reallocarray(profile->policies, profile->n_policies + 1, sizeof(*list));
@@ -271,6 +273,34 @@ int profile_add_policy(struct profile *profile, uint32_t policy, const char *cpu
         profile->policies = list;
         profile->n_policies++;
         return 0;
+}
+
+static struct profile_policy *find_policy(const struct profile *profile, uint32_t policy)
+{
+        for (size_t i = 0; i < profile->n_policies; i++)
+                if (profile->policies[i].policy == policy)
+                        return &profile->policies[i];
+        return NULL;
+}
+
+int profile_set_as(struct profile *profile, uint32_t policy, uint32_t as)
+{
+        int err = profile_add_policy(profile, policy, NULL);
+        struct profile_policy *found = err ? NULL : find_policy(profile, policy);
+
+        if (!found)
+                return err;
+        if (found->as != policy && found->as != as)
+                return -EEXIST;
+        found->as = as;
+        return 0;
+}
+
+uint32_t profile_as(const struct profile *profile, uint32_t policy)
+{
+        const struct profile_policy *found = find_policy(profile, policy);
+
+        return found ? found->as : policy;
 }
 
 const char *profile_extra(const struct profile *profile, const char *section, const char *key)

@@ -68,6 +68,7 @@ struct profile_policy {
         uint32_t policy;
         char cpus[PROFILE_NAME_MAX]; /* "0-3"; "" unknown */
         uint32_t n_cpus;             /* counted from cpus; 0 unknown */
+        uint32_t as;                 /* the policy whose coefficients are its own as well; its own number: itself */
 };
 
 /* A point of the open-circuit voltage curve. */
@@ -167,6 +168,10 @@ int profile_save(const struct profile *profile, const char *path);
 /* Adds a coefficient at its place in the order; covariance with the others is 0. 0; -EEXIST; -EINVAL; -ENOMEM. */
 int profile_add(struct profile *profile, const struct coefficient *coefficient);
 int profile_add_policy(struct profile *profile, uint32_t policy, const char *cpus);
+/* Gives @policy, which is added where it is new, the coefficients of @as. -EEXIST: it has those of another. */
+int profile_set_as(struct profile *profile, uint32_t policy, uint32_t as);
+/* Under which policy the coefficients of @policy stand. */
+uint32_t profile_as(const struct profile *profile, uint32_t policy);
 /* The value of an x- key, or NULL; and setting one. */
 const char *profile_extra(const struct profile *profile, const char *section, const char *key);
 int profile_set_extra(struct profile *profile, const char *section, const char *key, const char *value);

@@ -75,6 +75,31 @@ static const char *missing_of(const struct profile *profile, const struct usage 
         return list;
 }
 
+/* Policy 1 costs what policy 0 does, and one with an error is one: what both used is as sure as if one had. */
+static void is_as_another(void)
+{
+        static const char as[] = "[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 10\n[battery]\nenergy_full_mwh = 10000\n"
+                                 "[cpu 0]\ncpus = 0\nactive_mw.400000 = 200 10\nshared_mw.400000 = 40 2\n"
+                                 "[cpu 1]\ncpus = 1\nas = 0\n";
+        struct profile *profile = parse(as);
+        struct model_energy both, one;
+        struct usage usage = { .have = USAGE_ALL };
+
+        check_int(usage_add_cpu(&usage, 0, 400000, S(10), S(5)), 0);
+        check_int(usage_add_cpu(&usage, 1, 400000, S(30), S(5)), 0);
+        both = energy_of(profile, &usage, 0);
+        check_text(missing_of(profile, &usage), "");
+        usage_clear(&usage);
+        usage.have = USAGE_ALL;
+        check_int(usage_add_cpu(&usage, 0, 400000, S(40), S(10)), 0);
+        one = energy_of(profile, &usage, 0);
+        check_near(both.value_j, 40 * 0.2 + 10 * 0.04, 1e-9);
+        check_near(both.half_width_j, one.half_width_j, 1e-9);
+        check(one.half_width_j > 0);
+        usage_clear(&usage);
+        profile_free(profile);
+}
+
 static void every_term(const struct profile *profile)
 {
         struct cpu_time cpu = { .khz = 400000, .busy_ns = S(20), .any_ns = S(12) };
@@ -229,6 +254,7 @@ static void daemons(const struct profile *profile)
 
 int main(void)
 {
+        is_as_another();
         _cleanup_(profile_freep) struct profile *profile = parse(text);
 
         if (!profile)

@@ -654,7 +654,7 @@ static void test_refusals(void)
 
 static void test_shipped(void)
 {
-        static const char *const names[] = { "nexus-7", "nexus-one", "big-little", "laptop", "handheld" };
+        static const char *const names[] = { "nexus-7", "nexus-one", "big-little", "laptop", "handheld", "hybrid-laptop" };
 
         for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
                 _cleanup_(profile_freep) struct profile *truth = NULL;

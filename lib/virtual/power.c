@@ -46,13 +46,15 @@ static int by_khz(const void *a, const void *b)
 /* Every frequency that any of the three terms names, once, ascending. */
 static int list_opps(struct power_policy *policy, const struct profile *truth)
 {
+        uint32_t as = profile_as(truth, policy->policy);
+
         policy->opps = calloc(truth->n_coefficients + 1, sizeof(*policy->opps));
         if (!policy->opps)
                 return -ENOMEM;
         for (size_t i = 0; i < truth->n_coefficients; i++) {
                 const struct coefficient *c = &truth->coefficients[i];
 
-                if (is_cpu_term(c->term) && c->policy == policy->policy && power_find_opp(policy, c->point) < 0)
+                if (is_cpu_term(c->term) && c->policy == as && power_find_opp(policy, c->point) < 0)
                         policy->opps[policy->n_opps++].khz = c->point;
         }
         qsort(policy->opps, policy->n_opps, sizeof(*policy->opps), by_khz);
@@ -64,6 +66,8 @@ static int list_opps(struct power_policy *policy, const struct profile *truth)
 /* Linear between the points that the file gives, the nearest outside, 0 without any: as the model reads a profile. */
 static void fill_term(struct power_policy *policy, const struct profile *truth, enum term term)
 {
+        uint32_t as = profile_as(truth, policy->policy);
+
         for (size_t i = 0; i < policy->n_opps; i++) {
                 const struct coefficient *below = NULL, *above = NULL;
                 struct power_opp *opp = &policy->opps[i];
@@ -71,7 +75,7 @@ static void fill_term(struct power_policy *policy, const struct profile *truth, 
                 for (size_t j = 0; j < truth->n_coefficients; j++) {
                         const struct coefficient *c = &truth->coefficients[j];
 
-                        if (c->term != term || c->policy != policy->policy)
+                        if (c->term != term || c->policy != as)
                                 continue;
                         if (c->point <= opp->khz)
                                 below = c;
@@ -121,6 +125,23 @@ static int add_policy(struct power_model *model, const struct profile *truth, co
         model->n_cpus += policy->n_cpus;
         model->n_opps += policy->n_opps;
         return 0;
+}
+
+/* CPUs with a clock each that are as one another are a package; its number is that of its first policy, and one. */
+static void find_packages(struct power_model *model, const struct profile *truth)
+{
+        for (size_t i = 0; i < model->n_policies; i++) {
+                struct power_policy *policy = &model->policies[i];
+                uint32_t as = profile_as(truth, policy->policy);
+
+                for (size_t k = 0; k < model->n_policies && policy->n_cpus == 1 && !policy->package; k++) {
+                        struct power_policy *other = &model->policies[k];
+
+                        if (k == i || other->n_cpus != 1 || profile_as(truth, other->policy) != as)
+                                continue;
+                        policy->package = MIN(policy->policy, other->policy) + 1;
+                }
+        }
 }
 
 static void add_coefficient(struct power_model *model, const struct coefficient *c)
@@ -176,6 +197,7 @@ int power_model_init(struct power_model *model, const struct profile *truth, con
                 if (err < 0)
                         return err;
         }
+        find_packages(model, truth);
         for (size_t i = 0; i < truth->n_coefficients; i++)
                 add_coefficient(model, &truth->coefficients[i]);
         return 0;
@@ -224,25 +246,51 @@ int power_find_policy(const struct power_model *model, uint32_t policy)
         return -EINVAL;
 }
 
+struct load {
+        double busy;     /* summed utilisation */
+        double idle;     /* share of time with none at work */
+        unsigned n_cpus;
+};
+
+static void add_load(struct load *load, const struct power_policy *policy, const double *utilisation)
+{
+        load->n_cpus += policy->n_cpus;
+        for (unsigned i = 0; i < policy->n_cpus; i++) {
+                load->busy += utilisation[policy->first_cpu + i];
+                load->idle *= 1 - utilisation[policy->first_cpu + i];
+        }
+}
+
+/* Those that share with the policy: its package, or itself. */
+static struct load load_beside(const struct power_model *model, const struct power_policy *policy,
+                               const double *utilisation)
+{
+        struct load load = { .idle = 1 };
+
+        for (size_t i = 0; i < model->n_policies; i++)
+                if (&model->policies[i] == policy || (policy->package && model->policies[i].package == policy->package))
+                        add_load(&load, &model->policies[i], utilisation);
+        return load;
+}
+
 void power_cpu(const struct power_model *model, unsigned policy, size_t opp, const double *utilisation,
                struct power_cpu *ret)
 {
         const struct power_policy *cpus = &model->policies[policy];
         const struct power_opp *point = &cpus->opps[opp];
-        double idle = 1, busy = 0, together = 1;
+        struct load own = { .idle = 1 }, all = load_beside(model, cpus, utilisation);
+        double together = 1;
 
-        for (unsigned i = 0; i < cpus->n_cpus; i++) {
-                busy += utilisation[cpus->first_cpu + i];
-                idle *= 1 - utilisation[cpus->first_cpu + i];
-        }
-        if (cpus->n_cpus > 1 && busy > 1)
-                together -= model->sub_additivity * (busy - 1) / (cpus->n_cpus - 1);
+        add_load(&own, cpus, utilisation);
+        if (all.n_cpus > 1 && all.busy > 1)
+                together -= model->sub_additivity * (all.busy - 1) / (all.n_cpus - 1);
         *ret = (struct power_cpu){
-                .busy = busy,
-                .any = 1 - idle,
-                .nobody_w = point->idle_w * idle,
+                .busy = own.busy,
+                .any = 1 - own.idle,
+                .nobody_w = point->idle_w * own.idle,
                 .per_busy_w = point->active_w * together,
         };
-        if (busy > 0)
-                ret->per_busy_w += (point->shared_w + point->idle_w) * ret->any / busy;
+        if (own.busy > 0)
+                ret->per_busy_w += point->shared_w * (1 - all.idle) / all.busy +
+                                   point->idle_w * (1 - own.idle) / own.busy;
 }

@@ -11,13 +11,18 @@
  * with u the summed utilisation of a policy's n cores, any = 1 - prod(1 - u_c),
  * k the sub-additivity and L the leakage factor. (S_pf + idle_pf)*any goes to
  * apps by busy time; idle_pf*(1 - any) is nobody's.
+ *
+ * Of policies with one core each that are `as` another, a package, S and k see
+ * all cores: n and u-1 are the package's, and S_pf*any is each policy's part by
+ * busy time of what any core of the package keeps awake.
  */
 
 #include "noise.h"
 #include "profile.h"
+#include "virtual.h"
 
-#define POWER_MAX_POLICIES 8
-#define POWER_MAX_CPUS 64
+#define POWER_MAX_POLICIES VIRTUAL_POLICIES_MAX
+#define POWER_MAX_CPUS VIRTUAL_CPUS_MAX
 
 struct power_opp {
         uint32_t khz;
@@ -34,6 +39,7 @@ struct power_policy {
         struct power_opp *opps;       /* ascending */
         size_t n_opps;
         size_t first_opp;             /* its first in the device's list of operating points */
+        uint32_t package;             /* as in struct core */
 };
 
 struct power_level {

@@ -89,6 +89,7 @@ static int find_policy(const struct parser *parser, const struct ini_place *plac
 
 static bool has_khz(const struct profile *truth, uint32_t policy, uint32_t khz)
 {
+        policy = profile_as(truth, policy);
         return profile_find(truth, TERM_CPU_ACTIVE, policy, khz, "") >= 0 ||
                profile_find(truth, TERM_CPU_SHARED, policy, khz, "") >= 0 ||
                profile_find(truth, TERM_CPU_IDLE, policy, khz, "") >= 0;

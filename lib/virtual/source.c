@@ -90,6 +90,7 @@ static int read_cores(struct virtual_device *device, struct sample *sample)
                         *core = (struct core){
                                 .cpu = policy->cpu[i],
                                 .policy = policy->policy,
+                                .package = policy->package,
                                 .busy_ns = device->cpu_busy_ns[policy->first_cpu + i],
                         };
                 }

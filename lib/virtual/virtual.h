@@ -22,11 +22,14 @@ enum virtual_stream {
         VIRTUAL_SIMULATE,
 };
 
+#define VIRTUAL_POLICIES_MAX 64
+#define VIRTUAL_CPUS_MAX 64
+
 /* What runs on the device from now on. Rates are nominal: the device lets byte rates wander. */
 struct virtual_work {
         char app[APP_ID_MAX];
-        uint32_t policy_khz[8];   /* by index of the policy in the profile; 0: it asks for none */
-        double utilisation[64];   /* by CPU, counted through the policies in order; CPU time per second, 0..1 */
+        uint32_t policy_khz[VIRTUAL_POLICIES_MAX]; /* by index of the policy in the profile; 0: it asks for none */
+        double utilisation[VIRTUAL_CPUS_MAX]; /* by CPU, counted through the policies in order; CPU time per second, 0..1 */
         double read_mb_per_s;
         double write_mb_per_s;
         double rx_mb_per_s;
