@@ -21,6 +21,15 @@ static void print_amounts(FILE *file, const struct dry_run *dry_run)
         fprintf(file, "; below %.0f %% of charge it never goes.\n", refuse_floor_percent(dry_run->description));
 }
 
+/* Sixteen frequency policies are not sixteen things to be measured; said before somebody wonders at the hours. */
+static void print_groups(FILE *file, const struct hardware_description *description)
+{
+        for (size_t i = 0; i < description->n_policies; i++)
+                if (description->policies[i].n_members > 1)
+                        fprintf(file, "CPUs %s are of one kind and are measured as one.\n",
+                                description->policies[i].cpus);
+}
+
 void consent_print(FILE *file, const struct dry_run *dry_run, const char *when)
 {
         struct touched touched;
@@ -29,6 +38,7 @@ void consent_print(FILE *file, const struct dry_run *dry_run, const char *when)
         fprintf(file, "A calibration of %s by %s, %s.\n", dry_run->description->device,
                 observation_method_names[dry_run->method], when);
         print_amounts(file, dry_run);
+        print_groups(file, dry_run->description);
         fprintf(file, "Until it ends, leave the machine alone%s: it pauses when you need it.\nTouched meanwhile, and put "
                 "back however it ends, after a power cut by the next start\n",
                 dry_run->options->force_discharge ? "" : " and unplugged");

@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "frequency.h"
 #include "touched.h"
 #include "util.h"
 
@@ -88,21 +87,26 @@ static const char *when(const struct dry_run *dry_run, const struct planned_mode
         return "";
 }
 
-static void print_policies(const struct frequency_policy *policies, int n)
+static void print_policy(const struct hardware_policy *policy)
 {
-        if (n < 0) {
-                printf("  none: %s\n", n == -ENOSYS ? "built without libcpupower" : "this machine has no cpufreq");
-                return;
-        }
-        for (int i = 0; i < n; i++) {
-                const struct hardware_policy *policy = &policies[i].shown;
-
+        if (policy->n_members > 1)
+                printf("  %zu policies of a kind, measured as one: CPUs %s", policy->n_members, policy->cpus);
+        else
                 printf("  policy %u: CPUs %s", policy->policy, policy->cpus);
-                if (policy->n_khz)
-                        printf(", %zu frequencies of %u to %u MHz", policy->n_khz, policy->khz[0] / 1000,
-                               policy->khz[policy->n_khz - 1] / 1000);
-                printf("%s%s\n", policy->governor[0] ? ", governor " : "", policy->governor);
-        }
+        if (policy->n_khz == 0 || policy->khz[0] == 0)
+                printf(", no frequencies to pin");
+        else
+                printf(", %zu frequencies of %u to %u MHz", policy->n_khz, policy->khz[0] / 1000,
+                       policy->khz[policy->n_khz - 1] / 1000);
+        printf("%s%s\n", policy->governor[0] ? ", governor " : "", policy->governor);
+}
+
+static void print_policies(const struct hardware_description *description)
+{
+        if (description->n_policies == 0)
+                printf("  none\n");
+        for (size_t i = 0; i < description->n_policies; i++)
+                print_policy(&description->policies[i]);
 }
 
 static void print_modes(const struct dry_run *dry_run)
@@ -119,8 +123,7 @@ static void print_modes(const struct dry_run *dry_run)
         }
 }
 
-static void print_text(const struct dry_run *dry_run, const struct night_estimate *estimate,
-                       const struct frequency_policy *policies, int n)
+static void print_text(const struct dry_run *dry_run, const struct night_estimate *estimate)
 {
         struct touched touched = { 0 };
 
@@ -132,27 +135,30 @@ static void print_text(const struct dry_run *dry_run, const struct night_estimat
                estimate->hours, estimate->percent);
         if (!dry_run->battery)
                 printf("Missing: this machine has no battery, so it cannot be calibrated.\n");
-        printf("\nFrequency policies of this machine (libcpupower)\n");
-        print_policies(policies, n);
+        printf("\nFrequency policies (pinned through libcpupower)\n");
+        print_policies(dry_run->description);
         printf("\nTouched while it runs, and put back\n");
         for (size_t i = 0; i < touched.n; i++)
                 printf("  %s\n", touched.list[i]);
 }
 
-static cJSON *policies_json(const struct frequency_policy *policies, int n)
+static cJSON *policies_json(const struct hardware_description *description)
 {
         cJSON *list = cJSON_CreateArray();
 
-        for (int i = 0; i < n; i++) {
-                const struct hardware_policy *policy = &policies[i].shown;
-                cJSON *item = cJSON_CreateObject(), *khz;
+        for (size_t i = 0; i < description->n_policies; i++) {
+                const struct hardware_policy *policy = &description->policies[i];
+                cJSON *item = cJSON_CreateObject(), *numbers;
 
                 cJSON_AddNumberToObject(item, "policy", policy->policy);
                 cJSON_AddStringToObject(item, "cpus", policy->cpus);
                 cJSON_AddStringToObject(item, "governor", policy->governor);
-                khz = cJSON_AddArrayToObject(item, "khz");
+                numbers = cJSON_AddArrayToObject(item, "khz");
                 for (size_t k = 0; k < policy->n_khz; k++)
-                        cJSON_AddItemToArray(khz, cJSON_CreateNumber(policy->khz[k]));
+                        cJSON_AddItemToArray(numbers, cJSON_CreateNumber(policy->khz[k]));
+                numbers = cJSON_AddArrayToObject(item, "members");
+                for (size_t k = 0; k < policy->n_members; k++)
+                        cJSON_AddItemToArray(numbers, cJSON_CreateNumber(policy->members[k].policy));
                 cJSON_AddItemToArray(list, item);
         }
         return list;
@@ -178,8 +184,7 @@ static cJSON *modes_json(const struct dry_run *dry_run)
         return list;
 }
 
-static void print_json(const struct dry_run *dry_run, const struct night_estimate *estimate,
-                       const struct frequency_policy *policies, int n)
+static void print_json(const struct dry_run *dry_run, const struct night_estimate *estimate)
 {
         cJSON *json = cJSON_CreateObject(), *list;
         struct touched touched = { 0 };
@@ -195,7 +200,7 @@ static void print_json(const struct dry_run *dry_run, const struct night_estimat
         cJSON_AddNumberToObject(json, "expected_hours", estimate->hours);
         cJSON_AddNumberToObject(json, "expected_percent", estimate->percent);
         cJSON_AddBoolToObject(json, "battery", dry_run->battery);
-        cJSON_AddItemToObject(json, "policies", policies_json(policies, n));
+        cJSON_AddItemToObject(json, "policies", policies_json(dry_run->description));
         list = cJSON_AddArrayToObject(json, "touched");
         for (size_t i = 0; i < touched.n; i++)
                 cJSON_AddItemToArray(list, cJSON_CreateString(touched.list[i]));
@@ -208,13 +213,11 @@ static void print_json(const struct dry_run *dry_run, const struct night_estimat
 
 void dry_run_print(const struct dry_run *dry_run)
 {
-        struct frequency_policy policies[8] = { 0 };
-        int n = frequency_policies(policies, ARRAY_SIZE(policies));
         struct night_estimate estimate = night_estimate(dry_run->description, dry_run->plan, dry_run->method,
                                                         dry_run->options);
 
         if (dry_run->options->json)
-                print_json(dry_run, &estimate, policies, n);
+                print_json(dry_run, &estimate);
         else
-                print_text(dry_run, &estimate, policies, n);
+                print_text(dry_run, &estimate);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "group.h"
 #include "program.h"
 #include "util.h"
 
@@ -51,6 +52,23 @@ static int exchange(struct fit_child *child, cJSON *request, cJSON **ret)
         return 0;
 }
 
+static void members_to_json(const struct hardware_policy *policy, cJSON *item)
+{
+        cJSON *list;
+
+        if (policy->n_members < 2)
+                return;
+        cJSON_AddNumberToObject(item, "sharing", group_sharing(policy));
+        list = cJSON_AddArrayToObject(item, "members");
+        for (size_t i = 0; i < policy->n_members; i++) {
+                cJSON *member = cJSON_CreateObject();
+
+                cJSON_AddNumberToObject(member, "policy", policy->members[i].policy);
+                cJSON_AddStringToObject(member, "cpus", policy->members[i].cpus);
+                cJSON_AddItemToArray(list, member);
+        }
+}
+
 struct cJSON *description_to_json(const struct hardware_description *description)
 {
         cJSON *json = cJSON_CreateObject(), *policies = cJSON_AddArrayToObject(json, "policies");
@@ -65,6 +83,7 @@ struct cJSON *description_to_json(const struct hardware_description *description
                 khz = cJSON_AddArrayToObject(item, "khz");
                 for (size_t k = 0; k < policy->n_khz; k++)
                         cJSON_AddItemToArray(khz, cJSON_CreateNumber(policy->khz[k]));
+                members_to_json(policy, item);
                 cJSON_AddItemToArray(policies, item);
         }
         cJSON_AddNumberToObject(json, "max_brightness", description->max_brightness);

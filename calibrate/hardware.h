@@ -13,13 +13,25 @@
 #include "mode.h"
 #include "sample.h"
 
-struct hardware_policy {
+/* A frequency policy of its own, in a group. */
+struct hardware_member {
         uint32_t policy;
-        char cpus[64];
+        uint32_t n_cpus;
+        char cpus[32];
+};
+
+/* A frequency policy, or a group of a like kind that is measured as one (group.h). */
+struct hardware_policy {
+        uint32_t policy;       /* of a group: the first */
+        char cpus[64];         /* of all */
         uint32_t n_cpus;
         uint32_t khz[64];      /* ascending */
         size_t n_khz;
         char governor[32];     /* "" unknown */
+        uint32_t kind;
+        struct hardware_member members[64];
+        size_t n_members;      /* 1: no group; 0: likewise, and it is not listed */
+        uint32_t sharing;      /* so many CPUs keep awake what S is the price of; 0: all */
 };
 
 /* What the device offers. What it lacks is 0 or empty. */

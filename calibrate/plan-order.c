@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "group.h"
 #include "random.h"
 #include "units.h"
 #include "util.h"
@@ -77,6 +78,14 @@ size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t 
 /* Ten seconds of a mode, so that rates below one a second stay whole numbers. */
 #define USAGE_S 10
 
+/* In how many places something is awake that cores share. */
+static uint32_t awake(const struct hardware_policy *policy, uint32_t cores)
+{
+        uint32_t sharing = group_sharing(policy);
+
+        return (cores + sharing - 1) / sharing;
+}
+
 int plan_usage(const struct hardware_description *description, const struct mode *mode, struct usage *ret)
 {
         struct usage usage = { .have = USAGE_CPU, .time_ns = USAGE_S * NS_PER_S };
@@ -88,7 +97,7 @@ int plan_usage(const struct hardware_description *description, const struct mode
 
                 if (mode->policy_cores[i])
                         err = usage_add_cpu(&usage, policy->policy, khz, mode->policy_cores[i] * usage.time_ns,
-                                            usage.time_ns);
+                                            awake(policy, mode->policy_cores[i]) * usage.time_ns);
         }
         if (!err && mode->screen_on)
                 err = usage_add_screen(&usage, mode->brightness, usage.time_ns);

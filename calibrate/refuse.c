@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "group.h"
 #include "units.h"
 
 /*
@@ -71,13 +72,13 @@ int refuse_start(const struct runner *runner, enum observation_method method, co
         return 0;
 }
 
-static uint64_t busy_at(const struct usage *usage, uint32_t policy, uint32_t khz, uint64_t *total)
+static uint64_t busy_at(const struct usage *usage, const struct hardware_policy *policy, uint32_t khz, uint64_t *total)
 {
         uint64_t at = 0;
 
         *total = 0;
         for (size_t i = 0; i < usage->n_cpu; i++) {
-                if (usage->cpu[i].policy != policy)
+                if (!group_has(policy, usage->cpu[i].policy))
                         continue;
                 *total += usage->cpu[i].busy_ns;
                 if (usage->cpu[i].khz == khz)
@@ -106,7 +107,7 @@ static void check_cpu(const struct runner *runner, const struct mode *mode, stru
         for (size_t i = 0; i < runner->description->n_policies; i++) {
                 const struct hardware_policy *policy = &runner->description->policies[i];
                 uint32_t khz = mode->policy_khz[i];
-                uint64_t total, at = busy_at(&observation->usage, policy->policy, khz, &total);
+                uint64_t total, at = busy_at(&observation->usage, policy, khz, &total);
 
                 asked += mode->policy_cores[i] * elapsed;
                 if (!mode->policy_cores[i])

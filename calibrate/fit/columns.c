@@ -18,21 +18,44 @@ static int compare_policies(const void *a, const void *b)
         return (x->policy > y->policy) - (x->policy < y->policy);
 }
 
+static bool read_u32(const cJSON *json, const char *name, double most, uint32_t *ret)
+{
+        const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, name);
+
+        if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0 && item->valuedouble < most))
+                return false;
+        *ret = (uint32_t)item->valuedouble;
+        return true;
+}
+
+static int members_from_json(const cJSON *json, struct device_policy *policy)
+{
+        const cJSON *item;
+
+        read_u32(json, "sharing", 1e6, &policy->sharing);
+        cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(json, "members")) {
+                struct device_member *member = &policy->members[policy->n_members];
+                const char *cpus = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "cpus"));
+
+                if (policy->n_members == COLUMNS_MEMBERS_MAX || !read_u32(item, "policy", 1e6, &member->policy))
+                        return -EINVAL;
+                snprintf(member->cpus, sizeof(member->cpus), "%s", cpus ? cpus : "");
+                policy->n_members++;
+        }
+        return 0;
+}
+
 static int policy_from_json(const cJSON *json, struct device_policy *policy)
 {
-        const cJSON *number = cJSON_GetObjectItemCaseSensitive(json, "policy");
         const cJSON *cpus = cJSON_GetObjectItemCaseSensitive(json, "cpus");
-        const cJSON *n_cpus = cJSON_GetObjectItemCaseSensitive(json, "n_cpus");
         const cJSON *khz;
 
         *policy = (struct device_policy){ 0 };
-        if (!cJSON_IsNumber(number) || !(number->valuedouble >= 0 && number->valuedouble < 1e6))
+        if (!read_u32(json, "policy", 1e6, &policy->policy))
                 return -EINVAL;
-        policy->policy = (uint32_t)number->valuedouble;
         if (cJSON_IsString(cpus))
                 snprintf(policy->cpus, sizeof(policy->cpus), "%s", cpus->valuestring);
-        if (cJSON_IsNumber(n_cpus) && n_cpus->valuedouble >= 0 && n_cpus->valuedouble < 1e6)
-                policy->n_cpus = (uint32_t)n_cpus->valuedouble;
+        read_u32(json, "n_cpus", 1e6, &policy->n_cpus);
         cJSON_ArrayForEach(khz, cJSON_GetObjectItemCaseSensitive(json, "khz")) {
                 double value = cJSON_IsNumber(khz) ? khz->valuedouble : -1;
 
@@ -42,7 +65,20 @@ static int policy_from_json(const cJSON *json, struct device_policy *policy)
                         return -EINVAL;
                 policy->khz[policy->n_khz++] = (uint32_t)value;
         }
-        return 0;
+        return members_from_json(json, policy);
+}
+
+bool device_policy_shares(const struct device_policy *policy)
+{
+        return (policy->sharing ? policy->sharing : policy->n_cpus) != 1;
+}
+
+static bool has_policy(const struct device_policy *group, uint32_t policy)
+{
+        for (size_t i = 0; i < group->n_members; i++)
+                if (group->members[i].policy == policy)
+                        return true;
+        return group->policy == policy;
 }
 
 int device_policies_from_json(const struct cJSON *json, struct device *device)
@@ -66,7 +102,7 @@ int device_policies_from_json(const struct cJSON *json, struct device *device)
 static ssize_t find_policy(const struct device *device, uint32_t policy)
 {
         for (size_t i = 0; i < device->n_policies; i++)
-                if (device->policies[i].policy == policy)
+                if (has_policy(&device->policies[i], policy))
                         return (ssize_t)i;
         return -1;
 }
@@ -174,14 +210,13 @@ static void add(struct columns *columns, enum term term, uint32_t policy, uint32
         };
 }
 
-/* The only core of a policy shares with nobody: what it costs is all its own, and a second column would be the first. */
 static void add_policies(struct columns *columns, const struct seen *seen, enum term term, size_t *first)
 {
         for (size_t i = 0; i < columns->device.n_policies; i++) {
                 const struct device_policy *policy = &columns->device.policies[i];
 
                 first[i] = SIZE_MAX;
-                if (!seen->policies[i] || (term == TERM_CPU_SHARED && policy->n_cpus == 1))
+                if (!seen->policies[i] || (term == TERM_CPU_SHARED && !device_policy_shares(policy)))
                         continue;
                 first[i] = columns->n;
                 for (size_t k = 0; k < policy->n_khz; k++)

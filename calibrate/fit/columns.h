@@ -18,14 +18,27 @@
 
 #define COLUMNS_POLICIES_MAX 8
 #define COLUMNS_POINTS_MAX 64
+#define COLUMNS_MEMBERS_MAX 64
 
-struct device_policy {
+struct device_member { /* a policy of a group */
         uint32_t policy;
+        char cpus[32];
+};
+
+/* A policy, or a group of a like kind, whose usages are one and whose coefficients are those of each. */
+struct device_policy {
+        uint32_t policy; /* of a group: the first */
         char cpus[PROFILE_NAME_MAX];
         uint32_t n_cpus;
         uint32_t khz[COLUMNS_POINTS_MAX]; /* ascending */
         size_t n_khz;
+        struct device_member members[COLUMNS_MEMBERS_MAX];
+        size_t n_members; /* 0: no group */
+        uint32_t sharing; /* so many CPUs keep awake what S is the price of; 0: all */
 };
+
+/* No two of its cores share: what one costs is all its own, and a column of S would be that of A again. */
+bool device_policy_shares(const struct device_policy *policy);
 
 /* What is known about the device beside its observations. */
 struct device {

@@ -167,10 +167,27 @@ static int make_lines(struct outcome *outcome, const struct columns *columns, co
         return 0;
 }
 
-static int add_policies(struct profile *profile, const struct device *device)
+/* Those of a group have the coefficients of the first. */
+static int add_members(struct profile *profile, const struct device_policy *group)
+{
+        for (size_t i = 0; i < group->n_members; i++) {
+                const struct device_member *member = &group->members[i];
+                int err = profile_add_policy(profile, member->policy, member->cpus);
+
+                if (!err && member->policy != group->policy)
+                        err = profile_set_as(profile, member->policy, group->policy);
+                if (err && err != -EEXIST)
+                        return err;
+        }
+        return 0;
+}
+
+int outcome_add_policies(struct profile *profile, const struct device *device)
 {
         for (size_t i = 0; i < device->n_policies; i++) {
-                int err = profile_add_policy(profile, device->policies[i].policy, device->policies[i].cpus);
+                const struct device_policy *policy = &device->policies[i];
+                int err = policy->n_members ? add_members(profile, policy)
+                                            : profile_add_policy(profile, policy->policy, policy->cpus);
 
                 if (err && err != -EEXIST)
                         return err;
@@ -184,7 +201,9 @@ static int add_single_cores(struct profile *profile, const struct columns *colum
         for (size_t i = 0; i < columns->device.n_policies; i++) {
                 const struct device_policy *policy = &columns->device.policies[i];
 
-                for (size_t k = 0; columns->active[i] != SIZE_MAX && policy->n_cpus == 1 && k < policy->n_khz; k++) {
+                if (columns->active[i] == SIZE_MAX || device_policy_shares(policy))
+                        continue;
+                for (size_t k = 0; k < policy->n_khz; k++) {
                         struct coefficient shared = {
                                 .term = TERM_CPU_SHARED, .policy = policy->policy, .point = policy->khz[k]
                         };
@@ -259,7 +278,7 @@ static int make_profile(struct outcome *outcome, const struct columns *columns, 
                         outcome->profile->scale_percent = errors[i].scale_percent;
                         outcome->profile->discrepancy_percent = errors[i].discrepancy_percent;
                 }
-        err = add_policies(outcome->profile, device);
+        err = outcome_add_policies(outcome->profile, device);
         if (!err)
                 err = add_coefficients(outcome, columns, fit);
         if (!err)

@@ -76,6 +76,9 @@ int outcome_line_add(struct outcome *outcome, const struct coefficient *coeffici
 void outcome_print(const struct outcome *outcome, const char *path, FILE *to);
 struct cJSON *outcome_to_json(const struct outcome *outcome, const char *path);
 
+/* The policies of @device, each of a group by itself. */
+int outcome_add_policies(struct profile *profile, const struct device *device);
+
 /* outcome-checks.c: lack of fit and held-back rows. */
 int outcome_residuals(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
                       const struct regression *fit);

@@ -91,7 +91,8 @@ static double cpu_mj(const struct outcome *outcome, const struct observation *ob
 
         for (size_t i = 0; i < observation->usage.n_cpu; i++) {
                 const struct cpu_time *cpu = &observation->usage.cpu[i];
-                ssize_t at = profile_find(outcome->profile, TERM_CPU_ACTIVE, cpu->policy, cpu->khz, "");
+                ssize_t at = profile_find(outcome->profile, TERM_CPU_ACTIVE, profile_as(outcome->profile, cpu->policy),
+                                          cpu->khz, "");
 
                 if (at >= 0)
                         sum += outcome->profile->coefficients[at].value * (double)cpu->busy_ns / NS_PER_S;
@@ -116,6 +117,17 @@ static int add(struct outcome *outcome, enum term term, uint32_t policy, uint32_
         return 0;
 }
 
+/* Of all policies of a group. */
+static uint64_t busy_at(const struct outcome *outcome, const struct usage *usage, uint32_t as, uint32_t khz)
+{
+        uint64_t busy_ns = 0;
+
+        for (size_t i = 0; i < usage->n_cpu; i++)
+                if (usage->cpu[i].khz == khz && profile_as(outcome->profile, usage->cpu[i].policy) == as)
+                        busy_ns += usage->cpu[i].busy_ns;
+        return busy_ns;
+}
+
 /* Equation 1: the mode with no other load; a policy's part of it where several were busy. */
 static int add_cpu(struct outcome *outcome, const struct observation *observation, double energy_full_mwh)
 {
@@ -123,11 +135,12 @@ static int add_cpu(struct outcome *outcome, const struct observation *observatio
 
         for (size_t i = 0; i < observation->usage.n_cpu; i++) {
                 const struct cpu_time *cpu = &observation->usage.cpu[i];
+                uint32_t as = profile_as(outcome->profile, cpu->policy);
                 int err;
 
-                if (cpu->busy_ns < all / 10) /* strays of other frequencies */
+                if (busy_at(outcome, &observation->usage, as, cpu->khz) < all / 10) /* strays of other frequencies */
                         continue;
-                err = add(outcome, TERM_CPU_ACTIVE, cpu->policy, cpu->khz,
+                err = add(outcome, TERM_CPU_ACTIVE, as, cpu->khz,
                           percents_mj(observation, energy_full_mwh) * NS_PER_S / (double)all);
                 if (err)
                         return err;
@@ -201,8 +214,7 @@ int refit_sapp(const struct observation_run *run, const struct observation *obse
         outcome.profile->max_brightness = device.max_brightness;
         for (size_t i = 0; i < n; i++)
                 outcome.n_rejected += observations[i].rejected[0] != '\0';
-        for (size_t i = 0; !err && i < device.n_policies; i++)
-                err = profile_add_policy(outcome.profile, device.policies[i].policy, device.policies[i].cpus);
+        err = outcome_add_policies(outcome.profile, &device);
         if (!err)
                 err = add_all(&outcome, observations, n, device.energy_full_mwh);
         if (!err && outcome.n_rows == 0) {

@@ -2,10 +2,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * CPUs as a part: each policy pinned to one frequency, and threads that spin. Where there is a governor `userspace` it
- * sets the speed within the hardware's whole range; elsewhere (intel_pstate, amd-pstate) the lower and the upper limit
- * meet at the frequency. Boost is off: it is not one frequency but what the temperature allows. CPUs that are offline
- * stay so, and idle states stay as they are: what a CPU does between two loads is part of the device.
+ * CPUs as a part: each policy pinned to one frequency, and threads that spin; of a group (group.h) those without a load
+ * stay at their lowest. Where there is a governor `userspace` it sets the speed within the hardware's whole range;
+ * elsewhere (intel_pstate, amd-pstate) the lower and the upper limit meet at the frequency. Boost is off: it is not one
+ * frequency but what the temperature allows. CPUs that are offline stay so, and idle states stay as they are: what a
+ * CPU does between two loads is part of the device.
  */
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 
 #include "cpu.h"
 #include "frequency.h"
+#include "group.h"
 #include "part.h"
 #include "spin.h"
 #include "util.h"
@@ -27,11 +29,18 @@ static const struct {
         { CPU_FOLDER "/intel_pstate/no_turbo", "1" },
 };
 
+/* Where a policy is in the description. */
+struct place {
+        size_t group, member;
+};
+
 struct cpu_part {
         struct part part; /* first */
         const struct log *log;
-        struct frequency_policy policies[8];
-        uint32_t pinned_khz[8];    /* 0: as we found it */
+        struct hardware_description groups; /* its policies alone */
+        struct frequency_policy policies[64];
+        struct place places[64];
+        uint32_t pinned_khz[64];   /* 0: as we found it */
         size_t n_policies;
         bool drives;               /* there is cpufreq, and this build can drive it */
         bool missing;              /* there is, and it cannot */
@@ -55,9 +64,8 @@ static int describe(struct part *part, struct hardware_description *description)
 {
         const struct cpu_part *self = cpu_of(part);
 
-        description->n_policies = self->n_policies;
-        for (size_t i = 0; i < self->n_policies; i++)
-                description->policies[i] = self->policies[i].shown;
+        description->n_policies = self->groups.n_policies;
+        memcpy(description->policies, self->groups.policies, sizeof(description->policies));
         return 0;
 }
 
@@ -199,14 +207,33 @@ static int pin(struct cpu_part *self, size_t i, uint32_t khz)
         return err;
 }
 
+static const struct hardware_policy *group_of(const struct cpu_part *self, size_t i)
+{
+        return &self->groups.policies[self->places[i].group];
+}
+
+static uint32_t busy_in(const struct cpu_part *self, const struct mode *mode, size_t i)
+{
+        return group_busy(group_of(self, i), self->places[i].member, mode->policy_cores[self->places[i].group]);
+}
+
+/* What a mode asks of a policy. */
+static uint32_t khz_in(const struct cpu_part *self, const struct mode *mode, size_t i)
+{
+        uint32_t khz = mode->policy_khz[self->places[i].group];
+        bool resting = mode->policy_cores[self->places[i].group] && !busy_in(self, mode, i);
+
+        return khz && !resting ? khz : group_of(self, i)->khz[0];
+}
+
 static int load(struct cpu_part *self, const struct mode *mode)
 {
-        uint32_t cpus[ARRAY_SIZE(self->policies) * ARRAY_SIZE(self->policies[0].cpus)];
+        uint32_t cpus[256];
         size_t n = 0;
         int err;
 
         for (size_t i = 0; i < self->n_policies; i++)
-                for (uint32_t k = 0; k < MIN(mode->policy_cores[i], self->policies[i].shown.n_cpus); k++)
+                for (uint32_t k = 0; k < busy_in(self, mode, i) && n < ARRAY_SIZE(cpus); k++)
                         cpus[n++] = self->policies[i].cpus[k];
         err = n > 0 ? spin_start(cpus, n, &self->spin) : 0;
         if (err)
@@ -231,7 +258,7 @@ static int apply(struct part *part, const struct mode *mode)
         stop(part);
         err = first ? turn_boost_off(self) : 0;
         for (size_t i = 0; !err && self->drives && i < self->n_policies; i++)
-                err = pin(self, i, mode->policy_khz[i] ? mode->policy_khz[i] : self->policies[i].shown.khz[0]);
+                err = pin(self, i, khz_in(self, mode, i));
         return err ? err : load(self, mode);
 }
 
@@ -274,12 +301,41 @@ static int describe_unpinned(struct cpu_part *self, int root_fd)
         self->missing = n_list > 0;
         self->n_policies = 1;
         policy->shown = (struct hardware_policy){ .n_cpus = n > 0 ? (uint32_t)n : 1, .n_khz = 1 };
-        snprintf(policy->shown.cpus, sizeof(policy->shown.cpus), n > 1 ? "%u-%u" : "%u", policy->cpus[0],
-                 policy->cpus[n > 1 ? n - 1 : 0]);
-        return 0;
+        cpu_print_list(policy->cpus, MAX(n, 1), policy->shown.cpus, sizeof(policy->shown.cpus));
+        return group_add(&self->groups, &policy->shown, 0, false);
 }
 
-/* A laptop may have a policy for each core, and a night cannot learn more of them than its modes have room for. */
+static uint32_t kind_of(const struct cpu_policy *list, size_t n, uint32_t policy)
+{
+        for (size_t i = 0; i < n; i++)
+                if (list[i].policy == policy)
+                        return list[i].kind;
+        return policy;
+}
+
+/* Policies of a kind become a group. What finds no room is left as it is. */
+static int make_groups(struct cpu_part *self, size_t n, int root_fd)
+{
+        _cleanup_free_ struct cpu_policy *list = NULL;
+        size_t n_list = 0;
+        int err = cpu_list(root_fd, &list, &n_list);
+
+        for (size_t i = 0; !err && i < n; i++) {
+                const struct hardware_policy *policy = &self->policies[i].shown;
+                struct place place = { 0 };
+
+                if (group_add(&self->groups, policy, kind_of(list, n_list, policy->policy), true) < 0)
+                        continue;
+                while (!group_has(&self->groups.policies[place.group], policy->policy))
+                        place.group++;
+                place.member = self->groups.policies[place.group].n_members - 1;
+                self->places[self->n_policies] = place;
+                self->policies[self->n_policies++] = self->policies[i];
+        }
+        return err;
+}
+
+/* Sixteen kinds of cores are none that we know; a night cannot learn more of them than its modes have room for. */
 static void tell_left_out(const struct cpu_part *self, int root_fd)
 {
         uint32_t online[256];
@@ -304,8 +360,8 @@ int part_cpu_open(const struct machine_hardware *machine, struct part **ret)
         self->log = machine->log;
         n = frequency_policies(self->policies, ARRAY_SIZE(self->policies));
         self->drives = n > 0;
-        if (n > 0) {
-                self->n_policies = (size_t)n;
+        if (!err && n > 0) {
+                err = make_groups(self, (size_t)n, root_fd);
                 tell_left_out(self, root_fd);
         } else if (!err) {
                 err = describe_unpinned(self, root_fd);

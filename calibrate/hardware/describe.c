@@ -11,6 +11,7 @@
 #include "battery.h"
 #include "cpu.h"
 #include "display.h"
+#include "group.h"
 #include "util.h"
 
 static void closedirp(DIR **dir)
@@ -82,35 +83,32 @@ static bool see_gpu(int fd, const char *name, void *data)
         return strncmp(name, "renderD", 7) == 0;
 }
 
-static int list_policies(int root_fd, struct hardware_policy *policies, size_t size)
+static int describe_policies(int root_fd, struct hardware_description *description)
 {
         _cleanup_free_ struct cpu_policy *list = NULL;
         size_t n = 0;
         int err = cpu_list(root_fd, &list, &n);
 
-        for (size_t i = 0; !err && i < MIN(n, size); i++) {
-                policies[i] = (struct hardware_policy){
+        for (size_t i = 0; !err && i < n; i++) {
+                struct hardware_policy policy = {
                         .policy = list[i].policy,
                         .n_cpus = (uint32_t)list[i].n_cpus,
-                        .n_khz = MIN(list[i].n_khz, ARRAY_SIZE(policies[i].khz)),
+                        .n_khz = MIN(list[i].n_khz, ARRAY_SIZE(policy.khz)),
                 };
-                memcpy(policies[i].khz, list[i].khz, policies[i].n_khz * sizeof(policies[i].khz[0]));
-                if (list[i].n_cpus > 0)
-                        snprintf(policies[i].cpus, sizeof(policies[i].cpus), "%u-%u", list[i].cpus[0],
-                                 list[i].cpus[list[i].n_cpus - 1]);
+
+                memcpy(policy.khz, list[i].khz, policy.n_khz * sizeof(policy.khz[0]));
+                cpu_print_list(list[i].cpus, list[i].n_cpus, policy.cpus, sizeof(policy.cpus));
+                group_add(description, &policy, list[i].kind, true);
         }
-        return err ? err : (int)MIN(n, size);
+        return err ? err : (int)n;
 }
 
 static void describe_cpus(int root_fd, struct hardware_description *description)
 {
-        int n = list_policies(root_fd, description->policies, ARRAY_SIZE(description->policies));
         long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-        if (n > 0) {
-                description->n_policies = (size_t)n;
+        if (describe_policies(root_fd, description) > 0)
                 return;
-        }
         /* No cpufreq: one policy of all cores at a frequency that nobody knows. */
         description->n_policies = 1;
         description->policies[0] = (struct hardware_policy){ .n_cpus = cpus > 0 ? (uint32_t)cpus : 1, .n_khz = 1 };

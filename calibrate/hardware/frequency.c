@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cpu.h"
 #include "util.h"
 
 #define GRID_POINTS 8
@@ -59,18 +60,9 @@ static void list_frequencies(unsigned int cpu, struct hardware_policy *policy)
 
 static void list_cpus(const struct cpufreq_affected_cpus *list, struct frequency_policy *policy)
 {
-        struct hardware_policy *shown = &policy->shown;
-        size_t length = 0;
-
-        for (; list && shown->n_cpus < ARRAY_SIZE(policy->cpus); list = list->next) {
-                int n = snprintf(shown->cpus + length, sizeof(shown->cpus) - length, "%s%u", length ? " " : "",
-                                 list->cpu);
-
-                policy->cpus[shown->n_cpus++] = list->cpu;
-                if (n > 0 && length + (size_t)n < sizeof(shown->cpus))
-                        length += (size_t)n;
-        }
-        shown->cpus[length] = '\0';
+        for (; list && policy->shown.n_cpus < ARRAY_SIZE(policy->cpus); list = list->next)
+                policy->cpus[policy->shown.n_cpus++] = list->cpu;
+        cpu_print_list(policy->cpus, policy->shown.n_cpus, policy->shown.cpus, sizeof(policy->shown.cpus));
 }
 
 static void list_online(unsigned int cpu, struct frequency_policy *policy)

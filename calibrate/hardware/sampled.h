@@ -14,8 +14,12 @@ struct sampled {
         int root_fd;
         const struct hardware_description *description;
         uint64_t last_ns;          /* monotonic; 0: no look yet */
-        bool needed[8];            /* of the policies: the last sample said nothing of them */
-        uint64_t time_ns[8][64];   /* by policy and frequency of the description */
+        struct sampled_policy {
+                uint32_t policy;
+                const struct hardware_policy *group; /* of the description */
+                uint64_t time_ns[64];                /* by its frequencies */
+        } needed[64];              /* of which a sample said nothing */
+        size_t n_needed;
 };
 
 /* At each look, also at those in between that need no whole sample. */

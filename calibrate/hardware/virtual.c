@@ -13,15 +13,26 @@
 #include <string.h>
 #include <time.h>
 
+#include "cpu.h"
+#include "group.h"
 #include "units.h"
 #include "util.h"
 #include "virtual/virtual.h"
+
+/* A policy of the device, in its order, and where the description has it. */
+struct place {
+        uint32_t policy, n_cpus, lowest_khz;
+        size_t group;  /* SIZE_MAX: it is one too many */
+        size_t member;
+};
 
 struct hardware_virtual {
         struct hardware hardware; /* first */
         struct virtual_device *device;
         struct source *source;
         struct hardware_description description;
+        struct place places[VIRTUAL_POLICIES_MAX];
+        size_t n_places;
 };
 
 static struct hardware_virtual *virtual_of(struct hardware *hardware)
@@ -64,6 +75,21 @@ static int wait_until(struct hardware *hardware, uint64_t until_ns)
         return until_ns > now ? virtual_advance(device, until_ns - now) : 0;
 }
 
+static uint32_t busy_in(const struct hardware_virtual *virtual, const struct place *place, const struct mode *mode)
+{
+        if (place->group == SIZE_MAX)
+                return 0;
+        return group_busy(&virtual->description.policies[place->group], place->member, mode->policy_cores[place->group]);
+}
+
+/* Those of a group that are not busy stay at their lowest, as a governor would leave them. */
+static uint32_t khz_in(const struct hardware_virtual *virtual, const struct place *place, const struct mode *mode)
+{
+        bool busy = place->group != SIZE_MAX && (busy_in(virtual, place, mode) || !mode->policy_cores[place->group]);
+
+        return busy && mode->policy_khz[place->group] ? mode->policy_khz[place->group] : place->lowest_khz;
+}
+
 /* One worker process with a thread on each busy core, as the real load will have. */
 static int set_work(struct hardware_virtual *virtual, const struct mode *mode)
 {
@@ -79,28 +105,26 @@ static int set_work(struct hardware_virtual *virtual, const struct mode *mode)
         };
         size_t core = 0;
 
-        for (size_t i = 0; i < virtual->description.n_policies; i++) {
-                const struct hardware_policy *policy = &virtual->description.policies[i];
+        for (size_t i = 0; i < virtual->n_places; i++) {
+                const struct place *place = &virtual->places[i];
+                uint32_t busy = busy_in(virtual, place, mode);
 
-                if (mode->policy_cores[i])
-                        work.policy_khz[i] = mode->policy_khz[i] ? mode->policy_khz[i] : policy->khz[0];
-                for (uint32_t k = 0; k < policy->n_cpus; k++, core++)
+                if (busy)
+                        work.policy_khz[i] = khz_in(virtual, place, mode);
+                for (uint32_t k = 0; k < place->n_cpus; k++, core++)
                         if (core < ARRAY_SIZE(work.utilisation))
-                                work.utilisation[core] = k < mode->policy_cores[i] ? 1 : 0;
+                                work.utilisation[core] = k < busy ? 1 : 0;
         }
         return virtual_set_work(virtual->device, &work, 1);
 }
 
 static int set_frequencies(struct hardware_virtual *virtual, const struct mode *mode)
 {
-        for (size_t i = 0; i < virtual->description.n_policies; i++) {
-                const struct hardware_policy *policy = &virtual->description.policies[i];
-                int err;
+        for (size_t i = 0; i < virtual->n_places; i++) {
+                const struct place *place = &virtual->places[i];
+                uint32_t khz = khz_in(virtual, place, mode);
+                int err = khz ? virtual_set_khz(virtual->device, place->policy, khz) : 0;
 
-                if (policy->n_khz == 0)
-                        continue;
-                err = virtual_set_khz(virtual->device, policy->policy,
-                                      mode->policy_khz[i] ? mode->policy_khz[i] : policy->khz[0]);
                 if (err)
                         return err;
         }
@@ -148,40 +172,75 @@ static const struct hardware_ops hardware_virtual_ops = {
         .close = close_virtual,
 };
 
-static struct hardware_policy *policy_of(struct hardware_description *description, uint32_t number)
+/* What the sample shows of one policy. */
+static void describe_policy(const struct sample *sample, uint32_t number, struct hardware_policy *policy, bool *package)
 {
-        struct hardware_policy *policy;
+        uint32_t cpus[VIRTUAL_CPUS_MAX];
 
-        for (size_t i = 0; i < description->n_policies; i++)
-                if (description->policies[i].policy == number)
-                        return &description->policies[i];
-        if (description->n_policies == ARRAY_SIZE(description->policies))
-                return NULL;
-        policy = &description->policies[description->n_policies++];
-        policy->policy = number;
-        return policy;
+        *policy = (struct hardware_policy){ .policy = number };
+        *package = false;
+        for (size_t i = 0; i < sample->n_opps; i++)
+                if (sample->opps[i].policy == number && policy->n_khz < ARRAY_SIZE(policy->khz))
+                        policy->khz[policy->n_khz++] = sample->opps[i].khz;
+        for (size_t i = 0; i < sample->n_cores; i++) {
+                if (sample->cores[i].policy != number || policy->n_cpus == ARRAY_SIZE(cpus))
+                        continue;
+                cpus[policy->n_cpus++] = sample->cores[i].cpu;
+                *package = sample->cores[i].package > 0;
+        }
+        cpu_print_list(cpus, policy->n_cpus, policy->cpus, sizeof(policy->cpus));
 }
 
-static void describe_cpus(const struct sample *sample, struct hardware_description *description)
+static bool are_alike(const struct hardware_policy *a, const struct hardware_policy *b)
 {
-        for (size_t i = 0; i < sample->n_opps; i++) {
-                struct hardware_policy *policy = policy_of(description, sample->opps[i].policy);
+        return a->n_cpus == b->n_cpus && a->n_khz == b->n_khz && !memcmp(a->khz, b->khz, a->n_khz * sizeof(a->khz[0]));
+}
 
-                if (policy && policy->n_khz < ARRAY_SIZE(policy->khz))
-                        policy->khz[policy->n_khz++] = sample->opps[i].khz;
-        }
-        for (size_t i = 0; i < sample->n_cores; i++) {
-                struct hardware_policy *policy = policy_of(description, sample->cores[i].policy);
-                uint32_t first = sample->cores[i].cpu;
+/* Policies with the same frequencies and as many cores are one kind, as on a machine that shows no more than these. */
+static uint32_t kind_of(const struct hardware_policy *policies, size_t n, size_t at)
+{
+        size_t first = n, count = 0;
 
-                if (!policy)
+        for (size_t i = 0; i < n; i++) {
+                if (!are_alike(&policies[i], &policies[at]))
                         continue;
-                policy->n_cpus++;
-                if (policy->n_cpus == 1)
-                        snprintf(policy->cpus, sizeof(policy->cpus), "%u", first);
-                else
-                        snprintf(policy->cpus, sizeof(policy->cpus), "%u-%u", first + 1 - policy->n_cpus, first);
+                first = MIN(first, i);
+                count++;
         }
+        return policies[count < CPU_KIND_MIN ? at : first].policy;
+}
+
+static void place_policy(struct hardware_virtual *virtual, const struct hardware_policy *policy, uint32_t kind,
+                         bool package)
+{
+        struct hardware_description *description = &virtual->description;
+        struct place *place = &virtual->places[virtual->n_places++];
+
+        *place = (struct place){ .policy = policy->policy, .n_cpus = policy->n_cpus, .group = SIZE_MAX,
+                                 .lowest_khz = policy->n_khz ? policy->khz[0] : 0 };
+        if (group_add(description, policy, kind, package) < 0)
+                return;
+        for (place->group = 0; !group_has(&description->policies[place->group], policy->policy);)
+                place->group++;
+        place->member = description->policies[place->group].n_members - 1;
+}
+
+static int describe_cpus(struct hardware_virtual *virtual, const struct sample *sample)
+{
+        _cleanup_free_ struct hardware_policy *policies = calloc(VIRTUAL_POLICIES_MAX, sizeof(*policies));
+        bool package[VIRTUAL_POLICIES_MAX];
+        size_t n = 0;
+
+        if (!policies)
+                return -ENOMEM;
+        for (size_t i = 0; i < sample->n_opps && n < VIRTUAL_POLICIES_MAX; i++)
+                if (n == 0 || policies[n - 1].policy != sample->opps[i].policy) {
+                        describe_policy(sample, sample->opps[i].policy, &policies[n], &package[n]);
+                        n++;
+                }
+        for (size_t i = 0; i < n; i++)
+                place_policy(virtual, &policies[i], kind_of(policies, n, i), package[i]);
+        return 0;
 }
 
 static void describe_battery(const struct battery *battery, struct hardware_description *description)
@@ -226,7 +285,7 @@ static int learn_description(struct hardware_virtual *virtual, const struct prof
         if (!err) {
                 util_printable(truth->device, description->device, sizeof(description->device));
                 description->max_brightness = brightest(truth);
-                describe_cpus(&sample, description);
+                err = describe_cpus(virtual, &sample);
                 describe_battery(&sample.battery, description);
                 description->n_disks = has(truth, TERM_DISK_READ, TERM_DISK_WRITE) ? 1 : 0;
                 description->wifi = has(truth, TERM_WIFI_ON, TERM_WIFI_WAKE);
