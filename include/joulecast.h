@@ -223,6 +223,7 @@ int joulecast_app_of_pid(pid_t pid, char *buf, size_t size);
  * @ret:     free it with joulecast_cost_free()
  *
  * Energy is the profile's power model of the usage (README, "The power model"); apps + base + unexplained = measured.
+ * Suspended time is priced as forecasts do it: by this device's own sleeps, where three or more long ones are recorded.
  *
  * Return: 0; -ENODATA: nothing is recorded of that span; another negative errno.
  */

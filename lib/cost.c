@@ -274,6 +274,15 @@ static void make_measured(const struct store_battery *battery, struct cost *cost
         cost->unexplained_j = cost->measured_j - sum_j;
 }
 
+/* suspend.c says so in the profile. */
+static unsigned sleeps_of(const struct profile *profile, const struct usage *nobody)
+{
+        const char *sleeps = profile_extra(profile, "suspend", "x-sleeps");
+        uint64_t n;
+
+        return nobody->suspend_ns > 0 && sleeps && util_parse_u64(sleeps, &n) == 0 ? (unsigned)MIN(n, UINT32_MAX) : 0;
+}
+
 static int by_energy(const void *a, const void *b)
 {
         const struct cost_app *left = a, *right = b;
@@ -322,6 +331,7 @@ int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
         if (err < 0)
                 return err;
         make_measured(battery, cost);
+        cost->n_sleeps = sleeps_of(profile, nobody);
         seconds = (double)nobody->time_ns / (double)NS_PER_S;
         model_energy(profile, &total, COST_LEVEL, model_background_sd_j(profile, seconds), &energy);
         cost->total_j = value_of(energy.value_j, energy.half_width_j, 1);

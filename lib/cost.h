@@ -41,6 +41,7 @@ struct cost {
         double base_wifi_j;
         double base_display_j;        /* the screen on for nobody */
         double unexplained_j;         /* measured - base - apps; NaN where the battery was not watched throughout */
+        unsigned n_sleeps;            /* of this device, whose power suspended time is priced by; 0: by the profile's */
         char **not_measured;
         size_t n_not_measured;
         struct cost_app *apps;        /* dearest first */

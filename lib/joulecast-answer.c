@@ -10,6 +10,7 @@
 
 #include "joulecast-private.h"
 #include "service.h"
+#include "suspend.h"
 #include "util.h"
 
 struct joulecast_plan {
@@ -20,6 +21,18 @@ struct joulecast_plan {
 _Static_assert((int)JOULECAST_GPU == (int)COMPONENT_GPU && (int)JOULECAST_CPU == (int)COMPONENT_CPU,
                "same order");
 _Static_assert(JOULECAST_APP_MAX == APP_ID_MAX, "same ids");
+
+/* By what this device drew in its own sleeps, where enough of them are known, as a forecast is. */
+static int cost_of_store(const struct profile *profile, struct joulecast_usage *usage, int64_t from_ns, int64_t to_ns,
+                         struct cost **ret)
+{
+        _cleanup_(profile_freep) struct profile *learnt = NULL;
+        int err = suspend_learn_past(profile, usage->store, from_ns, to_ns, &learnt);
+
+        if (err < 0 && err != -ENODATA)
+                return err;
+        return cost_make_for(learnt ? learnt : profile, usage->store, usage->uid, from_ns, to_ns, ret);
+}
 
 JOULECAST_EXPORT int joulecast_cost_new(const struct joulecast_profile *profile, struct joulecast_usage *usage,
                                         int64_t from_ns, int64_t to_ns, struct joulecast_cost **ret)
@@ -32,7 +45,7 @@ JOULECAST_EXPORT int joulecast_cost_new(const struct joulecast_profile *profile,
         if (usage->service)
                 err = service_cost(usage, profile, from_ns, to_ns, &cost->cost);
         else
-                err = cost_make_for(profile->profile, usage->store, usage->uid, from_ns, to_ns, &cost->cost);
+                err = cost_of_store(profile->profile, usage, from_ns, to_ns, &cost->cost);
         if (err < 0)
                 return err;
         *ret = TAKE_PTR(cost);

@@ -133,18 +133,52 @@ static int set_power(struct profile *profile, const struct suspend_power *power)
         return profile_set_extra(profile, "suspend", "x-sleeps", n);
 }
 
-int suspend_learn(const struct profile *profile, struct store *store, struct profile **ret)
+static int learn(const struct profile *profile, const struct suspend_power *power, struct profile **ret)
 {
         _cleanup_(profile_freep) struct profile *copy = NULL;
-        struct suspend_power power;
-        int err = suspend_measure(profile, store, &power);
+        int err = copy_profile(profile, &copy);
 
         if (!err)
-                err = copy_profile(profile, &copy);
-        if (!err)
-                err = set_power(copy, &power);
+                err = set_power(copy, power);
         if (err)
                 return err;
         *ret = TAKE_PTR(copy);
         return 0;
+}
+
+int suspend_learn(const struct profile *profile, struct store *store, struct profile **ret)
+{
+        struct suspend_power power;
+        int err = suspend_measure(profile, store, &power);
+
+        return err ? err : learn(profile, &power, ret);
+}
+
+static int count_sleep(void *data, const struct store_sleep *sleep)
+{
+        (*(size_t *)data)++;
+        return 0;
+}
+
+/* Sleeps differ, but what many draw differs less on the average; how well the mean is known remains. */
+static double error_of_many(const struct suspend_power *power, size_t many)
+{
+        double mean = 1 / (double)power->n;
+
+        return power->error_mw * sqrt((1 / (double)MAX(many, (size_t)1) + mean) / (1 + mean));
+}
+
+int suspend_learn_past(const struct profile *profile, struct store *store, int64_t from_ns, int64_t to_ns,
+                       struct profile **ret)
+{
+        struct suspend_power power;
+        size_t many = 0;
+        int err = suspend_measure(profile, store, &power);
+
+        if (!err)
+                err = store_sleeps(store, from_ns, to_ns, count_sleep, &many);
+        if (err)
+                return err;
+        power.error_mw = error_of_many(&power, many);
+        return learn(profile, &power, ret);
 }

@@ -28,3 +28,7 @@ int suspend_measure(const struct profile *profile, struct store *store, struct s
  * Return: 0; -ENODATA: there are too few sleeps, and the profile is as good as it was; -ENOMEM; -errno of the store.
  */
 int suspend_learn(const struct profile *profile, struct store *store, struct profile **ret);
+
+/* The same for what is past: as uncertain as the mean of the sleeps of that span, and not as one to come. */
+int suspend_learn_past(const struct profile *profile, struct store *store, int64_t from_ns, int64_t to_ns,
+                       struct profile **ret);

@@ -171,6 +171,8 @@ static void print_notes(const struct cost *cost, const struct profile *profile)
         else if (!isnan(cost->measured_j))
                 print_note("The battery was not watched on battery power throughout, so nothing is called "
                            "unexplained.");
+        if (cost->n_sleeps > 0)
+                print_note("Suspended time is priced by what %u sleeps of this device drew.", cost->n_sleeps);
         if (isnan(profile->degrees_of_freedom))
                 print_note("This profile has no standard errors, so there are no intervals.");
         for (size_t i = 0; i < cost->n_not_measured; i++) {

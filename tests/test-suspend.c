@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <joulecast.h>
+#include <math.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -194,6 +195,74 @@ static double reserved_percent(double standby_minutes)
         return percent;
 }
 
+static void get_base(double *base_j, double *unexplained_j, double *half_width_j)
+{
+        struct joulecast_context *context;
+        struct joulecast_profile *profile;
+        struct joulecast_usage *usage;
+        struct joulecast_cost *cost;
+        struct joulecast_value total;
+
+        check_int(joulecast_context_new(&context), 0);
+        check_int(joulecast_profile_load(context, profile_path, &profile), 0);
+        check_int(joulecast_usage_open(context, database, &usage), 0);
+        check_int(joulecast_cost_new(profile, usage, JOULECAST_BEGIN, JOULECAST_END, &cost), 0);
+        total = joulecast_cost_total_j(cost);
+        *base_j = joulecast_cost_base_j(cost);
+        *unexplained_j = joulecast_cost_unexplained_j(cost);
+        *half_width_j = total.high - total.value;
+        joulecast_cost_free(cost);
+        joulecast_usage_free(usage);
+        joulecast_profile_free(profile);
+        joulecast_context_free(context);
+}
+
+/* Five nights at 28 .. 32 mW; the profile says 60, if it says anything. The battery is the judge. */
+static void cost_takes_the_sleeps_too(bool profile_says)
+{
+        struct device device = { .boottime_ns = 100 * S, .monotonic_ns = 100 * S, .energy_uwh = 9000000,
+                                 .status = BATTERY_DISCHARGING };
+        double base_j, unexplained_j, half_width_j;
+        struct profile *profile = make_profile();
+
+        if (profile_says)
+                profile_add(profile, &(struct coefficient){ .term = TERM_SUSPEND, .value = 60, .standard_error = 1 });
+        check_int(profile_save(profile, profile_path), 0);
+        check_int(store_open(database, STORE_WRITE, NULL, &device.store), 0);
+        check_int(interval_maker_new(&device.maker), 0);
+        night(&device, 8, 28);
+        night(&device, 8, 32);
+        get_base(&base_j, &unexplained_j, &half_width_j); /* two sleeps are too few */
+        if (profile_says)
+                check_near(base_j, 2 * (8 * 3600 * 0.060 + 15 * 0.1), 3);
+        else
+                check_near(base_j, 2 * 15 * 0.1, 1);
+        for (int i = 0; i < 3; i++)
+                night(&device, 8, 29 + i);
+        store_close(device.store);
+        get_base(&base_j, &unexplained_j, &half_width_j);
+        check_near(base_j, 5 * (8 * 3600 * 0.030 + 15 * 0.1), 3);
+        check_near(unexplained_j, 0, 3);
+        /* The sum of five, sd sqrt(2.5) mW each: t * sd * 8 h * sqrt(5 + 5 * 5 / 5); t of 4. */
+        check_near(half_width_j, 2.7764 * sqrt(2.5) * 28.8 * sqrt(10), 0.02 * half_width_j);
+        interval_maker_free(device.maker);
+        sample_clear(&device.sample);
+        interval_clear(&device.interval);
+        profile_free(profile);
+}
+
+static void remove_files(void)
+{
+        static const char *const endings[] = { "", "-wal", "-shm", "-lock" };
+        char name[96];
+
+        for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
+                snprintf(name, sizeof(name), "%s%s", database, endings[i]);
+                unlink(name);
+        }
+        unlink(profile_path);
+}
+
 static void from_samples_to_the_budget(void)
 {
         struct device device = { .boottime_ns = 100 * S, .monotonic_ns = 100 * S, .energy_uwh = 9000000,
@@ -242,18 +311,15 @@ static void from_samples_to_the_budget(void)
 
 int main(void)
 {
-        static const char *const endings[] = { "", "-wal", "-shm", "-lock" };
-        char name[96];
-
         snprintf(database, sizeof(database), "/tmp/joulecast-test-suspend-%d.db", (int)getpid());
         snprintf(profile_path, sizeof(profile_path), "/tmp/joulecast-test-suspend-%d.ini", (int)getpid());
         power_and_its_spread();
         whole_percents_are_coarse();
         from_samples_to_the_budget();
-        for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
-                snprintf(name, sizeof(name), "%s%s", database, endings[i]);
-                unlink(name);
-        }
-        unlink(profile_path);
+        remove_files();
+        cost_takes_the_sleeps_too(false);
+        remove_files();
+        cost_takes_the_sleeps_too(true);
+        remove_files();
         return check_result();
 }
