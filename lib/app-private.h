@@ -18,6 +18,7 @@ enum app_lead {
 struct app_cgroup {
         struct app_cgroup *next;
         char *path;
+        size_t n_entries;   /* that are in it; with the last one it goes: each start of an app makes another group */
         struct cgroup_app parsed;
         bool launcher;      /* the unit of a launcher: what is in it is not it */
         char id[APP_ID_MAX]; /* after a look at the desktop entries */

@@ -11,53 +11,6 @@
 #define ANCESTORS_MAX 64 /* a longer chain of forks is an attack, not a desktop */
 #define ANDROID_USER 100000 /* Android numbers the apps of its second user from here, and so on */
 
-void apps_free(struct apps *apps)
-{
-        if (!apps)
-                return;
-        for (size_t i = 0; i < APP_BUCKETS; i++) {
-                for (struct app_entry *entry = apps->entries[i], *next; entry; entry = next) {
-                        next = entry->next;
-                        free(entry);
-                }
-                for (struct app_cgroup *cgroup = apps->cgroups[i], *next; cgroup; cgroup = next) {
-                        next = cgroup->next;
-                        free(cgroup->path);
-                        free(cgroup);
-                }
-        }
-        desktop_index_free(apps->index);
-        closep(&apps->root_fd);
-        free(apps);
-}
-
-void apps_freep(struct apps **apps)
-{
-        apps_free(*apps);
-}
-
-int apps_new(int root_fd, struct desktop_index *index, struct apps **ret)
-{
-        _cleanup_(apps_freep) struct apps *apps = calloc(1, sizeof(*apps));
-        int err;
-
-        if (!apps) {
-                desktop_index_free(index);
-                return -ENOMEM;
-        }
-        apps->index = index;
-        apps->root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
-        if (apps->root_fd < 0)
-                return -errno;
-        if (!index) {
-                err = desktop_index_new(root_fd, NULL, NULL, &apps->index);
-                if (err)
-                        return err;
-        }
-        *ret = TAKE_PTR(apps);
-        return 0;
-}
-
 /* The id that the desktop entries know: as it stands, without a ".desktop" that does not belong to it, or whole. */
 static void unit_id(struct apps *apps, const struct cgroup_app *parsed, char *ret)
 {
@@ -129,6 +82,75 @@ struct app_entry *app_entry_find(const struct apps *apps, pid_t pid)
         while (entry && entry->pid != pid)
                 entry = entry->next;
         return entry;
+}
+
+static void let_go(struct apps *apps, struct app_cgroup *cgroup)
+{
+        struct app_cgroup **at;
+
+        if (!cgroup || --cgroup->n_entries > 0)
+                return;
+        at = &apps->cgroups[hash_text(cgroup->path)];
+        while (*at != cgroup)
+                at = &(*at)->next;
+        *at = cgroup->next;
+        free(cgroup->path);
+        free(cgroup);
+}
+
+static void move_to(struct apps *apps, struct app_entry *entry, struct app_cgroup *cgroup)
+{
+        cgroup->n_entries++;
+        let_go(apps, entry->cgroup);
+        entry->cgroup = cgroup;
+}
+
+static void free_entry(struct apps *apps, struct app_entry *entry)
+{
+        let_go(apps, entry->cgroup);
+        free(entry);
+}
+
+void apps_free(struct apps *apps)
+{
+        if (!apps)
+                return;
+        for (size_t i = 0; i < APP_BUCKETS; i++) {
+                for (struct app_entry *entry = apps->entries[i], *next; entry; entry = next) {
+                        next = entry->next;
+                        free_entry(apps, entry);
+                }
+        }
+        desktop_index_free(apps->index);
+        closep(&apps->root_fd);
+        free(apps);
+}
+
+void apps_freep(struct apps **apps)
+{
+        apps_free(*apps);
+}
+
+int apps_new(int root_fd, struct desktop_index *index, struct apps **ret)
+{
+        _cleanup_(apps_freep) struct apps *apps = calloc(1, sizeof(*apps));
+        int err;
+
+        if (!apps) {
+                desktop_index_free(index);
+                return -ENOMEM;
+        }
+        apps->index = index;
+        apps->root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
+        if (apps->root_fd < 0)
+                return -errno;
+        if (!index) {
+                err = desktop_index_new(root_fd, NULL, NULL, &apps->index);
+                if (err)
+                        return err;
+        }
+        *ret = TAKE_PTR(apps);
+        return 0;
 }
 
 static bool needs_look(const struct apps *apps, const struct app_entry *entry)
@@ -295,6 +317,7 @@ static struct app_entry *get_entry(struct apps *apps, const struct app_process *
         if (entry->looks == 0 || is_another(entry, process)) {
                 struct app_entry *next = entry->next;
 
+                let_go(apps, entry->cgroup);
                 *entry = (struct app_entry){ .next = next, .pid = process->pid, .start_time = process->start_time };
                 snprintf(entry->comm, sizeof(entry->comm), "%s", process->comm);
         }
@@ -324,7 +347,7 @@ static int look(struct apps *apps, struct app_entry *entry, const struct app_ent
         if (!cgroup)
                 return -ENOMEM;
         if (!has_stayed(entry, cgroup, parent)) {
-                entry->cgroup = cgroup;
+                move_to(apps, entry, cgroup);
                 entry->lead = process_lead(apps->root_fd, entry);
                 entry->top = entry->own = entry->sandboxed = entry->again = false;
                 classify(apps, entry, parent);
@@ -411,7 +434,7 @@ void apps_sweep(struct apps *apps)
                                 at = &entry->next;
                         } else {
                                 *at = entry->next;
-                                free(entry);
+                                free_entry(apps, entry);
                         }
                 }
         apps_next(apps);
@@ -429,9 +452,10 @@ void apps_forget(struct apps *apps, pid_t pid, uint64_t start_time)
         while (*at && ((*at)->pid != pid || (*at)->start_time != start_time))
                 at = &(*at)->next;
         entry = *at;
-        if (entry)
+        if (entry) {
                 *at = entry->next;
-        free(entry);
+                free_entry(apps, entry);
+        }
         apps->told_of_ends = true;
 }
 

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "app-private.h"
 #include "app-unit.h"
 #include "app.h"
 #include "check.h"
@@ -571,6 +572,44 @@ static void endless_ancestors(void)
         apps_free(apps);
 }
 
+static size_t count_cgroups(const struct apps *apps)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < APP_BUCKETS; i++)
+                for (const struct app_cgroup *cgroup = apps->cgroups[i]; cgroup; cgroup = cgroup->next)
+                        n++;
+        return n;
+}
+
+/* A service that runs for months sees a new group with each start of an app. */
+static void groups_are_forgotten(void)
+{
+        struct apps *apps = NULL;
+        char app[APP_ID_MAX], cgroup[96];
+
+        check_int(apps_new(root_fd, NULL, &apps), 0);
+        for (unsigned i = 0; i < 100; i++) {
+                const struct fixture f = { 1400, 1, 1000, "code", cgroup, "/usr/bin/code", .app = "code" };
+                struct app_process process = as_process(&f);
+
+                snprintf(cgroup, sizeof(cgroup), APPS "app-gnome-code.desktop-%u.scope", i);
+                unlinkat(root_fd, "proc/1400/exe", 0);
+                put_process(&f);
+                process.start_time += i;
+                check_int(apps_find(apps, &process, app), 0);
+                check_text(app, "code");
+                if (i % 2)
+                        apps_forget(apps, 1400, process.start_time);
+                apps_sweep(apps);
+        }
+        check(count_cgroups(apps) <= 2); /* its own and its parent's */
+        apps_sweep(apps);
+        apps_sweep(apps);
+        check_int(count_cgroups(apps), 0);
+        apps_free(apps);
+}
+
 int main(void)
 {
         unit_names();
@@ -586,6 +625,7 @@ int main(void)
         ended();
         hostile_flatpak();
         endless_ancestors();
+        groups_are_forgotten();
         nftw(root_path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
         return check_result();
 }
