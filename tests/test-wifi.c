@@ -3,8 +3,10 @@
 
 /* What the WiFi part reads: switches of radios, routes, connections, and the kernel's answers about stations. */
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/rtnetlink.h>
 
 #include "check.h"
 #include "interface.h"
@@ -59,55 +61,175 @@ static void finds_the_radio(void)
         tree_remove(tree);
 }
 
-static void finds_the_default_route(void)
+static void finds_the_default_routes(void)
 {
         static const char head[] = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n";
         static const struct {
                 const char *lines;
-                int err;
-                const char *want;
+                bool wlan, eth;
         } cases[] = {
-                { "", -ENOENT, "" },
-                { "wlan0\t0000A8C0\t00000000\t0001\t0\t0\t600\t00FFFFFF\t0\t0\t0\n", -ENOENT, "" }, /* its own network */
-                { "wlan0\t00000000\t0100A8C0\t0003\t0\t0\t600\t00000000\t0\t0\t0\n", 0, "wlan0" },
+                { "", false, false },
+                { "wlan0\t0000A8C0\t00000000\t0001\t0\t0\t600\t00FFFFFF\t0\t0\t0\n", false, false }, /* its own network */
+                { "wlan0\t00000000\t0100A8C0\t0003\t0\t0\t600\t00000000\t0\t0\t0\n", true, false },
                 { "wlan0\t00000000\t0100A8C0\t0003\t0\t0\t600\t00000000\t0\t0\t0\n"
-                  "eth0\t00000000\t0100A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\n", 0, "eth0" },
-                { "eth0\t00000000\t0100A8C0\t0003\t0\t0\t1000\t00000000\t0\t0\t0\n"
-                  "wlan0\t00000000\t0100A8C0\t0003\t0\t0\t600\t00000000\t0\t0\t0\n", 0, "wlan0" },
-                { "wlan0\t00000000\t0100A8C0\t0002\t0\t0\t0\t00000000\t0\t0\t0\n", -ENOENT, "" }, /* down */
-                { "wlan0\t00000000\nnonsense\n\n\xff\xff\n", -ENOENT, "" },
+                  "eth0\t00000000\t0100A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\n", true, true },
+                { "wlan0\t00000000\t0100A8C0\t0002\t0\t0\t0\t00000000\t0\t0\t0\n", false, false }, /* down */
+                { "wlan0\t00000000\nnonsense\n\n\xff\xff\n", false, false },
         };
+        static const char six[] =
+                "fe800000000000000000000000000000 40 00000000000000000000000000000000 00 "
+                "00000000000000000000000000000000 00000100 00000001 00000000 00000001     eth0\n"
+                "00000000000000000000000000000000 00 00000000000000000000000000000000 00 "
+                "fe80000000000000000000000000fffe 00000258 00000001 00000000 00450003    wlan0\n"
+                "00000000000000000000000000000000 00 00000000000000000000000000000000 00 "
+                "00000000000000000000000000000000 ffffffff 00000001 00000000 00200200       lo\n";
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-                char text[1024], interface[32] = "";
+                char text[1024];
 
                 snprintf(text, sizeof(text), "%s%s", head, cases[i].lines);
-                check_int(default_route_parse(text, interface, sizeof(interface)), cases[i].err);
-                check_text(interface, cases[i].want);
+                check_int(route_is_default_in(text, "wlan0"), cases[i].wlan);
+                check_int(route_is_default_in(text, "eth0"), cases[i].eth);
         }
+        check(route_is_default_in6(six, "wlan0") && !route_is_default_in6(six, "eth0") && !route_is_default_in6(six, "lo"));
 }
 
+static const char *text_of(const struct address *address, char buf[64])
+{
+        return address->family ? inet_ntop(address->family, address->bytes, buf, 64) : "";
+}
+
+/* Words as a little-endian machine prints them; on the others these lines would read otherwise. */
 static void knows_connections_from_elsewhere(void)
 {
         static const struct {
-                const char *line;
-                bool want;
+                const char *line, *far; /* "": none */
+                unsigned port;
+                unsigned long inode;
         } cases[] = {
-                { "  sl  local_address rem_address   st tx_queue", false },
-                { "   0: 0100A8C0:0016 0200A8C0:D2F0 01 00000000:00000000 02:000A", true },
-                { "   1: 00000000:0016 00000000:0000 0A 00000000:00000000", false }, /* waits for one */
-                { "   2: 0100007F:0016 0100007F:D2F0 01 00000000:00000000", false }, /* from here */
-                { "   3: 0100A8C0:D2F0 0200A8C0:0016 01 00000000:00000000", false }, /* to elsewhere */
-                { "   4: 0100A8C0:0016 0200A8C0:D2F0 06 00000000:00000000", false }, /* over */
-                { "   5: 0000000000000000FFFF00000100A8C0:0016 0000000000000000FFFF00000200A8C0:D2F0 01 0:0", true },
-                { "   6: 0000000000000000FFFF00000100007F:0016 0000000000000000FFFF00000100007F:D2F0 01 0:0", false },
-                { "   7: 00000000000000000000000001000000:0016 00000000000000000000000001000000:D2F0 01 0:0", false },
-                { "   8: B80D0120000000000000000001000000:0016 B80D0120000000000000000002000000:D2F0 01 0:0", true },
-                { "", false },
+                { "  sl  local_address rem_address   st tx_queue", "", 0, 0 },
+                { "   0: 0100A8C0:0016 0200A8C0:D2F0 01 00000000:00000000 02:000A", "192.168.0.2", 22, 0 },
+                { "   0: 0100A8C0:08AE 0200A8C0:D2F0 01 00000000:00000000 02:000AF0A2 00000000     0        0 4711 2 0",
+                  "192.168.0.2", 2222, 4711 },
+                { "   1: 00000000:0016 00000000:0000 0A 00000000:00000000", "", 0, 0 }, /* waits for one */
+                { "   2: 0100007F:0016 0100007F:D2F0 01 00000000:00000000", "", 0, 0 }, /* from here */
+                { "   4: 0100A8C0:0016 0200A8C0:D2F0 06 00000000:00000000", "", 0, 0 }, /* over */
+                { "   5: 0000000000000000FFFF00000100A8C0:0016 0000000000000000FFFF00000200A8C0:D2F0 01 0:0",
+                  "192.168.0.2", 22, 0 },
+                { "   6: 0000000000000000FFFF00000100007F:0016 0000000000000000FFFF00000100007F:D2F0 01 0:0", "", 0, 0 },
+                { "   7: 00000000000000000000000001000000:0016 00000000000000000000000001000000:D2F0 01 0:0", "", 0, 0 },
+                { "   8: B80D0120000000000000000001000000:0016 B80D0120000000000000000002000000:D2F0 01 0:0",
+                  "2001:db8::2", 22, 0 },
+                { "   9: 0100A8:0016 0200A8C0:D2F0 01 00000000:00000000", "", 0, 0 },
+                { "", "", 0, 0 },
         };
 
-        for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-                check_int(is_login_connection(cases[i].line), cases[i].want);
+        for (size_t i = 0; i < ARRAY_SIZE(cases) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__; i++) {
+                struct connection connection;
+                char buf[64];
+
+                check_int(connection_parse(cases[i].line, &connection), *cases[i].far ? 0 : -EINVAL);
+                if (!*cases[i].far)
+                        continue;
+                check_text(text_of(&connection.far, buf), cases[i].far);
+                check_int(connection.near_port, cases[i].port);
+                check_int(connection.inode, cases[i].inode);
+        }
+}
+
+static void knows_what_sshd_says(void)
+{
+        static const struct {
+                const char *text, *far, *near; /* "": none */
+        } cases[] = {
+                { "192.0.2.7 50000 192.0.2.1 22", "192.0.2.7", "192.0.2.1" },
+                { "2001:db8::7 50000 2001:db8::1 2222", "2001:db8::7", "2001:db8::1" },
+                { "::ffff:192.0.2.7 50000 ::ffff:192.0.2.1 22", "192.0.2.7", "192.0.2.1" },
+                { "fe80::7%lo 50000 fe80::1%lo 22", "fe80::7", "fe80::1" },
+                { "192.0.2.7 50000 nonsense 22", "192.0.2.7", "" },
+                { "UNKNOWN 65535 192.0.2.1 22", "", "" },
+                { "192.0.2.7", "", "" },
+                { "", "", "" },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct connection connection;
+                char buf[64];
+
+                check_int(ssh_connection_parse(cases[i].text, &connection), *cases[i].far ? 0 : -EINVAL);
+                if (!*cases[i].far)
+                        continue;
+                check_text(text_of(&connection.far, buf), cases[i].far);
+                check_text(text_of(&connection.near, buf), cases[i].near);
+        }
+}
+
+/* The kernel's answer about a route: header, struct rtmsg, attributes. */
+static void reads_routes(void)
+{
+        struct {
+                struct nlmsghdr header;
+                struct rtmsg route;
+                struct rtattr other;
+                uint32_t table;
+                struct rtattr oif;
+                uint32_t index;
+        } answer = {
+                .header = { .nlmsg_len = sizeof(answer), .nlmsg_type = RTM_NEWROUTE },
+                .other = { RTA_LENGTH(4), RTA_TABLE }, .table = 254,
+                .oif = { RTA_LENGTH(4), RTA_OIF }, .index = 3,
+        };
+        struct {
+                struct nlmsghdr header;
+                struct nlmsgerr error;
+        } refusal = { { .nlmsg_len = sizeof(refusal), .nlmsg_type = NLMSG_ERROR }, { .error = -ENETUNREACH } };
+        unsigned index = 0;
+
+        check_int(route_parse(&answer, sizeof(answer), &index), 0);
+        check_int(index, 3);
+        check_int(route_parse(&refusal, sizeof(refusal), &index), -ENETUNREACH);
+        for (size_t length = 0; length < sizeof(answer); length++) { /* no byte is read that is not there */
+                unsigned char *cut = malloc(length + 1);
+
+                memcpy(cut, &answer, length);
+                check(route_parse(cut, length, &index) < 0);
+                free(cut);
+        }
+        answer.other.rta_len = 3;
+        check_int(route_parse(&answer, sizeof(answer), &index), -ENETUNREACH);
+        answer.other.rta_len = 2000;
+        check_int(route_parse(&answer, sizeof(answer), &index), -ENETUNREACH);
+        answer.header.nlmsg_type = RTM_NEWLINK;
+        check_int(route_parse(&answer, sizeof(answer), &index), -EBADMSG);
+}
+
+/* Its own, a bridge and a VLAN on that, a tunnel, another one. */
+static void finds_what_an_interface_is_made_of(void)
+{
+        char tree[64] = "/tmp/joulecast-test-wifi-XXXXXX";
+        int root_fd;
+
+        check(mkdtemp(tree) != NULL);
+        tree_write(tree, "sys/class/net/wlan0/type", "1\n", 2);
+        tree_write(tree, "sys/class/net/wlan0/device/uevent", "", 0);
+        tree_write(tree, "sys/class/net/wwan0/type", "519\n", 4); /* a modem: ARPHRD_RAWIP, with a device */
+        tree_write(tree, "sys/class/net/wwan0/device/uevent", "", 0);
+        tree_write(tree, "sys/class/net/br0/type", "1\n", 2);
+        make_link(tree, "sys/class/net/br0/lower_wlan0", "../wlan0");
+        tree_write(tree, "sys/class/net/br0.5/type", "1\n", 2);
+        make_link(tree, "sys/class/net/br0.5/lower_br0", "../br0");
+        tree_write(tree, "sys/class/net/wg0/type", "65534\n", 6);
+        tree_write(tree, "sys/class/net/tap0/type", "1\n", 2);
+        tree_write(tree, "sys/class/net/tap0/tun_flags", "0x1002\n", 7);
+        tree_write(tree, "sys/class/net/lo/type", "772\n", 4);
+        root_fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        check(interface_carries(root_fd, "wlan0", "wlan0"));
+        check(interface_carries(root_fd, "br0", "wlan0") && interface_carries(root_fd, "br0.5", "wlan0"));
+        check(!interface_carries(root_fd, "br0", "wwan0") && !interface_carries(root_fd, "wwan0", "wlan0"));
+        check(interface_carries(root_fd, "wg0", "wlan0") && interface_carries(root_fd, "tap0", "wlan0"));
+        check(!interface_carries(root_fd, "lo", "wlan0") && !interface_carries(root_fd, "gone0", "wlan0"));
+        close(root_fd);
+        tree_remove(tree);
 }
 
 /* As the kernel sends them: length, type, payload, padded to four bytes. Little-endian and big-endian machines alike. */
@@ -184,8 +306,11 @@ static void names_power_save(void)
 int main(void)
 {
         finds_the_radio();
-        finds_the_default_route();
+        finds_the_default_routes();
         knows_connections_from_elsewhere();
+        knows_what_sshd_says();
+        reads_routes();
+        finds_what_an_interface_is_made_of();
         reads_stations();
         names_power_save();
         return check_result();

@@ -3,9 +3,12 @@
 #include "interface.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -34,6 +37,62 @@ bool interface_has_address(const char *interface)
                 found = !strcmp(one->ifa_name, interface) && reaches_far(one->ifa_addr);
         freeifaddrs(list);
         return found;
+}
+
+static bool has(int root_fd, const char *interface, const char *file)
+{
+        char path[128];
+
+        snprintf(path, sizeof(path), "sys/class/net/%s/%s", interface, file);
+        return faccessat(root_fd, path, F_OK, 0) == 0;
+}
+
+/* linux/if_arp.h: point to point, or a TAP, and no hardware of its own. */
+static bool is_tunnel(int root_fd, const char *interface)
+{
+        char path[128], text[16];
+        uint64_t type;
+
+        snprintf(path, sizeof(path), "sys/class/net/%s/type", interface);
+        if (has(root_fd, interface, "device") || util_read_at(root_fd, path, text, sizeof(text)) < 0 ||
+            util_parse_u64(text, &type) < 0)
+                return false;
+        return (type != ARPHRD_ETHER && type != ARPHRD_LOOPBACK) || has(root_fd, interface, "tun_flags");
+}
+
+#define LAYERS_MAX 4
+
+/* Links named lower_... lead to what an interface is made of. */
+static bool is_made_of(int root_fd, const char *upper, const char *interface, unsigned layers)
+{
+        struct dirent *entry;
+        bool found = false;
+        char path[128];
+        DIR *dir;
+        int fd;
+
+        snprintf(path, sizeof(path), "sys/class/net/%s", upper);
+        fd = openat(root_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        dir = fd < 0 ? NULL : fdopendir(fd);
+        if (!dir) {
+                closep(&fd);
+                return false;
+        }
+        while (!found && (entry = readdir(dir))) {
+                const char *lower = entry->d_name + 6;
+
+                found = strncmp(entry->d_name, "lower_", 6) == 0 &&
+                        (strcmp(lower, interface) == 0 || is_tunnel(root_fd, lower) ||
+                         (layers > 1 && is_made_of(root_fd, lower, interface, layers - 1)));
+        }
+        closedir(dir);
+        return found;
+}
+
+bool interface_carries(int root_fd, const char *upper, const char *interface)
+{
+        return strcmp(upper, interface) == 0 || is_tunnel(root_fd, upper) ||
+               is_made_of(root_fd, upper, interface, LAYERS_MAX);
 }
 
 int interface_bring_up(const char *interface)

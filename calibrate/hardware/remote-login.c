@@ -2,18 +2,59 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "remote-login.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <net/if.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+#include <unistd.h>
 #include <utmpx.h>
 
+#include "interface.h"
 #include "util.h"
 
 #define TEXT_MAX (256 << 10)
 #define PARENTS_MAX 64
+#define SOCKETS_MAX 64
 #define SSH_PORT 22
+
+struct search {
+        int root_fd;
+        const char *interface;
+        bool known;   /* a far end was found */
+        bool unknown; /* a login was found, and not its far end */
+        bool over;    /* one that goes over the interface */
+        unsigned long sockets[SOCKETS_MAX]; /* of login servers above us */
+        size_t n_sockets;
+};
+
+/* ---- where a login goes ---- */
+
+static void judge(struct search *search, const struct connection *connection)
+{
+        const struct address *near = connection->near.family ? &connection->near : NULL;
+        char name[IF_NAMESIZE];
+        unsigned index;
+        int err;
+
+        search->known = true;
+        if (address_is_link_local(&connection->far) && !connection->far.scope) {
+                search->over = true; /* on any link; the kernel knows, and does not tell */
+                return;
+        }
+        err = route_lookup(&connection->far, near, &index);
+        if (err == -ENETUNREACH || err == -EHOSTUNREACH)
+                return; /* it is cut off already */
+        if (err || !if_indextoname(index, name))
+                search->unknown = true;
+        else if (interface_carries(search->root_fd, name, search->interface))
+                search->over = true;
+}
 
 /* ---- logins ---- */
 
@@ -27,10 +68,34 @@ static bool is_login_server(const char *comm)
         return false;
 }
 
+static void take_sockets(struct search *search, pid_t pid)
+{
+        char path[64], target[64];
+        struct dirent *entry;
+        DIR *dir;
+        int fd;
+
+        snprintf(path, sizeof(path), "proc/%d/fd", pid);
+        fd = openat(search->root_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        dir = fd < 0 ? NULL : fdopendir(fd);
+        if (!dir) {
+                closep(&fd);
+                return;
+        }
+        while ((entry = readdir(dir)) && search->n_sockets < SOCKETS_MAX) {
+                ssize_t n = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
+
+                target[n < 0 ? 0 : n] = '\0';
+                search->n_sockets += sscanf(target, "socket:[%lu]", &search->sockets[search->n_sockets]) == 1;
+        }
+        closedir(dir);
+}
+
 /* sudo takes SSH_CONNECTION out of the environment; the parents stay. */
-static bool started_from_login(int root_fd)
+static bool started_from_login(struct search *search)
 {
         pid_t pid = getpid();
+        bool found = false;
 
         for (unsigned i = 0; i < PARENTS_MAX && pid > 1; i++) {
                 char path[64], text[512];
@@ -38,131 +103,146 @@ static bool started_from_login(int root_fd)
                 int parent;
 
                 snprintf(path, sizeof(path), "proc/%d/stat", pid);
-                if (util_read_at(root_fd, path, text, sizeof(text)) < 0)
-                        return false;
+                if (util_read_at(search->root_fd, path, text, sizeof(text)) < 0)
+                        break;
                 open = strchr(text, '(');
                 close = strrchr(text, ')'); /* a program's name may hold one */
                 if (!open || !close || sscanf(close + 1, " %*c %d", &parent) != 1)
-                        return false;
-                if (is_login_server(open + 1))
-                        return true;
+                        break;
+                if (is_login_server(open + 1)) {
+                        found = true;
+                        take_sockets(search, pid);
+                }
                 pid = parent;
         }
-        return false;
-}
-
-/* A host in utmp that is not a display of this machine. */
-static bool logged_in_from_elsewhere(void)
-{
-        struct utmpx *entry;
-        bool found = false;
-
-        setutxent();
-        while (!found && (entry = getutxent()))
-                found = entry->ut_type == USER_PROCESS && entry->ut_host[0] && entry->ut_host[0] != ':' &&
-                        strncmp(entry->ut_host, "tty", 3) && strncmp(entry->ut_host, "login screen", 12);
-        endutxent();
         return found;
 }
 
-/* Addresses are hex: 127.0.0.0/8 ends in 7F, being little-endian; ::1 and ::ffff:127.x alike in four words. */
-static bool is_loopback(const char *address)
+/* ut_addr_v6 is as it is sent; IPv4 in its first word. mosh-server writes "192.0.2.1 via mosh [1234]" into the host. */
+static int utmp_parse(const struct utmpx *entry, struct address *ret)
 {
-        size_t length = strlen(address);
+        char host[sizeof(entry->ut_host) + 1];
 
-        return (length == 8 && strcmp(address + 6, "7F") == 0) || strcmp(address, "00000000000000000000000001000000") == 0 ||
-               (length == 32 && strncmp(address, "0000000000000000FFFF0000", 24) == 0 && strcmp(address + 30, "7F") == 0);
+        *ret = (struct address){ .family = entry->ut_addr_v6[1] || entry->ut_addr_v6[2] || entry->ut_addr_v6[3]
+                                                   ? AF_INET6 : AF_INET };
+        memcpy(ret->bytes, entry->ut_addr_v6, ret->family == AF_INET ? 4 : 16);
+        address_unmap(ret);
+        if (entry->ut_addr_v6[0] || ret->family == AF_INET6)
+                return 0;
+        snprintf(host, sizeof(host), "%.*s", (int)sizeof(entry->ut_host), entry->ut_host);
+        host[strcspn(host, " ")] = '\0';
+        return address_parse(host, ret);
 }
 
-bool is_login_connection(const char *line)
+/* A host in utmp that is not a display of this machine. */
+static void logged_in_from_elsewhere(struct search *search)
 {
-        char local[40], remote[40];
-        unsigned local_port, remote_port, state;
+        struct utmpx *entry;
 
-        if (sscanf(line, " %*u: %39[0-9A-F]:%4x %39[0-9A-F]:%4x %2x", local, &local_port, remote, &remote_port,
-                   &state) != 5)
-                return false;
-        return local_port == SSH_PORT && state == 1 && !is_loopback(remote);
+        setutxent();
+        while ((entry = getutxent())) {
+                struct connection connection = { 0 };
+
+                if (entry->ut_type != USER_PROCESS || !entry->ut_host[0] || entry->ut_host[0] == ':' ||
+                    !strncmp(entry->ut_host, "tty", 3) || !strncmp(entry->ut_host, "login screen", 12))
+                        continue;
+                if (utmp_parse(entry, &connection.far) < 0)
+                        search->unknown = true;
+                else if (!address_is_loopback(&connection.far))
+                        judge(search, &connection);
+        }
+        endutxent();
 }
 
-static bool has_connection(int root_fd, const char *path)
+/* Words of eight digits are what stands in memory, read as the machine reads numbers. */
+static int parse_hex(const char *text, struct address *ret)
 {
-        _cleanup_free_ char *text = malloc(TEXT_MAX);
-        char *state = NULL;
+        size_t length = strlen(text);
 
-        if (!text || util_read_at(root_fd, path, text, TEXT_MAX) < 0)
-                return false;
-        for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state))
-                if (is_login_connection(line))
+        if (length != 8 && length != 32)
+                return -EINVAL;
+        *ret = (struct address){ .family = length == 8 ? AF_INET : AF_INET6 };
+        for (size_t i = 0; i < length / 8; i++) {
+                uint32_t word;
+
+                if (sscanf(text + 8 * i, "%8" SCNx32, &word) != 1)
+                        return -EINVAL;
+                memcpy(ret->bytes + 4 * i, &word, sizeof(word));
+        }
+        address_unmap(ret);
+        return 0;
+}
+
+#define ESTABLISHED 1
+
+int connection_parse(const char *line, struct connection *ret)
+{
+        char near[40], far[40];
+        unsigned state;
+
+        *ret = (struct connection){ 0 };
+        if (sscanf(line, " %*u: %39[0-9A-F]:%4x %39[0-9A-F]:%*4x %2x %*s %*s %*s %*u %*u %lu", near, &ret->near_port, far,
+                   &state, &ret->inode) < 4 ||
+            state != ESTABLISHED || parse_hex(near, &ret->near) < 0 || parse_hex(far, &ret->far) < 0)
+                return -EINVAL;
+        return address_is_loopback(&ret->far) ? -EINVAL : 0;
+}
+
+int ssh_connection_parse(const char *text, struct connection *ret)
+{
+        char far[64], near[64];
+
+        *ret = (struct connection){ 0 };
+        if (sscanf(text, "%63s %*u %63s %u", far, near, &ret->near_port) != 3 || address_parse(far, &ret->far) < 0)
+                return -EINVAL;
+        if (address_parse(near, &ret->near) < 0)
+                ret->near = (struct address){ 0 };
+        return 0;
+}
+
+static bool is_login(const struct search *search, const struct connection *connection)
+{
+        for (size_t i = 0; i < search->n_sockets; i++)
+                if (search->sockets[i] == connection->inode)
                         return true;
-        return false;
+        return connection->near_port == SSH_PORT;
 }
 
-bool remote_login(int root_fd)
-{
-        return getenv("SSH_CONNECTION") || started_from_login(root_fd) || logged_in_from_elsewhere() ||
-               has_connection(root_fd, "proc/net/tcp") || has_connection(root_fd, "proc/net/tcp6");
-}
-
-/* ---- the default route ---- */
-
-int default_route_parse(const char *text, char *interface, size_t size)
-{
-        unsigned best = 0;
-        int err = -ENOENT;
-
-        for (const char *line = text; line && *line; line = strchr(line, '\n')) {
-                unsigned destination, flags, metric, mask;
-                char name[32];
-
-                line += strspn(line, "\n");
-                /* Iface Destination Gateway Flags RefCnt Use Metric Mask */
-                if (sscanf(line, "%31s %8x %*x %4x %*u %*u %u %8x", name, &destination, &flags, &metric, &mask) != 5)
-                        continue;
-                if (destination || mask || !(flags & 1) || (!err && metric >= best) || strlen(name) >= size)
-                        continue;
-                strcpy(interface, name);
-                best = metric;
-                err = 0;
-        }
-        return err;
-}
-
-/* ...address prefix-length source prefix-length next-hop metric refcount use flags interface, all hex. */
-static int default_route6(int root_fd, char *interface, size_t size)
+static void connections(struct search *search, const char *path)
 {
         _cleanup_free_ char *text = malloc(TEXT_MAX);
+        struct connection connection;
         char *state = NULL;
-        unsigned best = 0;
-        int err = -ENOENT;
 
-        if (!text)
-                return -ENOMEM;
-        if (util_read_at(root_fd, "proc/net/ipv6_route", text, TEXT_MAX) < 0)
-                return -ENOENT;
-        for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
-                unsigned length, metric, flags;
-                char name[32];
-
-                if (sscanf(line, "%*32s %2x %*32s %*2x %*32s %8x %*8x %*8x %8x %31s", &length, &metric, &flags, name) != 4)
-                        continue;
-                if (length || !(flags & 1) || !strcmp(name, "lo") || (!err && metric >= best) || strlen(name) >= size)
-                        continue;
-                strcpy(interface, name);
-                best = metric;
-                err = 0;
-        }
-        return err;
+        if (!text || util_read_at(search->root_fd, path, text, TEXT_MAX) < 0)
+                return;
+        for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state))
+                if (connection_parse(line, &connection) == 0 && is_login(search, &connection))
+                        judge(search, &connection);
 }
 
-int default_route(int root_fd, char *interface, size_t size)
+static void environment(struct search *search)
 {
-        _cleanup_free_ char *text = malloc(TEXT_MAX);
-        int err = -ENOENT;
+        const char *text = getenv("SSH_CONNECTION");
+        struct connection connection;
 
-        if (!text)
-                return -ENOMEM;
-        if (util_read_at(root_fd, "proc/net/route", text, TEXT_MAX) > 0)
-                err = default_route_parse(text, interface, size);
-        return err ? default_route6(root_fd, interface, size) : 0;
+        if (text && ssh_connection_parse(text, &connection) < 0)
+                search->unknown = true;
+        else if (text && !address_is_loopback(&connection.far))
+                judge(search, &connection);
+}
+
+bool remote_login_over(int root_fd, const char *interface)
+{
+        struct search search = { .root_fd = root_fd, .interface = interface };
+        bool started;
+
+        environment(&search);
+        started = started_from_login(&search);
+        connections(&search, "proc/net/tcp");
+        connections(&search, "proc/net/tcp6");
+        logged_in_from_elsewhere(&search);
+        if (started && !search.known)
+                search.unknown = true;
+        return search.over || (search.unknown && route_is_default(root_fd, interface));
 }

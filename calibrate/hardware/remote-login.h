@@ -7,14 +7,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Does a login from elsewhere run: by the environment, by who started us, by utmp, or by a connection to port 22? */
-bool remote_login(int root_fd);
+#include "route.h"
 
-/* The interface of the default route with the lowest metric, of IPv4 and else of IPv6. -ENOENT: there is none. */
-int default_route(int root_fd, char *interface, size_t size);
+/*
+ * Does a login from elsewhere go over it: what its environment, its server's sockets, utmp or a connection to port 22
+ * name as its far end is asked of the kernel's routes. One whose far end nobody knows goes over every default route; one
+ * through a tunnel over any interface.
+ */
+bool remote_login_over(int root_fd, const char *interface);
 
-/* The same of a text of /proc/net/route. */
-int default_route_parse(const char *text, char *interface, size_t size);
+/* An established connection, as a line of /proc/net/tcp or tcp6 tells it. */
+struct connection {
+        struct address near, far;
+        unsigned near_port;
+        unsigned long inode; /* of its socket */
+};
 
-/* Is a line of /proc/net/tcp or tcp6 an established connection from elsewhere to our port 22? */
-bool is_login_connection(const char *line);
+/* -EINVAL: it is none, or none that is established with elsewhere. */
+int connection_parse(const char *line, struct connection *ret);
+
+/* "FAR-ADDRESS PORT NEAR-ADDRESS PORT" of sshd's SSH_CONNECTION. -EINVAL. */
+int ssh_connection_parse(const char *text, struct connection *ret);

@@ -301,8 +301,6 @@ static int find_interface(struct part_wifi *wifi)
 
 static int find_radio(struct part_wifi *wifi, bool allow_disconnect)
 {
-        char route[32];
-
         if (rfkill_find(wifi->root_fd, wifi->interface, wifi->radio, sizeof(wifi->radio)) < 0) {
                 wifi->radio[0] = '\0';
                 log_warning(wifi->log, "%s: its radio has no switch, so that what it costs to be on stays in the base",
@@ -313,10 +311,9 @@ static int find_radio(struct part_wifi *wifi, bool allow_disconnect)
                 log_warning(wifi->log, "%s: switched off by the machine's own switch, and not measured", wifi->interface);
                 return -ENODEV;
         }
-        if (!allow_disconnect && default_route(wifi->root_fd, route, sizeof(route)) == 0 &&
-            !strcmp(route, wifi->interface) && remote_login(wifi->root_fd)) {
+        if (!allow_disconnect && remote_login_over(wifi->root_fd, wifi->interface)) {
                 wifi->radio[0] = '\0';
-                log_warning(wifi->log, "%s carries the default route of a remote login, so its radio stays on, and what "
+                log_warning(wifi->log, "%s carries a remote login, or may do so, so its radio stays on, and what "
                             "it costs stays in the base; --allow-disconnect switches it off all the same",
                             wifi->interface);
         }
