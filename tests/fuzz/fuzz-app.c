@@ -1,0 +1,103 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../tree.h"
+#include "app.h"
+#include "fuzz.h"
+
+/*
+ * A process of somebody else's says what app it is: by its name, group, arguments, environment, mounts and by its
+ * flatpak's file, and as a window. Whatever it says, the id is printable and fits. 0xff stands between the files, as it
+ * is in no text; what comes behind the last is the window's id.
+ */
+
+static const char *const files[] = { "proc/9/cgroup", "proc/9/cmdline", "proc/9/environ", "proc/9/mountinfo",
+                                     "proc/9/root/.flatpak-info" };
+static char folder[] = "/tmp/joulecast-fuzz-app-XXXXXX";
+static int root_fd = -1;
+
+static void remove_folder(void)
+{
+        tree_remove(folder);
+}
+
+static void make_folder(void)
+{
+        static const char above[] = "1 (systemd) S 0 1 1 0 -1 0 0 0 0 0 5 5 0 0 20 0 1 0 1 0 0\n";
+        static const char entry[] = "[Desktop Entry]\nType=Application\nName=Game\nExec=game\nStartupWMClass=Klass\n";
+
+        fuzz_assert(mkdtemp(folder));
+        atexit(remove_folder);
+        root_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        fuzz_assert(tree_write(folder, "proc/1/stat", above, strlen(above)));
+        fuzz_assert(tree_write(folder, "usr/share/applications/org.x.Game.desktop", entry, strlen(entry)));
+        for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+                fuzz_assert(tree_write(folder, files[i], "", 0));
+        fuzz_assert(mkdirat(root_fd, "proc/9/ns", 0755) == 0);
+        fuzz_assert(symlinkat("mnt:[4026532000]", root_fd, "proc/9/ns/mnt") == 0);
+}
+
+static void write_file(const char *name, const uint8_t *data, size_t size)
+{
+        _cleanup_close_ int fd = openat(root_fd, name, O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+        fuzz_assert(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+}
+
+/* Up to the next 0xff, or all. */
+static size_t part(const uint8_t *data, size_t size)
+{
+        const uint8_t *end = size ? memchr(data, 0xff, size) : NULL;
+
+        return end ? (size_t)(end - data) : size;
+}
+
+static void check_id(const char *app)
+{
+        char printable[APP_ID_MAX];
+
+        fuzz_assert(*app && memchr(app, '\0', APP_ID_MAX));
+        fuzz_assert(strcmp(util_printable(app, printable, sizeof(printable)), app) == 0);
+}
+
+static void ask(const char *comm, const char *window)
+{
+        struct app_process process = { .pid = 9, .ppid = 1, .start_time = 7, .uid = 1000, .comm = comm };
+        char app[APP_ID_MAX];
+        struct apps *apps;
+
+        fuzz_assert(apps_new(root_fd, NULL, &apps) == 0);
+        fuzz_assert(apps_find(apps, &process, app) == 0);
+        check_id(app);
+        if (apps_find_window(apps, 9, 7, window, app) == 0)
+                check_id(app);
+        if (apps_find_window(apps, 0, 0, window, app) == 0)
+                check_id(app);
+        apps_free(apps);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        char comm[16], window[APP_ID_MAX], bytes[APP_ID_MAX];
+        size_t length = part(data, size);
+
+        if (root_fd < 0)
+                make_folder();
+        snprintf(comm, sizeof(comm), "%.*s", (int)length, (const char *)data);
+        for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+                data += MIN(length + 1, size);
+                size -= MIN(length + 1, size);
+                length = part(data, size);
+                write_file(files[i], data, length);
+        }
+        data += MIN(length + 1, size);
+        size -= MIN(length + 1, size);
+        snprintf(bytes, sizeof(bytes), "%.*s", (int)size, (const char *)data);
+        util_printable(bytes, window, sizeof(window)); /* as the agent's message is */
+        ask(comm, window);
+        return 0;
+}
