@@ -72,13 +72,23 @@ int refuse_start(const struct runner *runner, enum observation_method method, co
         return 0;
 }
 
-static uint64_t busy_at(const struct usage *usage, const struct hardware_policy *policy, uint32_t khz, uint64_t *total)
+/* Whether the load of a mode is on this policy; those of a group that rest do their few things at their lowest. */
+static bool has_load(const struct hardware_policy *group, uint32_t policy, uint32_t cores)
+{
+        for (size_t i = 0; i < group->n_members; i++)
+                if (group->members[i].policy == policy)
+                        return group_busy(group, i, cores) > 0;
+        return group->policy == policy;
+}
+
+static uint64_t busy_at(const struct usage *usage, const struct hardware_policy *policy, uint32_t khz, uint32_t cores,
+                        uint64_t *total)
 {
         uint64_t at = 0;
 
         *total = 0;
         for (size_t i = 0; i < usage->n_cpu; i++) {
-                if (!group_has(policy, usage->cpu[i].policy))
+                if (!has_load(policy, usage->cpu[i].policy, cores))
                         continue;
                 *total += usage->cpu[i].busy_ns;
                 if (usage->cpu[i].khz == khz)
@@ -107,7 +117,7 @@ static void check_cpu(const struct runner *runner, const struct mode *mode, stru
         for (size_t i = 0; i < runner->description->n_policies; i++) {
                 const struct hardware_policy *policy = &runner->description->policies[i];
                 uint32_t khz = mode->policy_khz[i];
-                uint64_t total, at = busy_at(&observation->usage, policy, khz, &total);
+                uint64_t total, at = busy_at(&observation->usage, policy, khz, mode->policy_cores[i], &total);
 
                 asked += mode->policy_cores[i] * elapsed;
                 if (!mode->policy_cores[i])

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "check.h"
+#include "group.h"
 #include "plan.h"
 #include "profile.h"
 #include "refuse.h"
@@ -318,6 +319,39 @@ static void passes_on_that_nothing_is_connected(void)
         hardware->ops->close(hardware);
 }
 
+/* A load on one core of a group: the daemons on the others run at the lowest, and that is no throttling. */
+static void refuses_a_throttled_group(void)
+{
+        static const struct {
+                uint64_t at_ns, below_ns;
+                const char *rejected;
+        } cases[] = {
+                { 99000000000, 0, "" },
+                { 97500000000, 2500000000, "policy 4 ran at 1000000 kHz only 98 % of the time" },
+                { 50000000000, 50000000000, "policy 4 ran at 1000000 kHz only 50 % of the time" },
+        };
+        struct hardware_description description = { 0 };
+        struct runner runner = { .description = &description, .step_percent = 1 };
+        struct mode mode = { .name = "m", .policy_khz = { 1000000 }, .policy_cores = { 1 } };
+
+        for (uint32_t cpu = 4; cpu < 8; cpu++) {
+                const struct hardware_policy policy = { .policy = cpu, .n_cpus = 1, .khz = { 384000, 1000000 },
+                                                        .n_khz = 2 };
+
+                check_int(group_add(&description, &policy, 4, true), 0);
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct observation observation = { .elapsed_ns = 100000000000, .usage.have = USAGE_CPU };
+
+                check_int(usage_add_cpu(&observation.usage, 4, 1000000, cases[i].at_ns, cases[i].at_ns), 0);
+                check_int(usage_add_cpu(&observation.usage, 4, 384000, cases[i].below_ns, cases[i].below_ns), 0);
+                check_int(usage_add_cpu(&observation.usage, 6, 384000, 5000000000, 5000000000), 0);
+                refuse_observation(&runner, &mode, &observation);
+                check_text(observation.rejected, cases[i].rejected);
+                observation_clear(&observation);
+        }
+}
+
 static void refuses(void)
 {
         struct hardware_policy policy = { .n_cpus = 4, .khz = { 384000, 1000000 }, .n_khz = 2 };
@@ -403,6 +437,7 @@ int main(void)
         dwells_follow_the_gauge();
         ticks();
         stops_when_asked();
+        refuses_a_throttled_group();
         refuses();
         refuses_loads();
         passes_on_that_nothing_is_connected();
