@@ -4,13 +4,15 @@
 /*
  * The only file that knows libcpupower: its lists and its error codes stop here. Its path into /sys is compiled in, so
  * this is for the real machine alone. Where a driver lists no frequencies (intel_pstate, amd-pstate), a grid of our own
- * between its limits stands in.
+ * stands in, from the lowest to what the hardware promises without boost, which is off while we measure.
  */
 
 #include "frequency.h"
 
 #include <cpufreq.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cpu.h"
@@ -32,13 +34,38 @@ static void add_khz(struct hardware_policy *policy, unsigned long khz)
                 policy->khz[policy->n_khz++] = (uint32_t)khz;
 }
 
-/* Such drivers set steps of 100 MHz (the bus clock), and what lies between becomes one of them. */
-static void add_grid_khz(struct hardware_policy *policy, unsigned long khz)
+/* Such drivers set steps of 100 MHz (the bus clock), and what lies between becomes one of them; the ends stay ends. */
+static void add_grid(struct hardware_policy *policy, unsigned long min, unsigned long max)
 {
-        unsigned long rounded = (khz + GRID_STEP_KHZ / 2) / GRID_STEP_KHZ * GRID_STEP_KHZ;
+        for (unsigned long i = 0; i < GRID_POINTS && max > min; i++) {
+                unsigned long khz = min + (max - min) * i / (GRID_POINTS - 1);
+                unsigned long rounded = (khz + GRID_STEP_KHZ / 2) / GRID_STEP_KHZ * GRID_STEP_KHZ;
 
-        if (policy->n_khz == 0 || policy->khz[policy->n_khz - 1] != rounded)
-                add_khz(policy, rounded);
+                rounded = MIN(MAX(rounded, min), max);
+                if (policy->n_khz == 0 || policy->khz[policy->n_khz - 1] != rounded)
+                        add_khz(policy, rounded);
+        }
+}
+
+static unsigned long read_kernel(unsigned int cpu, const char *name, unsigned long unit_khz)
+{
+        char path[96], text[32];
+        uint64_t value;
+
+        snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/%s", cpu, name);
+        if (util_read_at(AT_FDCWD, path, text, sizeof(text)) <= 0 || util_parse_u64(text, &value) < 0 || value > UINT32_MAX)
+                return 0;
+        return value * unit_khz;
+}
+
+/* The upper limit that is shown includes boost: asked for what only that reaches, a mode would never run as it should. */
+static unsigned long without_boost(unsigned int cpu, unsigned long min, unsigned long max)
+{
+        unsigned long base = read_kernel(cpu, "cpufreq/base_frequency", 1); /* intel_pstate */
+
+        if (!base)
+                base = read_kernel(cpu, "acpi_cppc/nominal_freq", 1000); /* amd-pstate; MHz */
+        return base > min && base < max ? base : max;
 }
 
 static void list_frequencies(unsigned int cpu, struct hardware_policy *policy)
@@ -53,8 +80,7 @@ static void list_frequencies(unsigned int cpu, struct hardware_policy *policy)
         if (list)
                 cpufreq_put_available_frequencies(list);
         if (policy->n_khz == 0 && cpufreq_get_hardware_limits(cpu, &min, &max) == 0)
-                for (unsigned long i = 0; i < GRID_POINTS && max > min; i++)
-                        add_grid_khz(policy, min + (max - min) * i / (GRID_POINTS - 1));
+                add_grid(policy, min, without_boost(cpu, min, max));
         qsort(policy->khz, policy->n_khz, sizeof(policy->khz[0]), by_khz);
 }
 
