@@ -150,12 +150,16 @@ static void read_thread(const struct taskstats *stats, struct ended_thread *ret)
         snprintf(ret->comm, sizeof(ret->comm), "%.*s", (int)sizeof(stats->ac_comm), stats->ac_comm);
 }
 
-/* A message tells of a thread (PID), and for the last one of several of their sum (TGID), which has no io. */
-static bool parse(const char *from, const char *end, struct ended_thread *ret)
+bool taskstats_parse(const void *message, size_t length, uint16_t family, struct ended_thread *ret)
 {
-        const struct nlattr *group = find_attribute(from, end, TASKSTATS_TYPE_AGGR_PID), *stats;
+        const struct nlmsghdr *head = message;
+        const struct nlattr *group, *stats;
         struct taskstats copy;
 
+        if (!NLMSG_OK(head, length) || head->nlmsg_type != family || head->nlmsg_len < NLMSG_LENGTH(GENL_HDRLEN))
+                return false;
+        group = find_attribute((const char *)NLMSG_DATA(head) + GENL_HDRLEN, (const char *)message + head->nlmsg_len,
+                               TASKSTATS_TYPE_AGGR_PID);
         if (!group)
                 return false;
         stats = find_attribute(data_of(group), (const char *)group + group->nla_len, TASKSTATS_TYPE_STATS);
@@ -177,7 +181,6 @@ int taskstats_read(struct taskstats_listener *listener, int (*ended)(void *data,
         bool lost = false;
 
         while ((length = recv(listener->fd, buf, sizeof(buf), MSG_DONTWAIT)) > 0 || (length < 0 && errno == ENOBUFS)) {
-                const struct nlmsghdr *head = (const void *)buf;
                 struct ended_thread thread;
                 int err;
 
@@ -185,9 +188,7 @@ int taskstats_read(struct taskstats_listener *listener, int (*ended)(void *data,
                         lost = true;
                         continue;
                 }
-                if (!NLMSG_OK(head, (size_t)length) || head->nlmsg_type != listener->family ||
-                    !parse((const char *)NLMSG_DATA(head) + GENL_HDRLEN, buf + MIN((size_t)length, (size_t)head->nlmsg_len),
-                           &thread))
+                if (!taskstats_parse(buf, (size_t)length, listener->family, &thread))
                         continue;
                 err = ended(data, &thread);
                 if (err)
