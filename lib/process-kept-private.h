@@ -1,0 +1,62 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What the files of the collector `kept` share among themselves, and nobody else includes. */
+
+#include "collector.h"
+#include "process-table.h"
+#include "process.h"
+#include "taskstats.h"
+
+#define NEVER UINT64_MAX /* of a clock: not read yet */
+
+struct kept {
+        pid_t pid;
+        int stat_fd, io_fd;  /* -1: not kept */
+        uid_t uid;
+        bool uid_known;
+        uint64_t cpu_ns;     /* by its clock, or NEVER */
+        uint64_t start_time; /* of whom the table was told */
+        size_t place;        /* in the table */
+        bool told;           /* the table knows that it lives */
+        bool io_known;
+        uint64_t read_bytes, write_bytes;
+        bool seen;
+};
+
+struct ending;
+
+struct kept_collector {
+        struct source source;
+        struct process_table *table;
+        int proc_fd;
+        bool own_only;
+        bool all;    /* in this poll, whether they ran or not */
+        bool clocks; /* pids of /proc are those of our system calls */
+        uint64_t tick_ns;
+        uint32_t polls;
+        size_t n_places;
+        size_t *free_places; /* below n_places */
+        size_t n_free_places, free_places_capacity;
+        size_t descriptors, most_descriptors;
+        struct kept *list;   /* ascending by pid */
+        size_t n, capacity;
+        struct taskstats_listener *ends; /* NULL: nobody tells */
+        struct ending *endings;
+        size_t n_endings, endings_capacity;
+        pid_t *ended;        /* told in this poll, ascending; /proc may still show them, until they are reaped */
+        size_t n_ended, ended_capacity;
+};
+
+/* process-kept-file.c */
+void kept_forget(struct kept_collector *collector, struct kept *kept);
+uid_t kept_read_uid(const struct kept_collector *collector, pid_t pid);
+bool kept_is_anothers(const struct kept_collector *collector, pid_t pid);
+int kept_read_stat(struct kept_collector *collector, struct kept *kept, struct process_stat *ret);
+void kept_read_io(struct kept_collector *collector, struct kept *kept);
+int kept_read_clock(pid_t pid, uint64_t *ret);
+
+/* process-kept-end.c */
+bool kept_has_ended(const struct kept_collector *collector, pid_t pid);
+int kept_read_ended(struct kept_collector *collector);
