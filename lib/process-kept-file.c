@@ -14,17 +14,18 @@
 #include "units.h"
 #include "util.h"
 
+void kept_close_file(struct kept_collector *collector, int *kept_fd)
+{
+        if (*kept_fd < 0)
+                return;
+        close(take_fd(kept_fd));
+        collector->descriptors--;
+}
+
 void kept_forget(struct kept_collector *collector, struct kept *kept)
 {
-        int *const fds[] = { &kept->stat_fd, &kept->io_fd };
-
-        for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
-                if (*fds[i] < 0)
-                        continue;
-                close(*fds[i]);
-                *fds[i] = -1;
-                collector->descriptors--;
-        }
+        kept_close_file(collector, &kept->stat_fd);
+        kept_close_file(collector, &kept->io_fd);
 }
 
 static int open_file(struct kept_collector *collector, pid_t pid, const char *name)

@@ -50,7 +50,8 @@ struct kept_collector {
 };
 
 /* process-kept-file.c */
-void kept_forget(struct kept_collector *collector, struct kept *kept);
+void kept_close_file(struct kept_collector *collector, int *kept_fd);
+void kept_forget(struct kept_collector *collector, struct kept *kept); /* its descriptors, both */
 uid_t kept_read_uid(const struct kept_collector *collector, pid_t pid);
 bool kept_is_anothers(const struct kept_collector *collector, pid_t pid);
 int kept_read_stat(struct kept_collector *collector, struct kept *kept, struct process_stat *ret);

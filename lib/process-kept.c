@@ -56,11 +56,7 @@ static int begin_anew(struct kept_collector *collector, struct kept *kept, const
 {
         int err = kept->told ? leave_place(collector, kept) : 0;
 
-        if (kept->io_fd >= 0) {
-                close(kept->io_fd);
-                kept->io_fd = -1;
-                collector->descriptors--;
-        }
+        kept_close_file(collector, &kept->io_fd);
         kept->uid_known = kept->io_known = false;
         kept->read_bytes = kept->write_bytes = 0;
         kept->start_time = stat->start_time;
