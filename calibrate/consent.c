@@ -46,14 +46,17 @@ void consent_print(FILE *file, const struct dry_run *dry_run, const char *when)
                 fprintf(file, "  %s\n", touched.list[i]);
 }
 
+int consent_needed(const struct options *options)
+{
+        if (options->yes || options->device)
+                return 0;
+        return isatty(STDIN_FILENO) && isatty(STDERR_FILENO) ? 1 : -ENOTTY;
+}
+
 int consent_ask(const struct dry_run *dry_run, const char *when)
 {
         char answer[16] = "";
 
-        if (dry_run->options->yes || dry_run->options->device)
-                return 0;
-        if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
-                return -ENOTTY;
         consent_print(stderr, dry_run, when);
         fprintf(stderr, "Start? [y/N] ");
         if (!fgets(answer, sizeof(answer), stdin) || (answer[0] != 'y' && answer[0] != 'Y'))

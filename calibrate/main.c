@@ -14,6 +14,7 @@
 #include "consent.h"
 #include "describe.h"
 #include "dry-run.h"
+#include "kept-log.h"
 #include "paths.h"
 #include "progress.h"
 #include "refuse.h"
@@ -49,6 +50,7 @@ static void catch_signals(void)
 struct calibration {
         struct options options;
         struct log log;
+        struct kept_log kept;
         char *profile, *observations, *usage;
         struct night night;
         char *journal;
@@ -208,13 +210,41 @@ static int refuse_machine(const struct calibration *calibration)
         return 0;
 }
 
-static int ask(const struct calibration *calibration, const struct dry_run *dry_run, const char *when)
+static bool changes_machine(const struct calibration *calibration)
 {
-        int err = consent_ask(dry_run, when);
+        return !calibration->options.device && !calibration->options.dry_run;
+}
 
-        if (err == -ENOTTY)
+/* As begin_night() will find it, before anybody is asked: a virtual device is looked at there alone. */
+static int refuse_battery(const struct calibration *calibration)
+{
+        const struct night *night = &calibration->night;
+        struct sample sample = { 0 };
+        struct look look;
+        int err;
+
+        if (!changes_machine(calibration))
+                return 0;
+        err = night->hardware->ops->read_battery(night->hardware, &sample);
+        if (err)
+                log_error(&calibration->log, "the battery cannot be read: %s", strerror(-err));
+        look_at(&sample, night->method == METHOD_TICKS, &look);
+        sample_clear(&sample);
+        return err ? err : refuse_start(&night->description, &look, night->method, &calibration->log);
+}
+
+/* The last refusal; from here on warnings are said. */
+static int ask(struct calibration *calibration, const struct dry_run *dry_run, const char *when)
+{
+        int err = consent_needed(&calibration->options);
+
+        if (err < 0) {
                 log_error(&calibration->log, "nobody is there to be asked; say --yes to start without a question");
-        else if (err)
+                return err;
+        }
+        kept_log_release(&calibration->kept, &calibration->log);
+        err = err ? consent_ask(dry_run, when) : 0;
+        if (err)
                 log_error(&calibration->log, "not started, and nothing was changed");
         return err;
 }
@@ -279,7 +309,7 @@ static int begin_night(struct calibration *calibration)
                                   &night->runner);
         calibration->runner = !err;
         if (!err)
-                err = refuse_start(&night->runner, night->method, night->log);
+                err = refuse_start(&night->description, &night->runner.look, night->method, night->log);
         return err ? err : night_open(night);
 }
 
@@ -377,11 +407,6 @@ static int run(struct calibration *calibration)
         return err;
 }
 
-static bool changes_machine(const struct calibration *calibration)
-{
-        return !calibration->options.device && !calibration->options.dry_run;
-}
-
 /* From here on whatever happens is put right. In the watchdog it returns at the end of all. */
 static int set_watch(struct calibration *calibration)
 {
@@ -425,7 +450,7 @@ static int unschedule(const struct calibration *calibration)
 }
 
 /* Asks now, for nobody will be there then; the rest is the timer's. */
-static int schedule(const struct calibration *calibration, const struct dry_run *dry_run)
+static int schedule(struct calibration *calibration, const struct dry_run *dry_run)
 {
         struct schedule schedule = {
                 .folder = SCHEDULE_FOLDER,
@@ -473,6 +498,7 @@ static int calibrate(struct calibration *calibration)
                                        &calibration->log);
         if (!err && changes_machine(calibration))
                 err = restore_first(calibration->journal, &calibration->log);
+        kept_log_begin(&calibration->kept, &calibration->log);
         if (!err)
                 err = open_device(calibration);
         if (!err)
@@ -484,6 +510,7 @@ static int calibrate(struct calibration *calibration)
         dry_run.profile = calibration->profile;
         dry_run.observations = calibration->observations;
         if (calibration->options.dry_run) {
+                kept_log_release(&calibration->kept, &calibration->log);
                 dry_run_print(&dry_run);
                 return 0;
         }
@@ -496,6 +523,8 @@ static int calibrate(struct calibration *calibration)
                 return schedule(calibration, &dry_run);
         if (!err)
                 err = be_the_only_one(calibration);
+        if (!err)
+                err = refuse_battery(calibration);
         if (!err)
                 err = ask(calibration, &dry_run, "now");
         if (!err)
@@ -517,6 +546,7 @@ static void clean_up(struct calibration *calibration)
         plan_clear(&night->plan);
         if (night->hardware)
                 night->hardware->ops->close(night->hardware);
+        kept_log_drop(&calibration->kept);
         free(calibration->profile);
         free(calibration->observations);
         free(calibration->usage);

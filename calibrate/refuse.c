@@ -49,12 +49,12 @@ double refuse_floor_percent(const struct hardware_description *description)
         return description->force_discharge ? 40 : 20;
 }
 
-int refuse_start(const struct runner *runner, enum observation_method method, const struct log *log)
+int refuse_start(const struct hardware_description *description, const struct look *look,
+                 enum observation_method method, const struct log *log)
 {
-        const struct look *look = &runner->look;
         bool resting = look->status == BATTERY_FULL || look->status == BATTERY_NOT_CHARGING;
 
-        if (!runner->description->force_discharge && (look->status == BATTERY_CHARGING || resting)) {
+        if (!description->force_discharge && (look->status == BATTERY_CHARGING || resting)) {
                 log_error(log, "the battery is not discharging; unplug the charger and start again");
                 return -EINVAL;
         }
@@ -64,9 +64,9 @@ int refuse_start(const struct runner *runner, enum observation_method method, co
                           method == METHOD_TICKS ? "charge_now or energy_now" : "capacity");
                 return -EINVAL;
         }
-        if (look->capacity_percent < refuse_start_percent(runner->description)) {
+        if (look->capacity_percent < refuse_start_percent(description)) {
                 log_error(log, "the battery is at %.0f %%, and a calibration starts at %.0f %% or more; charge it first",
-                          look->capacity_percent, refuse_start_percent(runner->description));
+                          look->capacity_percent, refuse_start_percent(description));
                 return -EINVAL;
         }
         return 0;

@@ -15,7 +15,8 @@ double refuse_start_percent(const struct hardware_description *description);
 double refuse_floor_percent(const struct hardware_description *description);
 
 /* The battery at the start. 0; -EINVAL after one sentence to @log. */
-int refuse_start(const struct runner *runner, enum observation_method method, const struct log *log);
+int refuse_start(const struct hardware_description *description, const struct look *look,
+                 enum observation_method method, const struct log *log);
 
 /* Sets `rejected` where the mode was not what it should be. */
 void refuse_observation(const struct runner *runner, const struct mode *mode, struct observation *observation);

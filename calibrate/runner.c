@@ -74,7 +74,7 @@ static double fine_level(const struct battery *battery)
         return NAN;
 }
 
-static void look_at(const struct runner *runner, const struct sample *sample, struct look *look)
+void look_at(const struct sample *sample, bool fine, struct look *look)
 {
         const struct battery *battery = &sample->battery;
         uint32_t have = sample->have & SAMPLE_BATTERY ? battery->have : 0;
@@ -89,7 +89,7 @@ static void look_at(const struct runner *runner, const struct sample *sample, st
                 .power_mw = known(have, BATTERY_POWER, (double)battery->power_uw / 1e3),
                 .temperature_c = known(have, BATTERY_TEMPERATURE, battery->temperature_dc / 10.0),
         };
-        look->level_percent = have && runner->fine ? fine_level(battery) : look->capacity_percent;
+        look->level_percent = have && fine ? fine_level(battery) : look->capacity_percent;
 }
 
 static uint32_t counted(uint32_t sample_have)
@@ -164,7 +164,7 @@ static int count_on(struct runner *runner)
 
 static void see(struct runner *runner, const struct sample *sample)
 {
-        look_at(runner, sample, &runner->look);
+        look_at(sample, runner->fine, &runner->look);
         runner->hindrance = 0;
         if (runner->hardware->ops->may_go_on)
                 runner->hindrance = runner->hardware->ops->may_go_on(runner->hardware, sample, runner->reason,

@@ -66,6 +66,9 @@ struct runner {
         struct span span;
 };
 
+/* @fine: its level is charge_now or energy_now instead of the percentage. */
+void look_at(const struct sample *sample, bool fine, struct look *look);
+
 int runner_open(struct hardware *hardware, const struct hardware_description *description,
                 const volatile sig_atomic_t *stop, bool fine, struct runner *ret);
 void runner_close(struct runner *runner);

@@ -83,7 +83,7 @@ static void percent(void)
         open_quiet("level_step_percent = 1\nlevel_refresh_s = 0\n", 90, &hardware, &description);
         check_int(plan_make(&description, &plan), 0);
         check_int(runner_open(hardware, &description, &no_signal, false, &runner), 0);
-        check_int(refuse_start(&runner, METHOD_PERCENT, NULL), 0);
+        check_int(refuse_start(&description, &runner.look, METHOD_PERCENT, NULL), 0);
         check_int(runner_burn(&runner, &plan.modes[plan.burn].mode, &observation), 0);
         check(observation.burn && isnan(observation.steps));
         observation_clear(&observation);
@@ -415,13 +415,13 @@ static void refuses(void)
         check_text(observation.rejected, "the level jumped by 3.00 % at once");
 
         runner.look = (struct look){ .status = BATTERY_CHARGING, .level_percent = 90, .capacity_percent = 90 };
-        check_int(refuse_start(&runner, METHOD_PERCENT, NULL), -EINVAL);
+        check_int(refuse_start(&description, &runner.look, METHOD_PERCENT, NULL), -EINVAL);
         runner.look.status = BATTERY_DISCHARGING;
-        check_int(refuse_start(&runner, METHOD_PERCENT, NULL), 0);
+        check_int(refuse_start(&description, &runner.look, METHOD_PERCENT, NULL), 0);
         runner.look.power_mw = NAN;
-        check_int(refuse_start(&runner, METHOD_GAUGE, NULL), -EINVAL);
+        check_int(refuse_start(&description, &runner.look, METHOD_GAUGE, NULL), -EINVAL);
         runner.look.capacity_percent = 24;
-        check_int(refuse_start(&runner, METHOD_PERCENT, NULL), -EINVAL);
+        check_int(refuse_start(&description, &runner.look, METHOD_PERCENT, NULL), -EINVAL);
 
         check(!refuse_night(3, 3) && refuse_night(4, 10) && !refuse_night(5, 50));
         usage_clear(&good.usage);

@@ -337,12 +337,18 @@ static bool is_named(const struct part_disk *disk, const char *device)
         return false;
 }
 
-static void add_storage(struct part_disk *disk, const char *folder)
+/* Of a folder that the user names it is an error. */
+static int add_storage(struct part_disk *disk, const char *folder, bool named)
 {
         struct storage storage;
         char why[256];
+        int err = storage_open(disk->root_fd, folder, &storage, why, sizeof(why));
 
-        if (storage_open(disk->root_fd, folder, &storage, why, sizeof(why)) < 0) {
+        if (err && named) {
+                log_error(disk->log, "--disk %s: no storage can be measured there: %s", folder, why);
+                return -EINVAL;
+        }
+        if (err) {
                 log_warning(disk->log, "%s: no storage is measured there: %s; name a folder on one with --disk", folder,
                             why);
         } else if (is_named(disk, storage.device)) {
@@ -351,11 +357,13 @@ static void add_storage(struct part_disk *disk, const char *folder)
         } else {
                 disk->storages[disk->n++].storage = storage;
         }
+        return 0;
 }
 
 int part_disk_open(const struct machine_hardware *machine, struct part **ret)
 {
         struct part_disk *disk = calloc(1, sizeof(*disk));
+        int err = 0;
 
         if (!disk)
                 return -ENOMEM;
@@ -364,20 +372,19 @@ int part_disk_open(const struct machine_hardware *machine, struct part **ret)
         disk->left_bytes = machine->write_limit_bytes;
         disk->root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (disk->root_fd < 0) {
-                int err = -errno;
-
+                err = -errno;
                 free(disk);
                 return err;
         }
         if (machine->n_disks == 0)
-                add_storage(disk, FOLDER_DEFAULT);
-        for (size_t i = 0; i < machine->n_disks && disk->n < STORAGES_MAX; i++)
-                add_storage(disk, machine->disks[i]);
+                err = add_storage(disk, FOLDER_DEFAULT, false);
+        for (size_t i = 0; !err && i < machine->n_disks && disk->n < STORAGES_MAX; i++)
+                err = add_storage(disk, machine->disks[i], true);
         for (size_t i = 0; i < STORAGES_MAX; i++)
                 disk->files[i].fd = -1;
-        if (disk->n == 0) {
+        if (err || disk->n == 0) {
                 close_disk(&disk->part);
-                return -ENODEV;
+                return err ? err : -ENODEV;
         }
         *ret = &disk->part;
         return 0;

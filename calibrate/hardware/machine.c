@@ -90,21 +90,32 @@ static int open_sources(struct hardware_machine *machine)
                 .foreground = "none",
                 .log = machine->options.log,
         };
-        struct source *source = NULL;
         int err;
 
         if (machine->sources_open)
                 return 0;
         err = machine_open(&options, &machine->sources);
-        if (err)
-                return err;
-        machine->sources_open = true;
+        machine->sources_open = !err;
+        return err;
+}
+
+static int open_battery(struct hardware_machine *machine)
+{
+        struct source *source = NULL;
+        int err;
+
+        if (machine->battery.n)
+                return 0;
         err = clock_open(machine->root_fd, &source);
         if (!err)
                 err = sources_add(&machine->battery, source);
         if (!err)
                 err = battery_open(machine->root_fd, NULL, &source); /* the other one says its quirks */
-        return err ? err : sources_add(&machine->battery, source);
+        if (!err)
+                err = sources_add(&machine->battery, source);
+        if (err)
+                sources_close(&machine->battery);
+        return err;
 }
 
 /* Looks at the battery come many times a second; a load that has ended is noticed soon enough once a second. */
@@ -112,7 +123,7 @@ static int open_sources(struct hardware_machine *machine)
 
 static void check_loads(struct hardware_machine *machine, uint64_t monotonic_ns)
 {
-        if (monotonic_ns < machine->checked_ns + CHECK_NS)
+        if (!machine->settings || monotonic_ns < machine->checked_ns + CHECK_NS)
                 return;
         machine->checked_ns = monotonic_ns;
         machine->failed = NULL;
@@ -137,7 +148,7 @@ static int read_sample(struct hardware *hardware, struct sample *sample)
 static int read_battery(struct hardware *hardware, struct sample *sample)
 {
         struct hardware_machine *machine = machine_of(hardware);
-        int err = open_sources(machine);
+        int err = open_battery(machine);
 
         if (!err)
                 err = sources_read(&machine->battery, sample);
