@@ -70,7 +70,9 @@ static bool print_service(FILE *file, const struct schedule *schedule)
               "TimeoutStopSec=60\n"
               "NoNewPrivileges=yes\n"
               "WorkingDirectory=", file);
-        if (!print_word(file, schedule->working, false))
+        /* A line that ends in a backslash goes on with the next, and blanks at its end are dropped. */
+        if (strchr("\\ ", schedule->working[strlen(schedule->working) - 1]) ||
+            !print_word(file, schedule->working, false))
                 return false;
         fputs("\nExecStart=:", file);
         if (strpbrk(schedule->program, " \t\"'\\%$") || !print_word(file, schedule->program, false))

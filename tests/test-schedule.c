@@ -39,6 +39,11 @@ static void test_service(void)
         schedule = some();
         schedule.program = "/opt/my programs/joulecast-calibrate";
         check(schedule_service(&schedule) == NULL);
+        schedule = some();
+        schedule.working = "/root/a\\";
+        check(schedule_service(&schedule) == NULL);
+        schedule.working = "/root/a ";
+        check(schedule_service(&schedule) == NULL);
 }
 
 static void test_timer(void)

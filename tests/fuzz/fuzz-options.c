@@ -1,0 +1,82 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <getopt.h>
+#include <math.h>
+#include <string.h>
+
+#include "../../calibrate/options.h"
+#include "../../calibrate/schedule.h"
+#include "fuzz.h"
+#include "util.h"
+
+/*
+ * The command line of calibrate, an argument a line, the first the folder it is said in: what is accepted is in its
+ * range, and becomes a unit of exactly the lines that a unit has, however the words of it are made.
+ */
+
+#define ARGUMENTS_MAX 32
+#define SERVICE_LINES 13
+
+static void check_lines(const char *text)
+{
+        unsigned lines = 0;
+
+        for (const char *end = strchr(text, '\n'); end; end = strchr(end + 1, '\n')) {
+                fuzz_assert(end == text || !strchr("\\ ", end[-1])); /* joined with the next; not what was said */
+                lines++;
+        }
+        fuzz_assert(lines == SERVICE_LINES);
+}
+
+static void plan(const char *working, char **arguments, const char *clock)
+{
+        struct schedule schedule = { .program = "/usr/libexec/joulecast-calibrate", .working = working,
+                                     .arguments = arguments, .when = schedule_next(clock, 1795000000) };
+        _cleanup_free_ char *service = schedule_service(&schedule), *timer = schedule_timer(&schedule);
+
+        fuzz_assert(schedule.when > 1795000000 && schedule.when <= 1795000000 + 25 * 3600 && timer);
+        if (service)
+                check_lines(service);
+}
+
+static void check_options(const struct options *options)
+{
+        fuzz_assert(options->stop_percent >= 0.1 && options->stop_percent <= 50);
+        fuzz_assert(options->passes >= 1 && options->passes <= 1000);
+        fuzz_assert(options->battery_limit_percent > 0 && options->time_limit_h > 0);
+        fuzz_assert(options->n_disks <= OPTIONS_DISKS_MAX && options->write_limit_bytes >= 0);
+        fuzz_assert(isnan(options->wifi_limit_bytes) || options->wifi_limit_bytes >= 0);
+        fuzz_assert(isnan(options->start_percent) || (options->start_percent >= 1 && options->device));
+        fuzz_assert(!options->schedule || options->schedule_at < options->schedule_end);
+}
+
+/* --help and --version answer on standard output; which is no parsing. */
+static bool is_question(const char *argument)
+{
+        return strncmp(argument, "--h", 3) == 0 || strncmp(argument, "--v", 3) == 0 ||
+               (argument[0] == '-' && argument[1] != '-' && strchr(argument, 'h'));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        _cleanup_free_ char *text = strndup((const char *)data, size);
+        char *argv[ARGUMENTS_MAX + 2] = { (char[]){ "calibrate" } }, *rest = text, *word;
+        struct options options;
+        int argc = 1;
+
+        fuzz_assert(text);
+        word = strsep(&rest, "\n");
+        while (argc <= ARGUMENTS_MAX && rest) {
+                argv[argc] = strsep(&rest, "\n");
+                if (is_question(argv[argc++]))
+                        return 0;
+        }
+        optind = 0; /* getopt() may be in the middle of a word of the one before */
+        getopt(1, argv, "");
+        if (options_parse(argc, argv, NULL, &options) != 0)
+                return 0;
+        check_options(&options);
+        if (*word == '/' && options.schedule && strcmp(options.schedule, "off"))
+                plan(word, argv + 1, options.schedule);
+        return 0;
+}
