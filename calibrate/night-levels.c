@@ -263,10 +263,8 @@ static size_t next_mode(struct night *night)
 {
         if (!night->child)
                 return next_blind(night);
-        if (night->judgement.half_width_percent <= night->options->stop_percent)
-                return SIZE_MAX;
-        if (!night->judgement.next[0])
-                return night_last_call(night);
+        if (night->judgement.half_width_percent <= night->options->stop_percent || !night->judgement.next[0])
+                return night_last_call(night); /* what waits for its access point is no part of the judgement */
         return instead_of(night, find_mode(night, night->judgement.next));
 }
 

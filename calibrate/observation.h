@@ -85,13 +85,14 @@ void observation_clear(struct observation *observation);
  *   {"start": {"device", "method", "energy_full_mwh", "max_brightness", "policies": [..], "database": PATH or null,
  *              "stop_percent": 3, "modes": [{"name", "kind", "usage": {some seconds of it}, "held_back"}]}}
  *     -> {"ready": true, "parameters": N}
- *   {"observation": {...}, "remaining": {"percent": .., "hours": ..}}
+ *   {"observation": {...}, "remaining": {"percent": .., "hours": ..}, "left_out": [modes that cannot come now]}
  *     -> {"rows": N, "half_width_percent": .. or null, "next": mode or null, "expected_hours": .., "expected_percent": ..}
  *   {"observation": {...}, "keep": true}   ; only to be kept: no judgement is wanted yet
  *     -> {"kept": N}
  *   {"end": true}
  *     -> {"bye": true}
  *
+ * What nobody knows yet and only modes that are left out would tell is no part of the half-width.
  * An error is {"error": "one sentence"}. The usage's JSON is that of usage_to_json().
  */
 struct cJSON;

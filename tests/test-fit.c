@@ -521,12 +521,13 @@ static char *start_line(void)
         return line_of(line);
 }
 
-static char *observation_line(size_t i)
+/* The @i-th of the night. */
+static char *observation_line(const struct load *load, size_t i)
 {
         cJSON *line = cJSON_CreateObject();
         struct observation observation;
 
-        observe(&loads[i % ARRAY_SIZE(loads)], i, &observation);
+        observe(load, i, &observation);
         observation.method = METHOD_PERCENT;
         observation.steps = 1;
         observation.refresh_s = 10;
@@ -535,7 +536,7 @@ static char *observation_line(size_t i)
         observation.charge_full_uah = 15000 / 3.8 * 1000;
         observation.voltage_mv = 3800;
         observation.power_mw = NAN;
-        fill_usage(&loads[i % ARRAY_SIZE(loads)], (double)observation.elapsed_ns / NS_PER_S, &observation.usage);
+        fill_usage(load, (double)observation.elapsed_ns / NS_PER_S, &observation.usage);
         cJSON_AddItemToObject(line, "observation", observation_to_json(&observation));
         observation_clear(&observation);
         return line_of(line);
@@ -549,7 +550,7 @@ static void follow_answers(void)
         bool end;
 
         check_int(follow_new(&follow), 0);
-        answer = ask(follow, observation_line(0));
+        answer = ask(follow, observation_line(&loads[0], 0));
         check(cJSON_HasObjectItem(answer, "error"));
         cJSON_Delete(answer);
         answer = ask(follow, start_line());
@@ -559,7 +560,7 @@ static void follow_answers(void)
         for (size_t i = 0; i < 60; i++) {
                 const char *next;
 
-                answer = ask(follow, observation_line(i));
+                answer = ask(follow, observation_line(&loads[i % ARRAY_SIZE(loads)], i));
                 check(!cJSON_HasObjectItem(answer, "error"));
                 check_int(cJSON_GetNumberValue(cJSON_GetObjectItem(answer, "rows")), i + 1);
                 width = cJSON_GetNumberValue(cJSON_GetObjectItem(answer, "half_width_percent"));
@@ -578,6 +579,52 @@ static void follow_answers(void)
         answer = follow_answer(follow, "nonsense", &end);
         check(!end && cJSON_HasObjectItem(answer, "error"));
         cJSON_Delete(answer);
+        follow_free(follow);
+}
+
+/* Observations of all modes but those with WiFi, which are left out or not; @next: what is wanted after the last. */
+static double follow_without_wifi(struct follow *follow, bool left_out, size_t from, size_t to, char *next, size_t size)
+{
+        double width = NAN;
+
+        for (size_t i = from; i < to; i++) {
+                _cleanup_free_ char *text = observation_line(&loads[i % 12], i);
+                cJSON *line = cJSON_Parse(text), *list = cJSON_AddArrayToObject(line, "left_out");
+                const char *said;
+                cJSON *answer;
+
+                if (left_out) {
+                        cJSON_AddItemToArray(list, cJSON_CreateString("wifi.on"));
+                        cJSON_AddItemToArray(list, cJSON_CreateString("wifi.rx"));
+                }
+                answer = ask(follow, line_of(line));
+                check(!cJSON_HasObjectItem(answer, "error"));
+                width = cJSON_GetNumberValue(cJSON_GetObjectItem(answer, "half_width_percent"));
+                said = cJSON_GetStringValue(cJSON_GetObjectItem(answer, "next"));
+                check(!left_out || !said || strncmp(said, "wifi", 4) != 0);
+                snprintf(next, size, "%s", said ? said : "");
+                cJSON_Delete(answer);
+        }
+        return width;
+}
+
+/*
+ * What no mode can tell of any more is not waited for: the rest is judged, and reaches its precision. When a mode may
+ * come again, it is.
+ */
+static void left_out_is_not_waited_for(void)
+{
+        struct follow *follow;
+        char next[64];
+
+        check_int(follow_new(&follow), 0);
+        cJSON_Delete(ask(follow, start_line()));
+        check(isnan(follow_without_wifi(follow, false, 0, 60, next, sizeof(next))));
+        check(strncmp(next, "wifi", 4) == 0);
+        check(follow_without_wifi(follow, true, 60, 61, next, sizeof(next)) <= 3);
+        check_text(next, "");
+        check(isnan(follow_without_wifi(follow, false, 61, 62, next, sizeof(next))));
+        check(strncmp(next, "wifi", 4) == 0);
         follow_free(follow);
 }
 
@@ -648,6 +695,7 @@ int main(void)
         intervals_hold();
         sapp_follows_its_equations();
         follow_answers();
+        left_out_is_not_waited_for();
         recorded_usage_is_the_portfolio();
         return check_result();
 }

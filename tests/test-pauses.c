@@ -46,7 +46,8 @@ struct watched {
         const char *load_of;      /* a mode whose load ends after ten seconds; */
         const char *refuses;      /* and one that cannot be held */
         double away_from_s, away_until_s; /* since the start: no access point can be reached */
-        unsigned tries;           /* that were in vain */
+        unsigned tries;           /* that were in vain, */
+        double last_try_s;        /* the last of them */
         uint64_t start_ns, held_ns;
         char mode[MODE_NAME_MAX];
         bool taken;
@@ -142,6 +143,7 @@ static int apply(struct hardware *hardware, const struct mode *mode)
                 return -EHOSTUNREACH;
         if (mode->wifi_on && is_away(self)) {
                 self->tries++;
+                self->last_try_s = (double)(self->held_ns - self->start_ns) / (double)NS_PER_S;
                 self->device->ops->apply(self->device, mode);
                 self->device->ops->wait(self->device, self->held_ns + 40 * NS_PER_S);
                 return -ENOTCONN;
@@ -191,6 +193,7 @@ static int read_battery(struct hardware *hardware, struct sample *sample)
 struct test {
         struct watched hardware;
         const char *device;         /* as text; NULL: device_text */
+        double stop_percent;        /* 0: a night that ends soon */
         struct hardware_ops light;  /* with read_battery(), where that is asked for */
         struct options options;
         struct night night;
@@ -227,7 +230,7 @@ static void run(struct test *test, enum observation_method method)
 {
         struct night *night = &test->night;
 
-        test->options = (struct options){ .stop_percent = 50, .passes = 1, .battery_limit_percent = INFINITY,
+        test->options = (struct options){ .stop_percent = test->stop_percent > 0 ? test->stop_percent : 50, .passes = 1, .battery_limit_percent = INFINITY,
                                           .time_limit_h = 20, .seed = 1 };
         open_device(test);
         snprintf(test->folder, sizeof(test->folder), "/tmp/joulecast-pauses-XXXXXX");
@@ -444,6 +447,31 @@ static void access_point_stays_away(void)
         end(&percent);
 }
 
+/*
+ * With a follower: what WiFi costs is not waited for while it cannot be measured, and the night ends when the rest is
+ * known. It asks once more before that, and an access point that is back by then is measured after all.
+ */
+static void precision_without_access_point(void)
+{
+        struct test gone = { .device = wifi_text, .stop_percent = 4 }, back = { .device = wifi_text, .stop_percent = 4 };
+
+        gone.hardware.away_until_s = 1e9;
+        run(&gone, METHOD_PERCENT);
+        check_int(gone.err, 0);
+        check(gone.night.child != NULL);
+        check_text(gone.night.stopped, "precision reached");
+        check_int(wifi_measured(&gone), 0);
+
+        back.hardware.away_until_s = gone.hardware.last_try_s - 1;
+        end(&gone);
+        run(&back, METHOD_PERCENT);
+        check_int(back.err, 0);
+        check_text(back.night.stopped, "precision reached");
+        check(wifi_measured(&back) > 0);
+        check_int(back.night.away.tries, 0);
+        end(&back);
+}
+
 static void burn_must_run(void)
 {
         struct test gauge = { .hardware = { .refuses = "burn" } }, percent = { .hardware = { .load_of = "burn" } };
@@ -553,9 +581,15 @@ static void states_are_the_modes(void)
         end(&test);
 }
 
-int main(void)
+/* With the folder of joulecast-fit: nights with a follower. */
+int main(int argc, char **argv)
 {
         signal(SIGPIPE, SIG_IGN);
+        if (argc > 1) {
+                check_int(setenv("PATH", argv[1], 1), 0);
+                precision_without_access_point();
+                return check_result();
+        }
         gauge_pauses();
         gauge_pauses_while_learning();
         percent_pauses();

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gsl/gsl_cdf.h>
+
 #include "observation.h"
+#include "outcome.h"
 #include "units.h"
 #include "util.h"
 
@@ -273,6 +276,37 @@ static void add_next(const struct follow *follow, const struct rows *rows, const
         add_number(answer, "expected_percent", more * pace.percent);
 }
 
+/* Wider than half of itself: nobody would print it, and the profile may not have it at all. */
+static bool is_known(const struct regression *fit, size_t column)
+{
+        double error = sqrt(gsl_matrix_get(fit->covariance, column, column));
+
+        return gsl_cdf_tdist_Pinv(0.975, fmax(fit->degrees_of_freedom, 1)) * error <=
+               OUTCOME_RESOLVED_MAX * gsl_vector_get(fit->value, column);
+}
+
+/*
+ * What only modes would tell of that cannot come any more (an access point that is gone, a storage that does not do as
+ * it is told) would be waited for until the battery is flat. Unless it is known already it is no part of the judgement;
+ * it is again when one of its modes can come again.
+ */
+static void find_lost(const struct follow *follow, const struct regression *fit)
+{
+        for (size_t j = 0; j < follow->columns.n; j++) {
+                bool may_come = false, cannot = false;
+
+                for (size_t i = 0; i < follow->n_modes; i++) {
+                        const struct follow_mode *mode = &follow->modes[i];
+
+                        if (mode->held_back || !(mode->x[j] > 0))
+                                continue;
+                        may_come = may_come || !mode->left_out;
+                        cannot = cannot || mode->left_out;
+                }
+                follow->portfolio.lost[j] = cannot && !may_come && !is_known(fit, j);
+        }
+}
+
 static struct cJSON *answer_fit(struct follow *follow)
 {
         cJSON *answer = cJSON_CreateObject();
@@ -288,7 +322,11 @@ static struct cJSON *answer_fit(struct follow *follow)
         if (error[0])
                 cJSON_AddStringToObject(answer, "error", error);
         else {
-                double half_width = err ? NAN : portfolio_half_width(&follow->portfolio, &fit);
+                double half_width;
+
+                if (!err)
+                        find_lost(follow, &fit);
+                half_width = err ? NAN : portfolio_half_width(&follow->portfolio, &fit);
 
                 /* What is wider than itself says nothing yet. */
                 if (half_width > 1000)

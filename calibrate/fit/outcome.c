@@ -19,9 +19,6 @@
 /* A profile holds no larger number: what is only known to be below it is not known. */
 #define PROFILE_MAX 1e9
 
-/* Wider than this half of itself, a value is not one to print. */
-#define RESOLVED_MAX 0.5
-
 /*
  * Standard deviations that the covariance does not hold, in percent: of all energies alike (what a joule is), and of
  * each component (what the model leaves out: temperature, mix of instructions). docs/accuracy.md shows what they give.
@@ -137,7 +134,7 @@ static void judge_line(struct outcome_line *line, double value, double variance,
         line->value = value;
         line->standard_error = sqrt(fmax(variance, 0));
         line->half_width = t * line->standard_error;
-        line->resolved = line->half_width <= RESOLVED_MAX * value;
+        line->resolved = line->half_width <= OUTCOME_RESOLVED_MAX * value;
         if (!line->resolved)
                 snprintf(line->remark, sizeof(line->remark), "not resolved (<= %.3g)", value + line->half_width);
 }

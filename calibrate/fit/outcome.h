@@ -15,6 +15,9 @@
 
 #define REMARK_MAX 128
 
+/* Wider than this half of itself, a value is not one to print. */
+#define OUTCOME_RESOLVED_MAX 0.5
+
 struct outcome_line {
         char key[PROFILE_KEY_MAX];
         double value;          /* NaN: not identifiable */

@@ -24,6 +24,8 @@ void portfolio_clear(struct portfolio *portfolio)
 {
         matrix_freep(&portfolio->totals);
         matrix_freep(&portfolio->apps);
+        free(portfolio->lost);
+        portfolio->lost = NULL;
 }
 
 int portfolio_make(const struct columns *columns, const char *path, struct portfolio *ret)
@@ -37,7 +39,8 @@ int portfolio_make(const struct columns *columns, const char *path, struct portf
                 return err;
         portfolio.totals = gsl_matrix_calloc(usage.n_totals, columns->n);
         portfolio.apps = gsl_matrix_calloc(usage.n_apps, columns->n);
-        if (!portfolio.totals || !portfolio.apps) {
+        portfolio.lost = calloc(columns->n, sizeof(*portfolio.lost));
+        if (!portfolio.totals || !portfolio.apps || !portfolio.lost) {
                 portfolio_usage_clear(&usage);
                 portfolio_clear(&portfolio);
                 return -ENOMEM;
@@ -59,6 +62,13 @@ static double energy(const gsl_vector *v, const struct regression *fit)
 
         gsl_blas_ddot(v, &b.vector, &sum);
         return sum;
+}
+
+/* Row @i of totals or apps, without what is lost. */
+static void ask(const struct portfolio *portfolio, const gsl_matrix *rows, size_t i, gsl_vector *to)
+{
+        for (size_t j = 0; j < rows->size2; j++)
+                gsl_vector_set(to, j, portfolio->lost[j] ? 0 : gsl_matrix_get(rows, i, j));
 }
 
 /*
@@ -105,15 +115,17 @@ double portfolio_half_width(const struct portfolio *portfolio, const struct regr
 {
         size_t n = portfolio->totals->size1;
         _cleanup_free_ double *relative = calloc(n + 1, sizeof(*relative));
+        _cleanup_vector_ gsl_vector *v = gsl_vector_alloc(fit->p);
         _cleanup_matrix_ gsl_matrix *c = NULL;
 
-        if (!relative || n == 0 || given_level(fit, &c) < 0 || !c)
+        if (!relative || !v || n == 0 || given_level(fit, &c) < 0 || !c)
                 return NAN;
         for (size_t i = 0; i < n; i++) {
-                gsl_vector_const_view v = gsl_matrix_const_row(portfolio->totals, i);
-                double e = energy(&v.vector, fit), s2;
+                double e, s2;
 
-                if (variance(&v.vector, c, &s2) < 0 || !(e > 0) || !(s2 >= 0))
+                ask(portfolio, portfolio->totals, i, v);
+                e = energy(v, fit);
+                if (variance(v, c, &s2) < 0 || !(e > 0) || !(s2 >= 0))
                         return NAN;
                 relative[i] = hypot(sqrt(s2) / e, SCALE_PERCENT / 100);
         }
@@ -122,24 +134,29 @@ double portfolio_half_width(const struct portfolio *portfolio, const struct regr
                gsl_stats_quantile_from_sorted_data(relative, 1, n, 0.8);
 }
 
-/* Rows of the portfolio divided by their energy, so that variances are relative, times the covariance. */
-static int weighted(const gsl_matrix *rows, double weight, const struct regression *fit, gsl_matrix *to, size_t *at)
+/* Rows of the portfolio divided by their energy, so that variances are relative. */
+static int weighted(const struct portfolio *portfolio, const gsl_matrix *rows, double weight,
+                    const struct regression *fit, gsl_matrix *to, size_t *at)
 {
+        gsl_matrix_view part;
         double most = 0;
 
+        if (rows->size1 == 0)
+                return -EDOM;
+        part = gsl_matrix_submatrix(to, *at, 0, rows->size1, rows->size2);
+        *at += rows->size1;
         for (size_t i = 0; i < rows->size1; i++) {
-                gsl_vector_const_view v = gsl_matrix_const_row(rows, i);
+                gsl_vector_view row = gsl_matrix_row(&part.matrix, i);
 
-                most = fmax(most, energy(&v.vector, fit));
+                ask(portfolio, rows, i, &row.vector);
+                most = fmax(most, energy(&row.vector, fit));
         }
         if (most <= 0)
                 return -EDOM;
-        for (size_t i = 0; i < rows->size1; i++, (*at)++) {
-                gsl_vector_const_view v = gsl_matrix_const_row(rows, i);
-                gsl_vector_view row = gsl_matrix_row(to, *at);
+        for (size_t i = 0; i < rows->size1; i++) {
+                gsl_vector_view row = gsl_matrix_row(&part.matrix, i);
 
-                gsl_vector_memcpy(&row.vector, &v.vector);
-                gsl_vector_scale(&row.vector, weight / fmax(energy(&v.vector, fit), 0.05 * most));
+                gsl_vector_scale(&row.vector, weight / fmax(energy(&row.vector, fit), 0.05 * most));
         }
         return 0;
 }
@@ -154,9 +171,9 @@ static int sensitivity(const struct portfolio *portfolio, const struct regressio
 
         if (!v || !vc)
                 return -ENOMEM;
-        err = weighted(portfolio->totals, 1, fit, v, &at);
+        err = weighted(portfolio, portfolio->totals, 1, fit, v, &at);
         if (!err)
-                err = weighted(portfolio->apps, APP_WEIGHT, fit, v, &at);
+                err = weighted(portfolio, portfolio->apps, APP_WEIGHT, fit, v, &at);
         if (err)
                 return err;
         gsl_blas_dgemm(CblasNoTrans, CblasNoTrans, 1, v, &c.matrix, 0, vc);
