@@ -137,6 +137,27 @@ static void knows_connections_from_elsewhere(void)
         }
 }
 
+/* From a far end on the link, which goes over any interface; at the end of a table such as a busy machine has. */
+static void finds_it_among_thousands(void)
+{
+        static const char login[] = "9999: 000080FE000000000000000001000000:0016 000080FE000000000000000002000000:D2F0 01 0:0\n";
+        static const char other[] = "   2: 000080FE000000000000000001000000:D2F0 000080FE000000000000000002000000:01BB 06 "
+                                    "00000000:00000000 03:000010B4 00000000     0        0 0 3 0000000000000000        \n";
+        char dir[] = "/tmp/joulecast-wifi-XXXXXX";
+        _cleanup_free_ char *text = malloc(5000 * strlen(other) + sizeof(login));
+        int fd;
+
+        check(text && mkdtemp(dir));
+        for (size_t i = 0; i < 5000; i++)
+                memcpy(text + i * strlen(other), other, strlen(other));
+        memcpy(text + 5000 * strlen(other), login, sizeof(login));
+        check(tree_write(dir, "proc/net/tcp6", text, strlen(text)));
+        fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        check(remote_login_over(fd, "wlan0") || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__);
+        closep(&fd);
+        tree_remove(dir);
+}
+
 static void knows_what_sshd_says(void)
 {
         static const struct {
@@ -308,6 +329,7 @@ int main(void)
         finds_the_radio();
         finds_the_default_routes();
         knows_connections_from_elsewhere();
+        finds_it_among_thousands();
         knows_what_sshd_says();
         reads_routes();
         finds_what_an_interface_is_made_of();

@@ -18,7 +18,6 @@
 #include "interface.h"
 #include "util.h"
 
-#define TEXT_MAX (256 << 10)
 #define PARENTS_MAX 64
 #define SOCKETS_MAX 64
 #define SSH_PORT 22
@@ -210,13 +209,14 @@ static bool is_login(const struct search *search, const struct connection *conne
 
 static void connections(struct search *search, const char *path)
 {
-        _cleanup_free_ char *text = malloc(TEXT_MAX);
+        int fd = openat(search->root_fd, path, O_RDONLY | O_CLOEXEC);
+        _cleanup_fclose_ FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
         struct connection connection;
-        char *state = NULL;
+        char line[512];
 
-        if (!text || util_read_at(search->root_fd, path, text, TEXT_MAX) < 0)
-                return;
-        for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state))
+        if (!file)
+                closep(&fd);
+        while (file && fgets(line, sizeof(line), file)) /* there may be many thousands */
                 if (connection_parse(line, &connection) == 0 && is_login(search, &connection))
                         judge(search, &connection);
 }
