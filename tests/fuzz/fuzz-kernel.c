@@ -7,6 +7,7 @@
 #include "cpu.h"
 #include "disk.h"
 #include "fuzz.h"
+#include "gpu.h"
 #include "net.h"
 #include "process.h"
 #include "util.h"
@@ -43,6 +44,14 @@ static void cpu(const char *text)
         cpu_parse_stat_line(text, &number, &ticks);
 }
 
+static void gpu(const char *text)
+{
+        struct gpu_client client;
+
+        if (gpu_parse_fdinfo(text, &client))
+                fuzz_assert(memchr(client.device, '\0', sizeof(client.device)) && !strpbrk(client.device, " \t\n"));
+}
+
 static void process(const uint8_t *data, size_t size, const char *text)
 {
         struct process_stat stat;
@@ -62,6 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_assert(text);
         battery(text);
         cpu(text);
+        gpu(text);
         process(data, size, text);
         if (net_parse_line(text, &net))
                 fuzz_assert(memchr(net.name, '\0', sizeof(net.name)));

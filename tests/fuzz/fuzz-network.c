@@ -1,0 +1,32 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "fuzz.h"
+#include "nl80211.h"
+#include "remote-login.h"
+#include "util.h"
+
+/*
+ * What calibrate reads of the network before it turns a radio off: routes, connections, what sshd says, and the station
+ * that it is with; all parsers on the same bytes.
+ */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        _cleanup_free_ char *text = strndup((const char *)data, size);
+        struct connection connection;
+        struct nl80211_station station;
+        unsigned interface;
+
+        fuzz_assert(text);
+        if (connection_parse(text, &connection) == 0)
+                fuzz_assert(connection.far.family && !address_is_loopback(&connection.far));
+        if (ssh_connection_parse(text, &connection) == 0)
+                fuzz_assert(connection.far.family);
+        route_is_default_in(text, "wlan0");
+        route_is_default_in6(text, "wlan0");
+        route_parse(data, size, &interface);
+        if (nl80211_parse_station(data, size, &station) == 0)
+                fuzz_assert(station.signal_dbm >= -128 && station.signal_dbm <= 127);
+        return 0;
+}
