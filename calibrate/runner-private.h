@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What the level's and the gauge's halves of the runner share. */
+/* What the parts of the runner share: looks, the level's steps, the gauge. */
 
 #include "runner.h"
 
@@ -15,3 +15,10 @@ bool runner_hindered(int err);
 /* The span's part of an observation; moves its usage. */
 int span_fill(struct runner *runner, const struct mode *mode, enum observation_method method,
               struct observation *observation);
+
+/* runner-look.c: reads everything and counts it, apart from the looks. */
+int runner_count(struct runner *runner);
+/* A look reads everything anyway. */
+bool runner_looks_are_cheap(const struct runner *runner);
+/* What full charge holds at the voltage of now. */
+double runner_full_mwh(const struct runner *runner);

@@ -1,0 +1,176 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What a look at the device sees, and what its counters moved by since the one before. */
+
+#include "runner-private.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "units.h"
+#include "util.h"
+
+static double known(uint32_t have, uint32_t bit, double value)
+{
+        return have & bit ? value : NAN;
+}
+
+/* The finest level that the battery shows, in percent. */
+static double fine_level(const struct battery *battery)
+{
+        uint32_t charge = BATTERY_CHARGE_NOW | BATTERY_CHARGE_FULL, energy = BATTERY_ENERGY_NOW | BATTERY_ENERGY_FULL;
+
+        if ((battery->have & charge) == charge && battery->charge_full_uah)
+                return 100.0 * (double)battery->charge_now_uah / (double)battery->charge_full_uah;
+        if ((battery->have & energy) == energy && battery->energy_full_uwh)
+                return 100.0 * (double)battery->energy_now_uwh / (double)battery->energy_full_uwh;
+        return NAN;
+}
+
+void look_at(const struct sample *sample, bool fine, struct look *look)
+{
+        const struct battery *battery = &sample->battery;
+        uint32_t have = sample->have & SAMPLE_BATTERY ? battery->have : 0;
+
+        *look = (struct look){
+                .at_ns = sample->boottime_ns,
+                .realtime_ns = sample->realtime_ns,
+                .status = have ? battery->status : BATTERY_UNKNOWN,
+                .capacity_percent = known(have, BATTERY_CAPACITY, battery->capacity_percent),
+                .charge_full_uah = known(have, BATTERY_CHARGE_FULL, (double)battery->charge_full_uah),
+                .voltage_mv = known(have, BATTERY_VOLTAGE, (double)battery->voltage_uv / 1e3),
+                .power_mw = known(have, BATTERY_POWER, (double)battery->power_uw / 1e3),
+                .temperature_c = known(have, BATTERY_TEMPERATURE, battery->temperature_dc / 10.0),
+        };
+        look->level_percent = have && fine ? fine_level(battery) : look->capacity_percent;
+}
+
+static uint32_t counted(uint32_t sample_have)
+{
+        static const struct {
+                uint32_t sample, usage;
+        } pairs[] = {
+                { SAMPLE_OPPS, USAGE_CPU }, { SAMPLE_DISK, USAGE_DISK }, { SAMPLE_WIFI, USAGE_WIFI },
+                { SAMPLE_GPU, USAGE_GPU }, { SAMPLE_SCREEN, USAGE_DISPLAY },
+        };
+        uint32_t have = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
+                if (sample_have & pairs[i].sample)
+                        have |= pairs[i].usage;
+        return have;
+}
+
+/* All rows of an interval, nobody's too, are the whole machine. */
+static int count(struct runner *runner)
+{
+        const struct interval *interval = &runner->interval;
+        struct usage *usage = &runner->span.usage;
+        uint32_t before = usage->time_ns || usage->have ? usage->have : USAGE_ALL;
+
+        for (size_t i = 0; i < interval->n_rows; i++) {
+                int err = usage_add(usage, &interval->rows[i].usage);
+
+                if (err)
+                        return err;
+        }
+        usage->have = before & counted(interval->have);
+        runner->span.suspend_ns += interval->suspend_ns;
+        return 0;
+}
+
+static void integrate(struct span *span, const struct look *before, const struct look *now)
+{
+        double seconds = (double)(now->at_ns - before->at_ns) / (double)NS_PER_S;
+
+        if (isfinite(now->voltage_mv)) {
+                span->voltage_mv_s += now->voltage_mv * seconds;
+                span->voltage_s += seconds;
+        }
+        if (isfinite(now->power_mw)) {
+                span->power_mw_s += now->power_mw * seconds;
+                span->power_s += seconds;
+        }
+        if (now->status != BATTERY_DISCHARGING && now->status != BATTERY_UNKNOWN)
+                span->disturbed = true;
+        span->looks++;
+}
+
+/* What full charge holds at the voltage of now. */
+double runner_full_mwh(const struct runner *runner)
+{
+        double charge_mwh = runner->look.charge_full_uah * runner->look.voltage_mv / 1e6;
+
+        return isnan(charge_mwh) ? runner->description->energy_full_mwh : charge_mwh;
+}
+
+bool runner_looks_are_cheap(const struct runner *runner)
+{
+        return !runner->hardware->ops->read_battery;
+}
+
+/* Reads everything and counts it, apart from the looks. */
+int runner_count(struct runner *runner)
+{
+        int err;
+
+        sample_reset(&runner->sample);
+        err = runner->hardware->ops->read(runner->hardware, &runner->sample);
+        if (!err)
+                err = interval_make(runner->maker, &runner->sample, &runner->interval);
+        if (err)
+                return err == -ENODATA ? 0 : err; /* the first */
+        return count(runner);
+}
+
+static void see(struct runner *runner, const struct sample *sample)
+{
+        look_at(sample, runner->fine, &runner->look);
+        runner->hindrance = 0;
+        if (runner->hardware->ops->may_go_on)
+                runner->hindrance = runner->hardware->ops->may_go_on(runner->hardware, sample, runner->reason,
+                                                                     sizeof(runner->reason));
+}
+
+static void draw(struct runner *runner, const struct look *before)
+{
+        integrate(&runner->span, before, &runner->look);
+        runner->drawn_percent += runner->look.power_mw / runner_full_mwh(runner) * 100 *
+                                 ((double)(runner->look.at_ns - before->at_ns) / (double)NS_PER_S / 3600);
+}
+
+static int look_at_all(struct runner *runner)
+{
+        struct look before = runner->look;
+        int err;
+
+        sample_reset(&runner->sample);
+        err = runner->hardware->ops->read(runner->hardware, &runner->sample);
+        if (err)
+                return err;
+        see(runner, &runner->sample);
+        err = interval_make(runner->maker, &runner->sample, &runner->interval);
+        if (err == -ENODATA)
+                return 0; /* the first */
+        if (err)
+                return err;
+        draw(runner, &before);
+        return count(runner);
+}
+
+int runner_look(struct runner *runner)
+{
+        struct look before = runner->look;
+        int err;
+
+        if (runner_looks_are_cheap(runner) || before.at_ns == 0)
+                return look_at_all(runner);
+        sample_reset(&runner->battery_sample);
+        err = runner->hardware->ops->read_battery(runner->hardware, &runner->battery_sample);
+        if (err)
+                return err;
+        see(runner, &runner->battery_sample);
+        draw(runner, &before);
+        return 0;
+}

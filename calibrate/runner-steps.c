@@ -1,0 +1,130 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Modes by the steps of the battery's level. */
+
+#include "runner-private.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "refuse.h"
+#include "units.h"
+#include "util.h"
+
+/* Looks at the level this often until its refresh is known, so that this can be learnt. Fine levels are fresher. */
+#define POLL_UNKNOWN_S 0.5
+#define POLL_UNKNOWN_FINE_S 0.2
+#define POLLS_PER_REFRESH 5
+#define POLL_MIN_S 0.2
+#define POLL_MAX_S 5.0
+
+static double poll_s(const struct runner *runner)
+{
+        if (isnan(runner->refresh.period_s))
+                return runner->fine ? POLL_UNKNOWN_FINE_S : POLL_UNKNOWN_S;
+        return fmin(fmax(runner->refresh.period_s / POLLS_PER_REFRESH, POLL_MIN_S), POLL_MAX_S);
+}
+
+/* A fine level that stands still while the percentage falls by so many is stuck. */
+#define STUCK_PERCENT 2
+
+/* Waits for the level to change; @fallen gets by how much (below 0: it rose). -EPROTO: it is stuck. */
+static int wait_step(struct runner *runner, double *fallen)
+{
+        double level = runner->look.level_percent, capacity = runner->look.capacity_percent;
+
+        for (;;) {
+                double poll = poll_s(runner);
+                int err = runner_wait(runner, poll, poll);
+
+                if (err)
+                        return err;
+                if (runner->span.disturbed || isnan(runner->look.level_percent) || isnan(level))
+                        break;
+                if (runner->look.level_percent == level) {
+                        if (runner->fine && capacity - runner->look.capacity_percent >= STUCK_PERCENT)
+                                return -EPROTO;
+                        continue;
+                }
+                refresh_step(&runner->refresh, runner->look.at_ns, poll);
+                break;
+        }
+        *fallen = level - runner->look.level_percent;
+        if (*fallen > 0)
+                runner->step_percent = fmin(isnan(runner->step_percent) ? INFINITY : runner->step_percent, *fallen);
+        return 0;
+}
+
+/*
+ * From here on the span is this mode's. What has a state and no counter (screen, association) counts as it was found at
+ * either end of an interval, so the change from one mode to the other gets an interval of its own.
+ */
+static int begin_mode(struct runner *runner, const struct mode *mode)
+{
+        int err = span_begin(runner);
+
+        if (!err)
+                err = runner_hold(runner, mode);
+        return err || runner_looks_are_cheap(runner) ? err : runner_count(runner);
+}
+
+int runner_burn(struct runner *runner, const struct mode *mode, struct observation *ret)
+{
+        double fallen = 0;
+        int err;
+
+        refresh_gap(&runner->refresh);
+        err = begin_mode(runner, mode);
+        if (!err && !runner_looks_are_cheap(runner))
+                err = runner_look(runner); /* a step while the mode was set up was not seen when it came */
+        if (!err)
+                err = wait_step(runner, &fallen);
+        if (err && !runner_hindered(err))
+                return err;
+        err = span_fill(runner, mode, runner->fine ? METHOD_TICKS : METHOD_PERCENT, ret);
+        if (err)
+                return err;
+        ret->burn = true;
+        ret->percent = runner->look.level_percent;
+        ret->refresh_s = runner->refresh.period_s;
+        return 0;
+}
+
+/* A mode must last this many refreshes, else the refresh decides its length and not its power. */
+#define REFRESHES_PERCENT 10
+#define REFRESHES_TICKS 20
+
+static double shortest_s(const struct runner *runner, double min_s)
+{
+        double refreshes = runner->fine ? REFRESHES_TICKS : REFRESHES_PERCENT;
+
+        return isnan(runner->refresh.period_s) ? min_s : fmax(min_s, refreshes * runner->refresh.period_s);
+}
+
+int runner_steps(struct runner *runner, const struct mode *mode, double steps_percent, double min_s,
+                 struct observation *ret)
+{
+        double level = runner->look.level_percent, fallen = 0, jump = 0, biggest = 0, steps = 0;
+        int err = begin_mode(runner, mode);
+
+        while (!err && (fallen < steps_percent * 0.999 || span_seconds(runner) < shortest_s(runner, min_s))) {
+                err = wait_step(runner, &jump);
+                if (err || runner->span.disturbed || !(jump > 0))
+                        break;
+                fallen = level - runner->look.level_percent;
+                biggest = fmax(biggest, jump);
+                steps++;
+        }
+        if (err && !runner_hindered(err))
+                return err;
+        err = span_fill(runner, mode, runner->fine ? METHOD_TICKS : METHOD_PERCENT, ret);
+        if (err)
+                return err;
+        /* Full steps were shown at both ends: just below the upper edge of one, down to the same of another. */
+        ret->percent = level + (isnan(runner->step_percent) ? 0 : runner->step_percent) - fallen / 2;
+        ret->refresh_s = runner->refresh.period_s;
+        ret->steps = fallen;
+        refuse_steps(runner, jump, biggest, steps, ret);
+        return 0;
+}
