@@ -13,11 +13,26 @@
 /* Mean voltage of a lithium-ion cell over its whole charge, V: what turns uAh into mWh when nothing else does. */
 #define GENERIC_MEAN_V 3.88
 
+/* A cell that has something left is between 3.5 and 4.4 V: so many are in series at this mean of all observations. */
+#define CELL_V 3.95
+
+static double cells_of(const struct observation *observations, size_t n)
+{
+        double sum_v = 0, seen = 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (observations[i].voltage_mv > 0) {
+                        sum_v += observations[i].voltage_mv / 1000;
+                        seen++;
+                }
+        return seen > 0 ? fmax(round(sum_v / seen / CELL_V), 1) : 1;
+}
+
 static double energy_of(const struct observation *observations, size_t n)
 {
         for (size_t i = 0; i < n; i++)
                 if (observations[i].charge_full_uah > 0)
-                        return observations[i].charge_full_uah / 1000 * GENERIC_MEAN_V;
+                        return observations[i].charge_full_uah / 1000 * GENERIC_MEAN_V * cells_of(observations, n);
         return NAN;
 }
 
