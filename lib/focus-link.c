@@ -6,12 +6,12 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 
+#include "local-socket.h"
 #include "units.h"
 #include "util.h"
 
+#define QUEUE 8 /* who waits to be let in */
 #define AGENTS_MAX 16 /* users that are logged in at once */
 #define OLDEST_NS (5 * NS_PER_S) /* an agent that comes later than this does not rewrite what was unknown */
 
@@ -67,25 +67,6 @@ static int watch(struct focus_link *link, int fd, void *who)
         return epoll_ctl(link->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-static int listen_at(const char *path)
-{
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
-        _cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-        if (fd < 0)
-                return -errno;
-        if (strlen(path) >= sizeof(address.sun_path))
-                return -ENAMETOOLONG;
-        strcpy(address.sun_path, path);
-        if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
-                return -EADDRINUSE; /* another service lives there: its agents stay its own */
-        unlink(path);
-        if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 || chmod(path, 0666) < 0 ||
-            listen(fd, 8) < 0)
-                return -errno;
-        return take_fd(&fd);
-}
-
 int focus_link_open(const char *path, int root_fd, const struct focus_link_ops *ops, void *data,
                     const struct log *log,
                     struct focus_link **ret)
@@ -105,10 +86,7 @@ int focus_link_open(const char *path, int root_fd, const struct focus_link_ops *
         link->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
         if (link->epoll_fd < 0)
                 return -errno;
-        err = util_make_parent(path, 0755);
-        if (err)
-                return err;
-        link->listen_fd = listen_at(path);
+        link->listen_fd = local_socket_listen(path, SOCK_SEQPACKET, QUEUE);
         if (link->listen_fd < 0)
                 return link->listen_fd;
         link->path = strdup(path);

@@ -9,9 +9,8 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 
+#include "local-socket.h"
 #include "poller.h"
 #include "units.h"
 #include "util.h"
@@ -61,53 +60,6 @@ void answers_close(struct answers *answers)
         free(answers);
 }
 
-/* A socket that nobody listens at any more is in the way; a file of another kind, or of the living, is left alone. */
-static int remove_dead(const struct sockaddr_un *address)
-{
-        _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        struct stat info;
-
-        if (lstat(address->sun_path, &info) < 0)
-                return errno == ENOENT ? 0 : -errno;
-        if (!S_ISSOCK(info.st_mode))
-                return -EEXIST;
-        if (fd < 0)
-                return -errno;
-        if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 || errno != ECONNREFUSED)
-                return -EADDRINUSE;
-        return unlink(address->sun_path) < 0 ? -errno : 0;
-}
-
-static int listen_at(const char *path, int *ret)
-{
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
-        _cleanup_close_ int fd = -1;
-        mode_t mask;
-        int err;
-
-        if (strlen(path) >= sizeof(address.sun_path))
-                return -ENAMETOOLONG;
-        strcpy(address.sun_path, path);
-        mask = umask(022); /* a folder that users can look into */
-        err = util_make_parent(path, 0755);
-        umask(mask);
-        if (err == 0)
-                err = remove_dead(&address);
-        if (err < 0)
-                return err;
-        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-                return -errno;
-        /* All may ask: who they are decides what they see. */
-        if (chmod(path, 0666) < 0 || listen(fd, QUEUE) < 0) {
-                err = -errno;
-                unlink(path);
-                return err;
-        }
-        *ret = take_fd(&fd);
-        return 0;
-}
-
 int answers_open(const char *path, const struct question_source *source, uint64_t share_ns, const struct log *log,
                  struct answers **ret)
 {
@@ -116,8 +68,8 @@ int answers_open(const char *path, const struct question_source *source, uint64_
         int err = answers && copy ? 0 : -ENOMEM;
 
         if (err == 0) {
-                answers->fd = -1;
-                err = listen_at(path, &answers->fd);
+                answers->fd = local_socket_listen(path, SOCK_STREAM, QUEUE);
+                err = MIN(answers->fd, 0);
         }
         if (err < 0) {
                 log_error(log, "cannot answer users at the socket %s: %s", path, strerror(-err));

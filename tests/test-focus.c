@@ -283,6 +283,33 @@ static void link_hangs_up(void)
 }
 
 /* Another user's process: only root can try. */
+/* What is in the way is removed if it is a dead socket, and only then. */
+static void link_in_the_way(void)
+{
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        struct focus_link *link = NULL;
+        char dir[] = "/tmp/joulecast-way-XXXXXX";
+        int busy = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), fds[4];
+
+        check(mkdtemp(dir) != NULL);
+        snprintf(address.sun_path, sizeof(address.sun_path), "%s/focus.sock", dir);
+        check_int(util_write_file(address.sun_path, "mine", 4, 0600), 0);
+        check_int(focus_link_open(address.sun_path, -1, NULL, NULL, NULL, &link), -EEXIST);
+        check_int(unlink(address.sun_path), 0);
+        check(bind(busy, (struct sockaddr *)&address, sizeof(address)) == 0 && listen(busy, 0) == 0);
+        for (size_t i = 0; i < ARRAY_SIZE(fds); i++) { /* until nobody more is let in */
+                fds[i] = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+                (void)!connect(fds[i], (struct sockaddr *)&address, sizeof(address));
+        }
+        check_int(focus_link_open(address.sun_path, -1, NULL, NULL, NULL, &link), -EADDRINUSE);
+        for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+                closep(&fds[i]);
+        closep(&busy);
+        check_int(focus_link_open(address.sun_path, -1, NULL, NULL, NULL, &link), 0);
+        focus_link_close(link);
+        check_int(rmdir(dir), 0);
+}
+
 static void foreign_pid(void)
 {
         struct focus_message message = good();
@@ -528,6 +555,7 @@ int main(void)
         buckets();
         link_believes();
         link_hangs_up();
+        link_in_the_way();
         foreign_pid();
         late_changes();
         screen_time_is_split_exactly();
