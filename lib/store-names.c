@@ -186,7 +186,10 @@ const struct opp_name *names_find_opp(const struct store *store, uint64_t id)
 /* Adds one row; its id is larger than all before. */
 static int insert(struct store *store, sqlite3_stmt *statement, int64_t *ret)
 {
-        int err = store_step(store, statement);
+        int err = store_begin(store);
+
+        if (!err)
+                err = store_step(store, statement);
 
         if (err)
                 return err < 0 ? err : -EBADMSG;

@@ -156,6 +156,8 @@ sqlite3_stmt *store_statement(struct store *store, enum statement which); /* NUL
 int store_step(struct store *store, sqlite3_stmt *statement);  /* 1: a row; 0: done; negative errno */
 int store_run(struct store *store, enum statement which);      /* a statement without result */
 int store_prepare_database(struct store *store);
+/* A transaction for writing, if there is none yet. One statement alone is one by itself, and needs none. */
+int store_begin(struct store *store);
 /* Ends a transaction: commits if @err is 0, else rolls back. Returns @err or what the commit says. */
 int store_finish(struct store *store, int err);
 

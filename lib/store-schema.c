@@ -204,6 +204,11 @@ int store_run(struct store *store, enum statement which)
         return err < 0 ? err : 0;
 }
 
+int store_begin(struct store *store)
+{
+        return sqlite3_get_autocommit(store->db) ? store_run(store, SQL_BEGIN_WRITE) : 0;
+}
+
 int store_finish(struct store *store, int err)
 {
         if (!err)

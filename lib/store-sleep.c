@@ -38,6 +38,9 @@ int sleep_put(struct store *store, const struct interval *interval, int64_t end_
 
         if (!is_sleep(interval))
                 return 0;
+        err = store_begin(store);
+        if (err)
+                return err;
         add = store_statement(store, SQL_ADD_SLEEP);
         if (!add)
                 return -EBADMSG;

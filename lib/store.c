@@ -375,6 +375,9 @@ static int put_alive(struct store *store, const struct interval *interval)
         if (store->alive_id && packed.n == store->alive.n &&
             (packed.n == 0 || memcmp(packed.data, store->alive.data, packed.n) == 0))
                 return 0;
+        err = store_begin(store);
+        if (err)
+                return err;
         add = store_statement(store, SQL_ADD_ALIVE);
         if (!add)
                 return -EBADMSG;
@@ -459,25 +462,27 @@ static bool is_sane(const struct interval *interval)
                interval->start_realtime_ns <= interval->end_realtime_ns;
 }
 
+/* Mostly the interval is all there is to write, and a transaction by itself; whoever adds another row begins one. */
 int store_append(struct store *store, const struct interval *interval)
 {
         int64_t end_ns = interval->end_realtime_ns;
-        int err = store->mode != STORE_WRITE ? -EROFS : is_sane(interval) ? store_run(store, SQL_BEGIN_WRITE) : -ERANGE;
+        int err = store->mode != STORE_WRITE ? -EROFS : is_sane(interval) ? find_key(store, &end_ns) : -ERANGE;
+        bool late = end_ns <= store->marks.hour_done_ns;
 
-        if (err)
-                return err;
-        err = find_key(store, &end_ns);
+        if (!err && late)
+                err = store_begin(store);
         if (!err)
                 err = put_rows(store, interval, end_ns);
         if (!err)
                 err = put_alive(store, interval);
         if (!err)
-                err = put_interval(store, interval, end_ns);
-        if (!err)
                 err = sleep_put(store, interval, end_ns);
-        if (!err && end_ns <= store->marks.hour_done_ns)
+        if (!err)
+                err = put_interval(store, interval, end_ns);
+        if (!err && late)
                 err = roll_up_late(store, end_ns);
-        err = store_finish(store, err);
+        if (!sqlite3_get_autocommit(store->db))
+                err = store_finish(store, err);
         if (!err)
                 store->last_ns = MAX(store->last_ns, end_ns);
         if (err) {

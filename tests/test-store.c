@@ -391,6 +391,61 @@ static void one_writer_many_readers(void)
         remove_database();
 }
 
+static void run_sql(const char *text)
+{
+        sqlite3 *db;
+
+        sqlite3_open(path, &db);
+        check_int(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_close(db);
+}
+
+static int64_t count_in_file(const char *table)
+{
+        sqlite3_stmt *statement;
+        sqlite3 *db;
+        char text[64];
+        int64_t n;
+
+        snprintf(text, sizeof(text), "SELECT count(*) FROM %s", table);
+        sqlite3_open(path, &db);
+        check_int(sqlite3_prepare_v2(db, text, -1, &statement, NULL), SQLITE_OK);
+        check_int(sqlite3_step(statement), SQLITE_ROW);
+        n = sqlite3_column_int64(statement, 0);
+        sqlite3_finalize(statement);
+        sqlite3_close(db);
+        return n;
+}
+
+/* An interval and the names that came with it are there at once, or not at all; and so is one that brings no names. */
+static void failed_append_leaves_nothing(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        struct interval interval = { .end_realtime_ns = START, .start_realtime_ns = START - S, .elapsed_ns = NS_PER_S };
+
+        add_row(&interval, 0, "", STATE_BACKGROUND);
+        check_int(store_append(store, &interval), 0);
+        run_sql("CREATE UNIQUE INDEX one_length ON interval (elapsed_ns)");
+        interval.end_realtime_ns += S;
+        check_int(store_append(store, &interval), -EBADMSG); /* it is all there is to write */
+        add_row(&interval, 7, "new", STATE_BACKGROUND)->usage.read_bytes = 5;
+        add_alive(&interval, "new", STATE_BACKGROUND, NS_PER_S);
+        check_int(store_append(store, &interval), -EBADMSG);
+        check_int(count_in_file("interval"), 1);
+        check_int(count_in_file("process"), 0);
+        check_int(count_in_file("app"), 1); /* nobody */
+        run_sql("DROP INDEX one_length");
+        check_int(store_append(store, &interval), 0);
+        interval.end_realtime_ns += S;
+        check_int(store_append(store, &interval), 0); /* no new name: alone */
+        check_int(count_in_file("interval"), 3);
+        check_int(count_in_file("process"), 1);
+        check_int(count_rows(store, "new"), 2);
+        interval_clear(&interval);
+        store_close(store);
+        remove_database();
+}
+
 /* Killed at any moment, a roll-up has happened or has not. */
 static void killed_in_roll_up(void)
 {
@@ -515,15 +570,6 @@ static int read_all(int *sentences)
         store_battery(store, INT64_MIN, INT64_MAX, &battery);
         store_close(store);
         return err;
-}
-
-static void run_sql(const char *text)
-{
-        sqlite3 *db;
-
-        sqlite3_open(path, &db);
-        check_int(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
-        sqlite3_close(db);
 }
 
 static struct store_battery battery_of_all(struct store *store)
@@ -763,6 +809,7 @@ int main(void)
         shaped_usages_come_back_exactly();
         empty_and_missing();
         one_writer_many_readers();
+        failed_append_leaves_nothing();
         killed_in_roll_up();
         hostile_names_come_back_printable();
         a_flood_of_names_ends_in_one_row();
