@@ -121,9 +121,15 @@ static int run_walk(struct process_collector *collector, uint64_t after_ns, bool
 }
 
 /*
- * More processes than records: the rest in further walks, which begin a second before the youngest that was
- * seen, since two that are born at the same time may stand in either order. Each begins anew, in the order of the list.
+ * Where the walk after one that was full begins: a second before the youngest that was seen, since two that are born
+ * at the same time may stand in either order; nearer, where that second has more processes than there are records.
  */
+static uint64_t next_walk_ns(uint64_t after_ns, uint64_t youngest_ns)
+{
+        return MAX(youngest_ns - NS_PER_S, after_ns + (youngest_ns - after_ns) / 2);
+}
+
+/* More processes than records: the rest in further walks. Each begins anew, in the order of the list. */
 static int walk_in_parts(struct process_collector *collector)
 {
         const struct process_bpf *bpf = collector->bpf;
@@ -133,19 +139,19 @@ static int walk_in_parts(struct process_collector *collector)
 
         while (!err) {
                 size_t n = bpf->bss->walk_state.n_changed;
-                uint64_t youngest_ns;
+                uint64_t next_ns;
 
                 for (size_t i = 0; !err && i < n; i++)
-                        if (after_ns == 0 || collector->records[i].start_ns > after_ns + NS_PER_S ||
+                        if (after_ns == 0 ||
                             !process_table_is_seen(collector->table, (pid_t)collector->records[i].pid,
                                                    collector->records[i].start_ns))
                                 err = take_record(collector, i, place++);
                 if (err || !bpf->bss->walk_state.full || n == 0)
                         return err;
-                youngest_ns = collector->records[n - 1].start_ns;
-                if (youngest_ns <= after_ns + NS_PER_S)
+                next_ns = next_walk_ns(after_ns, collector->records[n - 1].start_ns);
+                if (next_ns <= after_ns)
                         return -EOVERFLOW;
-                after_ns = youngest_ns - NS_PER_S;
+                after_ns = next_ns;
                 err = run_walk(collector, after_ns, true);
         }
         return err;

@@ -225,6 +225,10 @@ static int read_process(struct process_source *self, pid_t pid, size_t *at, stru
         process->cpu_ns = stat.cpu_ticks * TICK_NS;
         process->have = PROCESS_CPU;
         read_io(self, name, known, process);
+        if (!self->apps) {
+                program_of_process(self->proc_fd, name, stat.comm, process->app, sizeof(process->app));
+                return 0;
+        }
         return apps_find(self->apps, &(struct app_process){ pid, stat.parent, stat.start_time, known->uid,
                                                             stat.comm },
                          process->app);
@@ -243,7 +247,8 @@ static int process_read(struct source *source, struct sample *sample)
                         err = read_process(self, self->pids[i], &at, sample);
         if (err)
                 return err;
-        apps_sweep(self->apps);
+        if (self->apps)
+                apps_sweep(self->apps);
         self->known = self->next;
         self->n_known = self->n_next;
         self->known_capacity = self->next_capacity;

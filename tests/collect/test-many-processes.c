@@ -59,6 +59,18 @@ static void live(int go, int told)
         _exit(0);
 }
 
+/* Who is quick takes the bytes of who is slow; some run more than once. */
+static void let_work(int go, int told)
+{
+        char bytes[WORKING] = { 0 };
+        ssize_t got = 1;
+
+        check_int(write(go, bytes, sizeof(bytes)), sizeof(bytes));
+        for (size_t n = 0; n < sizeof(bytes) && got > 0; n += (size_t)got)
+                got = read(told, bytes, sizeof(bytes) - n);
+        check(got > 0);
+}
+
 static int compare_pids(const void *a, const void *b)
 {
         pid_t one = *(const pid_t *)a, other = *(const pid_t *)b;
@@ -128,8 +140,7 @@ static void check_alive(size_t from)
 {
         for (size_t i = 0; i < n_sources; i++) {
                 check_int(count(i), CHILDREN - from);
-                for (size_t j = 0; j < CHILDREN; j++)
-                        check_int(seen[j], j >= from);
+                check(!memchr(seen, true, from) && !memchr(seen + from, false, CHILDREN - from));
         }
 }
 
@@ -156,7 +167,6 @@ int main(void)
 {
         struct collector_options options = { .root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
         const struct rlimit limit = { .rlim_cur = 1024, .rlim_max = DESCRIPTORS };
-        char bytes[WORKING] = { 0 };
         int go[2], told[2];
 
         if (memory_available_kb() < 4 * 1024 * 1024 || setrlimit(RLIMIT_NOFILE, &limit) < 0) {
@@ -176,15 +186,13 @@ int main(void)
         for (int round = 0; round < 3; round++) {
                 read_all();
                 check_alive(0);
-                check_int(write(go[1], bytes, sizeof(bytes)), sizeof(bytes));
-                for (size_t n = 0; n < sizeof(bytes);)
-                        n += (size_t)MAX(read(told[0], bytes, sizeof(bytes) - n), (ssize_t)0);
+                let_work(go[1], told[0]);
         }
         for (size_t i = 0; i < KILLED; i++)
                 kill(children[i], SIGKILL);
         for (size_t i = 0; i < KILLED; i++)
                 waitpid(children[i], NULL, 0);
-        for (int i = 0; i < 100 && (i == 0 || !all_counted(CHILDREN - KILLED)); i++) {
+        for (int i = 0; i < 50 && (i == 0 || !all_counted(CHILDREN - KILLED)); i++) {
                 usleep(200 * 1000); /* a lazy RCU tells of the last ones late */
                 read_all();
         }
