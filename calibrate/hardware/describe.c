@@ -11,6 +11,7 @@
 #include "battery.h"
 #include "cpu.h"
 #include "display.h"
+#include "grid.h"
 #include "group.h"
 #include "util.h"
 
@@ -83,6 +84,21 @@ static bool see_gpu(int fd, const char *name, void *data)
         return strncmp(name, "renderD", 7) == 0;
 }
 
+/* What a real calibration would have in the place of a list that is not there. */
+static void describe_limits(int root_fd, const struct cpu_policy *from, struct hardware_policy *policy)
+{
+        static const char *const names[] = { "cpuinfo_min_freq", "cpuinfo_max_freq" };
+        uint64_t khz[2] = { 0 };
+        char path[128], text[32];
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                snprintf(path, sizeof(path), "%s/%s", from->path, names[i]);
+                if (util_read_at(root_fd, path, text, sizeof(text)) <= 0 || util_parse_u64(text, &khz[i]) < 0)
+                        return;
+        }
+        grid_fill(root_fd, khz[0], khz[1], policy);
+}
+
 static int describe_policies(int root_fd, struct hardware_description *description)
 {
         _cleanup_free_ struct cpu_policy *list = NULL;
@@ -98,6 +114,8 @@ static int describe_policies(int root_fd, struct hardware_description *descripti
 
                 memcpy(policy.khz, list[i].khz, policy.n_khz * sizeof(policy.khz[0]));
                 cpu_print_list(list[i].cpus, list[i].n_cpus, policy.cpus, sizeof(policy.cpus));
+                if (policy.n_khz == 0)
+                        describe_limits(root_fd, &list[i], &policy);
                 group_add(description, &policy, list[i].kind, true);
         }
         return err ? err : (int)n;

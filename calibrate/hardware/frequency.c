@@ -3,8 +3,7 @@
 
 /*
  * The only file that knows libcpupower: its lists and its error codes stop here. Its path into /sys is compiled in, so
- * this is for the real machine alone. Where a driver lists no frequencies (intel_pstate, amd-pstate), a grid of our own
- * stands in, from the lowest to what the hardware promises without boost, which is off while we measure.
+ * this is for the real machine alone. Where a driver lists no frequencies, a grid of our own stands in (grid.h).
  */
 
 #include "frequency.h"
@@ -12,14 +11,11 @@
 #include <cpufreq.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cpu.h"
+#include "grid.h"
 #include "util.h"
-
-#define GRID_POINTS 8
-#define GRID_STEP_KHZ 100000UL
 
 static int by_khz(const void *a, const void *b)
 {
@@ -34,42 +30,9 @@ static void add_khz(struct hardware_policy *policy, unsigned long khz)
                 policy->khz[policy->n_khz++] = (uint32_t)khz;
 }
 
-/* Such drivers set steps of 100 MHz (the bus clock), and what lies between becomes one of them; the ends stay ends. */
-static void add_grid(struct hardware_policy *policy, unsigned long min, unsigned long max)
-{
-        for (unsigned long i = 0; i < GRID_POINTS && max > min; i++) {
-                unsigned long khz = min + (max - min) * i / (GRID_POINTS - 1);
-                unsigned long rounded = (khz + GRID_STEP_KHZ / 2) / GRID_STEP_KHZ * GRID_STEP_KHZ;
-
-                rounded = MIN(MAX(rounded, min), max);
-                if (policy->n_khz == 0 || policy->khz[policy->n_khz - 1] != rounded)
-                        add_khz(policy, rounded);
-        }
-}
-
-static unsigned long read_kernel(unsigned int cpu, const char *name, unsigned long unit_khz)
-{
-        char path[96], text[32];
-        uint64_t value;
-
-        snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/%s", cpu, name);
-        if (util_read_at(AT_FDCWD, path, text, sizeof(text)) <= 0 || util_parse_u64(text, &value) < 0 || value > UINT32_MAX)
-                return 0;
-        return value * unit_khz;
-}
-
-/* The upper limit that is shown includes boost: asked for what only that reaches, a mode would never run as it should. */
-static unsigned long without_boost(unsigned int cpu, unsigned long min, unsigned long max)
-{
-        unsigned long base = read_kernel(cpu, "cpufreq/base_frequency", 1); /* intel_pstate */
-
-        if (!base)
-                base = read_kernel(cpu, "acpi_cppc/nominal_freq", 1000); /* amd-pstate; MHz */
-        return base > min && base < max ? base : max;
-}
-
 static void list_frequencies(unsigned int cpu, struct hardware_policy *policy)
 {
+        _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         struct cpufreq_available_frequencies *list, *item;
         unsigned long min = 0, max = 0;
 
@@ -80,7 +43,7 @@ static void list_frequencies(unsigned int cpu, struct hardware_policy *policy)
         if (list)
                 cpufreq_put_available_frequencies(list);
         if (policy->n_khz == 0 && cpufreq_get_hardware_limits(cpu, &min, &max) == 0)
-                add_grid(policy, min, without_boost(cpu, min, max));
+                grid_fill(root_fd, min, max, policy);
         qsort(policy->khz, policy->n_khz, sizeof(policy->khz[0]), by_khz);
 }
 

@@ -1,0 +1,48 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "grid.h"
+
+#include <stdio.h>
+
+#include "util.h"
+
+#define CPU_FOLDER "sys/devices/system/cpu"
+#define POINTS 8
+#define STEP_KHZ UINT64_C(100000)
+
+static uint64_t read_number(int root_fd, const char *path)
+{
+        char text[32];
+        uint64_t value;
+
+        return util_read_at(root_fd, path, text, sizeof(text)) > 0 && util_parse_u64(text, &value) == 0 ? value : 0;
+}
+
+/* The upper limit that is shown includes boost: asked for what only that reaches, a mode would never run as it should. */
+static uint64_t without_boost(int root_fd, uint32_t policy, uint64_t min, uint64_t max)
+{
+        char path[96];
+        uint64_t khz;
+
+        snprintf(path, sizeof(path), CPU_FOLDER "/cpufreq/policy%u/base_frequency", policy); /* intel_pstate */
+        khz = read_number(root_fd, path);
+        snprintf(path, sizeof(path), CPU_FOLDER "/cpu%u/acpi_cppc/nominal_freq", policy); /* amd-pstate; MHz */
+        if (!khz)
+                khz = MIN(read_number(root_fd, path), UINT32_MAX) * 1000;
+        return khz > min && khz < max ? khz : max;
+}
+
+/* Such drivers set steps of 100 MHz (the bus clock), and what lies between becomes one of them; the ends stay ends. */
+void grid_fill(int root_fd, uint64_t min, uint64_t max, struct hardware_policy *policy)
+{
+        if (min == 0 || max > UINT32_MAX || min >= max)
+                return;
+        max = without_boost(root_fd, policy->policy, min, max);
+        for (uint64_t i = 0; i < POINTS; i++) {
+                uint64_t khz = min + (max - min) * i / (POINTS - 1);
+
+                khz = MIN(MAX((khz + STEP_KHZ / 2) / STEP_KHZ * STEP_KHZ, min), max);
+                if (policy->n_khz == 0 || policy->khz[policy->n_khz - 1] != khz)
+                        policy->khz[policy->n_khz++] = (uint32_t)khz;
+        }
+}
