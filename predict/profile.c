@@ -14,6 +14,7 @@
 
 #include "answer.h"
 #include "commands.h"
+#include "cpu.h"
 #include "model.h"
 #include "options.h"
 #include "paths.h"
@@ -135,6 +136,14 @@ static int show_json(const struct profile *profile, const char *path)
         cJSON_AddNumberToObject(json, "degrees_of_freedom", profile->degrees_of_freedom);
         cJSON_AddNumberToObject(json, "scale_percent", profile->scale_percent);
         cJSON_AddNumberToObject(json, "discrepancy_percent", profile->discrepancy_percent);
+        list = cJSON_AddArrayToObject(json, "policies");
+        for (size_t i = 0; i < profile->n_policies; i++) {
+                item = cJSON_CreateObject();
+                cJSON_AddNumberToObject(item, "policy", profile->policies[i].policy);
+                cJSON_AddItemToObject(item, "cpus", answer_text(*profile->policies[i].cpus ? profile->policies[i].cpus : NULL));
+                cJSON_AddNumberToObject(item, "as", profile->policies[i].as);
+                cJSON_AddItemToArray(list, item);
+        }
         list = cJSON_AddArrayToObject(json, "coefficients");
         for (size_t i = 0; i < profile->n_coefficients; i++) {
                 const struct coefficient *c = &profile->coefficients[i];
@@ -147,6 +156,27 @@ static int show_json(const struct profile *profile, const char *path)
                 cJSON_AddItemToArray(list, item);
         }
         return answer_print_json(json);
+}
+
+/* Policies of a kind, measured as one: whose coefficients the table has, and for whom. */
+static void print_alike(const struct profile *profile)
+{
+        bool first = true;
+
+        for (size_t i = 0; i < profile->n_policies; i++) {
+                uint32_t policies[256], as = profile->policies[i].policy;
+                char text[256];
+                size_t n = 0;
+
+                for (size_t k = 0; k < profile->n_policies && n < ARRAY_SIZE(policies); k++)
+                        if (k != i && profile->policies[k].as == as)
+                                policies[n++] = profile->policies[k].policy;
+                if (n == 0)
+                        continue;
+                printf("%scpu.%u: also of policies %s\n", first ? "\n" : "", as,
+                       cpu_print_list(policies, n, text, sizeof(text)));
+                first = false;
+        }
 }
 
 static int show_table(const struct profile *profile, const char *path)
@@ -179,6 +209,7 @@ static int show_table(const struct profile *profile, const char *path)
                profile->device[0] ? profile->device : "?", profile->method[0] ? profile->method : "?",
                profile->created[0] ? profile->created : "?", profile->energy_full_mwh);
         table_print(table);
+        print_alike(profile);
         if (isnan(profile->degrees_of_freedom))
                 print_note("Without [fit] there are no intervals.");
         return CODE_OK;
