@@ -171,53 +171,55 @@ static int next_part(struct store *store, struct folding *folding, int64_t bucke
         return err;
 }
 
-static int fold_intervals(struct store *store, int64_t from_ns, int64_t to_ns)
+/* An interval into its hour ... */
+static int fold_interval(struct store *store, struct folding *hour, sqlite3_stmt *row)
 {
-        sqlite3_stmt *due = store_statement(store, SQL_INTERVALS);
-        struct folding hour = { .grain = STORE_HOUR };
-        int more = 0, err = 0;
+        const struct times part = times_of_interval(row);
+        int err = next_part(store, hour, bucket_of(part.end_ns, HOUR_NS), &part);
 
-        if (!due)
-                return -EBADMSG;
-        sqlite3_bind_int64(due, 1, from_ns);
-        sqlite3_bind_int64(due, 2, to_ns);
-        while (!err && (more = store_step(store, due)) == 1) {
-                const struct times part = times_of_interval(due);
-
-                err = next_part(store, &hour, bucket_of(part.end_ns, HOUR_NS), &part);
-                if (!err)
-                        err = totals_add_interval(store, &store->totals, due);
-        }
-        sqlite3_reset(due);
-        if (!err)
-                err = more;
-        return err ? err : close_bucket(store, &hour);
+        return err ? err : totals_add_interval(store, &store->totals, row);
 }
 
-static int fold_hours(struct store *store, int64_t from_ns, int64_t to_ns)
+/* ... and an hour into its day. */
+static int fold_hour(struct store *store, struct folding *day, sqlite3_stmt *row)
 {
-        sqlite3_stmt *due = store_statement(store, SQL_DUE_HOURS);
-        struct folding day = { .grain = STORE_DAY };
+        int64_t id = sqlite3_column_int64(row, 0), bucket_ns = sqlite3_column_int64(row, 1);
+        struct times part;
+        int err = times_of_period(store, id, &part);
+
+        if (!err)
+                err = next_part(store, day, bucket_of(bucket_ns + HOUR_NS, DAY_NS), &part);
+        return err ? err : totals_add_period(store, &store->totals, id);
+}
+
+static int fold(struct store *store, enum store_grain grain, int64_t from_ns, int64_t to_ns)
+{
+        bool hours = grain == STORE_HOUR;
+        sqlite3_stmt *due = store_statement(store, hours ? SQL_INTERVALS : SQL_DUE_HOURS);
+        struct folding folding = { .grain = grain };
         int more = 0, err = 0;
 
         if (!due)
                 return -EBADMSG;
         sqlite3_bind_int64(due, 1, from_ns);
         sqlite3_bind_int64(due, 2, to_ns);
-        while (!err && (more = store_step(store, due)) == 1) {
-                int64_t id = sqlite3_column_int64(due, 0), bucket_ns = sqlite3_column_int64(due, 1);
-                struct times part;
-
-                err = times_of_period(store, id, &part);
-                if (!err)
-                        err = next_part(store, &day, bucket_of(bucket_ns + HOUR_NS, DAY_NS), &part);
-                if (!err)
-                        err = totals_add_period(store, &store->totals, id);
-        }
+        while (!err && (more = store_step(store, due)) == 1)
+                err = hours ? fold_interval(store, &folding, due) : fold_hour(store, &folding, due);
         sqlite3_reset(due);
         if (!err)
                 err = more;
-        return err ? err : close_bucket(store, &day);
+        return err ? err : close_bucket(store, &folding);
+}
+
+/* What closed since @done_ns, which becomes how far it has come. */
+static int fold_closed(struct store *store, enum store_grain grain, int64_t closed_ns, int64_t *done_ns)
+{
+        int64_t from_ns = *done_ns;
+
+        if (closed_ns <= from_ns)
+                return 0;
+        *done_ns = closed_ns;
+        return fold(store, grain, from_ns, closed_ns);
 }
 
 int roll_up_late(struct store *store, int64_t end_ns)
@@ -303,17 +305,10 @@ static int drop_old(struct store *store, int64_t now_ns, const struct store_rete
 
 static int roll_up(struct store *store, int64_t now_ns, const struct store_retention *retention, struct marks *marks)
 {
-        int64_t hour_ns = floor_to(now_ns, HOUR_NS), day_ns = floor_to(now_ns, DAY_NS);
-        int err = 0;
+        int err = fold_closed(store, STORE_HOUR, floor_to(now_ns, HOUR_NS), &marks->hour_done_ns);
 
-        if (hour_ns > marks->hour_done_ns) {
-                err = fold_intervals(store, marks->hour_done_ns, hour_ns);
-                marks->hour_done_ns = hour_ns;
-        }
-        if (!err && day_ns > marks->day_done_ns) {
-                err = fold_hours(store, marks->day_done_ns, day_ns);
-                marks->day_done_ns = day_ns;
-        }
+        if (!err)
+                err = fold_closed(store, STORE_DAY, floor_to(now_ns, DAY_NS), &marks->day_done_ns);
         if (!err)
                 err = drop_old(store, now_ns, retention, marks);
         return err ? err : marks_write(store, marks);
