@@ -13,11 +13,6 @@
 #include "suspend.h"
 #include "util.h"
 
-struct joulecast_plan {
-        struct budget_plan plan;
-        char *names[BUDGET_RESERVES_MAX + 1]; /* the app's and the reserves' */
-};
-
 _Static_assert((int)JOULECAST_GPU == (int)COMPONENT_GPU && (int)JOULECAST_CPU == (int)COMPONENT_CPU,
                "same order");
 _Static_assert(JOULECAST_APP_MAX == APP_ID_MAX, "same ids");

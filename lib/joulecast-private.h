@@ -38,6 +38,11 @@ struct joulecast_budget {
         struct budget budget;
 };
 
+struct joulecast_plan {
+        struct budget_plan plan;
+        char *names[BUDGET_RESERVES_MAX + 1]; /* the app's and the reserves', where the plan has its own */
+};
+
 struct joulecast_usage {
         struct joulecast_context *context;
         struct store *store;            /* NULL: the service is asked */

@@ -102,26 +102,16 @@ static int answer_predict(const struct answering *answering, const struct questi
         return err;
 }
 
+/* The question was checked when it was read. */
 static int answer_budget(const struct answering *answering, const struct question *question, struct cJSON **ret)
 {
         struct joulecast_budget *budget = NULL;
-        struct joulecast_plan *plan = NULL;
-        int err = joulecast_plan_new(question->app, &plan);
+        const struct joulecast_plan plan = { .plan = question->plan };
+        int err = joulecast_budget_new(answering->profile, answering->usage, &plan, &budget);
 
-        for (size_t i = 0; i < question->n_reserves && err == 0; i++)
-                err = joulecast_plan_reserve(plan, question->reserve_app[i], question->reserve_minutes[i]);
-        if (err == 0)
-                err = joulecast_plan_standby(plan, question->standby_minutes);
-        if (err == 0)
-                err = joulecast_plan_keep(plan, question->keep_percent);
-        if (err == 0 && !isnan(question->battery_percent))
-                err = joulecast_plan_battery(plan, question->battery_percent);
-        if (err == 0)
-                err = joulecast_budget_new(answering->profile, answering->usage, plan, &budget);
         if (err == 0)
                 *ret = answer_budget_json(budget);
         joulecast_budget_free(budget);
-        joulecast_plan_free(plan);
         return err;
 }
 

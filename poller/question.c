@@ -80,21 +80,23 @@ static bool take_number(const struct cJSON *value, double max, double *to)
 
 static int read_minutes(struct reading *reading, const char *key, const struct cJSON *value)
 {
-        double *to = strcmp(key, "minutes") == 0 ? &reading->question->minutes : &reading->question->standby_minutes;
+        struct question *question = reading->question;
+        double *to = strcmp(key, "minutes") == 0 ? &question->minutes : &question->plan.standby_minutes;
 
         return take_number(value, 1e6, to) ? 0 : wrong(reading, "\"%s\" is a number of minutes, 0 to 1e6", key);
 }
 
 static int read_percent(struct reading *reading, const char *key, const struct cJSON *value)
 {
-        double *to = strcmp(key, "keep") == 0 ? &reading->question->keep_percent : &reading->question->battery_percent;
+        struct budget_plan *plan = &reading->question->plan;
+        double *to = strcmp(key, "keep") == 0 ? &plan->keep_percent : &plan->battery_percent;
 
         return take_number(value, 100, to) ? 0 : wrong(reading, "\"%s\" is a number from 0 to 100", key);
 }
 
 static int read_reserve(struct reading *reading, const char *key, const struct cJSON *value)
 {
-        struct question *question = reading->question;
+        struct budget_plan *plan = &reading->question->plan;
         const struct cJSON *one;
 
         if (!cJSON_IsArray(value))
@@ -102,16 +104,16 @@ static int read_reserve(struct reading *reading, const char *key, const struct c
         cJSON_ArrayForEach(one, value) {
                 const struct cJSON *app = cJSON_GetObjectItemCaseSensitive(one, "app");
                 const struct cJSON *minutes = cJSON_GetObjectItemCaseSensitive(one, "minutes");
-                size_t n = question->n_reserves;
+                struct budget_reserve *reserve = &plan->reserves[plan->n_reserves];
 
-                if (n == BUDGET_RESERVES_MAX)
+                if (plan->n_reserves == BUDGET_RESERVES_MAX)
                         return wrong(reading, "\"reserve\" has more than %d apps", BUDGET_RESERVES_MAX);
-                if (!cJSON_IsString(app) || !take_number(minutes, 1e6, &question->reserve_minutes[n]))
+                if (!cJSON_IsString(app) || !take_number(minutes, 1e6, &reserve->minutes))
                         return wrong(reading, "\"reserve\" is a list of {\"app\", \"minutes\"}");
-                question->reserve_app[n] = strdup(app->valuestring);
-                if (!question->reserve_app[n])
+                reserve->app = strdup(app->valuestring);
+                if (!reserve->app)
                         return -ENOMEM;
-                question->n_reserves++;
+                plan->n_reserves++;
         }
         return 0;
 }
@@ -168,7 +170,8 @@ static int read_question(struct reading *reading, const struct cJSON *json)
 
 int question_parse(const char *text, size_t length, struct question *ret, char error[QUESTION_ERROR_MAX])
 {
-        struct question question = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .minutes = NAN, .battery_percent = NAN };
+        struct question question = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .minutes = NAN,
+                                     .plan.battery_percent = NAN };
         struct reading reading = { .question = &question, .error = error };
         const char *end = NULL;
         struct cJSON *json = cJSON_ParseWithLengthOpts(text, length, &end, 0);
@@ -181,6 +184,7 @@ int question_parse(const char *text, size_t length, struct question *ret, char e
         else
                 err = read_question(&reading, json);
         cJSON_Delete(json);
+        question.plan.app = question.app;
         if (err < 0)
                 question_clear(&question);
         else
@@ -190,8 +194,8 @@ int question_parse(const char *text, size_t length, struct question *ret, char e
 
 void question_clear(struct question *question)
 {
-        for (size_t i = 0; i < question->n_reserves; i++)
-                free(question->reserve_app[i]);
+        for (size_t i = 0; i < question->plan.n_reserves; i++)
+                free((char *)question->plan.reserves[i].app);
         free(question->app);
         free(question->profile);
         *question = (struct question){ 0 };

@@ -26,12 +26,7 @@ struct question {
         int64_t from_ns, to_ns;
         char *app;
         double minutes; /* NaN: not said */
-        char *reserve_app[BUDGET_RESERVES_MAX];
-        double reserve_minutes[BUDGET_RESERVES_MAX];
-        size_t n_reserves;
-        double standby_minutes;
-        double keep_percent;
-        double battery_percent; /* NaN: not said */
+        struct budget_plan plan; /* its app is `app`; its reserves are owned */
         char *profile;          /* the fingerprint of the one that the asker prices by, or NULL */
 };
 
