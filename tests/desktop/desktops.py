@@ -25,7 +25,7 @@ def xterm(name, **env):
 
 
 def x_server(display=":77"):
-    server = as_player(["Xvfb", display, "-screen", "0", "800x600x24", "-nolisten", "tcp"])
+    server = as_player(["Xvfb", display, "-screen", "0", "800x600x24", "-noreset", "-nolisten", "tcp"])
     # Its socket is there a moment before it takes connections.
     wait_for(lambda: "800 600" in run_as_player(["xdotool", "getdisplaygeometry"], DISPLAY=display))
     manager = as_player(["openbox"], DISPLAY=display)
