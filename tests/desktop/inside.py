@@ -256,7 +256,8 @@ def main():
     sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
     import desktops
     import pictures
-    module = pictures if sys.argv[1].startswith("picture") else desktops
+    import seats
+    module = {"picture": pictures, "seat": seats}.get(sys.argv[1].split("-")[0], desktops)
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
     prepare()
     began = time.monotonic()

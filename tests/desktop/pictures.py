@@ -10,8 +10,9 @@ import subprocess
 import threading
 import time
 
-from desktops import foot, swaymsg, sway, x_server, xterm
-from inside import BUILD, PLAYER, as_player, check, children, environment, run_as_player, skip, stop, wait_for, write
+from desktops import WLROOTS, foot, swaymsg, sway, x_server, xterm
+from inside import (BUILD, PLAYER, RUNTIME, as_player, check, children, environment, first_file, run_as_player, session_bus, stop,
+                    wait_for, write)
 
 PICTURE = BUILD + "/calibrate/joulecast-picture"
 
@@ -155,6 +156,29 @@ def test_picture_wayland():
     picture.end()
     check_ends(look, lambda: Picture(**env))
     check(window.poll() is None, "the other window lived through all of it")
+
+
+def test_picture_phoc():
+    """
+    A phone's compositor offers to switch its outputs, and headless ones cannot be. No look at pixels: with a fullscreen
+    window it scans out our buffer itself, and what it then gives to grim may be a frame of before.
+    """
+    for name in os.listdir(RUNTIME):
+        if name.startswith("wayland-"):
+            os.unlink(os.path.join(RUNTIME, name))
+    as_player(["phoc"], DBUS_SESSION_BUS_ADDRESS=session_bus(), G_MESSAGES_DEBUG="phoc-output", **WLROOTS)
+    env = {"WAYLAND_DISPLAY": os.path.basename(wait_for(first_file(RUNTIME, "wayland-")))}
+
+    def asked(mode):
+        with open("/tmp/phoc.log", encoding="utf-8") as file:
+            return any("set output power mode" in line and line.endswith(" to %d\n" % mode) for line in file)
+    picture = Picture(**env)
+    check(picture.screen == "screen wayland white switch", picture.screen)
+    check(picture.say("on") == "on", "it is on")
+    check(picture.say("off").startswith("failed ") and asked(0), "an output that was asked to go off, and cannot")
+    check(picture.say("on") == "on" and asked(1), "on again")
+    picture.end()
+    check(picture.process.returncode == 0, "it ended")
 
 
 def test_picture_root():
