@@ -27,12 +27,11 @@
 #define SAPP_RX_MB_PER_S 1.5
 
 /* Every core of every policy spins at its median frequency. */
-static struct mode spinning(const struct hardware_description *description, const char *name, const char *kind)
+static struct mode spinning(const struct hardware_description *description, const char *kind,
+                            const char *name)
 {
-        struct mode mode = { 0 };
+        struct mode mode = plan_mode(kind, "%s", name);
 
-        snprintf(mode.name, sizeof(mode.name), "%s", name);
-        snprintf(mode.kind, sizeof(mode.kind), "%s", kind);
         for (size_t i = 0; i < description->n_policies; i++) {
                 const struct hardware_policy *policy = &description->policies[i];
 
@@ -49,10 +48,9 @@ static int add_frequencies(struct plan *plan, const struct hardware_description 
                 const struct hardware_policy *policy = &description->policies[i];
 
                 for (size_t k = 0; k < policy->n_khz; k++) {
-                        struct mode mode = { .kind = "cpu" };
+                        struct mode mode = plan_mode("cpu", "sapp.cpu.%u.%u", policy->policy, policy->khz[k]);
                         int err;
 
-                        snprintf(mode.name, sizeof(mode.name), "sapp.cpu.%u.%u", policy->policy, policy->khz[k]);
                         mode.policy_khz[i] = policy->khz[k];
                         mode.policy_cores[i] = MAX(policy->n_cpus, 1);
                         err = plan_add(plan, ROLE_BLOCK, &mode);
@@ -65,8 +63,8 @@ static int add_frequencies(struct plan *plan, const struct hardware_description 
 
 static int add_disk(struct plan *plan, const struct hardware_description *description)
 {
-        struct mode read = spinning(description, "sapp.disk.read", "disk");
-        struct mode write = spinning(description, "sapp.disk.write", "disk");
+        struct mode read = spinning(description, "disk", "sapp.disk.read");
+        struct mode write = spinning(description, "disk", "sapp.disk.write");
         int err;
 
         read.operation_bytes = write.operation_bytes = SAPP_OPERATION_BYTES;
@@ -79,7 +77,7 @@ static int add_disk(struct plan *plan, const struct hardware_description *descri
 
 static int add_components(struct plan *plan, const struct hardware_description *description)
 {
-        struct mode wifi = spinning(description, "sapp.wifi.rx", "wifi");
+        struct mode wifi = spinning(description, "wifi", "sapp.wifi.rx");
         int err = description->n_disks ? add_disk(plan, description) : 0;
 
         wifi.wifi_on = true;
@@ -102,7 +100,7 @@ static int add_burn(struct plan *plan, const struct hardware_description *descri
 
 int plan_make_sapp(const struct hardware_description *description, struct plan *ret)
 {
-        struct mode display = spinning(description, "sapp.display", "display");
+        struct mode display = spinning(description, "display", "sapp.display");
         struct plan plan = { .sapp = true };
         int err = 0;
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "random.h"
@@ -72,11 +73,14 @@ int plan_add(struct plan *plan, enum plan_role role, const struct mode *mode)
         return 0;
 }
 
-static struct mode named(const char *name, const char *kind)
+struct mode plan_mode(const char *kind, const char *name, ...)
 {
         struct mode mode = { 0 };
+        va_list arguments;
 
-        snprintf(mode.name, sizeof(mode.name), "%s", name);
+        va_start(arguments, name);
+        vsnprintf(mode.name, sizeof(mode.name), name, arguments);
+        va_end(arguments);
         snprintf(mode.kind, sizeof(mode.kind), "%s", kind);
         return mode;
 }
@@ -85,9 +89,8 @@ static struct mode named(const char *name, const char *kind)
 static struct mode cpu_mode(const struct hardware_description *description, size_t policy, uint32_t khz, bool all)
 {
         const struct hardware_policy *p = &description->policies[policy];
-        struct mode mode = { .kind = "cpu" };
+        struct mode mode = plan_mode("cpu", "cpu.%u.%u.%s", p->policy, khz, all ? "all" : "one");
 
-        snprintf(mode.name, sizeof(mode.name), "cpu.%u.%u.%s", p->policy, khz, all ? "all" : "one");
         mode.policy_khz[policy] = khz;
         mode.policy_cores[policy] = all ? MAX(p->n_cpus, 1) : 1;
         return mode;
@@ -158,7 +161,7 @@ static int add_display(struct plan *plan, const struct hardware_description *des
 
 static int add_disk(struct plan *plan, const struct hardware_description *description)
 {
-        struct mode read = named("disk.read", "disk"), write = named("disk.write", "disk");
+        struct mode read = plan_mode("disk", "disk.read"), write = plan_mode("disk", "disk.write");
         int err;
 
         if (description->n_disks == 0)
@@ -177,8 +180,8 @@ static bool can_move(const struct hardware_description *description, double rece
 
 static int add_wifi(struct plan *plan, const struct hardware_description *description)
 {
-        struct mode modes[] = { named("wifi.on", "wifi"), named("wifi.rx", "wifi"), named("wifi.tx", "wifi"),
-                                named("wifi.wake", "wifi") };
+        struct mode modes[] = { plan_mode("wifi", "wifi.on"), plan_mode("wifi", "wifi.rx"),
+                                plan_mode("wifi", "wifi.tx"), plan_mode("wifi", "wifi.wake") };
         int err;
 
         if (!description->wifi)
@@ -199,7 +202,7 @@ static int add_wifi(struct plan *plan, const struct hardware_description *descri
 
 static int add_gpu(struct plan *plan, const struct hardware_description *description)
 {
-        struct mode mode = named("gpu.full", "gpu");
+        struct mode mode = plan_mode("gpu", "gpu.full");
 
         mode.gpu = 1;
         return description->gpu ? plan_add(plan, ROLE_BLOCK, &mode) : 0;
@@ -308,7 +311,8 @@ static int add_mixtures(struct plan *plan, const struct hardware_description *de
 /* Two mixtures as people make them: a game on the screen, and a download beside a background task. */
 static int add_held_back(struct plan *plan, const struct hardware_description *description)
 {
-        struct mode game = named("mixed.held-back.1", "mixed"), download = named("mixed.held-back.2", "mixed");
+        struct mode game = plan_mode("mixed", "mixed.held-back.1");
+        struct mode download = plan_mode("mixed", "mixed.held-back.2");
         size_t last = description->n_policies ? description->n_policies - 1 : 0;
         int err;
 
@@ -331,7 +335,7 @@ static int add_held_back(struct plan *plan, const struct hardware_description *d
 /* All cores of all policies at their highest, the screen at its brightest. */
 static int add_burn(struct plan *plan, const struct hardware_description *description)
 {
-        struct mode burn = named("burn", "burn");
+        struct mode burn = plan_mode("burn", "burn");
 
         for (size_t i = 0; i < description->n_policies; i++)
                 mix_cpu(description, &burn, i, 1, description->policies[i].n_cpus);
@@ -344,7 +348,7 @@ static int add_burn(struct plan *plan, const struct hardware_description *descri
 int plan_make(const struct hardware_description *description, struct plan *ret)
 {
         struct plan plan = { 0 };
-        struct mode idle = named("idle", "idle");
+        struct mode idle = plan_mode("idle", "idle");
         int err = plan_add(&plan, ROLE_BLOCK, &idle);
 
         for (size_t i = 0; !err && i < description->n_policies; i++)

@@ -47,6 +47,7 @@ int plan_make(const struct hardware_description *description, struct plan *ret);
 int plan_make_sapp(const struct hardware_description *description, struct plan *ret);
 void plan_clear(struct plan *plan);
 
+struct mode plan_mode(const char *kind, const char *name, ...) __attribute__((format(printf, 2, 3)));
 int plan_add(struct plan *plan, enum plan_role role, const struct mode *mode);
 const struct planned_mode *plan_find(const struct plan *plan, const char *name);
 
