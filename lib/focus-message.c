@@ -1,11 +1,13 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "app.h"
 #include "app-private.h"
 #include "focus-link.h"
+#include "process.h"
 #include "units.h"
 #include "util.h"
 
@@ -58,36 +60,15 @@ int focus_message_check(const void *bytes, size_t length, uint64_t now_ns, struc
         return 0;
 }
 
-/*
- * The real uid: /proc/PID belongs to root where a process may not be dumped (a browser's sandbox, a compositor with
- * a capability), which says nothing about whose it is.
- */
-static int real_uid(int root_fd, pid_t pid, uid_t *ret)
-{
-        char path[64], text[4096];
-        const char *line;
-        unsigned uid;
-        ssize_t n;
-
-        snprintf(path, sizeof(path), "proc/%d/status", (int)pid);
-        n = util_read_at(root_fd, path, text, sizeof(text));
-        if (n < 0)
-                return (int)n;
-        line = strstr(text, "\nUid:");
-        if (!line || sscanf(line + 5, "%u", &uid) != 1)
-                return -EBADMSG;
-        *ret = uid;
-        return 0;
-}
-
 int focus_pid_check(int root_fd, const struct focus_message *message, uid_t sender)
 {
+        _cleanup_close_ int proc_fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         struct app_process process;
         char comm[32];
         uid_t uid;
 
         if (process_read_parent(root_fd, message->pid, &process, comm, sizeof(comm)) < 0 ||
-            process.start_time != message->start_time || real_uid(root_fd, message->pid, &uid) < 0)
+            process.start_time != message->start_time || process_read_uid(proc_fd, message->pid, &uid) < 0)
                 return -ESRCH;
         return sender == 0 || uid == sender ? 0 : -EPERM;
 }

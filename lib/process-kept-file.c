@@ -38,18 +38,12 @@ static int open_file(struct kept_collector *collector, pid_t pid, const char *na
         return fd < 0 ? -errno : fd;
 }
 
-/* The real user: a program that runs with another's rights is still the one's who started it. Asked once. */
+/* Asked once. */
 uid_t kept_read_uid(const struct kept_collector *collector, pid_t pid)
 {
-        char path[32], text[4096];
-        const char *line;
-        unsigned uid;
+        uid_t uid;
 
-        snprintf(path, sizeof(path), "%d/status", (int)pid);
-        if (util_read_at(collector->proc_fd, path, text, sizeof(text)) < 0)
-                return (uid_t)-1;
-        line = strstr(text, "\nUid:");
-        return line && sscanf(line, "\nUid: %u", &uid) == 1 ? uid : (uid_t)-1;
+        return process_read_uid(collector->proc_fd, pid, &uid) == 0 ? uid : (uid_t)-1;
 }
 
 /* What another does is none of ours, unless we are root: its disk bytes may not be read, and half would look like all. */

@@ -106,20 +106,13 @@ static int list_pids(struct process_source *self)
         return n < 0 ? -errno : 0;
 }
 
-/* The real user: a program that runs with another's rights is still the one's who started it. */
-static uid_t read_uid(const struct process_source *self, const char *pid, int stat_fd)
+static uid_t read_uid(const struct process_source *self, pid_t pid, int stat_fd)
 {
-        char path[32], text[4096];
         struct stat owner;
-        unsigned uid;
-        const char *line;
+        uid_t uid;
 
-        snprintf(path, sizeof(path), "%s/status", pid);
-        if (util_read_at(self->proc_fd, path, text, sizeof(text)) > 0) {
-                line = strstr(text, "\nUid:");
-                if (line && sscanf(line, "\nUid: %u", &uid) == 1)
-                        return uid;
-        }
+        if (process_read_uid(self->proc_fd, pid, &uid) == 0)
+                return uid;
         return fstat(stat_fd, &owner) == 0 ? owner.st_uid : (uid_t)-1;
 }
 
@@ -141,7 +134,7 @@ static struct known *remember(struct process_source *self)
 }
 
 /* Who it is: as before, or asked anew after it came or changed its name (exec). */
-static void identify(struct process_source *self, const char *pid, int stat_fd, const struct process_stat *stat,
+static void identify(struct process_source *self, pid_t pid, int stat_fd, const struct process_stat *stat,
                      const struct known *old, struct known *known)
 {
         if (old && memcmp(old->comm, stat->comm, sizeof(old->comm)) == 0) {
@@ -150,8 +143,7 @@ static void identify(struct process_source *self, const char *pid, int stat_fd, 
         }
         known->start_time = stat->start_time;
         memcpy(known->comm, stat->comm, sizeof(known->comm));
-        known->uid = stat->kernel_thread ? 0 : read_uid(self, pid,
-                                                        stat_fd); /* workers change their names all the time */
+        known->uid = stat->kernel_thread ? 0 : read_uid(self, pid, stat_fd); /* workers change their names all the time */
 }
 
 static void read_io(struct process_source *self, const char *pid, struct known *known, struct process *process)
@@ -214,7 +206,7 @@ static int read_process(struct process_source *self, pid_t pid, size_t *at, stru
         process = sample_add_process(sample, false);
         if (!known || !process)
                 return -ENOMEM;
-        identify(self, name, fd, &stat, recall(self, at, pid, stat.start_time), known);
+        identify(self, pid, fd, &stat, recall(self, at, pid, stat.start_time), known);
         known->pid = pid;
         process->pid = pid;
         process->start_time = stat.start_time;

@@ -27,6 +27,12 @@ struct process_io {
 
 bool process_parse_io(const char *text, struct process_io *ret);
 
+/*
+ * The real user, whose it is: a program that runs with another's rights is still the one's who started it, and
+ * /proc/PID is root's where a process may not be dumped. @proc_fd: of the folder /proc. 0 or a negative errno.
+ */
+int process_read_uid(int proc_fd, pid_t pid, uid_t *ret);
+
 /**
  * program_of_process() - what a process runs, by its name
  * @proc_fd: of the folder /proc

@@ -3,6 +3,7 @@
 
 /* Texts of /proc, and a machine with ten thousand processes of which some are half gone. */
 
+#include <errno.h>
 #include <fcntl.h>
 
 #include "check.h"
@@ -65,6 +66,25 @@ static void io_texts(void)
         check(!process_parse_io("cancelled_write_bytes: 5\n", &io));
         check(!process_parse_io("read_bytes: \nwrite_bytes: 3\n", &io));
         check(!process_parse_io("", &io));
+}
+
+/* A user in a thousand groups. */
+static void uids(void)
+{
+        char dir[] = "/tmp/joulecast-uid-XXXXXX", text[16384];
+        int length = snprintf(text, sizeof(text), "Name:\tx\\nUid:\t7\nUmask:\t0022\nUid:\t1000\t0\t0\t0\nGroups:\t"), fd;
+        uid_t uid = 0;
+
+        for (unsigned i = 0; i < 1000; i++)
+                length += snprintf(text + length, sizeof(text) - (size_t)length, "%u ", 2000000000 + i);
+        check(mkdtemp(dir) && tree_write(dir, "9/status", text, (size_t)length) && tree_write(dir, "8/status", "", 0));
+        fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        check_int(process_read_uid(fd, 9, &uid), 0);
+        check_int(uid, 1000);
+        check_int(process_read_uid(fd, 8, &uid), -EBADMSG);
+        check_int(process_read_uid(fd, 7, &uid), -ENOENT);
+        closep(&fd);
+        tree_remove(dir);
 }
 
 static void cpu_texts(void)
@@ -145,6 +165,7 @@ int main(int argc, char **argv)
 {
         stat_texts();
         io_texts();
+        uids();
         cpu_texts();
         disk_and_net_texts();
         if (argc > 1)
