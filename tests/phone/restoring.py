@@ -3,6 +3,7 @@
 """Whatever happens to a calibration, the phone is as it was: kills, power cuts, and what the world does meanwhile."""
 import random
 import time
+from collections import Counter
 
 from calibration import Calibration, Peers
 from phone import PhoneError
@@ -77,6 +78,9 @@ KILLS = {
 }
 
 
+NAMES = {"worker": "the worker", "watchdog": "the watchdog", "all": "both at once"}
+
+
 def kills(suite):
     count = 20 if suite.options.full else 5
     moments = random_moments(suite)
@@ -85,7 +89,7 @@ def kills(suite):
     phone.output("echo 6 > /sys/class/backlight/fujitsu-laptop/brightness")
     time.sleep(3)
     before = snapshot(phone)
-    restored = 0
+    restored, made = Counter(), Counter()
     try:
         for number in range(count):
             who = list(KILLS)[number % len(KILLS)]
@@ -100,7 +104,8 @@ def kills(suite):
                 # A process that is waiting for its storage dies, and gives up its lock, a moment later.
                 phone.output("for try in 1 2 3 4 5; do joulecast calibrate --restore && exit; sleep 2; done; exit 1", 60)
             left = settle(phone, before, 20)
-            restored += not left
+            made[who] += 1
+            restored[who] += not left
             suite.check(not left, "kill %d, of %s after %.1f s with %d settings changed: %s" % (
                 number + 1, who, delay, len(changed), "; ".join(left) or "all as before"))
             if left:
@@ -108,7 +113,8 @@ def kills(suite):
             calibration.job.wait(60)
     finally:
         peers.close()
-    suite.rows.append("kills: %d of %d restored" % (restored, count))
+    for who in made:
+        suite.rows.append("SIGKILL of %s: %d of %d times all as before" % (NAMES[who], restored[who], made[who]))
 
 
 def cuts(suite):
@@ -135,7 +141,7 @@ def cuts(suite):
                 number + 1, delay, len(changed), "; ".join(left) or "all as before"))
     finally:
         peers.close()
-    suite.rows.append("power cuts: %d of %d restored" % (restored, count))
+    suite.rows.append("power cuts: %d of %d times all as before" % (restored, count))
 
 
 # ---- what the world does meanwhile ----------------------------------------------------------------------------------
