@@ -31,7 +31,9 @@ class Watch:
         end = time.monotonic() + timeout
         while word not in self.job.text():
             if self.job.ended.is_set() or time.monotonic() > end:
-                raise PhoneError("joulecastd did not get to \"%s\": %s" % (word, self.job.text()))
+                _, where = self.phone.run("for d in /proc/$(busybox pidof joulecastd)/task/*; do cat $d/wchan $d/stack $d/stat; "
+                                          "done; cat /proc/loadavg /proc/uptime; dmesg | tail")
+                raise PhoneError("joulecastd did not get to \"%s\": %s; it is in %s" % (word, self.job.text(), where))
             time.sleep(0.1)
 
     def stop(self):
