@@ -39,7 +39,7 @@ class Suite:
     def boot(self, **options):
         self.phone = Phone(self.options.root, self.folder, **options)
         self.phone.new_disk()
-        print("                    booted in %.1f s" % self.phone.boot(), flush=True)
+        print("            booted in %.1f s" % self.phone.boot(), flush=True)
         return self.phone
 
     def close(self):
