@@ -13,16 +13,17 @@ static __always_inline void add_io(struct process_totals *totals, const struct t
         totals->cancelled_write_bytes += io->cancelled_write_bytes;
 }
 
-static __always_inline void add_thread(struct process_totals *totals, struct task_struct *thread)
+static __always_inline void add_thread(struct process_totals *totals, const struct task_struct *thread)
 {
         totals->cpu_ns += thread->se.sum_exec_runtime;
         add_io(totals, &thread->ioac);
 }
 
 /* Who it is, and what its exited threads (and for io its reaped children) had. */
-static __always_inline void start_record(struct process_record *record, struct task_struct *task, __u32 kind)
+static __always_inline void start_record(struct process_record *record, const struct task_struct *task,
+                                         __u32 kind)
 {
-        struct signal_struct *signal = task->signal;
+        const struct signal_struct *signal = task->signal;
 
         record->kind = kind;
         record->pid = task->tgid;
