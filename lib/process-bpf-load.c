@@ -307,7 +307,7 @@ void process_bpf_unload(struct process_collector *collector)
         struct mapped_array arrays[MAPPED_ARRAYS];
         size_t n_arrays = collector->bpf ? mapped_arrays(collector, arrays) : 0;
 
-        ring_buffer__free(collector->exits);
+        process_ring_close(&collector->exits);
         for (size_t i = 0; i < n_arrays; i++)
                 unmap(arrays[i].at, collector->n_mapped * arrays[i].row);
         bpf_link__destroy(collector->iterator);

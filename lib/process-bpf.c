@@ -67,7 +67,7 @@ static uint32_t have_of(const struct process_collector *collector)
 }
 
 /* One record of the ring: a process that ended or became another program, or a control group. */
-static int take_event(void *data, void *bytes, size_t size)
+static int take_event(void *data, const void *bytes, size_t size)
 {
         struct process_collector *collector = data;
         struct process_record record;
@@ -82,7 +82,7 @@ static int take_event(void *data, void *bytes, size_t size)
         memcpy(&record, bytes, sizeof(record));
         record.comm[sizeof(record.comm) - 1] = '\0';
         if (collector->source.counts & COUNTS_OPPS)
-                opps = (const uint64_t *)(const void *)((const uint8_t *)bytes + sizeof(record));
+                opps = (const void *)((const uint8_t *)bytes + sizeof(record));
         see(&record, opps, have_of(collector), &seen);
         if (record.kind == RECORD_EXEC)
                 return process_table_execed(collector->table, &seen, record.event_ns);
@@ -248,8 +248,8 @@ static int process_bpf_read(struct source *source, struct sample *sample)
         int err = 0;
 
         process_table_begin(collector->table);
-        if (collector->exits)
-                err = ring_buffer__consume(collector->exits);
+        if (collector->exits.consumed)
+                err = process_ring_read(&collector->exits, take_event, collector);
         process_bpf_forget_cgroups(collector);
         tell_lost(collector);
         if (err >= 0)
@@ -296,12 +296,9 @@ static int open_any(const struct collector_options *options, bool iterator, stru
                 split = collector->source.counts & COUNTS_OPPS;
                 err = process_table_new(options->root_fd, options->apps, exits, split ? collector->opps.n : 0, &collector->table);
         }
-        if (!err && exits) {
-                collector->exits = ring_buffer__new(bpf_map__fd(collector->bpf->maps.exits), take_event, collector,
-                                                    NULL);
-                if (!collector->exits)
-                        err = -errno;
-        }
+        if (!err && exits)
+                err = process_ring_open(bpf_map__fd(collector->bpf->maps.exits),
+                                        bpf_map__max_entries(collector->bpf->maps.exits), &collector->exits);
         if (err) {
                 process_bpf_close(&collector->source);
                 return err;

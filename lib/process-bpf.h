@@ -9,11 +9,11 @@
 #include "bpf-opps.h"
 #include "bpf/process-records.h"
 #include "collector.h"
+#include "process-bpf-ring.h"
 #include "process-table.h"
 #include "units.h"
 
 struct process_bpf; /* the skeleton that bpftool makes */
-struct ring_buffer;
 struct bpf_link;
 
 struct bpf_cgroup {
@@ -26,7 +26,7 @@ struct process_collector {
         struct process_table *table;
         struct process_bpf *bpf;
         struct bpf_link *iterator;            /* of the older kernels' walk, or NULL */
-        struct ring_buffer *exits;            /* NULL: not loaded */
+        struct process_ring exits;            /* all zeros: not loaded */
         struct bpf_opps opps;
         const struct process_record *records; /* mapped */
         const uint8_t *record_opps;           /* mapped, in rows of `opps_row` bytes */
