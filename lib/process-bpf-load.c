@@ -82,7 +82,7 @@ static void choose_maps(struct process_bpf *bpf, uint32_t counts, bool iterator,
         bpf_map__set_max_entries(bpf->maps.records, MAX_RECORDS);
         bpf_map__set_max_entries(bpf->maps.changed, MAX_RECORDS);
         bpf_map__set_max_entries(bpf->maps.gone, MAX_RECORDS);
-        bpf_map__set_max_entries(bpf->maps.walked, 2 * MAX_RECORDS);
+        bpf_map__set_max_entries(bpf->maps.walked, MAX_RECORDS);
         bpf_map__set_max_entries(bpf->maps.free_places, MAX_RECORDS);
         if (counts & COUNTS_OPPS) {
                 bpf_map__set_value_size(bpf->maps.record_opps, row);

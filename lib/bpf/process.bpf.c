@@ -83,7 +83,7 @@ struct {
         __type(value, __u64);
 } gone SEC(".maps");
 
-/* The walk before, and this one, which take turns: twice max_records. */
+/* The walk before, over which this one writes: nobody moves towards the end of the kernel's list. */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
         __uint(max_entries, 1);
@@ -112,10 +112,10 @@ struct {
         __u32 full;
         __u32 n_free;   /* of the places below n_places */
         __u32 n_places;
-        __u32 turn;
         /* Counters of the walk. In memory, since the verifier would follow those in registers through each round. */
-        __u32 at, n_before, now, before;
-        __u64 task; /* that is looked for */
+        __u32 at, n_before;
+        __u64 task;   /* that is looked for */
+        __u64 end_ns; /* boottime; who began later is new */
 } walk_state;
 
 /*
@@ -216,12 +216,12 @@ __noinline __u32 find_walked(void)
 
         bpf_iter_num_new(&numbers, 0, MOST_GONE);
         while ((number = bpf_iter_num_next(&numbers))) {
-                __u32 at = walk_state.at + *number, index = walk_state.before + at;
+                __u32 at = walk_state.at + *number;
                 const struct walked *old;
 
                 if (at >= walk_state.n_before)
                         break;
-                old = bpf_map_lookup_elem(&walked, &index);
+                old = bpf_map_lookup_elem(&walked, &at);
                 if (!old)
                         break;
                 if (old->task == walk_state.task) {
@@ -240,8 +240,7 @@ __noinline int tell_gone(__u32 to)
 
         bpf_iter_num_new(&numbers, 0, max_records);
         while (bpf_iter_num_next(&numbers)) {
-                __u32 index = walk_state.before + walk_state.at, n_gone = walk_state.n_gone;
-                __u32 n_free = walk_state.n_free;
+                __u32 index = walk_state.at, n_gone = walk_state.n_gone, n_free = walk_state.n_free;
                 const struct walked *old;
                 __u64 *at, *place;
 
@@ -262,23 +261,26 @@ __noinline int tell_gone(__u32 to)
 }
 
 /* What the walk before has of @task: mostly the next one. NULL: it is new. */
-static __always_inline const struct walked *find_old(struct task_struct *task)
+static __always_inline struct walked *find_old(struct task_struct *task)
 {
-        __u32 index = walk_state.before + walk_state.at, found;
-        const struct walked *old;
+        __u32 index = walk_state.at, found;
+        struct walked *old;
 
         if (walk_state.at >= walk_state.n_before)
                 return 0;
         old = bpf_map_lookup_elem(&walked, &index);
         if (!old || old->task == (__u64)task)
                 return old;
+        if (task->start_boottime > walk_state.end_ns) { /* and stands behind all that are not */
+                tell_gone(walk_state.n_before);
+                return 0;
+        }
         walk_state.task = (__u64)task;
         found = find_walked();
         if (found >= walk_state.n_before)
                 return 0;
         tell_gone(found);
-        index = walk_state.before + found;
-        return bpf_map_lookup_elem(&walked, &index);
+        return bpf_map_lookup_elem(&walked, &found);
 }
 
 /* A new one takes the place that became free last; max_records: there is none. */
@@ -294,8 +296,8 @@ static __always_inline __u64 take_place(void)
         return place ? *place : max_records;
 }
 
-/* Writes its record, and tells where. */
-static __always_inline bool write_record(struct task_struct *task, __u64 place)
+/* Writes its record, and tells where. Its parent is asked for once: it names a new one, and is a task to be fetched. */
+static __always_inline bool write_record(struct task_struct *task, __u64 place, bool fresh)
 {
         __u32 index = place, n_changed = walk_state.n_changed;
         struct process_record *record = bpf_map_lookup_elem(&records, &index);
@@ -306,6 +308,7 @@ static __always_inline bool write_record(struct task_struct *task, __u64 place)
         if (!record || !at || (with_cpu && !opps))
                 return 0;
         record_process(task, record, opps);
+        record->parent_pid = fresh ? task->real_parent->tgid : 0;
         *at = place;
         walk_state.n_changed = n_changed + 1;
         return 1;
@@ -319,7 +322,7 @@ static __always_inline bool write_record(struct task_struct *task, __u64 place)
 #define AHEAD 8
 static __always_inline void load_ahead(void)
 {
-        __u32 index = walk_state.before + walk_state.at + AHEAD;
+        __u32 index = walk_state.at + AHEAD;
         const struct walked *later = bpf_map_lookup_elem(&walked, &index);
         const struct task_struct *task;
 
@@ -328,6 +331,23 @@ static __always_inline void load_ahead(void)
         task = bpf_rdonly_cast((void *)later->task, bpf_core_type_id_kernel(struct task_struct));
         (void)*(volatile __u64 *)&task->se.sum_exec_runtime;
         (void)*(void *volatile *)&task->tasks.next;
+}
+
+/* Where this walk remembers @task: over what nobody reads any more. */
+static __always_inline struct walked *remember(struct task_struct *task, const struct walked *old)
+{
+        __u32 index = walk_state.n;
+        struct walked *mine;
+
+        if (!old && index == walk_state.at && index < walk_state.n_before)
+                tell_gone(index + 1); /* it took the spot of that one */
+        mine = bpf_map_lookup_elem(&walked, &index);
+        if (!mine)
+                return 0;
+        mine->place = old ? old->place : take_place();
+        mine->cpu_ns = old ? old->cpu_ns : 0;
+        mine->task = (__u64)task;
+        return mine;
 }
 
 /*
@@ -342,9 +362,6 @@ int walk(void *ctx)
         struct bpf_iter_task processes;
         struct task_struct *task;
 
-        walk_state.turn ^= 1;
-        walk_state.now = walk_state.turn ? max_records : 0;
-        walk_state.before = walk_state.turn ? 0 : max_records;
         walk_state.n_before = walk_state.n;
         if (walk_state.fresh)
                 walk_state.n_before = walk_state.n_places = walk_state.n_free = 0;
@@ -352,27 +369,26 @@ int walk(void *ctx)
         bpf_rcu_read_lock();
         bpf_iter_task_new(&processes, 0, TASK_ITER_ALL_PROCS);
         while ((task = bpf_iter_task_next(&processes))) {
-                __u32 index = walk_state.now + walk_state.n;
-                const struct walked *old;
-                struct walked *mine;
+                struct walked *old, *mine;
+                __u64 cpu_ns;
 
                 if (walk_state.after_ns && task->start_boottime < walk_state.after_ns)
                         continue;
-                mine = walk_state.n < max_records ? bpf_map_lookup_elem(&walked, &index) : 0;
+                load_ahead();
+                mine = old = find_old(task);
+                if (!old || walk_state.n != walk_state.at)
+                        mine = remember(task, old);
                 if (!mine) {
                         walk_state.full = 1;
                         break;
                 }
-                load_ahead();
-                old = find_old(task);
-                mine->task = (__u64)task;
                 walk_state.n++;
                 walk_state.at += !!old;
-                mine->place = old ? old->place : take_place();
-                mine->cpu_ns = is_unchanged(task, old) ? old->cpu_ns : cpu_of_all(task);
-                if (old && mine->cpu_ns == old->cpu_ns)
+                cpu_ns = is_unchanged(task, old) ? mine->cpu_ns : cpu_of_all(task);
+                if (old && cpu_ns == mine->cpu_ns)
                         continue;
-                if (!write_record(task, mine->place)) {
+                mine->cpu_ns = cpu_ns;
+                if (!write_record(task, mine->place, !old)) {
                         walk_state.full = 1;
                         break;
                 }
@@ -382,6 +398,7 @@ int walk(void *ctx)
         if (!walk_state.full)
                 tell_gone(walk_state.n_before);
         last_walk_ns = now_ns;
+        walk_state.end_ns = bpf_ktime_get_boot_ns();
         return 0;
 }
 
