@@ -231,12 +231,22 @@ static int follow_app(struct held_table *table, struct held *held)
         return 0;
 }
 
+/* What find_untold() and the subtraction will look at. */
+static void fetch_held(const struct held_table *table, const struct sample *now)
+{
+        for (size_t i = 0; table->n_slots && i < now->n_processes; i++)
+                util_fetch(&table->slots[slot_of(table, now->processes[i].pid)], sizeof(struct held *));
+        for (size_t i = 0; table->n_slots && i < now->n_processes; i++)
+                util_fetch(table->slots[slot_of(table, now->processes[i].pid)], sizeof(struct held));
+}
+
 int held_match(struct held_table *table, struct sample *now)
 {
         int err = util_grow(&table->listed, &table->listed_capacity, now->n_processes, sizeof(struct held *));
 
         table->samples++;
         table->n_gone = 0;
+        fetch_held(table, now);
         for (size_t i = 0; !err && i < now->n_processes; i++) {
                 struct process *process = &now->processes[i];
                 struct held *held = find_untold(table, process->pid, process->start_time);

@@ -262,6 +262,12 @@ static int put_place(struct process_table *table, size_t place, struct known *kn
         return 0;
 }
 
+void process_table_fetch(const struct process_table *table, size_t place)
+{
+        if (place < table->n_places && table->places[place])
+                util_fetch(table->places[place], sizeof(struct known));
+}
+
 int process_table_gone(struct process_table *table, size_t place)
 {
         struct known *known = place < table->n_places ? table->places[place] : NULL;

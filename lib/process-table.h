@@ -63,6 +63,7 @@ void process_table_free(struct process_table *table);
  * gives them to others: whom it does not tell of is as it was.
  */
 void process_table_begin(struct process_table *table);
+void process_table_fetch(const struct process_table *table, size_t place); /* it will be told of in a moment */
 int process_table_gone(struct process_table *table, size_t place);
 int process_table_alive(struct process_table *table, size_t place, const struct process_seen *seen);
 bool process_table_is_seen(struct process_table *table, pid_t pid, uint64_t start_ns); /* alive, in this poll */

@@ -258,17 +258,29 @@ int names_opp(struct store *store, uint32_t policy, uint32_t khz, int64_t *ret)
         return err;
 }
 
+static size_t seen_hash(const struct store *store, pid_t pid, uint64_t start_time)
+{
+        return ((size_t)pid * 2654435761u ^ (size_t)start_time * 40503u) & (store->seen_capacity - 1);
+}
+
 /* Where (pid, start_time, app) is, or would be; @app -1: where the first of (pid, start_time) is. */
 static struct seen_process *seen_slot(struct store *store, pid_t pid, uint64_t start_time, int64_t app)
 {
-        size_t mask = store->seen_capacity - 1;
-        size_t at = ((size_t)pid * 2654435761u ^ (size_t)start_time * 40503u) & mask;
+        size_t mask = store->seen_capacity - 1, at = seen_hash(store, pid, start_time);
 
         for (; store->seen[at].id; at = (at + 1) & mask)
                 if (store->seen[at].pid == pid && store->seen[at].start_time == start_time &&
                     (store->seen[at].app == app || app < 0))
                         break;
         return &store->seen[at];
+}
+
+/* What recall_row() will look at. */
+void names_fetch(const struct store *store, const struct interval *interval)
+{
+        for (size_t i = 0; store->seen && i < interval->n_rows; i++)
+                util_fetch(&store->seen[seen_hash(store, interval->rows[i].pid, interval->rows[i].start_time)],
+                           sizeof(*store->seen));
 }
 
 static int make_seen_room(struct store *store)

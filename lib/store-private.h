@@ -170,6 +170,7 @@ int names_opp(struct store *store, uint32_t policy, uint32_t khz, int64_t *ret);
 int names_row(struct store *store, const struct interval_row *row, int64_t end_ns, int64_t *app, int64_t *process);
 const struct opp_name *names_find_opp(const struct store *store, uint64_t id);
 const struct app_name *names_find_app(const struct store *store, uint64_t id);
+void names_fetch(const struct store *store, const struct interval *interval);
 void names_forget_processes(struct store *store);
 int names_drop_processes(struct store *store, int64_t raw_gone_ns); /* rows that no interval refers to any more */
 

@@ -315,6 +315,7 @@ static int put_rows(struct store *store, const struct interval *interval, int64_
         int err = 0;
 
         store->bytes.n = store->shape.n = 0;
+        names_fetch(store, interval);
         if (shaped)
                 err = put_shape(store, interval);
         if (busiest != SIZE_MAX)
