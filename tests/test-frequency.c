@@ -405,6 +405,37 @@ static void group(void)
         close_machine(&machine);
 }
 
+/* Four cores of two threads each, side by side: two busy CPUs are two cores. */
+static void threads(void)
+{
+        struct policy policies[8];
+        struct machine machine;
+
+        for (uint32_t cpu = 0; cpu < 8; cpu++)
+                policies[cpu] = (struct policy){ cpu, 1, NULL, 1000000, 3000000, "powersave performance\n", 0 };
+        begin(policies, 8);
+        for (uint32_t cpu = 0; cpu < 8; cpu++) {
+                char text[16];
+
+                snprintf(text, sizeof(text), "%u-%u\n", cpu & ~1U, cpu | 1U);
+                put(text, "cpu%u/topology/thread_siblings_list", cpu);
+        }
+        mount_tree();
+        open_machine(&machine);
+        check_int(machine.description.n_policies, 1);
+        check_int(machine.description.policies[0].policy, 0);
+        check_text(machine.description.policies[0].cpus, "0-7");
+        apply(&machine, 2000000, 2);
+        check_text(loaded, "0,2");
+        check_int(limit(2, "scaling_min_freq"), 2000000);
+        check_int(limit(1, "scaling_max_freq"), 1000000);
+        apply(&machine, 2000000, 4);
+        check_text(loaded, "0,2,4,6");
+        apply(&machine, 2000000, 8);
+        check_int(limit(7, "scaling_min_freq"), 2000000);
+        close_machine(&machine);
+}
+
 /* Root, or a user who may have namespaces. */
 static bool own_namespace(void)
 {
@@ -428,5 +459,6 @@ int main(void)
         list();
         offline();
         group();
+        threads();
         return check_result();
 }

@@ -21,6 +21,7 @@
 #include "util.h"
 
 #define CPU_FOLDER "/sys/devices/system/cpu"
+#define POLICIES_MAX 64
 
 static const struct {
         const char *name, *off;
@@ -38,9 +39,9 @@ struct cpu_part {
         struct part part; /* first */
         const struct log *log;
         struct hardware_description groups; /* its policies alone */
-        struct frequency_policy policies[64];
-        struct place places[64];
-        uint32_t pinned_khz[64];   /* 0: as we found it */
+        struct frequency_policy policies[POLICIES_MAX];
+        struct place places[POLICIES_MAX];
+        uint32_t pinned_khz[POLICIES_MAX]; /* 0: as we found it */
         size_t n_policies;
         bool drives;               /* there is cpufreq, and this build can drive it */
         bool missing;              /* there is, and it cannot */
@@ -313,29 +314,44 @@ static uint32_t kind_of(const struct cpu_policy *list, size_t n, uint32_t policy
         return policy;
 }
 
-/* Policies of a kind become a group. What finds no room is left as it is. */
-static int make_groups(struct cpu_part *self, size_t n, int root_fd)
+static bool is_second_thread(int root_fd, uint32_t cpu)
+{
+        char path[96], text[128];
+        uint32_t threads[8];
+
+        snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu%u/topology/thread_siblings_list", cpu);
+        return util_read_at(root_fd, path, text, sizeof(text)) > 0 &&
+               cpu_parse_list(text, threads, ARRAY_SIZE(threads)) > 0 && threads[0] != cpu;
+}
+
+static void add_policy(struct cpu_part *self, const struct frequency_policy *policy, uint32_t kind)
+{
+        struct place place = { 0 };
+
+        if (group_add(&self->groups, &policy->shown, kind, true) < 0)
+                return; /* no room: it is left as it is */
+        while (!group_has(&self->groups.policies[place.group], policy->shown.policy))
+                place.group++;
+        place.member = self->groups.policies[place.group].n_members - 1;
+        self->places[self->n_policies] = place;
+        self->policies[self->n_policies++] = *policy;
+}
+
+/* Policies of a kind become a group. Second threads come last: two busy CPUs shall be two cores, as a scheduler has it. */
+static int make_groups(struct cpu_part *self, const struct frequency_policy *policies, size_t n, int root_fd)
 {
         _cleanup_free_ struct cpu_policy *list = NULL;
         size_t n_list = 0;
         int err = cpu_list(root_fd, &list, &n_list);
 
-        for (size_t i = 0; !err && i < n; i++) {
-                const struct hardware_policy *policy = &self->policies[i].shown;
-                struct place place = { 0 };
-
-                if (group_add(&self->groups, policy, kind_of(list, n_list, policy->policy), true) < 0)
-                        continue;
-                while (!group_has(&self->groups.policies[place.group], policy->policy))
-                        place.group++;
-                place.member = self->groups.policies[place.group].n_members - 1;
-                self->places[self->n_policies] = place;
-                self->policies[self->n_policies++] = self->policies[i];
-        }
+        for (int second = 0; !err && second < 2; second++)
+                for (size_t i = 0; i < n; i++)
+                        if (is_second_thread(root_fd, policies[i].shown.policy) == second)
+                                add_policy(self, &policies[i], kind_of(list, n_list, policies[i].shown.policy));
         return err;
 }
 
-/* Sixteen kinds of cores are none that we know; a night cannot learn more of them than its modes have room for. */
+/* More than eight kinds of cores are none that we know; a night cannot learn more than its modes have room for. */
 static void tell_left_out(const struct cpu_part *self, int root_fd)
 {
         uint32_t online[256];
@@ -351,17 +367,20 @@ static void tell_left_out(const struct cpu_part *self, int root_fd)
 int part_cpu_open(const struct machine_hardware *machine, struct part **ret)
 {
         _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_free_ struct frequency_policy *policies = calloc(POLICIES_MAX, sizeof(*policies));
         struct cpu_part *self = calloc(1, sizeof(*self));
         int n, err = root_fd < 0 ? -errno : 0;
 
-        if (!self)
+        if (!self || !policies) {
+                free(self);
                 return -ENOMEM;
+        }
         self->part.ops = &cpu_part_ops;
         self->log = machine->log;
-        n = frequency_policies(self->policies, ARRAY_SIZE(self->policies));
+        n = frequency_policies(policies, POLICIES_MAX);
         self->drives = n > 0;
         if (!err && n > 0) {
-                err = make_groups(self, (size_t)n, root_fd);
+                err = make_groups(self, policies, (size_t)n, root_fd);
                 tell_left_out(self, root_fd);
         } else if (!err) {
                 err = describe_unpinned(self, root_fd);
