@@ -287,6 +287,26 @@ static void test_held_down(const char *now, bool ours)
         machine_remove(&machine);
 }
 
+/* The first cooling devices went away with their driver; the heat holds the maximum down all the same. */
+static void test_cooled(const char *state, bool ours)
+{
+        struct machine machine;
+        struct settings *settings;
+
+        machine_make(&machine);
+        settings = take(&machine);
+        check_int(settings_write(settings, POLICY "scaling_max_freq", "1500000"), 0);
+        settings_close(settings);
+        set(&machine, "/sys/class/thermal/cooling_device2/type", "Fan");
+        set(&machine, "/sys/class/thermal/cooling_device2/cur_state", "1");
+        set(&machine, "/sys/class/thermal/cooling_device4/type", "cpufreq-cpu0");
+        set(&machine, "/sys/class/thermal/cooling_device4/cur_state", state);
+        set(&machine, POLICY "scaling_max_freq", "1000000");
+        check_int(restore(&machine, 0).restored, ours);
+        check_text(get(&machine, POLICY "scaling_max_freq"), ours ? "1800000" : "1000000");
+        machine_remove(&machine);
+}
+
 static void test_reboot(void)
 {
         struct machine machine;
@@ -519,6 +539,8 @@ int main(void)
         test_affected();
         test_held_down("1200000", true);
         test_held_down("1000000", false); /* not the firmware's limit: somebody's wish */
+        test_cooled("2", true);
+        test_cooled("0", false);
         test_reboot();
         test_gone();
         test_links();

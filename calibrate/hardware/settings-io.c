@@ -3,6 +3,7 @@
 
 /* How the settings of the list are read and written; and what the kernel hides of them. */
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -171,21 +172,35 @@ static bool beside(const char *name, const char *file, char *buf, size_t size)
         return snprintf(buf, size, "%.*s/%s", (int)(strrchr(name, '/') - name), name, file) < (int)size;
 }
 
-/* Any cooling device that slows a processor. Their numbers have no gaps. */
-static bool cooled(int root_fd)
+static bool slows(int thermal_fd, const char *device)
 {
-        char path[96], type[64];
+        char path[300], type[64];
         uint64_t state;
 
-        for (unsigned i = 0;; i++) {
-                snprintf(path, sizeof(path), "sys/class/thermal/cooling_device%u/type", i);
-                if (util_read_at(root_fd, path, type, sizeof(type)) < 0)
-                        return false;
-                snprintf(path, sizeof(path), "sys/class/thermal/cooling_device%u/cur_state", i);
-                if ((strncmp(type, "Processor", 9) == 0 || strstr(type, "cpufreq")) &&
-                    read_number(root_fd, path, &state) && state > 0)
-                        return true;
+        snprintf(path, sizeof(path), "%s/type", device);
+        if (util_read_at(thermal_fd, path, type, sizeof(type)) < 0 ||
+            (strncmp(type, "Processor", 9) != 0 && !strstr(type, "cpufreq")))
+                return false;
+        snprintf(path, sizeof(path), "%s/cur_state", device);
+        return read_number(thermal_fd, path, &state) && state > 0;
+}
+
+/* Any cooling device that slows a processor. One that was taken away leaves its number free. */
+static bool cooled(int root_fd)
+{
+        int fd = openat(root_fd, "sys/class/thermal", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+        const struct dirent *entry;
+        bool found = false;
+
+        if (!dir) {
+                closep(&fd);
+                return false;
         }
+        while (!found && (entry = readdir(dir)))
+                found = strncmp(entry->d_name, "cooling_device", 14) == 0 && slows(fd, entry->d_name);
+        closedir(dir);
+        return found;
 }
 
 bool attribute_held_down(int root_fd, const char *name, const char *now, const char *wanted)
