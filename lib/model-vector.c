@@ -171,18 +171,36 @@ static void add_cpu_point(const struct profile *profile, uint32_t policy, uint32
         add_at(profile, TERM_CPU_IDLE, policy, khz, any_s, vector);
 }
 
-/* Frequency unknown (no cpufreq): anything between the cheapest and the dearest operating point of all
- * policies. */
-static void add_cpu_range(const struct profile *profile, double busy_s, double any_s, struct model_vector *vector)
+/*
+ * Whether a policy whose frequency is unknown is known itself. Without cpufreq the whole machine is policy 0, whatever
+ * the profile calls its own. A profile with groups (P and E cores) is of a machine that has a policy for each CPU, and
+ * whose driver does not say how long it ran at which frequency.
+ */
+static bool is_known_policy(const struct profile *profile, uint32_t policy)
+{
+        bool groups = false, listed = false;
+
+        for (size_t i = 0; i < profile->n_policies; i++) {
+                groups = groups || profile->policies[i].as != profile->policies[i].policy;
+                listed = listed || profile->policies[i].policy == policy;
+        }
+        return groups && listed;
+}
+
+/* Frequency unknown: anything between the cheapest and the dearest operating point that it may have been. */
+static void add_cpu_range(const struct profile *profile, uint32_t policy, double busy_s, double any_s,
+                          struct model_vector *vector)
 {
         const struct coefficient *low = NULL, *high = NULL;
+        bool known = is_known_policy(profile, policy);
+        uint32_t as = profile_as(profile, policy);
         double low_mj = 0, high_mj = 0;
 
         for (size_t i = 0; i < profile->n_coefficients; i++) {
                 const struct coefficient *c = &profile->coefficients[i];
                 double mj;
 
-                if (c->term != TERM_CPU_ACTIVE)
+                if (c->term != TERM_CPU_ACTIVE || (known && c->policy != as))
                         continue;
                 mj = c->value * busy_s + any_s * (point_power(profile, TERM_CPU_SHARED, c->policy, c->point) +
                                                   point_power(profile, TERM_CPU_IDLE, c->policy, c->point));
@@ -241,7 +259,7 @@ static int add_cpu(const struct profile *profile, const struct usage *usage, str
                 if (cpu->busy_ns == 0 && cpu->any_ns == 0)
                         continue;
                 if (cpu->khz == KHZ_UNKNOWN) {
-                        add_cpu_range(profile, busy_s, any_s, vector);
+                        add_cpu_range(profile, cpu->policy, busy_s, any_s, vector);
                         continue;
                 }
                 add_cpu_point(profile, cpu->policy, cpu->khz, busy_s, any_s, vector);

@@ -75,6 +75,36 @@ static const char *missing_of(const struct profile *profile, const struct usage 
         return list;
 }
 
+/* Groups: a policy whose frequency is unknown is of its kind all the same. */
+static void unknown_frequency_of_a_kind(void)
+{
+        static const char groups[] = "[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 10\n[battery]\nenergy_full_mwh = 10000\n"
+                                     "[cpu 0]\nactive_mw.400000 = 1000 0\nactive_mw.800000 = 3000 0\nshared_mw.400000 = 0 0\n"
+                                     "shared_mw.800000 = 0 0\n[cpu 1]\nas = 0\n[cpu 2]\nactive_mw.300000 = 100 0\n"
+                                     "active_mw.600000 = 200 0\nshared_mw.300000 = 0 0\nshared_mw.600000 = 40 0\n[cpu 3]\nas = 2\n";
+        static const struct {
+                uint32_t policy;
+                double value_j, half_width_j;
+        } cases[] = {
+                { 1, 20, 10 },        /* 10 s at 1 to 3 W */
+                { 3, 1.6, 0.6 },      /* at 0.1 W, to 0.2 W and 5 s at 0.04 W; */
+                { 7, 15.5, 14.5 },    /* of a policy that nobody knows: the range over all */
+        };
+        struct profile *profile = parse(groups);
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct usage usage = { .have = USAGE_ALL };
+                struct model_energy energy;
+
+                check_int(usage_add_cpu(&usage, cases[i].policy, KHZ_UNKNOWN, S(10), S(5)), 0);
+                energy = energy_of(profile, &usage, 0);
+                check_near(energy.value_j, cases[i].value_j, 1e-9);
+                check_near(energy.half_width_j, cases[i].half_width_j, 1e-9);
+                usage_clear(&usage);
+        }
+        profile_free(profile);
+}
+
 /* Policy 1 costs what policy 0 does, and one with an error is one: what both used is as sure as if one had. */
 static void is_as_another(void)
 {
@@ -255,6 +285,7 @@ static void daemons(const struct profile *profile)
 int main(void)
 {
         is_as_another();
+        unknown_frequency_of_a_kind();
         _cleanup_(profile_freep) struct profile *profile = parse(text);
 
         if (!profile)
