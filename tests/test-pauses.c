@@ -48,6 +48,8 @@ struct watched {
         double away_from_s, away_until_s; /* since the start: no access point can be reached */
         unsigned tries;           /* that were in vain, */
         double last_try_s;        /* the last of them */
+        const char *loses;        /* a mode under which the connection is lost, */
+        unsigned losses;          /* so many times */
         uint64_t start_ns, held_ns;
         char mode[MODE_NAME_MAX];
         bool taken;
@@ -120,6 +122,8 @@ static int read_sample(struct hardware *hardware, struct sample *sample)
         if (!err && self->charge_share > 0)
                 sample->battery.charge_now_uah = self->charge_uah - (uint64_t)(self->charge_share *
                         (double)(self->charge_uah - sample->battery.charge_now_uah));
+        if (!err && self->losses > 0 && strcmp(self->mode, self->loses) == 0)
+                sample->wifi_on = false;
         if (!err && self->charge_coarse)
                 sample->battery.charge_now_uah = sample->battery.charge_full_uah * sample->battery.capacity_percent / 100;
         return err;
@@ -136,6 +140,8 @@ static int apply(struct hardware *hardware, const struct mode *mode)
 {
         struct watched *self = watched_of(hardware);
 
+        if (self->losses > 0 && strcmp(self->mode, self->loses) == 0)
+                self->losses--; /* that one is over */
         self->applied_aside += !self->taken;
         snprintf(self->mode, sizeof(self->mode), "%s", mode->name);
         self->held_ns = now_ns(hardware);
@@ -472,6 +478,20 @@ static void precision_without_access_point(void)
         end(&back);
 }
 
+/* Lost in the middle of a mode: that comes again, too, and it is not the mode that did not do as it was asked. */
+static void access_point_goes_in_between(void)
+{
+        struct test test = { .device = wifi_text, .hardware = { .loses = "wifi.on", .losses = 1 } };
+
+        run(&test, METHOD_PERCENT);
+        check_int(test.err, 0);
+        check_int(count(&test, "wifi.on", "WiFi was associated only 0 % of the time"), 1);
+        check_all_measured(&test);
+        check_int(test.night.refused[plan_find(&test.night.plan, "wifi.on") - test.night.plan.modes], 0);
+        check_int(test.night.away.tries, 0);
+        end(&test);
+}
+
 static void burn_must_run(void)
 {
         struct test gauge = { .hardware = { .refuses = "burn" } }, percent = { .hardware = { .load_of = "burn" } };
@@ -598,6 +618,7 @@ int main(int argc, char **argv)
         load_ends();
         access_point_comes_back();
         access_point_stays_away();
+        access_point_goes_in_between();
         states_are_the_modes();
         burn_must_run();
         moves_no_more_than_planned();
