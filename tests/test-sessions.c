@@ -22,7 +22,7 @@
 /* Of the child. A seat's greeter, its user, a login from elsewhere, and one that comes later. */
 static struct mock {
         const char *id, *path, *class, *seat;
-        int active, idle, locked, there;
+        int active, idle, locked, there, slow;
 } mocks[] = {
         { "c0", LOGIN_PATH "/session/c0", "greeter", "seat0", 0, 1, 0, 1 },
         { "c1", LOGIN_PATH "/session/c1", "user", "seat0", 1, 0, 0, 1 },
@@ -56,16 +56,28 @@ static const sd_bus_vtable manager_table[] = {
         SD_BUS_VTABLE_END,
 };
 
+/* Once, longer than anybody waits. */
+static int get_class(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
+                     void *data, sd_bus_error *error)
+{
+        struct mock *mock = data;
+
+        if (mock->slow)
+                usleep(700000);
+        mock->slow = 0;
+        return sd_bus_message_append(reply, "s", mock->class);
+}
+
 static const sd_bus_vtable session_table[] = {
         SD_BUS_VTABLE_START(0),
-        SD_BUS_PROPERTY("Class", "s", NULL, offsetof(struct mock, class), 0),
+        SD_BUS_PROPERTY("Class", "s", get_class, 0, 0),
         SD_BUS_PROPERTY("Active", "b", NULL, offsetof(struct mock, active), SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("IdleHint", "b", NULL, offsetof(struct mock, idle), SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("LockedHint", "b", NULL, offsetof(struct mock, locked), SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_VTABLE_END,
 };
 
-/* A letter and a session's number: "a1" makes c1 active, "A1" makes it not. */
+/* A letter and a session's number: "a1" makes c1 active, "A1" makes it not, "s1" makes the next answer of it slow. */
 static void change(sd_bus *bus, const char *word)
 {
         struct mock *mock = &mocks[word[1] - '0'];
@@ -85,6 +97,10 @@ static void change(sd_bus *bus, const char *word)
         case 'L':
                 mock->locked = word[0] == 'l';
                 sd_bus_emit_properties_changed(bus, mock->path, OBJECT, "LockedHint", NULL);
+                break;
+        case 's':
+                mock->slow = 1;
+                sd_bus_emit_properties_changed(bus, mock->path, OBJECT, "IdleHint", NULL);
                 break;
         case 'n':
                 mock->there = mock->active = 1;
@@ -171,6 +187,10 @@ static void tells_users(void)
                 { "I2", 0, "which is no longer idle" },
                 { "n3", SESSIONS_ENTERED, "somebody logs in" },
                 { "n3", 0, "that is known" },
+                { "s1", 0, "the manager does not answer in time" },
+                { "i0", 0, "and does again" },
+                { "I0", 0, "nobody came in" },
+                { "i0", 0, "meanwhile" },
         };
         struct sessions *sessions = NULL;
 

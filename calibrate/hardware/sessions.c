@@ -37,19 +37,19 @@ static int get_bool(sd_bus *bus, const char *path, const char *property, bool *r
         return err;
 }
 
-/* Not a greeter and no lock screen, which come by themselves. */
-static bool is_of_user(sd_bus *bus, const char *path)
+/* Not a greeter and no lock screen, which come by themselves: -ENODATA. */
+static int check_user(sd_bus *bus, const char *path)
 {
         _cleanup_free_ char *class = NULL;
+        int err = sd_bus_get_property_string(bus, LOGIN, path, LOGIN ".Session", "Class", NULL, &class);
 
-        return sd_bus_get_property_string(bus, LOGIN, path, LOGIN ".Session", "Class", NULL, &class) >= 0 &&
-               strcmp(class, "user") == 0;
+        return err < 0 ? err : strcmp(class, "user") == 0 ? 0 : -ENODATA;
 }
 
 static int ask_one(sd_bus *bus, const char *path, struct session *ret)
 {
         struct session session = { 0 };
-        int err = is_of_user(bus, path) ? 0 : -ENODATA;
+        int err = check_user(bus, path);
 
         if (strlen(path) >= sizeof(session.path))
                 return -ENAMETOOLONG;
