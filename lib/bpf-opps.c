@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "cpu.h"
 #include "util.h"
 
 #define CPUFREQ "sys/devices/system/cpu/cpufreq"
@@ -51,26 +52,14 @@ static int list_policies(int dir_fd, uint32_t *policy, size_t max, uint32_t *ret
         return n > 0 ? 0 : -ENODATA;
 }
 
-/* "0 1 2 3" or "0-3": related_cpus has the first form, other kernels' the second. */
 static void read_cpus(const char *text, uint8_t index, uint8_t *policy_of_cpu)
 {
-        unsigned long from = 0;
-        bool range = false;
+        uint32_t cpus[BPF_CPUS_MAX];
+        size_t n = cpu_parse_list(text, cpus, ARRAY_SIZE(cpus));
 
-        for (const char *at = text; *at;) {
-                char *end;
-                unsigned long cpu = strtoul(at, &end, 10);
-
-                if (end == at) {
-                        range = *at++ == '-';
-                        continue;
-                }
-                for (unsigned long i = range ? from : cpu; i <= cpu && i < BPF_CPUS_MAX; i++)
-                        policy_of_cpu[i] = index;
-                from = cpu;
-                range = false;
-                at = end;
-        }
+        for (size_t i = 0; i < n; i++)
+                if (cpus[i] < BPF_CPUS_MAX)
+                        policy_of_cpu[cpus[i]] = index;
 }
 
 /* First number of each line of time_in_state, or each number of scaling_available_frequencies; sorted. */
