@@ -42,15 +42,19 @@ void interval_maker_free(struct interval_maker *maker)
 
 static void interval_reset(struct interval *interval)
 {
-        struct interval kept = {
+        struct interval kept;
+
+        for (size_t i = 0; i < interval->n_rows; i++)
+                usage_clear(&interval->rows[i].usage);
+        util_shrink(&interval->rows, &interval->capacity.rows, interval->n_rows);
+        util_shrink(&interval->alive, &interval->capacity.alive, interval->n_alive);
+        kept = (struct interval){
                 .rows = interval->rows,
                 .alive = interval->alive,
                 .shape = interval->shape,
                 .capacity = interval->capacity,
         };
 
-        for (size_t i = 0; i < interval->n_rows; i++)
-                usage_clear(&interval->rows[i].usage);
         *interval = kept;
 }
 

@@ -6,9 +6,22 @@
 
 #include "util.h"
 
+/* What a burst of processes needed is given back once a sample is small again. */
+static void shrink(struct sample *sample)
+{
+        util_shrink(&sample->gone, &sample->capacity.gone, sample->n_gone);
+        if (!util_shrink(&sample->processes, &sample->capacity.processes, sample->n_processes))
+                return;
+        free(TAKE_PTR(sample->cpu_opps));
+        sample->capacity.cpu_opps = 0;
+}
+
 void sample_reset(struct sample *sample)
 {
-        struct sample kept = {
+        struct sample kept;
+
+        shrink(sample);
+        kept = (struct sample){
                 .opps = sample->opps,
                 .cores = sample->cores,
                 .events = sample->events,

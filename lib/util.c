@@ -10,6 +10,16 @@
 #include <time.h>
 #include <sys/stat.h>
 
+bool util_shrink(void *array, size_t *capacity, size_t used)
+{
+        if (*capacity < 256 || used > *capacity / 8)
+                return false;
+        freep(array);
+        *(void **)array = NULL;
+        *capacity = 0;
+        return true;
+}
+
 int util_grow(void *array, size_t *capacity, size_t needed, size_t size)
 {
         size_t wanted = *capacity;

@@ -81,6 +81,9 @@ static inline int take_fd(int *fd)
  */
 int util_grow(void *array, size_t *capacity, size_t needed, size_t size);
 
+/* Frees an emptied array of which last no more than an eighth was used: it grew for a burst. True: it did. */
+bool util_shrink(void *array, size_t *capacity, size_t used);
+
 /**
  * util_read_at() - read a small file of the kernel whole
  * @dir_fd: folder that @path is relative to

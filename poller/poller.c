@@ -3,6 +3,7 @@
 #include "poller.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -35,6 +36,17 @@ static void tell_failure(struct poller *poller, int err)
         poller->failed = err;
 }
 
+/* While something is built, processes come and go by the thousand; of what held them the holes stay ours unless told. */
+#define ENDS_PER_TRIM 1024
+
+static void give_back(struct poller *poller)
+{
+        if (poller->n_ended < ENDS_PER_TRIM)
+                return;
+        malloc_trim(0);
+        poller->n_ended = 0;
+}
+
 int poller_poll(struct poller *poller)
 {
         int err = sources_read(&poller->sources, &poller->sample);
@@ -43,6 +55,7 @@ int poller_poll(struct poller *poller)
                 return err;
         poller->polls++;
         poller->n_processes = poller->sample.n_processes + poller->sample.n_unlisted;
+        poller->n_ended += poller->sample.n_gone;
         err = interval_make(poller->maker, &poller->sample, &poller->interval);
         if (err)
                 return err == -ENODATA ? 0 : err;
@@ -53,6 +66,7 @@ int poller_poll(struct poller *poller)
                 err = store_roll_up(poller->store, poller->interval.end_realtime_ns, &poller->retention);
         }
         tell_failure(poller, err);
+        give_back(poller);
         return err == -ENOMEM ? err : 0;
 }
 

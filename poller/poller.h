@@ -26,6 +26,7 @@ struct poller {
         uint64_t intervals;
         uint64_t elapsed_ns;
         size_t n_processes; /* of the last poll */
+        size_t n_ended;     /* since memory was given back */
         int failed;         /* the last error of the store, or 0; told when it changes */
 };
 

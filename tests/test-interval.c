@@ -145,6 +145,34 @@ static void first_sample_has_no_interval(void)
         teardown(&f);
 }
 
+/* A build's processes are there for one poll, and so is the memory for them. */
+static void a_burst_leaves_no_room_behind(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        process(after(&f, 0), 10, 1, "a", 5 * S);
+        check_int(poll(&f), -ENODATA);
+        for (int round = 0; round < 2; round++) {
+                after(&f, 30);
+                for (pid_t pid = 10; pid < 3000; pid++)
+                        process(&f.sample, pid, 1, "a", (uint64_t)(6 + round) * S);
+                check_int(poll(&f), 0);
+        }
+        check(f.sample.capacity.processes > 2000 && f.interval.capacity.rows > 2000);
+        for (int round = 0; round < 4; round++) { /* two samples take turns */
+                process(after(&f, 30), 10, 1, "a", (uint64_t)(8 + round) * S);
+                check_int(poll(&f), 0);
+                check_int(busy(&f, "a"), S);
+        }
+        check(f.sample.capacity.processes < 100 && f.interval.capacity.rows < 100);
+        sample_reset(&f.sample);
+        process(after(&f, 30), 10, 1, "a", 12 * S);
+        check_int(poll(&f), 0);
+        check(f.sample.capacity.processes < 100);
+        teardown(&f);
+}
+
 static void reused_pid_is_another_process(void)
 {
         struct fixture f;
@@ -826,6 +854,7 @@ static void screen_time_sums_to_the_time_it_was_on(void)
 int main(void)
 {
         first_sample_has_no_interval();
+        a_burst_leaves_no_room_behind();
         reused_pid_is_another_process();
         new_process_counts_from_its_birth_but_a_hidden_one_does_not();
         backward_is_a_gap();
