@@ -182,7 +182,7 @@ static double run_pidstat_us(const char *samples)
 /* One sample more: the difference of a long run and a short one, the median of several. */
 static void compare_to_pidstat(double reference_us, const char *name)
 {
-        double sample_us[PIDSTAT_PAIRS];
+        double sample_us[PIDSTAT_PAIRS], middle_us;
 
         for (int i = 0; i < PIDSTAT_PAIRS; i++) {
                 double short_us = run_pidstat_us("1"), long_us = run_pidstat_us("9");
@@ -193,8 +193,9 @@ static void compare_to_pidstat(double reference_us, const char *name)
                 }
                 sample_us[i] = (long_us - short_us) / 8;
         }
-        printf("%-28s %9s %9.0f   a poll of \"%s\" is 1 in %.1f of it\n", "a sample of pidstat -dru", "",
-               median(sample_us, PIDSTAT_PAIRS), name, sample_us[PIDSTAT_PAIRS / 2] / reference_us);
+        middle_us = median(sample_us, PIDSTAT_PAIRS);
+        printf("%-28s %9s %9.0f   a poll of \"%s\" is 1 in %.1f of it\n", "a sample of pidstat -dru", "", middle_us,
+               name, middle_us / reference_us);
 }
 
 int main(int argc, char **argv)
