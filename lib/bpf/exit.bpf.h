@@ -75,6 +75,7 @@ int BPF_PROG(record_exit, struct task_struct *task)
                 return 0;
         }
         start_record(record, task, RECORD_EXIT);
+        record->parent_pid = task->real_parent->tgid;
         record->cgroup_id = cgroup_id;
         find_heir(record, task);
         finish_record(record, task);
@@ -100,6 +101,7 @@ int BPF_PROG(record_exec, struct task_struct *task)
         if (!record)
                 return 0;
         start_record(record, task, RECORD_EXEC);
+        record->parent_pid = task->real_parent->tgid;
         record->parent_start_ns = 0;
         record->cgroup_id = 0;
         add_thread(&record->totals, task);

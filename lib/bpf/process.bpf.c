@@ -308,7 +308,7 @@ static __always_inline bool write_record(struct task_struct *task, __u64 place, 
         if (!record || !at || (with_cpu && !opps))
                 return 0;
         record_process(task, record, opps);
-        record->parent_pid = fresh ? task->real_parent->tgid : 0;
+        record->parent_pid = fresh ? read_only(task)->real_parent->tgid : 0;
         *at = place;
         walk_state.n_changed = n_changed + 1;
         return 1;
@@ -413,6 +413,7 @@ int each_task(struct bpf_iter__task *ctx)
                 return 0;
         if (task->pid == task->tgid) {
                 start_record(&record, task, RECORD_ALIVE);
+                record.parent_pid = task->real_parent->tgid;
                 if (with_net)
                         read_net(task, &record.net);
         } else {

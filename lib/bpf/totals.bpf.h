@@ -19,7 +19,7 @@ static __always_inline void add_thread(struct process_totals *totals, const stru
         add_io(totals, &thread->ioac);
 }
 
-/* Who it is, and what its exited threads (and for io its reaped children) had. */
+/* Who it is but for its parent, another task to be fetched, and what its exited threads (for io, its reaped children) had. */
 static __always_inline void start_record(struct process_record *record, const struct task_struct *task,
                                          __u32 kind)
 {
@@ -28,7 +28,6 @@ static __always_inline void start_record(struct process_record *record, const st
         record->kind = kind;
         record->pid = task->tgid;
         record->uid = task->cred->uid.val;
-        record->parent_pid = task->real_parent->tgid;
         record->kernel_thread = !!(task->flags & PF_KTHREAD);
         record->start_ns = task->start_boottime;
         __builtin_memcpy(record->comm, task->comm, sizeof(record->comm));
