@@ -260,27 +260,25 @@ __noinline int tell_gone(__u32 to)
         return 0;
 }
 
-/* What the walk before has of @task: mostly the next one. NULL: it is new. */
-static __always_inline struct walked *find_old(struct task_struct *task)
+/* Where the walk before has the task that is looked for: mostly next. n_before: it is new. */
+__noinline __u32 find_old(void)
 {
-        __u32 index = walk_state.at, found;
-        struct walked *old;
+        __u32 at = walk_state.at;
+        const struct walked *old;
 
-        if (walk_state.at >= walk_state.n_before)
-                return 0;
-        old = bpf_map_lookup_elem(&walked, &index);
-        if (!old || old->task == (__u64)task)
-                return old;
-        if (task->start_boottime > walk_state.end_ns) { /* and stands behind all that are not */
+        if (at >= walk_state.n_before)
+                return walk_state.n_before;
+        old = bpf_map_lookup_elem(&walked, &at);
+        if (old && old->task == walk_state.task)
+                return at;
+        if (read_only((void *)walk_state.task)->start_boottime > walk_state.end_ns) { /* behind all that are not */
                 tell_gone(walk_state.n_before);
-                return 0;
+                return walk_state.n_before;
         }
-        walk_state.task = (__u64)task;
-        found = find_walked();
-        if (found >= walk_state.n_before)
-                return 0;
-        tell_gone(found);
-        return bpf_map_lookup_elem(&walked, &found);
+        at = find_walked();
+        if (at < walk_state.n_before)
+                tell_gone(at);
+        return at;
 }
 
 /* A new one takes the place that became free last; max_records: there is none. */
@@ -328,7 +326,7 @@ static __always_inline void load_ahead(void)
 
         if (!later || !later->task)
                 return;
-        task = bpf_rdonly_cast((void *)later->task, bpf_core_type_id_kernel(struct task_struct));
+        task = read_only((void *)later->task);
         (void)*(volatile __u64 *)&task->se.sum_exec_runtime;
         (void)*(void *volatile *)&task->tasks.next;
 }
@@ -369,13 +367,18 @@ int walk(void *ctx)
         bpf_rcu_read_lock();
         bpf_iter_task_new(&processes, 0, TASK_ITER_ALL_PROCS);
         while ((task = bpf_iter_task_next(&processes))) {
-                struct walked *old, *mine;
+                struct walked *old = 0, *mine;
                 __u64 cpu_ns;
+                __u32 at;
 
                 if (walk_state.after_ns && task->start_boottime < walk_state.after_ns)
                         continue;
                 load_ahead();
-                mine = old = find_old(task);
+                walk_state.task = (__u64)task;
+                at = find_old();
+                if (at < walk_state.n_before)
+                        old = bpf_map_lookup_elem(&walked, &at);
+                mine = old;
                 if (!old || walk_state.n != walk_state.at)
                         mine = remember(task, old);
                 if (!mine) {
