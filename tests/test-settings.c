@@ -418,6 +418,27 @@ static void test_renames(void)
         machine_remove(&machine);
 }
 
+/* Drivers call their devices what they like; ours have to be read again. */
+static void test_odd_device(void)
+{
+        char link[256];
+        struct machine machine;
+        struct settings *settings;
+
+        machine_make(&machine);
+        in_tree(&machine, "/sys/class/backlight/lid", link);
+        set(&machine, "/sys/devices/a ;b/lid/brightness", "80");
+        check_int(symlink("../../devices/a ;b/lid", link), 0);
+        check_int(settings_open(machine.fd, machine.journal, &machine.log, &settings), 0);
+        check_int(settings_add(settings, "/sys/class/backlight/lid/brightness"), 0);
+        check_int(settings_commit(settings), 0);
+        check_int(settings_write(settings, "/sys/class/backlight/lid/brightness", "10"), 0);
+        settings_close(settings);
+        check_int(restore(&machine, 0).restored, 1);
+        check_text(get(&machine, "/sys/devices/a ;b/lid/brightness"), "80");
+        machine_remove(&machine);
+}
+
 /* Another device has the name now: not ours to touch. */
 static void test_other_device(void)
 {
@@ -545,6 +566,7 @@ int main(void)
         test_gone();
         test_links();
         test_renames();
+        test_odd_device();
         test_other_device();
         test_hostile();
         test_untrusted();

@@ -118,7 +118,7 @@ void journal_boot_id(int root_fd, char boot_id[JOURNAL_BOOT_MAX])
 
         if (util_read_at(root_fd, "proc/sys/kernel/random/boot_id", text, sizeof(text)) < 0)
                 text[0] = '\0';
-        length = strspn(text, "0123456789abcdefABCDEF-");
+        length = strspn(text, BOOT_ID);
         memcpy(boot_id, text, length);
         boot_id[length] = '\0';
 }

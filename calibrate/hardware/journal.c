@@ -111,6 +111,8 @@ static int set_head(struct parser *parser, const struct ini_place *place, const 
         double number;
         int err;
 
+        if (strcmp(key, "boot_id") == 0 && value[strspn(value, BOOT_ID)])
+                return ini_error(place, "boot_id = %.60s is none", value);
         if (strcmp(key, "boot_id") == 0)
                 return *value ? copy(place, key, value, parser->journal.boot_id, JOURNAL_BOOT_MAX) : 0;
         if (strcmp(key, "version"))
@@ -181,6 +183,8 @@ static int set_entry(struct parser *parser, const struct ini_place *place, const
                 return set_name(parser, entry, place, value);
         if (entry->state == JOURNAL_FILE)
                 return ini_error(place, "there is no key \"%s\" of a file", key);
+        if (strcmp(key, "device") == 0 && !plain_text(value))
+                return ini_error(place, "device = %.60s is none", value);
         if (strcmp(key, "device") == 0)
                 return copy(place, key, value, entry->device, sizeof(entry->device));
         if (strcmp(key, "state") == 0)

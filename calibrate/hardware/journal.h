@@ -28,6 +28,7 @@
 
 #define JOURNAL_DEVICE_MAX 160
 #define JOURNAL_BOOT_MAX 64
+#define BOOT_ID "0123456789abcdefABCDEF-"
 
 enum journal_state {
         JOURNAL_UNTOUCHED, /* we have not written it */

@@ -230,4 +230,6 @@ void attribute_device(int root_fd, const char *name, char *buf, size_t size)
                 n = readlinkat(root_fd, below_root(folder), buf, size - 1);
         }
         buf[n < 0 || (size_t)n == size - 1 ? 0 : n] = '\0';
+        if (!plain_text(buf))
+                buf[0] = '\0';
 }

@@ -39,16 +39,24 @@ static const struct attribute attributes[] = {
           .persists = true },
 };
 
+bool plain_text(const char *text)
+{
+        size_t length = strlen(text);
+
+        if (length == 0 || strchr(text, ';') || isspace((unsigned char)text[0]) ||
+            isspace((unsigned char)text[length - 1]))
+                return false;
+        for (const char *at = text; *at; at++)
+                if ((unsigned char)*at < 0x20 || *at == 0x7f)
+                        return false;
+        return true;
+}
+
 /* No "//", "/./" or "/../", and nothing that a line of the journal could not say. */
 static bool plain_path(const char *path)
 {
-        size_t length = strlen(path);
-
-        if (length == 0 || length > SETTING_NAME_MAX || strchr(path, ';') || isspace((unsigned char)path[length - 1]))
+        if (strlen(path) > SETTING_NAME_MAX || !plain_text(path))
                 return false;
-        for (const char *at = path; *at; at++)
-                if ((unsigned char)*at < 0x20 || *at == 0x7f)
-                        return false;
         for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/')) {
                 size_t part = strcspn(at + 1, "/");
 

@@ -48,6 +48,9 @@ bool attribute_restorable(const struct attribute *attribute, const char *value);
 /* Whether a write to the setting @name may change the setting @other as well. */
 bool attribute_affects(const struct attribute *attribute, const char *name, const char *other);
 
+/* A line of the journal can say it, and reads the same: no comment in it, no blanks around it, no control characters. */
+bool plain_text(const char *text);
+
 /* A scratch file of ours: absolute, no "..", .joulecast-disk-* in its last part. */
 bool scratch_name(const char *path);
 
@@ -61,5 +64,5 @@ int attribute_write(int root_fd, const char *name, const char *value);
  */
 bool attribute_held_down(int root_fd, const char *name, const char *now, const char *wanted);
 
-/* Which device has the name: the link's target in /sys/class; "" where there is none. */
+/* Which device has the name: the link's target in /sys/class; "" where there is none, or no plain text. */
 void attribute_device(int root_fd, const char *name, char *buf, size_t size);
