@@ -69,7 +69,7 @@ int virtual_set_wifi(struct virtual_device *device, bool on)
 
 static bool is_rate(double rate)
 {
-        return rate >= 0 && rate <= 1e4; /* MB/s: what counters of 64 bits hold for more than a year */
+        return rate >= 0 && rate <= 1e5; /* MB/s: what counters of 64 bits hold for more than a year */
 }
 
 static bool is_share(double share)

@@ -19,7 +19,7 @@
 #define STEP_NS 20000000
 #define SAVE_STEPS 50 /* the charge is written to --state once in a second */
 
-static const struct log log_all = { .handler = log_to_stderr };
+static const struct log log_all = { .handler = log_to_stderr, .data = (void *)"physics" };
 static volatile sig_atomic_t stopped;
 
 /* Charge without a voltage would mean nothing. */

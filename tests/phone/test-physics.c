@@ -176,6 +176,13 @@ static void test_world(void)
         check_near(number(json, "cpu.1.one_mw.2400000"), 11200, 1e-6);
         check_near(number(json, "display.power_mw.10"), 11000, 1e-6);
         cJSON_Delete(json);
+        load.write_bytes = 300000000; /* QEMU tells of its disk late, and then of all at once */
+        check_int(world_step(&world, 0.02, &load), 0);
+        json = world_truth(&world);
+        check_near(number(json, "write_bytes"), 300000000, 0);
+        cJSON_Delete(json);
+        check_int(world_mark(&world), 0);
+        load.write_bytes = 0;
         load.khz[0] = 1000000; /* what the device has not is the next higher */
         check_int(world_step(&world, 0.02, &load), 0);
         json = world_truth(&world);
