@@ -50,10 +50,13 @@ static int set_percent(struct physics *physics, const cJSON *value)
         return cJSON_IsNumber(value) ? virtual_set_percent(physics->world.device, value->valuedouble) : -EINVAL;
 }
 
+/* null: none, which is the fastest state; nothing else writes this one. */
 static int set_limit(struct physics *physics, const cJSON *value)
 {
+        const cJSON fastest = { .type = cJSON_Number };
+
         physics->registers.events |= EVENT_LIMIT;
-        return force(&physics->registers, REG_LIMIT, value);
+        return force(&physics->registers, REG_LIMIT, cJSON_IsNull(value) ? &fastest : value);
 }
 
 static int set_temperature(struct physics *physics, const cJSON *value)

@@ -187,7 +187,7 @@ def disturbances(suite):
     cases = (
         ("charger plugged", lambda: physics.set(charger=True), ("plugged", "charg"), lambda: physics.set(charger=False)),
         ("battery removed", lambda: physics.set(battery=False), ("battery",), lambda: physics.set(battery=True)),
-        ("firmware limit", lambda: physics.set(ppc=3), ("mhz", "thrott", "limit", "share", "frequenc"), lambda: physics.set(ppc=None)),
+        ("firmware limit", lambda: physics.set(ppc=3), ("khz only", "thrott"), lambda: physics.set(ppc=None)),
         ("radio blocked", lambda: phone.output("rfkill block wlan"), ("wifi", "radio", "associat", "network", "connect"),
          lambda: phone.output("rfkill unblock wlan; %s ip link set wlan1 up; ip link set wlan0 up" % air)),
         ("access point gone", lambda: phone.output(air + "ip link set wlan1 down"),

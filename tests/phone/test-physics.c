@@ -285,6 +285,9 @@ static void test_control(struct physics *physics, struct fake *fake)
         check_int(fake->words[REG_VOLTAGE], 3800);
         check_int(fake->words[REG_LIMIT], 2);
         check_int(fake->words[REG_EVENTS] & (EVENT_CHARGER | EVENT_LIMIT), EVENT_CHARGER | EVENT_LIMIT);
+        free(control_answer(physics, "{\"cmd\": \"set\", \"ppc\": null}"));
+        check_int(registers_show(&physics->registers, &physics->world), 0);
+        check_int(fake->words[REG_LIMIT], 0);
 }
 
 /* 10 Wh at a mean of 4 V are 2500 mAh; a watt there is 250 mA, ten times that for the phone. */
