@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/rtnetlink.h>
+#include <sched.h>
 
 #include "check.h"
 #include "interface.h"
@@ -324,6 +325,18 @@ static void names_power_save(void)
         check_int(power_save_medium.read(-1, "nl80211:x/txpower", value, sizeof(value)), -EINVAL);
 }
 
+/* In a network of its own, where nothing is up yet: what was down before us is known to have been down. */
+static void knows_what_is_up(void)
+{
+        check(!interface_is_set_up("nowhere0") && interface_bring_up("nowhere0") < 0);
+        if (unshare(CLONE_NEWNET) < 0)
+                return; /* only root may */
+        check(!interface_is_set_up("lo"));
+        check_int(interface_bring_up("lo"), 0);
+        check(interface_is_set_up("lo"));
+        check_int(interface_bring_up("lo"), 0);
+}
+
 int main(void)
 {
         finds_the_radio();
@@ -335,5 +348,6 @@ int main(void)
         finds_what_an_interface_is_made_of();
         reads_stations();
         names_power_save();
+        knows_what_is_up(); /* the last: it leaves this machine's network */
         return check_result();
 }

@@ -95,18 +95,35 @@ bool interface_carries(int root_fd, const char *upper, const char *interface)
                is_made_of(root_fd, upper, interface, LAYERS_MAX);
 }
 
-int interface_bring_up(const char *interface)
+/* Its flags of now; the descriptor to change them by, or a negative errno. */
+static int read_flags(const char *interface, struct ifreq *request)
 {
         _cleanup_close_ int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-        struct ifreq request = { 0 };
 
-        if (fd < 0 || strlen(interface) >= sizeof(request.ifr_name))
+        *request = (struct ifreq){ 0 };
+        if (fd < 0 || strlen(interface) >= sizeof(request->ifr_name))
                 return fd < 0 ? -errno : -ENODEV;
-        strcpy(request.ifr_name, interface);
-        if (ioctl(fd, SIOCGIFFLAGS, &request) < 0)
+        strcpy(request->ifr_name, interface);
+        if (ioctl(fd, SIOCGIFFLAGS, request) < 0)
                 return -errno;
-        if (request.ifr_flags & IFF_UP)
-                return 0;
+        return take_fd(&fd);
+}
+
+bool interface_is_set_up(const char *interface)
+{
+        struct ifreq request;
+        _cleanup_close_ int fd = read_flags(interface, &request);
+
+        return fd >= 0 && request.ifr_flags & IFF_UP;
+}
+
+int interface_bring_up(const char *interface)
+{
+        struct ifreq request;
+        _cleanup_close_ int fd = read_flags(interface, &request);
+
+        if (fd < 0 || request.ifr_flags & IFF_UP)
+                return MIN(fd, 0);
         request.ifr_flags |= IFF_UP;
         return ioctl(fd, SIOCSIFFLAGS, &request) < 0 ? -errno : 0;
 }

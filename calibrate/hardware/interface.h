@@ -13,5 +13,6 @@ bool interface_has_address(const char *interface); /* one that is not of the lin
  * tunnel's own packets go over nobody tells: perhaps.
  */
 bool interface_carries(int root_fd, const char *upper, const char *interface);
+bool interface_is_set_up(const char *interface);   /* as `ip link set up` left it, connected or not */
 int interface_bring_up(const char *interface);     /* as `ip link set up` */
 int interface_bytes(int root_fd, const char *interface, uint64_t *ret); /* both ways, of all time */

@@ -42,6 +42,7 @@ struct part_wifi {
         struct settings *settings;
         struct traffic_load *load; /* NULL: there is no other side */
         bool has_url, has_peer, perhaps_metered;
+        bool was_up;               /* the interface, when this began; one that was down is not brought up */
         double limit_bytes;        /* nothing, until it is told */
         uint64_t start_bytes;      /* of the interface, when this began */
         bool radio_on, loads;      /* as the mode asks */
@@ -105,7 +106,7 @@ static int pause_ms(long ms)
         return nanosleep(&pause, NULL) < 0 && errno == EINTR ? -EINTR : 0;
 }
 
-/* An unblocked radio is down until somebody brings it up; where nobody does, it is us, as it was before. */
+/* An unblocked radio is down until somebody brings it up; where nobody does, it is us, if it was so before. */
 static int wait_connected(struct part_wifi *wifi)
 {
         bool brought_up = false;
@@ -117,7 +118,7 @@ static int wait_connected(struct part_wifi *wifi)
                         wifi->said_away = false;
                         return 0;
                 }
-                if (seconds >= BRING_UP_AFTER_S && !brought_up) {
+                if (wifi->was_up && seconds >= BRING_UP_AFTER_S && !brought_up) {
                         brought_up = true;
                         interface_bring_up(wifi->interface);
                 }
@@ -367,6 +368,7 @@ int part_wifi_open(const struct machine_hardware *machine, struct part **ret)
                 close_wifi(&wifi->part);
                 return err == -ENOSYS ? -ENODEV : err;
         }
+        wifi->was_up = interface_is_set_up(wifi->interface);
         if (interface_bytes(wifi->root_fd, wifi->interface, &wifi->start_bytes) < 0)
                 wifi->start_bytes = 0;
         *ret = &wifi->part;
