@@ -548,6 +548,21 @@ static void test_untrusted(void)
         machine_remove(&machine);
 }
 
+/* Cut by a bad disk: it says what is wrong with it, and then what is to be done. */
+static void test_unreadable(void)
+{
+        struct machine machine;
+
+        machine_make(&machine);
+        settings_close(take(&machine));
+        check_int(truncate(machine.journal, 100), 0);
+        machine.said = 0;
+        check_int(restore(&machine, -EBADMSG).restored, 0);
+        check_int(machine.said, 2);
+        check_int(access(machine.journal, F_OK), 0);
+        machine_remove(&machine);
+}
+
 int main(void)
 {
         test_there_and_back();
@@ -570,5 +585,6 @@ int main(void)
         test_other_device();
         test_hostile();
         test_untrusted();
+        test_unreadable();
         return check_result();
 }

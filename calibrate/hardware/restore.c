@@ -278,6 +278,9 @@ int settings_restore(int root_fd, const char *journal, const struct log *log, st
         if (err)
                 return err;
         err = journal_load(journal, log, &restore.journal);
+        if (err == -EBADMSG)
+                log_error(log, "%s: nothing of it is believed; it still says what to put back by hand, and until it is "
+                          "removed no calibration starts", journal);
         if (!err)
                 err = restore_all(&restore, ret);
         free(restore.verdicts);
