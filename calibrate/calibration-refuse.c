@@ -12,6 +12,7 @@
 #include "calibration.h"
 #include "refuse.h"
 #include "rivals.h"
+#include "supply.h"
 #include "util.h"
 
 bool calibration_changes_machine(const struct calibration *calibration)
@@ -44,6 +45,14 @@ int calibration_refuse_machine(const struct calibration *calibration)
         return 0;
 }
 
+/* Also beside a battery that discharges because its charger is a weak one. */
+static bool charger_feeds(void)
+{
+        _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        return root_fd >= 0 && supply_online(root_fd);
+}
+
 /* As begin_night() will find it, before anybody is asked: a virtual device is looked at there alone. */
 int calibration_refuse_battery(const struct calibration *calibration)
 {
@@ -54,6 +63,10 @@ int calibration_refuse_battery(const struct calibration *calibration)
 
         if (!calibration_changes_machine(calibration))
                 return 0;
+        if (!calibration->options.force_discharge && charger_feeds()) {
+                log_error(&calibration->log, "the charger is plugged in; unplug it and start again");
+                return -EINVAL;
+        }
         err = night->hardware->ops->read_battery(night->hardware, &sample);
         if (err)
                 log_error(&calibration->log, "the battery cannot be read: %s", strerror(-err));

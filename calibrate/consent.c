@@ -53,11 +53,10 @@ int consent_needed(const struct options *options)
         return isatty(STDIN_FILENO) && isatty(STDERR_FILENO) ? 1 : -ENOTTY;
 }
 
-int consent_ask(const struct dry_run *dry_run, const char *when)
+int consent_ask(void)
 {
         char answer[16] = "";
 
-        consent_print(stderr, dry_run, when);
         fprintf(stderr, "Start? [y/N] ");
         if (!fgets(answer, sizeof(answer), stdin) || (answer[0] != 'y' && answer[0] != 'Y'))
                 return -ECANCELED;

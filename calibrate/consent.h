@@ -13,5 +13,5 @@ void consent_print(FILE *file, const struct dry_run *dry_run, const char *when);
 
 /* 1: it must be asked for; 0: --yes was said, or nothing real is held; -ENOTTY: it must, and nobody is there. */
 int consent_needed(const struct options *options);
-/* Says it and asks. 0: go on; -ECANCELED: no. */
-int consent_ask(const struct dry_run *dry_run, const char *when);
+/* After consent_print(). 0: go on; -ECANCELED: no. */
+int consent_ask(void);

@@ -48,7 +48,9 @@ static int ask(struct calibration *calibration, const struct dry_run *dry_run, c
                 return err;
         }
         kept_log_release(&calibration->kept, &calibration->log);
-        err = err ? consent_ask(dry_run, when) : 0;
+        if (err || calibration_changes_machine(calibration))
+                consent_print(stderr, dry_run, when);
+        err = err ? consent_ask() : 0;
         if (err)
                 log_error(&calibration->log, "not started, and nothing was changed");
         return err;

@@ -24,12 +24,13 @@ void night_limits(struct night *night)
 {
         const struct options *options = night->options;
         const struct hardware_ops *ops = night->hardware ? night->hardware->ops : NULL;
+        double files = (double)night->description.n_disks * DISK_FILE_BYTES;
 
         night->limits = (struct plan_limits){ INFINITY, INFINITY, INFINITY };
         if (options->device)
                 return;
         night->limits = (struct plan_limits){
-                .write_bytes = options->write_limit_bytes - (double)night->description.n_disks * DISK_FILE_BYTES,
+                .write_bytes = fmax(0, options->write_limit_bytes - files),
                 .write_mb_per_s = WRITE_MB_PER_S,
                 .wifi_bytes = wifi_bytes(night),
         };

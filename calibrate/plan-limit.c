@@ -190,11 +190,11 @@ static void fit_budget(const struct limiter *limiter, const struct budget *budge
                 less_often = come_less(limiter, budget, &never);
         }
         if (never + less_often == 0)
-                log_warning(log, "--%s of %.1f GB: the rates are lowered to %.0f %%, and %s will be less certain",
+                log_warning(log, "--%s leaves %.1f GB: the rates are lowered to %.0f %%, and %s will be less certain",
                             budget->option, budget->limit_bytes / 1e9, 100 * share, budget->coefficients);
         else
-                log_warning(log, "--%s of %.1f GB: the rates are lowered to %.0f %%, %zu states come less often and %zu "
-                            "not at all, and %s will be less certain or missing", budget->option,
+                log_warning(log, "--%s leaves %.1f GB: the rates are lowered to %.0f %%, %zu states come less often and "
+                            "%zu not at all, and %s will be less certain or missing", budget->option,
                             budget->limit_bytes / 1e9, 100 * share, less_often, never, budget->coefficients);
 }
 

@@ -64,6 +64,11 @@ int refuse_start(const struct hardware_description *description, const struct lo
                           method == METHOD_TICKS ? "charge_now or energy_now" : "capacity");
                 return -EINVAL;
         }
+        if (isnan(look->capacity_percent)) {
+                log_error(log, "the battery shows no charge in percent, nor what tells it, so nobody would know when it "
+                          "is nearly empty; `joulecast doctor` says what it shows");
+                return -EINVAL;
+        }
         if (look->capacity_percent < refuse_start_percent(description)) {
                 log_error(log, "the battery is at %.0f %%, and a calibration starts at %.0f %% or more; charge it first",
                           look->capacity_percent, refuse_start_percent(description));
