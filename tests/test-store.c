@@ -297,17 +297,17 @@ static void totals_survive_every_roll_up(void)
         remove_database();
 }
 
-static int64_t count(const char *table)
+static int64_t count_in_file(const char *table)
 {
-        sqlite3 *db;
         sqlite3_stmt *statement;
+        sqlite3 *db;
         char text[64];
         int64_t n;
 
-        sqlite3_open(path, &db);
         snprintf(text, sizeof(text), "SELECT count(*) FROM %s", table);
-        sqlite3_prepare_v2(db, text, -1, &statement, NULL);
-        sqlite3_step(statement);
+        sqlite3_open(path, &db);
+        check_int(sqlite3_prepare_v2(db, text, -1, &statement, NULL), SQLITE_OK);
+        check_int(sqlite3_step(statement), SQLITE_ROW);
         n = sqlite3_column_int64(statement, 0);
         sqlite3_finalize(statement);
         sqlite3_close(db);
@@ -328,8 +328,8 @@ static void retention_drops_details_and_keeps_totals(void)
         for (int64_t now = START; now <= end; now += 7 * HOUR)
                 check_int(store_roll_up(store, now, &retention), 0);
         check_int(store_roll_up(store, end, &retention), 0);
-        check(count("interval") <= 24 * 4 + 8);
-        check(count("period") <= 7 + 4 * 24);
+        check(count_in_file("interval") <= 24 * 4 + 8);
+        check(count_in_file("period") <= 7 + 4 * 24);
         left = total(store, INT64_MIN, cut, STORE_BEST, NULL);
         right = total(store, cut, INT64_MAX, STORE_BEST, NULL);
         check_int(usage_add(&left.usage, &right.usage), 0);
@@ -337,7 +337,7 @@ static void retention_drops_details_and_keeps_totals(void)
         check(same(&left, &all)); /* two spans that meet miss nothing, even where only the day is left */
         check_same(total(store, INT64_MIN, INT64_MAX, STORE_RAW, NULL), all, "the finest there is");
         check_int(store_roll_up(store, end + DAY, &short_days), 0);
-        check(count("period") < 7 + 4 * 24);
+        check(count_in_file("period") < 7 + 4 * 24);
         sum_clear(&left);
         sum_clear(&right);
         store_close(store);
@@ -398,23 +398,6 @@ static void run_sql(const char *text)
         sqlite3_open(path, &db);
         check_int(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
         sqlite3_close(db);
-}
-
-static int64_t count_in_file(const char *table)
-{
-        sqlite3_stmt *statement;
-        sqlite3 *db;
-        char text[64];
-        int64_t n;
-
-        snprintf(text, sizeof(text), "SELECT count(*) FROM %s", table);
-        sqlite3_open(path, &db);
-        check_int(sqlite3_prepare_v2(db, text, -1, &statement, NULL), SQLITE_OK);
-        check_int(sqlite3_step(statement), SQLITE_ROW);
-        n = sqlite3_column_int64(statement, 0);
-        sqlite3_finalize(statement);
-        sqlite3_close(db);
-        return n;
 }
 
 /* An interval and the names that came with it are there at once, or not at all; and so is one that brings no names. */
@@ -510,7 +493,7 @@ static void a_flood_of_names_ends_in_one_row(void)
                 add_row(&interval, 1 + i, app, STATE_BACKGROUND)->usage.read_bytes = 1;
         }
         check_int(store_append(store, &interval), 0);
-        check(count("app") <= TUNING_STORE_APPS + 1);
+        check(count_in_file("app") <= TUNING_STORE_APPS + 1);
         all = total(store, INT64_MIN, INT64_MAX, STORE_RAW, NULL);
         check_int(all.usage.read_bytes, TUNING_STORE_APPS + 500);
         sum_clear(&all);
@@ -591,7 +574,7 @@ static void split_is_told_and_survives_the_roll_up(void)
         check_int(before.counted_ns, 50 * 301 * NS_PER_S);
         check_int(before.shared_ns, 50 * 301 * NS_PER_S);
         check_int(store_roll_up(store, START + 72 * HOUR, &(struct store_retention){ 1, 1, 0 }), 0);
-        check(count("interval") == 1);
+        check(count_in_file("interval") == 1);
         after = battery_of_all(store);
         check_int(after.counted_ns, before.counted_ns);
         check_int(after.shared_ns, before.shared_ns);
