@@ -1,0 +1,270 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * A database of a test's own, intervals drawn at random to put into it, and sums to compare what comes out:
+ * what the tests of the store share.
+ */
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "store.h"
+#include "tuning.h"
+#include "units.h"
+#include "util.h"
+
+#define S ((int64_t)NS_PER_S)
+#define HOUR (3600 * S)
+#define DAY (24 * HOUR)
+#define START (20000 * DAY + 7 * HOUR + 13 * S)
+
+static char path[64];
+
+static inline void name_database(void)
+{
+        snprintf(path, sizeof(path), "/tmp/joulecast-test-%d.db", (int)getpid());
+}
+
+static inline void remove_database(void)
+{
+        static const char *const ends[] = { "", "-wal", "-shm", "-lock" };
+        char name[80];
+
+        for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+                snprintf(name, sizeof(name), "%s%s", path, ends[i]);
+                unlink(name);
+        }
+}
+
+static inline struct store *open_store(enum store_mode mode)
+{
+        struct store *store = NULL;
+
+        check_int(store_open(path, mode, NULL, &store), 0);
+        return store;
+}
+
+static inline uint64_t draw(void)
+{
+        static uint64_t state = 88172645463325252u;
+
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        return state;
+}
+
+static inline struct interval_row *add_row(struct interval *interval, pid_t pid, const char *app, enum app_state state)
+{
+        struct interval_row *row;
+
+        util_grow(&interval->rows, &interval->capacity.rows, interval->n_rows + 1, sizeof(*interval->rows));
+        row = &interval->rows[interval->n_rows++];
+        *row = (struct interval_row){ .pid = pid, .start_time = (uint64_t)pid * 7, .uid = 1000, .state = state };
+        snprintf(row->app, sizeof(row->app), "%s", app);
+        snprintf(row->comm, sizeof(row->comm), "%s", app);
+        if (pid == 0)
+                row->uid = (uid_t)-1;
+        return row;
+}
+
+static inline void add_alive(struct interval *interval, const char *app, enum app_state state, uint64_t active_ns)
+{
+        struct interval_alive *alive;
+
+        util_grow(&interval->alive, &interval->capacity.alive, interval->n_alive + 1, sizeof(*interval->alive));
+        alive = &interval->alive[interval->n_alive++];
+        *alive = (struct interval_alive){ .uid = 1000, .state = state, .active_ns = active_ns };
+        snprintf(alive->app, sizeof(alive->app), "%s", app);
+}
+
+static inline void fill_randomly(struct usage *usage)
+{
+        usage->have = USAGE_ALL;
+        for (uint32_t i = 0; i < draw() % 5; i++)
+                usage_add_cpu(usage, i % 2 * 4, 300000 + i * 100000, draw() % (30 * NS_PER_S), draw() % NS_PER_S);
+        usage->read_bytes = draw() % 3 ? 0 : draw() % 1000000;
+        usage->write_bytes = draw() % 3 ? 0 : draw() >> 30;
+        usage->wifi_rx_bytes = draw() % 100000;
+        usage->wifi_wakes = draw() % 4;
+        usage->gpu_busy_ns = draw() % 1000;
+        if (draw() % 3 == 0)
+                usage_add_screen(usage, draw() % 2 ? BRIGHTNESS_UNKNOWN : 100, draw() % NS_PER_S);
+}
+
+static inline void make_interval(struct interval *interval, int64_t end_ns, uint64_t elapsed_ns, unsigned n_apps)
+{
+        for (size_t i = 0; i < interval->n_rows; i++)
+                usage_clear(&interval->rows[i].usage);
+        interval->n_rows = interval->n_alive = 0;
+        interval->end_realtime_ns = end_ns;
+        interval->start_realtime_ns = end_ns - (int64_t)elapsed_ns;
+        interval->elapsed_ns = elapsed_ns;
+        interval->split_by = end_ns / S % 2 ? SPLIT_COUNTED : SPLIT_SHARED;
+        interval->have = SAMPLE_BATTERY;
+        interval->battery = (struct battery){ .have = BATTERY_CAPACITY, .status = BATTERY_DISCHARGING,
+                                              .capacity_percent = (uint32_t)(draw() % 101) };
+        interval->battery_have = draw() % 2 ? INTERVAL_DISCHARGE | INTERVAL_DISCHARGE_PERCENT : 0;
+        interval->discharge_uj = draw() % 100000000;
+        interval->discharge_percent = (double)(draw() % 1000) / 1000;
+        add_row(interval, 0, "", STATE_BACKGROUND)->usage.time_ns = elapsed_ns;
+        fill_randomly(&interval->rows[0].usage);
+        for (unsigned i = 0; i < n_apps; i++) {
+                char app[16];
+
+                snprintf(app, sizeof(app), "app-%u", i);
+                if (draw() % 2)
+                        fill_randomly(&add_row(interval, 100 + (pid_t)i, app, draw() % 2)->usage);
+                if (draw() % 4)
+                        add_alive(interval, app, STATE_BACKGROUND, elapsed_ns);
+                else
+                        add_alive(interval, app, STATE_FOREGROUND, draw() % elapsed_ns);
+        }
+}
+
+struct sum {
+        struct usage usage;
+        uint64_t active_ns;
+        size_t rows;
+        int64_t last_start_ns;
+        bool ascending;
+};
+
+static inline int add_up(void *data, const struct store_row *row)
+{
+        struct sum *sum = data;
+
+        sum->ascending = sum->ascending && row->start_ns >= sum->last_start_ns;
+        sum->last_start_ns = row->start_ns;
+        sum->active_ns += row->active_ns;
+        sum->rows++;
+        check(row->end_ns >= row->start_ns);
+        return usage_add(&sum->usage, row->usage);
+}
+
+static inline struct sum total(struct store *store, int64_t from_ns, int64_t to_ns, enum store_grain grain, const char *app)
+{
+        const struct store_query query = { from_ns, to_ns, grain, app, -1 };
+        struct sum sum = { .last_start_ns = INT64_MIN, .ascending = true };
+
+        check_int(store_rows(store, &query, add_up, &sum), 0);
+        check(sum.ascending);
+        return sum;
+}
+
+static inline size_t count_rows(struct store *store, const char *app)
+{
+        struct sum sum = total(store, INT64_MIN, INT64_MAX, STORE_BEST, app);
+
+        usage_clear(&sum.usage);
+        return sum.rows;
+}
+
+static inline bool same(const struct sum *a, const struct sum *b)
+{
+        bool equal = a->active_ns == b->active_ns && a->usage.n_cpu == b->usage.n_cpu &&
+                     a->usage.n_screen == b->usage.n_screen && a->usage.time_ns == b->usage.time_ns &&
+                     a->usage.read_bytes == b->usage.read_bytes && a->usage.write_bytes == b->usage.write_bytes &&
+                     a->usage.wifi_rx_bytes == b->usage.wifi_rx_bytes && a->usage.wifi_wakes == b->usage.wifi_wakes &&
+                     a->usage.gpu_busy_ns == b->usage.gpu_busy_ns && a->usage.have == b->usage.have;
+
+        for (size_t i = 0; equal && i < a->usage.n_cpu; i++)
+                equal = memcmp(&a->usage.cpu[i], &b->usage.cpu[i], sizeof(a->usage.cpu[i])) == 0;
+        for (size_t i = 0; equal && i < a->usage.n_screen; i++)
+                equal = a->usage.screen[i].brightness == b->usage.screen[i].brightness &&
+                        a->usage.screen[i].on_ns == b->usage.screen[i].on_ns;
+        return equal;
+}
+
+static inline void sum_clear(struct sum *sum)
+{
+        usage_clear(&sum->usage);
+}
+
+static inline void check_same(struct sum a, struct sum b, const char *what)
+{
+        check(same(&a, &b));
+        if (!same(&a, &b))
+                fprintf(stderr, "in: %s (%zu against %zu rows)\n", what, a.rows, b.rows);
+        sum_clear(&a);
+        sum_clear(&b);
+}
+
+static inline void append_days(struct store *store, int64_t start_ns, int64_t end_ns, int64_t step_ns)
+{
+        struct interval interval = { 0 };
+
+        for (int64_t end = start_ns + step_ns; end <= end_ns; end += step_ns) {
+                make_interval(&interval, end, (uint64_t)step_ns, 5);
+                check_int(store_append(store, &interval), 0);
+        }
+        interval_clear(&interval);
+}
+
+static const struct store_retention keep_all = { 1000000, 100000, 0 };
+
+static inline void run_sql(const char *text)
+{
+        sqlite3 *db;
+
+        sqlite3_open(path, &db);
+        check_int(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_close(db);
+}
+
+static inline int64_t count_in_file(const char *table)
+{
+        sqlite3_stmt *statement;
+        sqlite3 *db;
+        char text[64];
+        int64_t n;
+
+        snprintf(text, sizeof(text), "SELECT count(*) FROM %s", table);
+        sqlite3_open(path, &db);
+        check_int(sqlite3_prepare_v2(db, text, -1, &statement, NULL), SQLITE_OK);
+        check_int(sqlite3_step(statement), SQLITE_ROW);
+        n = sqlite3_column_int64(statement, 0);
+        sqlite3_finalize(statement);
+        sqlite3_close(db);
+        return n;
+}
+
+static inline struct store_battery battery_of_all(struct store *store)
+{
+        struct store_battery battery = { 0 };
+
+        check_int(store_battery(store, INT64_MIN, INT64_MAX, &battery), 0);
+        return battery;
+}
+
+static inline int copy_sleeps(void *data, const struct store_sleep *sleep)
+{
+        struct store_sleep **to = data;
+
+        *(*to)++ = *sleep;
+        return 0;
+}
+
+static inline size_t read_sleeps(struct store *store, struct store_sleep *ret)
+{
+        struct store_sleep *end = ret;
+
+        check_int(store_sleeps(store, INT64_MIN, INT64_MAX, copy_sleeps, &end), 0);
+        return (size_t)(end - ret);
+}
+
+static inline void append_sleep(struct store *store, int64_t end_ns, uint64_t suspend_ns, uint32_t battery_have)
+{
+        struct interval interval = { .end_realtime_ns = end_ns, .elapsed_ns = suspend_ns + 30 * NS_PER_S,
+                                     .suspend_ns = suspend_ns, .battery_have = battery_have, .have = SAMPLE_BATTERY,
+                                     .discharge_uj = 900000000, .discharge_percent = 2.5 };
+
+        interval.start_realtime_ns = end_ns - (int64_t)interval.elapsed_ns;
+        add_row(&interval, 0, "", STATE_BACKGROUND);
+        check_int(store_append(store, &interval), 0);
+        interval_clear(&interval);
+}

@@ -1,0 +1,191 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Who gets which part of a CPU's time, at which frequency, and how much of it a core or a package was awake.
+ */
+
+#include "interval-fixture.h"
+
+/* One policy, 10 s at 1 GHz and 20 s at 2 GHz; core 0 busy 15 s of 30, core 1 idle. */
+static void cpu_time_is_shared_by_time_in_state(void)
+{
+        struct fixture f;
+        struct sample *sample;
+        const struct usage *a, *b;
+
+        setup(&f);
+        for (int i = 0; i < 2; i++) {
+                uint64_t n = (uint64_t)i;
+
+                sample = after(&f, 30);
+                opp(sample, 0, 1000000, 7 * S + n * 10 * S);
+                opp(sample, 0, 2000000, 9 * S + n * 20 * S);
+                core(sample, 0, 0, 100 * S + n * 15 * S);
+                core(sample, 1, 0, 50 * S);
+                process(sample, 10, 1, "a", n * 9 * S);
+                process(sample, 11, 1, "b", n * 3 * S);
+                poll(&f);
+        }
+        a = &row(&f, "a", STATE_BACKGROUND)->usage;
+        b = &f.interval.rows[0].usage;
+        check_int(f.interval.split_by, SPLIT_SHARED);
+        check_int(a->n_cpu, 2);
+        check_int(a->cpu[0].busy_ns, 3 * S);
+        check_int(a->cpu[1].busy_ns, 6 * S);
+        check_int(a->cpu[0].any_ns, 3 * S); /* any = busy: the other core idles, so 10 s * 0.5 * 9 / 15 */
+        check_int(usage_busy_ns(b), 3 * S); /* nobody's: 15 - 9 - 3 */
+        check_int(b->cpu[0].any_ns + b->cpu[1].any_ns, 3 * S);
+        teardown(&f);
+}
+
+static void policies_share_by_their_busy_time(void)
+{
+        struct fixture f;
+        struct sample *sample;
+        const struct usage *a;
+
+        setup(&f);
+        for (int i = 0; i < 2; i++) {
+                uint64_t n = (uint64_t)i;
+
+                sample = after(&f, 30);
+                opp(sample, 0, 1000000, n * 30 * S);
+                opp(sample, 4, 2000000, n * 30 * S);
+                core(sample, 0, 0, n * 6 * S);
+                core(sample, 4, 4, n * 18 * S);
+                process(sample, 10, 1, "a", n * 8 * S);
+                poll(&f);
+        }
+        a = &row(&f, "a", STATE_BACKGROUND)->usage;
+        check_int(a->cpu[0].busy_ns, 2 * S);
+        check_int(a->cpu[1].busy_ns, 6 * S);
+        check_int(a->cpu[1].policy, 4);
+        teardown(&f);
+}
+
+static void any_is_one_minus_the_product(void)
+{
+        struct fixture f;
+        struct sample *sample;
+        uint64_t any = 0;
+
+        setup(&f);
+        for (int i = 0; i < 2; i++) {
+                sample = after(&f, 10);
+                opp(sample, 0, 1000000, (uint64_t)i * 10 * S);
+                core(sample, 0, 0, (uint64_t)i * 5 * S);
+                core(sample, 1, 0, (uint64_t)i * 5 * S);
+                process(sample, 10, 1, "a", (uint64_t)i * 8 * S);
+                poll(&f);
+        }
+        for (size_t i = 0; i < f.interval.n_rows; i++)
+                any += f.interval.rows[i].usage.n_cpu ? f.interval.rows[i].usage.cpu[0].any_ns : 0;
+        check_int(f.interval.split_by, SPLIT_NONE);
+        check_near((double)any, 7.5e9, 3); /* 10 s * (1 - 0.5 * 0.5) */
+        check_near((double)row(&f, "a", STATE_BACKGROUND)->usage.cpu[0].any_ns, 6e9, 3);
+        teardown(&f);
+}
+
+/*
+ * Three CPUs with a clock each: two are busy half of 10 s and one not at all, so the package is awake for 7.5
+ * s, and each has half of that. A fourth is no part of it. What the kernel counted by frequency is shared the
+ * same way.
+ */
+static void a_package_is_awake_once(bool counted)
+{
+        static const uint64_t busy[] = { 5 * S, 5 * S, 0, 4 * S };
+        static const uint64_t any[] = { 3750000000, 3750000000, 0, 4 * S };
+        uint64_t total = 0, seen = 0;
+        struct fixture f;
+
+        setup(&f);
+        for (int poll_number = 0; poll_number < 2; poll_number++) {
+                struct sample *sample = after(&f, 10);
+
+                for (uint32_t cpu = 0; cpu < 4; cpu++) {
+                        opp(sample, cpu, 1000, 10 * S * (uint64_t)poll_number);
+                        sample->opps[cpu].busy_ns = counted ? busy[cpu] * (uint64_t)poll_number : 0;
+                        sample->opps[cpu].any_ns = sample->opps[cpu].busy_ns;
+                        core(sample, cpu, cpu, busy[cpu] * (uint64_t)poll_number);
+                        sample->cores[cpu].package = cpu < 3 ? 1 : 0;
+                }
+                sample->opps_counted = counted;
+                process(sample, 7, 70, "app", 14 * S * (uint64_t)poll_number);
+                check_int(poll(&f), poll_number ? 0 : -ENODATA);
+        }
+        for (size_t i = 0; i < f.interval.n_rows; i++)
+                for (size_t k = 0; k < f.interval.rows[i].usage.n_cpu; k++) {
+                        const struct cpu_time *cpu = &f.interval.rows[i].usage.cpu[k];
+
+                        check_near((double)cpu->any_ns, (double)any[cpu->policy], 1);
+                        total += cpu->any_ns;
+                        seen++;
+                }
+        check_int(seen, 3);
+        check_near((double)total, 11.5e9, 3);
+        teardown(&f);
+}
+
+static void counted_by_the_kernel_is_taken_as_it_is(void)
+{
+        struct fixture f;
+        struct sample *sample;
+        const struct usage *a;
+
+        setup(&f);
+        for (int i = 0; i < 2; i++) {
+                struct process *p;
+                uint64_t n = (uint64_t)i;
+
+                sample = after(&f, 10);
+                sample->have |= SAMPLE_OPPS;
+                sample->opps_counted = true;
+                *sample_add_opp(sample) = (struct opp){ 0, 1000000, n * 4 * S, n * 3 * S, n * 2 * S };
+                *sample_add_opp(sample) = (struct opp){ 0, 2000000, n * 6 * S, n * 5 * S, n * 4 * S };
+                p = sample_add_process(sample, true);
+                *p = (struct process){ .pid = 10, .have = PROCESS_CPU | PROCESS_CPU_OPPS, .app = "a",
+                                       .cpu_ns = n * 6 * S, .cpu_opp_ns = p->cpu_opp_ns };
+                p->cpu_opp_ns[0] = n * 1 * S;
+                p->cpu_opp_ns[1] = n * 5 * S;
+                poll(&f);
+        }
+        check_int(f.interval.split_by, SPLIT_COUNTED);
+        a = &row(&f, "a", STATE_BACKGROUND)->usage;
+        check_int(a->cpu[0].busy_ns, 1 * S);
+        check_int(a->cpu[1].busy_ns, 5 * S);
+        check_int(a->cpu[1].any_ns, 4 * S);
+        check_int(usage_busy_ns(&f.interval.rows[0].usage), 2 * S);
+        teardown(&f);
+}
+
+/* Ticks of a process arrive before those of its CPU: nobody's is never negative, and nothing counts twice. */
+static void early_ticks_are_a_debt(void)
+{
+        struct fixture f;
+        struct sample *sample;
+        const uint64_t machine[] = { 0, 1, 5, 9 }, owned[] = { 0, 3, 4, 6 }, want[] = { 0, 0, 1, 2 };
+
+        setup(&f);
+        for (int i = 0; i < 4; i++) {
+                sample = after(&f, 10);
+                core(sample, 0, 0, machine[i] * S);
+                process(sample, 10, 1, "a", owned[i] * S);
+                poll(&f);
+                if (i > 0)
+                        check_int(usage_busy_ns(&f.interval.rows[0].usage), want[i] * S);
+        }
+        teardown(&f);
+}
+
+int main(void)
+{
+        cpu_time_is_shared_by_time_in_state();
+        policies_share_by_their_busy_time();
+        any_is_one_minus_the_product();
+        a_package_is_awake_once(false);
+        a_package_is_awake_once(true);
+        counted_by_the_kernel_is_taken_as_it_is();
+        early_ticks_are_a_debt();
+        return check_result();
+}

@@ -1,0 +1,158 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The traps of a process's totals: born, gone, its number used again, its bytes told by its parent as well.
+ */
+
+#include "interval-fixture.h"
+
+static void reused_pid_is_another_process(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        process(after(&f, 0), 10, 1, "old", 50 * S);
+        poll(&f);
+        process(after(&f, 30), 10, 2, "new", 3 * S);
+        check_int(poll(&f), 0);
+        check_int(busy(&f, "new"), 3 * S);
+        check_int(row(&f, "old", STATE_BACKGROUND)->pid, -1);
+        teardown(&f);
+}
+
+static void new_process_counts_from_its_birth_but_a_hidden_one_does_not(void)
+{
+        struct fixture f;
+        struct sample *sample;
+
+        setup(&f);
+        core(after(&f, 0), 0, 0, 0);
+        poll(&f);
+        sample = after(&f, 30);
+        core(sample, 0, 0, 0);
+        process(sample, 10, 9, "born", 4 * S);
+        process(sample, 11, 2, "hidden", 4000 * S)->read_bytes = 77;
+        check_int(poll(&f), 0);
+        check_int(busy(&f, "born"), 4 * S);
+        check_int(row(&f, "hidden", STATE_BACKGROUND)->pid, -1);
+        sample = after(&f, 30);
+        core(sample, 0, 0, 0);
+        process(sample, 11, 2, "hidden", 4001 * S)->read_bytes = 80;
+        check_int(poll(&f), 0);
+        check_int(busy(&f, "hidden"), 1 * S);
+        check_int(row(&f, "hidden", STATE_BACKGROUND)->usage.read_bytes, 3);
+        teardown(&f);
+}
+
+static void backward_is_a_gap(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        process(after(&f, 0), 10, 1, "a", 50 * S)->read_bytes = 1000;
+        poll(&f);
+        process(after(&f, 30), 10, 1, "a", 20 * S)->read_bytes = 900;
+        check_int(poll(&f), 0);
+        check_int(busy(&f, "a"), 0);
+        check_int(f.interval.n_rows, 1);
+        process(after(&f, 30), 10, 1, "a", 21 * S)->read_bytes = 950;
+        check_int(poll(&f), 0);
+        check_int(busy(&f, "a"), 1 * S);
+        check_int(row(&f, "a", STATE_BACKGROUND)->usage.read_bytes, 50);
+        teardown(&f);
+}
+
+static void cancelled_writes_do_not_count_twice(void)
+{
+        struct fixture f;
+        const uint64_t total[] = { 100, 60, 90, 130 }, want[] = { 0, 0, 0, 30 };
+
+        setup(&f);
+        for (int i = 0; i < 4; i++) {
+                process(after(&f, 30), 10, 1, "a", 0)->write_bytes = total[i];
+                poll(&f);
+                if (i > 0)
+                        check_int(row(&f, "a", STATE_BACKGROUND)->usage.write_bytes, want[i]);
+        }
+        teardown(&f);
+}
+
+static void born_by(struct sample *sample, pid_t pid, pid_t parent, const char *app, uint64_t write_bytes)
+{
+        struct process *child = process(sample, pid, (uint64_t)pid, app, 0);
+
+        child->parent = parent;
+        child->write_bytes = write_bytes;
+}
+
+/* The kernel adds a reaped child's bytes to its parent's total: they are not the parent's a second time. */
+static void reaped_children_do_not_count_twice(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        born_by(after(&f, 30), 10, 1, "shell", 1000);
+        born_by(&f.sample, 20, 10, "make", 500);
+        born_by(&f.sample, 30, 20, "cc", 70000);
+        poll(&f);
+        born_by(after(&f, 30), 10, 1, "shell", 1000 + 5 + 500 + 70000 + 300); /* 5 its own, 300 of make's end */
+        check_int(poll(&f), 0);
+        check_int(row(&f, "shell", STATE_BACKGROUND)->usage.write_bytes, 305);
+
+        /* A child that is not waited for leaves nothing, and takes nothing from its parent's own. */
+        born_by(after(&f, 30), 10, 1, "shell", 71805);
+        born_by(&f.sample, 40, 10, "orphan", 9000);
+        poll(&f);
+        born_by(after(&f, 30), 10, 1, "shell", 71805 + 44);
+        check_int(poll(&f), 0);
+        check_int(row(&f, "shell", STATE_BACKGROUND)->usage.write_bytes, 44);
+
+        /* A source that shows the end says all of it. */
+        born_by(after(&f, 30), 10, 1, "shell", 71849);
+        born_by(&f.sample, 50, 10, "brief", 10);
+        poll(&f);
+        born_by(after(&f, 30), 10, 1, "shell", 71849 + 77 + 1);
+        born_by(&f.sample, 50, 10, "brief", 77);
+        f.sample.processes[1].ended_ns = f.sample.boottime_ns - S;
+        check_int(poll(&f), 0);
+        check_int(row(&f, "shell", STATE_BACKGROUND)->usage.write_bytes, 1);
+        check_int(row(&f, "brief", STATE_BACKGROUND)->usage.write_bytes, 67);
+        born_by(after(&f, 30), 10, 1, "shell", 71927 + 2);
+        check_int(poll(&f), 0);
+        check_int(row(&f, "shell", STATE_BACKGROUND)->usage.write_bytes, 2);
+        teardown(&f);
+}
+
+static void small_change_is_carried_not_lost(void)
+{
+        struct fixture f;
+        uint64_t total = 0, want = 0;
+
+        setup(&f);
+        process(after(&f, 0), 10, 1, "a", 0);
+        poll(&f);
+        for (int i = 1; i <= 25; i++) {
+                want = (uint64_t)i * TUNING_ROW_CPU_NS / 10;
+                process(after(&f, 30), 10, 1, "a", want);
+                poll(&f);
+                total += busy(&f, "a");
+                check_int(f.interval.n_rows, i % 10 == 0 ? 2 : 1);
+        }
+        after(&f, 30); /* it is gone, with half a row unpaid */
+        poll(&f);
+        total += busy(&f, "a");
+        check_int(total, want);
+        teardown(&f);
+}
+
+int main(void)
+{
+        reused_pid_is_another_process();
+        new_process_counts_from_its_birth_but_a_hidden_one_does_not();
+        backward_is_a_gap();
+        cancelled_writes_do_not_count_twice();
+        reaped_children_do_not_count_twice();
+        small_change_is_carried_not_lost();
+        return check_result();
+}

@@ -1,0 +1,167 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * What others put into a database, by its names or its bytes: an error and a sentence, or rows; never a
+ * crash.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "store-fixture.h"
+
+static void hostile_names_come_back_printable(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        struct interval interval = { .end_realtime_ns = START, .start_realtime_ns = START - S, .elapsed_ns = NS_PER_S };
+        struct sum sum;
+
+        add_row(&interval, 0, "", STATE_BACKGROUND);
+        add_row(&interval, 7, "a) R 1 (\x1b[31m", STATE_BACKGROUND)->usage.read_bytes = UINT64_MAX;
+        check_int(store_append(store, &interval), 0);
+        sum = total(store, INT64_MIN, INT64_MAX, STORE_RAW, "a) R 1 (?[31m");
+        check(sum.usage.read_bytes == UINT64_MAX);
+        sum_clear(&sum);
+        interval_clear(&interval);
+        store_close(store);
+        remove_database();
+}
+
+/* Whoever starts a program of a new name each second does not fill the disk. */
+static void a_flood_of_names_ends_in_one_row(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        struct interval interval = { .end_realtime_ns = START, .start_realtime_ns = START - S, .elapsed_ns = NS_PER_S };
+        struct sum all;
+        char app[32];
+
+        add_row(&interval, 0, "", STATE_BACKGROUND);
+        for (int i = 0; i < TUNING_STORE_APPS + 500; i++) {
+                snprintf(app, sizeof(app), "flood-%d", i);
+                add_row(&interval, 1 + i, app, STATE_BACKGROUND)->usage.read_bytes = 1;
+        }
+        check_int(store_append(store, &interval), 0);
+        check(count_in_file("app") <= TUNING_STORE_APPS + 1);
+        all = total(store, INT64_MIN, INT64_MAX, STORE_RAW, NULL);
+        check_int(all.usage.read_bytes, TUNING_STORE_APPS + 500);
+        sum_clear(&all);
+        all = total(store, INT64_MIN, INT64_MAX, STORE_RAW, TUNING_OTHER_APPS);
+        check_int(all.usage.read_bytes, 501);
+        sum_clear(&all);
+        interval_clear(&interval);
+        store_close(store);
+        remove_database();
+}
+
+static void count_sentences(void *data, enum log_level level, const char *sentence)
+{
+        (*(int *)data)++;
+}
+
+static int ignore(void *data, const struct store_row *row)
+{
+        return 0;
+}
+
+/*
+ * Opens and reads all of a database that somebody else wrote: an error and a sentence, or rows; never a
+ * crash.
+ */
+static int read_all(int *sentences)
+{
+        const struct log log = { count_sentences, sentences };
+        const struct store_query query = { INT64_MIN, INT64_MAX, STORE_BEST, NULL, -1 };
+        struct store_battery battery;
+        struct store *store = NULL;
+        int err;
+
+        *sentences = 0;
+        err = store_open(path, STORE_READ, &log, &store);
+        if (err)
+                return err;
+        err = store_rows(store, &query, ignore, NULL);
+        store_battery(store, INT64_MIN, INT64_MAX, &battery);
+        store_close(store);
+        return err;
+}
+
+static void hostile_databases_are_refused(void)
+{
+        static const char *const attacks[] = {
+                "PRAGMA application_id = 1",
+                "PRAGMA user_version = 99",
+                "DROP TABLE usage",
+                "CREATE VIEW v AS SELECT 1",
+                "CREATE TRIGGER t AFTER INSERT ON app BEGIN DELETE FROM interval; END",
+                "UPDATE interval SET usage = x'ffffffffffffffffffff'",
+                "UPDATE interval SET usage = x'0200ff'",
+                "UPDATE interval SET usage = randomblob(50)",
+                "UPDATE interval SET active = x'80'",
+                "UPDATE alive SET apps = x'ffffff'",
+                "UPDATE interval SET elapsed_ns = -1",
+                "DELETE FROM app",
+                "ALTER TABLE interval DROP COLUMN discharge_uj",
+                "DROP TABLE sleep",
+                "PRAGMA user_version = 1",
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(attacks); i++) {
+                struct store *store = open_store(STORE_WRITE);
+                int sentences, err;
+
+                append_days(store, START, START + 600 * S, 60 * S);
+                store_close(store);
+                check_int(read_all(&sentences), 0);
+                run_sql(attacks[i]);
+                err = read_all(&sentences);
+                check_int(err, -EBADMSG);
+                check_int(sentences >= 1, 1);
+                if (err != -EBADMSG)
+                        fprintf(stderr, "in: %s\n", attacks[i]);
+                remove_database();
+        }
+}
+
+static void damaged_files_do_not_crash(void)
+{
+        for (int round = 0; round < 60; round++) {
+                struct store *store = open_store(STORE_WRITE);
+                int fd, sentences;
+
+                append_days(store, START, START + 3 * HOUR, 300 * S);
+                check_int(store_roll_up(store, START + 4 * HOUR, &keep_all), 0);
+                store_close(store);
+                fd = open(path, O_RDWR);
+                for (int i = 0; i < 40; i++) {
+                        unsigned char byte = (unsigned char)draw();
+
+                        check(pwrite(fd, &byte, 1, (off_t)(draw() % 60000) + (round % 2 ? 100 : 0)) == 1);
+                }
+                if (round % 5 == 0)
+                        check_int(ftruncate(fd, (off_t)(draw() % 40000)), 0);
+                close(fd);
+                read_all(&sentences);
+                if (store_open(path, STORE_WRITE, NULL, &store) == 0) {
+                        struct interval interval = { 0 };
+
+                        make_interval(&interval, START + 5 * HOUR, 1000, 3);
+                        store_append(store, &interval);
+                        store_roll_up(store, START + 9 * HOUR, &keep_all);
+                        interval_clear(&interval);
+                        store_close(store);
+                }
+                remove_database();
+        }
+}
+
+int main(void)
+{
+        name_database();
+        hostile_names_come_back_printable();
+        a_flood_of_names_ends_in_one_row();
+        hostile_databases_are_refused();
+        damaged_files_do_not_crash();
+        remove_database();
+        return check_result();
+}

@@ -1,0 +1,194 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What is rolled up and dropped: totals stay the same at every grain, whenever it is killed. */
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "store-fixture.h"
+
+static void totals_survive_every_roll_up(void)
+{
+        const int64_t end = START + 4 * DAY, step = 600 * S;
+        /* Spans on and off the edges of hours and days. */
+        const int64_t spans[][2] = {
+                { INT64_MIN, INT64_MAX },
+                { START + HOUR, START + 3 * DAY + 100 * S },
+                { 20001 * DAY, 20003 * DAY },
+                { 20001 * DAY + 1, 20003 * DAY - 1 },
+                { START + 5 * step, START + 6 * step },
+                { 20001 * DAY + 3 * HOUR, 20001 * DAY + 5 * HOUR + 20 * 60 * S },
+        };
+        struct store *store = open_store(STORE_WRITE);
+        struct sum before[ARRAY_SIZE(spans)], one = { 0 };
+        struct store_battery battery, again;
+
+        append_days(store, START, end, step);
+        for (size_t i = 0; i < ARRAY_SIZE(spans); i++)
+                before[i] = total(store, spans[i][0], spans[i][1], STORE_RAW, NULL);
+        one = total(store, INT64_MIN, INT64_MAX, STORE_BEST, "app-3");
+        check(before[0].rows > 1000 && one.rows > 100);
+        check_int(store_battery(store, INT64_MIN, INT64_MAX, &battery), 0);
+        check_int(store_roll_up(store, end, &keep_all), 0);
+        check_int(store_roll_up(store, end, &keep_all), 0);
+        check_int(store_roll_up(store, end + HOUR, &keep_all), 0);
+        check_int(store_battery(store, INT64_MIN, INT64_MAX, &again), 0);
+        check_int(again.discharge_uj, battery.discharge_uj);
+        check_near(again.discharge_percent, battery.discharge_percent, 1e-9);
+        check_int(again.known_ns, battery.known_ns);
+        check_int(again.elapsed_ns, 4 * DAY);
+        check_int(again.first_ns, START);
+        check_int(again.last_ns, end);
+        check_int(again.last.capacity_percent, battery.last.capacity_percent);
+        for (size_t i = 0; i < ARRAY_SIZE(spans); i++) {
+                struct sum best = total(store, spans[i][0], spans[i][1], STORE_BEST, NULL);
+
+                check(best.rows < before[i].rows || i >= 4);
+                check_same(best, before[i], "best");
+        }
+        check_same(total(store, INT64_MIN, INT64_MAX, STORE_BEST, "app-3"), one, "one app");
+        check_same(total(store, INT64_MIN, INT64_MAX, STORE_HOUR, NULL),
+                   total(store, INT64_MIN, INT64_MAX, STORE_RAW, NULL), "hours");
+        check_same(total(store, INT64_MIN, INT64_MAX, STORE_DAY, NULL),
+                   total(store, INT64_MIN, INT64_MAX, STORE_RAW, NULL), "days");
+        store_close(store);
+        remove_database();
+}
+
+static void retention_drops_details_and_keeps_totals(void)
+{
+        const int64_t end = START + 6 * DAY;
+        const struct store_retention retention = { 24, 3, 0 }, short_days = { 24, 3, 5 };
+        const int64_t cut = 20002 * DAY + 12 * HOUR;
+        struct store *store = open_store(STORE_WRITE);
+        struct sum all, left, right;
+
+        append_days(store, START, end, 900 * S);
+        all = total(store, INT64_MIN, INT64_MAX, STORE_BEST, NULL);
+        /* As it goes, and not only at the end: what is folded by one call is dropped by a later one. */
+        for (int64_t now = START; now <= end; now += 7 * HOUR)
+                check_int(store_roll_up(store, now, &retention), 0);
+        check_int(store_roll_up(store, end, &retention), 0);
+        check(count_in_file("interval") <= 24 * 4 + 8);
+        check(count_in_file("period") <= 7 + 4 * 24);
+        left = total(store, INT64_MIN, cut, STORE_BEST, NULL);
+        right = total(store, cut, INT64_MAX, STORE_BEST, NULL);
+        check_int(usage_add(&left.usage, &right.usage), 0);
+        left.active_ns += right.active_ns;
+        check(same(&left, &all)); /* two spans that meet miss nothing, even where only the day is left */
+        check_same(total(store, INT64_MIN, INT64_MAX, STORE_RAW, NULL), all, "the finest there is");
+        check_int(store_roll_up(store, end + DAY, &short_days), 0);
+        check(count_in_file("period") < 7 + 4 * 24);
+        sum_clear(&left);
+        sum_clear(&right);
+        store_close(store);
+        remove_database();
+}
+
+static void late_interval_counts_once(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        struct sum all;
+
+        append_days(store, START, START + 2 * DAY, 1800 * S);
+        check_int(store_roll_up(store, START + 2 * DAY, &keep_all), 0);
+        append_days(store, START + 3 * HOUR, START + 5 * HOUR, 1800 * S); /* the clock was put back */
+        all = total(store, INT64_MIN, INT64_MAX, STORE_RAW, NULL);
+        check_int(all.usage.time_ns, 50 * HOUR);
+        check_int(store_roll_up(store, START + 2 * DAY + HOUR, &keep_all), 0);
+        check_same(total(store, INT64_MIN, INT64_MAX, STORE_BEST, NULL), all, "late");
+        store_close(store);
+        remove_database();
+}
+
+/* Killed at any moment, a roll-up has happened or has not. */
+static void killed_in_roll_up(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        const struct store_retention retention = { 24, 2, 0 };
+        struct sum all;
+
+        append_days(store, START, START + 4 * DAY, 300 * S);
+        all = total(store, INT64_MIN, INT64_MAX, STORE_RAW, NULL);
+        store_close(store);
+        for (useconds_t wait = 0; wait < 30000; wait += 1500) {
+                pid_t child = fork();
+
+                if (child == 0) {
+                        if (store_open(path, STORE_WRITE, NULL, &store) == 0)
+                                store_roll_up(store, START + 4 * DAY, &retention);
+                        _exit(0);
+                }
+                usleep(wait);
+                kill(child, SIGKILL);
+                waitpid(child, NULL, 0);
+                store = open_store(STORE_READ);
+                check_same(total(store, INT64_MIN, INT64_MAX, STORE_BEST, NULL),
+                           total(store, INT64_MIN, INT64_MAX, STORE_DAY, NULL), "killed");
+                store_close(store);
+        }
+        store = open_store(STORE_WRITE);
+        check_int(store_roll_up(store, START + 4 * DAY, &retention), 0);
+        check_same(total(store, INT64_MIN, INT64_MAX, STORE_BEST, NULL), all, "after kills");
+        store_close(store);
+        remove_database();
+}
+
+/* Polls of 301 s: one is counted by the kernel, the next shared. */
+static void split_is_told_and_survives_the_roll_up(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        struct store_battery before, after;
+
+        append_days(store, START, START + 100 * 301 * S, 301 * S);
+        before = battery_of_all(store);
+        check_int(before.counted_ns, 50 * 301 * NS_PER_S);
+        check_int(before.shared_ns, 50 * 301 * NS_PER_S);
+        check_int(store_roll_up(store, START + 72 * HOUR, &(struct store_retention){ 1, 1, 0 }), 0);
+        check(count_in_file("interval") == 1);
+        after = battery_of_all(store);
+        check_int(after.counted_ns, before.counted_ns);
+        check_int(after.shared_ns, before.shared_ns);
+        store_close(store);
+        remove_database();
+}
+
+/* Long enough and on battery: kept when its interval is long gone, for half a year. */
+static void sleeps_are_kept(void)
+{
+        const uint64_t night_ns = 8 * 3600 * NS_PER_S;
+        struct store *store = open_store(STORE_WRITE);
+        struct store_sleep sleeps[8];
+
+        append_sleep(store, START, night_ns, INTERVAL_DISCHARGE | INTERVAL_DISCHARGE_PERCENT);
+        append_sleep(store, START + 24 * HOUR, night_ns, INTERVAL_DISCHARGE_PERCENT);
+        append_sleep(store, START + 48 * HOUR, night_ns, 0);
+        append_sleep(store, START + 72 * HOUR, 600 * NS_PER_S, INTERVAL_DISCHARGE);
+        check_int(store_roll_up(store, START + 30 * 24 * HOUR, &(struct store_retention){ 1, 1, 1 }), 0);
+        check_int(read_sleeps(store, sleeps), 2);
+        check_int(sleeps[0].end_ns, START);
+        check_int(sleeps[0].suspend_ns, night_ns);
+        check_int(sleeps[0].elapsed_ns, night_ns + 30 * NS_PER_S);
+        check_near(sleeps[0].discharge_j, 900, 1e-6);
+        check_near(sleeps[0].discharge_percent, 2.5, 1e-6);
+        check(isnan(sleeps[1].discharge_j));
+        append_sleep(store, START + 180 * 24 * HOUR + S, night_ns, INTERVAL_DISCHARGE);
+        check_int(read_sleeps(store, sleeps), 2);
+        check_int(sleeps[0].end_ns, START + 24 * HOUR);
+        store_close(store);
+        remove_database();
+}
+
+int main(void)
+{
+        name_database();
+        totals_survive_every_roll_up();
+        retention_drops_details_and_keeps_totals();
+        late_interval_counts_once();
+        killed_in_roll_up();
+        split_is_told_and_survives_the_roll_up();
+        sleeps_are_kept();
+        remove_database();
+        return check_result();
+}
