@@ -1,0 +1,176 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+
+/*
+ * Rows that are not exact: what comes back is within its errors, and they are as large as they are said to
+ * be.
+ */
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_errno.h>
+
+#include "fit-fixture.h"
+
+static double uniform(uint64_t *state)
+{
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        return (double)(*state >> 11) * 0x1p-53;
+}
+
+static double normal(uint64_t *state)
+{
+        double u = uniform(state) + 1e-18, v = uniform(state);
+
+        return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
+}
+
+/*
+ * 95 of 100 intervals hold the truth when the noise is what the fit believes. 400 x 4 intervals: +- 1.1 % by
+ * chance.
+ */
+static void intervals_hold(void)
+{
+        static const struct { const char *key; double truth; } asked[] = {
+                { "base.power_mw", BASE }, { "display.power_mw.255", DISPLAY_HIGH },
+                { "wifi.rx_mj_per_mb", WIFI_RX }, { "disk.read_mj_per_mb", READ },
+        };
+        struct observation_run run = run_of("gauge");
+        uint64_t state = 88172645463325252u;
+        size_t inside = 0, all = 0;
+
+        for (int night = 0; night < 400; night++) {
+                struct observation list[3 * ARRAY_SIZE(loads)];
+                struct outcome outcome;
+                char error[128] = "";
+
+                for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
+                        double mw = power(&loads[i % ARRAY_SIZE(loads)]), sd;
+
+                        /* Rows hours apart: what the daemons do is independent from row to row. */
+                        observe(&loads[i % ARRAY_SIZE(loads)], i, &list[i]);
+                        sd = sqrt(noise_expected(&regression_options_default.noise, false, mw, mw, 20, 0, 5));
+                        list[i].power_mw += sd * normal(&state);
+                }
+                check_int(refit_regression(&run, list, ARRAY_SIZE(list), &outcome, error, sizeof(error)), 0);
+                for (size_t k = 0; k < ARRAY_SIZE(asked); k++)
+                        for (size_t j = 0; j < outcome.n_lines; j++)
+                                if (strcmp(outcome.lines[j].key, asked[k].key) == 0) {
+                                        all++;
+                                        inside += fabs(outcome.lines[j].value - asked[k].truth) <=
+                                                  outcome.lines[j].half_width;
+                                }
+                outcome_clear(&outcome);
+                clear_all(list, ARRAY_SIZE(list));
+        }
+        check_int(all, 1600);
+        check_near((double)inside / (double)all, 0.955, 0.025);
+}
+
+/*
+ * What is known of the refresh gets better during a night; one delay that two rows share has one size all the
+ * same.
+ */
+static void refresh_may_change(void)
+{
+        struct observation list[2 * ARRAY_SIZE(loads)];
+        struct observation_run run = run_of("percent");
+        struct outcome outcome;
+        char error[128] = "";
+        int64_t start = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
+                observe(&loads[i % ARRAY_SIZE(loads)], i, &list[i]);
+                list[i].method = METHOD_PERCENT;
+                list[i].steps = power(&loads[i % ARRAY_SIZE(loads)]) * 20 / 1000 / (3.9e6 * 1e-6 * 36 * 3.8);
+                list[i].voltage_mv = 3800;
+                list[i].charge_full_uah = 3.9e6;
+                list[i].refresh_s = i == 0 ? NAN : i % 2 ? 1 : 100;
+                list[i].start_realtime_ns = start;
+                start += (int64_t)list[i].elapsed_ns;
+        }
+        check_int(refit_regression(&run, list, ARRAY_SIZE(list), &outcome, error, sizeof(error)), 0);
+        check(value_of(&outcome, "base.power_mw") > 0);
+        outcome_clear(&outcome);
+        clear_all(list, ARRAY_SIZE(list));
+}
+
+/*
+ * Noise in many rows must not make everything a little cheaper: the gauge's curve bends the model, not what
+ * was seen.
+ */
+static void noise_takes_nothing(void)
+{
+        static struct observation list[16 * ARRAY_SIZE(loads)];
+        struct observation_run run = run_of("ticks");
+        struct outcome outcome;
+        char error[128] = "";
+
+        for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
+                const struct load *load = &loads[i % ARRAY_SIZE(loads)];
+                double noisy = power(load) + (i / ARRAY_SIZE(loads) % 2 ? 25 : -25);
+
+                observe(load, i, &list[i]);
+                list[i].method = METHOD_TICKS;
+                list[i].steps = noisy * 20 / 1000 / (3.9e6 * 1e-6 * 36 * 3.8);
+                list[i].voltage_mv = 3800;
+                list[i].charge_full_uah = 3.9e6;
+                list[i].refresh_s = 0.1;
+                list[i].percent = 95 - 20 * (double)i / ARRAY_SIZE(list);
+        }
+        check_int(refit_regression(&run, list, ARRAY_SIZE(list), &outcome, error, sizeof(error)), 0);
+        check_near(value_of(&outcome, "display.power_mw.255") / DISPLAY_HIGH, 1, 0.01);
+        check_near(value_of(&outcome, "wifi.rx_mj_per_mb") / WIFI_RX, 1, 0.01);
+        check_near(value_of(&outcome, "base.power_mw") / BASE, 1, 0.02);
+        outcome_clear(&outcome);
+        clear_all(list, ARRAY_SIZE(list));
+}
+
+static void outlier_loses_weight(void)
+{
+        struct observation list[3 * ARRAY_SIZE(loads)];
+        struct observation_run run = run_of("gauge");
+        struct outcome outcome;
+        char error[128] = "";
+
+        for (size_t i = 0; i < ARRAY_SIZE(list); i++)
+                observe(&loads[i % ARRAY_SIZE(loads)], i, &list[i]);
+        list[10].power_mw *= 2; /* display.255, once of three times */
+        check_int(refit_regression(&run, list, ARRAY_SIZE(list), &outcome, error, sizeof(error)), 0);
+        check_near(value_of(&outcome, "display.power_mw.255"), DISPLAY_HIGH, 25); /* the mean would be 283 off */
+        outcome_clear(&outcome);
+        clear_all(list, ARRAY_SIZE(list));
+}
+
+static void held_back_rows_judge(void)
+{
+        struct observation list[2 * ARRAY_SIZE(loads)];
+        struct observation_run run = run_of("gauge");
+        struct outcome outcome;
+        char error[128] = "";
+
+        for (int bad = 0; bad < 2; bad++) {
+                for (size_t i = 0; i < ARRAY_SIZE(list); i++)
+                        observe(&loads[i % ARRAY_SIZE(loads)], i, &list[i]);
+                list[20].held_back = true;
+                list[20].power_mw *= bad ? 1.3 : 1;
+                check_int(refit_regression(&run, list, ARRAY_SIZE(list), &outcome, error, sizeof(error)), 0);
+                check_int(outcome.n_rows, ARRAY_SIZE(list) - 1);
+                check_int(outcome.validation, bad ? VALIDATION_FAILED : VALIDATION_PASSED);
+                check_text(profile_extra(outcome.profile, "profile", "x-validated"), bad ? "false" : "true");
+                outcome_clear(&outcome);
+                clear_all(list, ARRAY_SIZE(list));
+        }
+}
+
+int main(void)
+{
+        gsl_set_error_handler_off();
+        refresh_may_change();
+        noise_takes_nothing();
+        outlier_loses_weight();
+        held_back_rows_judge();
+        intervals_hold();
+        return check_result();
+}

@@ -1,0 +1,174 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+
+/* joulecast-fit beside a night: lines in, what to measure next and how well the rest is known out. */
+
+#include <cjson/cJSON.h>
+#include <gsl/gsl_errno.h>
+#include <stdlib.h>
+
+#include "fit-fixture.h"
+#include "follow.h"
+
+static char *line_of(cJSON *json)
+{
+        char *text = cJSON_PrintUnformatted(json);
+
+        cJSON_Delete(json);
+        return text;
+}
+
+static cJSON *ask(struct follow *follow, char *line)
+{
+        bool end;
+        cJSON *answer = follow_answer(follow, line, &end);
+
+        free(line);
+        return answer;
+}
+
+static char *start_line(void)
+{
+        cJSON *line = cJSON_CreateObject(), *start = cJSON_AddObjectToObject(line, "start"), *modes;
+
+        cJSON_AddStringToObject(start, "device", "made-up");
+        cJSON_AddStringToObject(start, "method", "percent");
+        cJSON_AddNumberToObject(start, "energy_full_mwh", BATTERY_MWH);
+        cJSON_AddNumberToObject(start, "max_brightness", 255);
+        cJSON_AddNumberToObject(start, "stop_percent", 3);
+        cJSON_AddNullToObject(start, "database");
+        cJSON_AddItemToObject(start, "policies",
+                              cJSON_Parse("[{\"policy\":0,\"cpus\":\"0-1\",\"n_cpus\":2,"
+                                          "\"khz\":[300000,600000,900000,1200000]}]"));
+        modes = cJSON_AddArrayToObject(start, "modes");
+        for (size_t i = 0; i < ARRAY_SIZE(loads); i++) {
+                cJSON *mode = cJSON_CreateObject();
+                struct usage usage;
+
+                fill_usage(&loads[i], 1, &usage);
+                cJSON_AddStringToObject(mode, "name", loads[i].mode);
+                cJSON_AddItemToObject(mode, "usage", usage_to_json(&usage));
+                cJSON_AddBoolToObject(mode, "held_back", i == 3);
+                cJSON_AddItemToArray(modes, mode);
+                usage_clear(&usage);
+        }
+        return line_of(line);
+}
+
+/* The @i-th of the night. */
+static char *observation_line(const struct load *load, size_t i)
+{
+        cJSON *line = cJSON_CreateObject();
+        struct observation observation;
+
+        observe(load, i, &observation);
+        observation.method = METHOD_PERCENT;
+        observation.steps = 1;
+        observation.refresh_s = 10;
+        usage_clear(&observation.usage);
+        observation.elapsed_ns = (uint64_t)(1000 * J_PER_PERCENT(BATTERY_MWH) / observation.power_mw * NS_PER_S);
+        observation.charge_full_uah = 15000 / 3.8 * 1000;
+        observation.voltage_mv = 3800;
+        observation.power_mw = NAN;
+        fill_usage(load, (double)observation.elapsed_ns / NS_PER_S, &observation.usage);
+        cJSON_AddItemToObject(line, "observation", observation_to_json(&observation));
+        observation_clear(&observation);
+        return line_of(line);
+}
+
+static void follow_answers(void)
+{
+        struct follow *follow;
+        cJSON *answer;
+        double first = NAN, width = NAN;
+        bool end;
+
+        check_int(follow_new(&follow), 0);
+        answer = ask(follow, observation_line(&loads[0], 0));
+        check(cJSON_HasObjectItem(answer, "error"));
+        cJSON_Delete(answer);
+        answer = ask(follow, start_line());
+        check(cJSON_IsTrue(cJSON_GetObjectItem(answer, "ready")));
+        check_int(cJSON_GetNumberValue(cJSON_GetObjectItem(answer, "parameters")), 1 + 8 + 2 + 1 + 2);
+        cJSON_Delete(answer);
+        for (size_t i = 0; i < 60; i++) {
+                const char *next;
+
+                answer = ask(follow, observation_line(&loads[i % ARRAY_SIZE(loads)], i));
+                check(!cJSON_HasObjectItem(answer, "error"));
+                check_int(cJSON_GetNumberValue(cJSON_GetObjectItem(answer, "rows")), i + 1);
+                width = cJSON_GetNumberValue(cJSON_GetObjectItem(answer, "half_width_percent"));
+                next = cJSON_GetStringValue(cJSON_GetObjectItem(answer, "next"));
+                check(!next || strcmp(next, loads[3].mode) != 0); /* held back */
+                check(!next || strcmp(next, loads[i % ARRAY_SIZE(loads)].mode) != 0); /* never twice in a row */
+                check(next ? !(width <= 3) : i < 2 || width <= 3);
+                if (i == 20)
+                        first = width;
+                cJSON_Delete(answer);
+        }
+        check(width < first);
+        answer = follow_answer(follow, "{\"end\": true}", &end);
+        check(end && cJSON_IsTrue(cJSON_GetObjectItem(answer, "bye")));
+        cJSON_Delete(answer);
+        answer = follow_answer(follow, "nonsense", &end);
+        check(!end && cJSON_HasObjectItem(answer, "error"));
+        cJSON_Delete(answer);
+        follow_free(follow);
+}
+
+/*
+ * Observations of all modes but those with WiFi, which are left out or not; @next: what is wanted after the
+ * last.
+ */
+static double follow_without_wifi(struct follow *follow, bool left_out, size_t from, size_t to, char *next, size_t size)
+{
+        double width = NAN;
+
+        for (size_t i = from; i < to; i++) {
+                _cleanup_free_ char *text = observation_line(&loads[i % 12], i);
+                cJSON *line = cJSON_Parse(text), *list = cJSON_AddArrayToObject(line, "left_out");
+                const char *said;
+                cJSON *answer;
+
+                if (left_out) {
+                        cJSON_AddItemToArray(list, cJSON_CreateString("wifi.on"));
+                        cJSON_AddItemToArray(list, cJSON_CreateString("wifi.rx"));
+                }
+                answer = ask(follow, line_of(line));
+                check(!cJSON_HasObjectItem(answer, "error"));
+                width = cJSON_GetNumberValue(cJSON_GetObjectItem(answer, "half_width_percent"));
+                said = cJSON_GetStringValue(cJSON_GetObjectItem(answer, "next"));
+                check(!left_out || !said || strncmp(said, "wifi", 4) != 0);
+                snprintf(next, size, "%s", said ? said : "");
+                cJSON_Delete(answer);
+        }
+        return width;
+}
+
+/*
+ * What no mode can tell of any more is not waited for: the rest is judged, and reaches its precision. When a
+ * mode may come again, it is.
+ */
+static void left_out_is_not_waited_for(void)
+{
+        struct follow *follow;
+        char next[64];
+
+        check_int(follow_new(&follow), 0);
+        cJSON_Delete(ask(follow, start_line()));
+        check(isnan(follow_without_wifi(follow, false, 0, 60, next, sizeof(next))));
+        check(strncmp(next, "wifi", 4) == 0);
+        check(follow_without_wifi(follow, true, 60, 61, next, sizeof(next)) <= 3);
+        check_text(next, "");
+        check(isnan(follow_without_wifi(follow, false, 61, 62, next, sizeof(next))));
+        check(strncmp(next, "wifi", 4) == 0);
+        follow_free(follow);
+}
+
+int main(void)
+{
+        gsl_set_error_handler_off();
+        follow_answers();
+        left_out_is_not_waited_for();
+        return check_result();
+}

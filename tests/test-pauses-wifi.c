@@ -1,0 +1,152 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Nights whose access point goes, comes back, or does not. */
+
+#include "watched-night.h"
+
+static const char wifi_text[] =
+        "[profile]\nversion = 1\ndevice = connected\nmethod = virtual\n"
+        "[battery]\nenergy_full_mwh = 15000\n"
+        "[base]\npower_mw = 150\n"
+        "[cpu 0]\ncpus = 0-1\n"
+        "active_mw.384000 = 160\nactive_mw.1000000 = 300\nshared_mw.384000 = 40\nshared_mw.1000000 = 80\n"
+        "[disk]\nread_mj_per_mb = 6\nwrite_mj_per_mb = 25\n"
+        "[wifi]\non_mw = 60\nrx_mj_per_mb = 350\ntx_mj_per_mb = 550\nwake_mj = 120\n"
+        "[virtual]\nseed = 7\nvoltage_mv.0 = 3500\nvoltage_mv.100 = 3500\nlevel_step_percent = 1\n"
+        "gauge_period_s = 3.5\ngauge_noise_percent = 0.3\n";
+
+static size_t wifi_measured(const struct test *test)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < test->n; i++) {
+                const struct planned_mode *mode = plan_find(&test->night.plan, test->list[i].mode);
+
+                n += mode && mode->mode.wifi_on && test->list[i].rejected[0] == '\0';
+        }
+        return n;
+}
+
+/* Every mode of the block, for which the access point was waited. */
+static void check_all_measured(const struct test *test)
+{
+        for (size_t i = 0; i < test->night.plan.n; i++)
+                if (test->night.plan.modes[i].role == ROLE_BLOCK)
+                        check(count(test, test->night.plan.modes[i].mode.name, "") > 0);
+}
+
+/*
+ * The access point goes and comes back: what needs it is measured at the end of the pass or block, and what
+ * follows a try in vain is none the worse for it.
+ */
+static void access_point_comes_back(void)
+{
+        struct test calm = { .device = wifi_text }, gauge = { .device = wifi_text }, percent = { .device = wifi_text };
+
+        run(&calm, METHOD_GAUGE);
+        check_int(calm.hardware.tries, 0);
+        gauge.hardware.away_until_s = 120;
+        run(&gauge, METHOD_GAUGE);
+        check_int(gauge.err, 0);
+        check_text(gauge.night.stopped, "all passes made");
+        check_int(gauge.hardware.tries, 1);
+        check_int(gauge.n, calm.n);
+        check(wifi_measured(&calm) > 0);
+        check_int(wifi_measured(&gauge), wifi_measured(&calm));
+        check_int(gauge.night.n_rejected, 0);
+        check_int(gauge.night.away.tries, 0);
+        check_all_measured(&gauge);
+        end(&calm);
+        end(&gauge);
+
+        percent.hardware.away_until_s = 6000;
+        run(&percent, METHOD_PERCENT);
+        check_int(percent.err, 0);
+        check(percent.hardware.tries >= 1 && percent.hardware.tries <= 4); /* after 0, 10, 30 and 70 minutes */
+        check_int(percent.night.n_rejected, 0);
+        check_int(percent.night.away.tries, 0);
+        check_all_measured(&percent);
+        end(&percent);
+}
+
+/*
+ * One that stays away costs six tries, and nothing of the other modes; one that went in between comes again,
+ * too.
+ */
+static void access_point_stays_away(void)
+{
+        struct test gauge = { .device = wifi_text }, percent = { .device = wifi_text };
+
+        gauge.hardware.away_until_s = percent.hardware.away_until_s = 1e9;
+        run(&gauge, METHOD_GAUGE);
+        check_int(gauge.err, 0);
+        check_text(gauge.night.stopped, "all passes made");
+        check_int(gauge.hardware.tries, 2); /* and once at the end of its pass */
+        check_int(wifi_measured(&gauge), 0);
+        end(&gauge);
+        run(&percent, METHOD_PERCENT);
+        check_int(percent.err, 0);
+        check(percent.hardware.tries >= 2 && percent.hardware.tries <= 6);
+        check_int(wifi_measured(&percent), 0);
+        check_int(percent.night.n_rejected, 0);
+        end(&percent);
+}
+
+/*
+ * With a follower: what WiFi costs is not waited for while it cannot be measured, and the night ends when the
+ * rest is known. It asks once more before that, and an access point that is back by then is measured after
+ * all.
+ */
+static void precision_without_access_point(void)
+{
+        struct test gone = { .device = wifi_text, .stop_percent = 4 }, back = { .device = wifi_text, .stop_percent = 4 };
+
+        gone.hardware.away_until_s = 1e9;
+        run(&gone, METHOD_PERCENT);
+        check_int(gone.err, 0);
+        check(gone.night.child != NULL);
+        check_text(gone.night.stopped, "precision reached");
+        check_int(wifi_measured(&gone), 0);
+
+        back.hardware.away_until_s = gone.hardware.last_try_s - 1;
+        end(&gone);
+        run(&back, METHOD_PERCENT);
+        check_int(back.err, 0);
+        check_text(back.night.stopped, "precision reached");
+        check(wifi_measured(&back) > 0);
+        check_int(back.night.away.tries, 0);
+        end(&back);
+}
+
+/*
+ * Lost in the middle of a mode: that comes again, too, and it is not the mode that did not do as it was
+ * asked.
+ */
+static void access_point_goes_in_between(void)
+{
+        struct test test = { .device = wifi_text, .hardware = { .loses = "wifi.on", .losses = 1 } };
+
+        run(&test, METHOD_PERCENT);
+        check_int(test.err, 0);
+        check_int(count(&test, "wifi.on", "WiFi was associated only 0 % of the time"), 1);
+        check_all_measured(&test);
+        check_int(test.night.refused[plan_find(&test.night.plan, "wifi.on") - test.night.plan.modes], 0);
+        check_int(test.night.away.tries, 0);
+        end(&test);
+}
+
+/* With the folder of joulecast-fit: nights with a follower. */
+int main(int argc, char **argv)
+{
+        signal(SIGPIPE, SIG_IGN);
+        if (argc > 1) {
+                check_int(setenv("PATH", argv[1], 1), 0);
+                precision_without_access_point();
+                return check_result();
+        }
+        access_point_comes_back();
+        access_point_stays_away();
+        access_point_goes_in_between();
+        return check_result();
+}
