@@ -4,7 +4,8 @@
 /*
  * A Wayland compositor that tells nothing (cage, weston and other kiosks): who is connected to its socket? One client
  * is the foreground app; several are not to be told apart. No event tells of a new client, so we look at the service's
- * polls, and at once when a known client ends (pidfd).
+ * polls, and at once when a known client ends (pidfd). That the compositor ends is told by a connection of our own: a
+ * dying one closes its descriptors one by one, and for a while it has no clients and still a socket.
  */
 
 #include <ctype.h>
@@ -14,10 +15,12 @@
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "backend.h"
@@ -30,6 +33,8 @@
 struct backend {
         struct focus_sink *sink;
         char path[108];
+        struct stream stream; /* never written to or read */
+        ino_t inode;          /* of our end of it: no client */
         int epoll_fd;
         int pidfd;
         pid_t pid; /* the only client; 0: none, -1: several */
@@ -41,10 +46,11 @@ struct peers {
         size_t n;
 };
 
-static void take_socket(struct peers *peers, const struct nlmsghdr *header, const char *path)
+static void take_socket(const struct backend *backend, struct peers *peers, const struct nlmsghdr *header)
 {
         const struct unix_diag_msg *message = NLMSG_DATA(header);
         unsigned length = header->nlmsg_len - (unsigned)NLMSG_LENGTH(sizeof(*message));
+        const char *path = backend->path;
         bool ours = false;
         uint32_t peer = 0;
 
@@ -55,12 +61,12 @@ static void take_socket(struct peers *peers, const struct nlmsghdr *header, cons
                 else if (at->rta_type == UNIX_DIAG_PEER && RTA_PAYLOAD(at) >= sizeof(peer))
                         memcpy(&peer, RTA_DATA(at), sizeof(peer));
         }
-        if (ours && peer && peers->n < PEERS_MAX)
+        if (ours && peer && peer != backend->inode && peers->n < PEERS_MAX)
                 peers->inodes[peers->n++] = peer;
 }
 
-/* The inodes of all clients' ends of connections to the socket at @path. */
-static int find_inodes(const char *path, struct peers *peers)
+/* The inodes of all clients' ends of connections to the compositor's socket. */
+static int find_inodes(const struct backend *backend, struct peers *peers)
 {
         struct {
                 struct nlmsghdr header;
@@ -89,7 +95,7 @@ static int find_inodes(const char *path, struct peers *peers)
                                 return 0;
                         if (at->nlmsg_type == NLMSG_ERROR)
                                 return -EOPNOTSUPP;
-                        take_socket(peers, at, path);
+                        take_socket(backend, peers, at);
                 }
         }
 }
@@ -148,24 +154,20 @@ static void watch_client(struct backend *backend)
                 epoll_ctl(backend->epoll_fd, EPOLL_CTL_ADD, backend->pidfd, &event);
 }
 
-/* A dead compositor leaves its socket's name behind. */
-static int is_alive(const char *path)
+/* POLLHUP, which is told unasked. */
+static bool is_dead(const struct backend *backend)
 {
-        struct stream stream = STREAM_CLOSED;
-        int err = stream_connect(&stream, path);
+        struct pollfd wait = { .fd = backend->stream.fd };
 
-        stream_close(&stream);
-        return err;
+        return poll(&wait, 1, 0) > 0;
 }
 
 static int look(struct backend *backend)
 {
         struct peers peers = { 0 };
-        int err = find_inodes(backend->path, &peers);
+        int err = is_dead(backend) ? -ECONNRESET : find_inodes(backend, &peers);
         pid_t pid;
 
-        if (!err && peers.n == 0)
-                err = is_alive(backend->path);
         if (err)
                 return err;
         pid = only_client(&peers);
@@ -190,7 +192,24 @@ static void close_peers(struct backend *backend)
 {
         closep(&backend->pidfd);
         closep(&backend->epoll_fd);
+        stream_close(&backend->stream);
         free(backend);
+}
+
+static int connect_peers(struct backend *backend)
+{
+        struct epoll_event event = { .events = 0 };
+        struct stat status;
+        int err = stream_connect(&backend->stream, backend->path);
+
+        if (err)
+                return err;
+        backend->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+        if (backend->epoll_fd < 0 || fstat(backend->stream.fd, &status) < 0 ||
+            epoll_ctl(backend->epoll_fd, EPOLL_CTL_ADD, backend->stream.fd, &event) < 0)
+                return -errno;
+        backend->inode = status.st_ino;
+        return 0;
 }
 
 static int open_peers(struct focus_sink *sink, struct backend **ret)
@@ -202,12 +221,14 @@ static int open_peers(struct focus_sink *sink, struct backend **ret)
         if (!backend)
                 return -ENOMEM;
         backend->sink = sink;
-        backend->pidfd = -1;
-        backend->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+        backend->stream = (struct stream)STREAM_CLOSED;
+        backend->epoll_fd = backend->pidfd = -1;
         snprintf(backend->path, sizeof(backend->path), "%s%s%s",
                  *display == '/' ? "" : getenv("XDG_RUNTIME_DIR"),
                  *display == '/' ? "" : "/", display);
-        err = backend->epoll_fd < 0 ? -errno : look(backend);
+        err = connect_peers(backend);
+        if (!err)
+                err = look(backend);
         if (err) {
                 close_peers(backend);
                 return err;
