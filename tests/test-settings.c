@@ -355,6 +355,39 @@ static void in_tree(const struct machine *machine, const char *path, char buf[25
         snprintf(buf, 256, "%s%s", machine->dir, path);
 }
 
+/* A file on a storage that is mounted when somebody logs in: waited for after a boot, and named when it stays away. */
+static void test_gone_folder(void)
+{
+        struct machine machine;
+        struct settings *settings = NULL;
+        char path[256];
+
+        machine_make(&machine);
+        check_int(settings_open(machine.fd, machine.journal, &machine.log, &settings), 0);
+        check_int(settings_add_file(settings, "/media/stick/.joulecast-disk-a1"), 0);
+        check_int(settings_commit(settings), 0);
+        settings_close(settings);
+        boot(&machine, "ffffffff-1111", "30.00 20.00");
+        machine.said = 0;
+        check_int(restore(&machine, -EIO).failed, 1);
+        check_int(machine.said, 1);
+        check(tree_write(machine.dir, "/media/stick/.joulecast-disk-a1", "x", 1));
+        check_int(restore(&machine, 0).restored, 1);
+        in_tree(&machine, "/media/stick/.joulecast-disk-a1", path);
+        check(access(path, F_OK) < 0);
+        machine_remove(&machine);
+
+        machine_make(&machine);
+        check_int(settings_open(machine.fd, machine.journal, &machine.log, &settings), 0);
+        check_int(settings_add_file(settings, "/media/stick/.joulecast-disk-a1"), 0);
+        check_int(settings_commit(settings), 0);
+        settings_close(settings);
+        machine.said = 0;
+        check_int(restore(&machine, 0).left, 1);
+        check_int(machine.said, 1);
+        machine_remove(&machine);
+}
+
 /* Names that lead elsewhere by now. */
 static void test_links(void)
 {
@@ -579,6 +612,7 @@ int main(void)
         test_cooled("0", false);
         test_reboot();
         test_gone();
+        test_gone_folder();
         test_links();
         test_renames();
         test_odd_device();

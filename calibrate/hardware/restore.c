@@ -50,8 +50,12 @@ static double uptime_s(int root_fd)
 
 static enum verdict fail(const struct restore *restore, const struct journal_entry *entry, int err)
 {
-        log_error(restore->log, "%s: cannot be put back to %s: %s; set it by hand, or try `joulecast calibrate "
-                  "--restore` again", entry->name, entry->original, strerror(-err));
+        if (entry->state == JOURNAL_FILE)
+                log_error(restore->log, "%s: cannot be removed: %s; remove it by hand, or try `joulecast calibrate "
+                          "--restore` again", entry->name, strerror(-err));
+        else
+                log_error(restore->log, "%s: cannot be put back to %s: %s; set it by hand, or try `joulecast calibrate "
+                          "--restore` again", entry->name, entry->original, strerror(-err));
         return VERDICT_FAILED;
 }
 
@@ -117,6 +121,17 @@ static enum verdict judge_setting(const struct restore *restore, const struct jo
         return VERDICT_LEFT;
 }
 
+/* On a storage that is mounted later, or was pulled out: a file of ours may still be there. */
+static enum verdict folder_gone(const struct restore *restore, const struct journal_entry *entry)
+{
+        if (restore->rebooted && uptime_s(restore->root_fd) < PROBING_S) {
+                log_error(restore->log, "%s: its folder is not there yet; it is removed when it is", entry->name);
+                return VERDICT_FAILED;
+        }
+        log_warning(restore->log, "%s: its folder is gone; remove the file if that comes back", entry->name);
+        return VERDICT_LEFT;
+}
+
 /* A regular file of ours by our name, and not through a link; its folder may be anywhere. */
 static enum verdict remove_scratch(const struct restore *restore, const struct journal_entry *entry)
 {
@@ -128,7 +143,9 @@ static enum verdict remove_scratch(const struct restore *restore, const struct j
         if (!folder)
                 return fail(restore, entry, -ENOMEM);
         fd = openat(restore->root_fd, *folder ? folder + 1 : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0 || fstatat(fd, base, &info, AT_SYMLINK_NOFOLLOW) < 0)
+        if (fd < 0)
+                return errno == ENOENT ? folder_gone(restore, entry) : fail(restore, entry, -errno);
+        if (fstatat(fd, base, &info, AT_SYMLINK_NOFOLLOW) < 0)
                 return errno == ENOENT ? VERDICT_KEPT : fail(restore, entry, -errno);
         if (!S_ISREG(info.st_mode) || info.st_uid != geteuid()) {
                 log_warning(restore->log, "%s: is not the file that calibration made; left alone", entry->name);
