@@ -96,14 +96,20 @@ static int open_this_machine(struct calibration *calibration)
 int calibration_open_device(struct calibration *calibration)
 {
         double start = isnan(calibration->options.start_percent) ? START_PERCENT : calibration->options.start_percent;
+        int err;
 
         if (calibration->options.device) {
-                int err = calibration_open_virtual(calibration, start, calibration->options.seed, 0);
+                err = calibration_open_virtual(calibration, start, calibration->options.seed, 0);
 
                 calibration->night.description.battery = true;
                 return err;
         }
-        return calibration->options.machine ? look_at_tree(calibration) : open_this_machine(calibration);
+        err = calibration->options.machine ? look_at_tree(calibration) : open_this_machine(calibration);
+        if (!err && !calibration->night.description.wifi &&
+            (calibration->options.wifi_url || calibration->options.wifi_peer))
+                log_warning(&calibration->log, "%s: this machine has no WiFi interface that can be measured",
+                            calibration->options.wifi_url ? "--wifi-url" : "--wifi-peer");
+        return err;
 }
 
 static enum observation_method choose_method(const struct calibration *calibration)

@@ -243,6 +243,19 @@ static int parse_size(const struct log *log, const char *name, double *ret)
         return 0;
 }
 
+/* As joulecast-traffic takes it; hours later is too late to hear that it does not. */
+static int parse_url(const struct log *log, const char **ret)
+{
+        bool known = strncmp(optarg, "http://", 7) == 0 || strncmp(optarg, "https://", 8) == 0;
+
+        for (const char *at = optarg; *at; at++)
+                known = known && (unsigned char)*at > ' ' && *at != 0x7f;
+        if (!known)
+                return wrong(log, "wifi-url", optarg, "an address that begins with http:// or https://");
+        *ret = optarg;
+        return 0;
+}
+
 static int parse_disk(const struct log *log, struct options *options)
 {
         if (options->n_disks == OPTIONS_DISKS_MAX) {
@@ -280,7 +293,7 @@ static int parse_machine(const struct log *log, int option, struct options *opti
         case OPTION_WIFI_LIMIT:
                 return parse_size(log, "wifi-limit", &options->wifi_limit_bytes);
         case OPTION_WIFI_URL:
-                return parse_file(log, "wifi-url", &options->wifi_url);
+                return parse_url(log, &options->wifi_url);
         case OPTION_WIFI_PEER:
                 return parse_file(log, "wifi-peer", &options->wifi_peer);
         case OPTION_SCHEDULE:
@@ -368,6 +381,11 @@ static int check_together(const struct log *log, struct options *options)
         }
         if (options->schedule && check_schedule(log, options) < 0)
                 return -EINVAL;
+        if (options->restore && (options->dry_run || options->device)) {
+                log_error(log, "--restore puts back what was changed on this machine; it does not go together with %s",
+                          options->dry_run ? "--dry-run" : "--device");
+                return -EINVAL;
+        }
         if (options->sapp)
                 options->method = CHOICE_PERCENT;
         return 0;
