@@ -3,23 +3,21 @@
 
 /*
  * What the programs add to the work of others: to a switch between two
- * processes, and to a call that sends. By the kernel's own count (bpf_stats, which
- * includes its two clock reads: an empty program shows about 55 ns) and by the
- * wall, as the median of pairs with and without, in turn.
+ * processes, and to calls that send and receive (bench-hooks-net.c). By the kernel's own count (bpf_stats,
+ * which includes its two clock reads: what an empty program shows stands first) and, for switches, by the wall, as
+ * the median of pairs with and without, in turn.
+ *
+ * Usage: bench-hooks [net]
  */
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,6 +25,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "bench-hooks.h"
 #include "collector.h"
 #include "process-bpf.h"
 #include "process.skel.h"
@@ -54,10 +53,10 @@ static void write_text(const char *name, const char *text)
                 exit(1);
 }
 
-static struct source *load(const char *root, uint32_t leave_out)
+struct source *hooks_load(const char *root, uint32_t leave_out, enum net_by net_by)
 {
         struct collector_options options = { .root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
-                                             .leave_out = leave_out };
+                                             .leave_out = leave_out, .net_by = net_by };
         struct source *source = NULL;
         int err = collector_open(all_collectors, "bpf", &options, &source);
 
@@ -69,12 +68,12 @@ static struct source *load(const char *root, uint32_t leave_out)
         return source;
 }
 
-static double per_run_ns(const struct bpf_program *program)
+static double per_run_ns(int program_fd)
 {
         struct bpf_prog_info info = { 0 };
         uint32_t size = sizeof(info);
 
-        bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size);
+        bpf_obj_get_info_by_fd(program_fd, &info, &size);
         return info.run_cnt ? (double)info.run_time_ns / (double)info.run_cnt : 0;
 }
 
@@ -128,67 +127,38 @@ static int compare(const void *a, const void *b)
         return x < y ? -1 : x > y;
 }
 
+double hooks_median(double *values, size_t n)
+{
+        qsort(values, n, sizeof(*values), compare);
+        return values[n / 2];
+}
+
 static void measure_switch(int n, int rounds)
 {
         double added[PAIRS], hop = 0, counted = 0;
 
         for (int i = 0; i < PAIRS; i++) {
                 double without = ring(n, rounds), with;
-                struct source *source = load(tree, COUNTS_NET | COUNTS_EXITS);
+                struct source *source = hooks_load(tree, COUNTS_NET | COUNTS_EXITS, NET_BY_BEST);
 
                 with = ring(n, rounds);
                 source->ops->close(source);
                 added[i] = with - without;
                 hop += without / PAIRS;
         }
-        qsort(added, PAIRS, sizeof(*added), compare);
+        hooks_median(added, PAIRS); /* and sorted */
         for (int i = 0; i < 3; i++) { /* apart, since counting costs more than what it counts */
-                struct source *source = load(tree, COUNTS_NET | COUNTS_EXITS);
+                struct source *source = hooks_load(tree, COUNTS_NET | COUNTS_EXITS, NET_BY_BEST);
+                const struct process_bpf *bpf = ((struct process_collector *)source)->bpf;
                 int stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 
                 ring(n, rounds);
-                counted += per_run_ns(((struct process_collector *)source)->bpf->progs.count_switch) / 3;
+                counted += per_run_ns(bpf_program__fd(bpf->progs.count_switch)) / 3;
                 close(stats_fd);
                 source->ops->close(source);
         }
         printf("switch among %3d processes: %6.0f ns a hop; added %4.0f ns (median; %4.0f lowest tenth), bpf_stats %4.0f ns\n",
                n, hop, added[PAIRS / 2], added[PAIRS / 10], counted);
-}
-
-static void measure_send(void)
-{
-        struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
-        struct source *source = load("/", COUNTS_OPPS | COUNTS_EXITS);
-        struct process_bpf *bpf = ((struct process_collector *)source)->bpf;
-        char block[64] = { 0 };
-        int fd, stats_fd;
-
-        if (unshare(CLONE_NEWNET) < 0 ||
-            system("ip link add d0 type veth peer name d1 && ip addr add 10.231.8.1/24 dev d0 && ip link set d1 up && "
-                   "ip link set d0 up && ip neigh add 10.231.8.2 lladdr 02:00:00:00:00:01 dev d0") != 0) {
-                printf("send: no network namespace could be made\n");
-                return;
-        }
-        inet_pton(AF_INET, "10.231.8.2", &to.sin_addr);
-        fd = socket(AF_INET, SOCK_DGRAM, 0);
-        if (connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0)
-                return;
-        for (int wifi = 0; wifi < 2; wifi++) {
-                double before_ns, ns;
-
-                if (wifi)
-                        bpf->bss->wifi_for_test = (int)if_nametoindex("d0");
-                stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
-                before_ns = per_run_ns(bpf->progs.count_send);
-                for (int i = 0; i < 200000; i++)
-                        (void)!send(fd, block, sizeof(block), 0);
-                ns = per_run_ns(bpf->progs.count_send);
-                close(stats_fd);
-                printf("send of 64 bytes (%s): bpf_stats %.0f ns a call\n", wifi ? "WiFi, with the one before" : "other",
-                       ns > 0 ? ns : before_ns);
-        }
-        close(fd);
-        source->ops->close(source);
 }
 
 static void remove_tree(void)
@@ -200,16 +170,40 @@ static void remove_tree(void)
                 fprintf(stderr, "%s is left behind\n", tree);
 }
 
-int main(void)
+/* What bpf_stats says of a program that does nothing: each number below holds as much. */
+static void measure_nothing(void)
+{
+        const struct bpf_insn nothing[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0 },
+                                            { .code = BPF_JMP | BPF_EXIT } };
+        _cleanup_close_ int program = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "nothing", "Dual BSD/GPL",
+                                                    nothing, ARRAY_SIZE(nothing), NULL);
+        _cleanup_close_ int link = program < 0 ? -1 : bpf_raw_tracepoint_open("sys_enter", program);
+        _cleanup_close_ int stats = link < 0 ? -1 : bpf_enable_stats(BPF_STATS_RUN_TIME);
+
+        if (stats < 0)
+                return;
+        for (int i = 0; i < 200000; i++)
+                getppid();
+        printf("an empty program, at a system call: bpf_stats %.0f ns\n", per_run_ns(program));
+}
+
+static void measure_switches(void)
 {
         if (!mkdtemp(tree))
-                return 1;
+                exit(1);
         write_text("related_cpus", "0 1 2 3 4 5 6 7\n");
         write_text("scaling_cur_freq", "1000000\n");
         write_text("stats/time_in_state", "500000 1\n1000000 2\n2000000 3\n");
         measure_switch(2, 30000);
         measure_switch(RING_MAX, 200);
         remove_tree();
-        measure_send();
+}
+
+int main(int argc, char **argv)
+{
+        measure_nothing();
+        if (argc < 2 || strcmp(argv[1], "net") != 0)
+                measure_switches();
+        measure_net();
         return 0;
 }
