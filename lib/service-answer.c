@@ -134,13 +134,29 @@ static void get_text(struct service_answer *answer, const char *path, char *buf,
         snprintf(buf, size, "%s", text ? text : "");
 }
 
-/* Whole seconds; INT64_MIN: none. */
-static int64_t get_time(struct service_answer *answer, const char *path)
+/* Whole seconds; INT64_MIN: none. -EBADMSG: of a year that nanoseconds do not reach. */
+static int get_time(struct service_answer *answer, const char *path, int64_t *ret)
 {
         _cleanup_free_ char *text = service_text(answer, answer->text, path);
         struct tm tm = { 0 };
+        time_t seconds;
 
-        return text && strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm) ? (int64_t)timegm(&tm) * (int64_t)NS_PER_S : INT64_MIN;
+        if (!text || !strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm)) {
+                *ret = INT64_MIN;
+                return 0;
+        }
+        seconds = timegm(&tm);
+        if (seconds < 0 || seconds >= INT64_MAX / (int64_t)NS_PER_S)
+                return -EBADMSG;
+        *ret = (int64_t)seconds * (int64_t)NS_PER_S;
+        return 0;
+}
+
+static int get_span(struct service_answer *answer, int64_t *from_ns, int64_t *to_ns)
+{
+        int err = get_time(answer, "$.from", from_ns);
+
+        return err == 0 ? get_time(answer, "$.to", to_ns) : err;
 }
 
 /* Calls @each for each element of an array, as JSON. */
@@ -209,8 +225,6 @@ static int read_cost(struct service_answer *answer, struct cost **ret)
 
         if (!cost)
                 return -ENOMEM;
-        cost->from_ns = get_time(answer, "$.from");
-        cost->to_ns = get_time(answer, "$.to");
         cost->measured_j = service_number(answer, answer->text, "$.measured.energy_j");
         cost->measured_percent = service_number(answer, answer->text, "$.measured.percent");
         cost->total_j = get_value(answer, answer->text, "$.total.energy_j");
@@ -219,7 +233,9 @@ static int read_cost(struct service_answer *answer, struct cost **ret)
         cost->base_wifi_j = service_number(answer, answer->text, "$.base.parts_j.wifi");
         cost->base_display_j = service_number(answer, answer->text, "$.base.parts_j.display");
         cost->unexplained_j = service_number(answer, answer->text, "$.unexplained.energy_j");
-        err = for_each(answer, "$.not_measured", add_not_measured, cost);
+        err = get_span(answer, &cost->from_ns, &cost->to_ns);
+        if (err == 0)
+                err = for_each(answer, "$.not_measured", add_not_measured, cost);
         if (err == 0)
                 err = for_each(answer, "$.apps", add_app, cost);
         if (err == 0)
@@ -240,7 +256,7 @@ int service_cost(struct joulecast_usage *usage, const struct joulecast_profile *
                 err = set_time(&request, "$.to", to_ns);
         if (err == 0)
                 err = ask(usage, &request, &answer);
-        return err == 0 ? read_cost(&answer, ret) : err;
+        return err == 0 ? service_check(usage, read_cost(&answer, ret)) : err;
 }
 
 int service_forecast(struct joulecast_usage *usage, const struct joulecast_profile *profile, const char *app,
@@ -319,11 +335,7 @@ int service_span(struct joulecast_usage *usage, int64_t *from_ns, int64_t *to_ns
         _cleanup_(service_clear) struct service_answer answer = { 0 };
         int err = ask_apps(usage, &answer);
 
-        if (err < 0)
-                return err;
-        *from_ns = get_time(&answer, "$.from");
-        *to_ns = get_time(&answer, "$.to");
-        return 0;
+        return err == 0 ? service_check(usage, get_span(&answer, from_ns, to_ns)) : err;
 }
 
 int service_apps(struct joulecast_usage *usage, struct cost **ret)
@@ -331,7 +343,7 @@ int service_apps(struct joulecast_usage *usage, struct cost **ret)
         _cleanup_(service_clear) struct service_answer answer = { 0 };
         int err = ask_apps(usage, &answer);
 
-        return err == 0 ? read_cost(&answer, ret) : err;
+        return err == 0 ? service_check(usage, read_cost(&answer, ret)) : err;
 }
 
 int service_battery(struct joulecast_usage *usage, double *percent, int *plugged)

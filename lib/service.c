@@ -209,6 +209,14 @@ static int read_error(struct service_answer *answer, const struct log *log)
         return name ? service_error(name) : 0;
 }
 
+int service_check(const struct joulecast_usage *usage, int err)
+{
+        if (err == -EBADMSG)
+                log_error(&usage->context->log,
+                          "what the service at %s says is no answer; is it another version?", usage->service);
+        return err;
+}
+
 int service_ask(const struct joulecast_usage *usage, const char *question, struct service_answer *ret)
 {
         const struct log *log = &usage->context->log;
@@ -221,9 +229,7 @@ int service_ask(const struct joulecast_usage *usage, const char *question, struc
                 log_error(log, "the service at %s gave no answer: %s", usage->service, strerror(-err));
                 return err == -ENOMEM ? err : -EIO;
         }
-        err = read_error(&answer, log);
-        if (err == -EBADMSG)
-                log_error(log, "what the service at %s says is no answer; is it another version?", usage->service);
+        err = service_check(usage, read_error(&answer, log));
         if (err < 0)
                 return err;
         *ret = answer;

@@ -51,6 +51,8 @@ struct service_answer {
 int service_exchange(const char *path, const char *question, char **ret);
 /* 0, and the answer in @ret, to be cleared; a negative errno, and the log heard the sentence where there is one. */
 int service_ask(const struct joulecast_usage *usage, const char *question, struct service_answer *ret);
+/* @err of reading an answer; -EBADMSG, that it is none: the log heard that sentence. */
+int service_check(const struct joulecast_usage *usage, int err);
 int service_open(struct service_answer *answer);
 void service_clear(struct service_answer *answer);
 /* What @path ("$.app") of @json is; NULL: nothing, or null. free() it. */

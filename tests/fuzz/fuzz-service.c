@@ -1,0 +1,79 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "fuzz.h"
+#include "service.h"
+#include "socket.h"
+#include "util.h"
+
+static void check_words(void *data, enum log_level level, const char *sentence)
+{
+        char plain[4096];
+
+        fuzz_assert(strcmp(util_printable(sentence, plain, sizeof(plain)), sentence) == 0);
+}
+
+static void check_cost(int err, struct cost *cost)
+{
+        fuzz_assert(err <= 0 && (err == 0) == (cost != NULL));
+        for (size_t i = 0; cost && i < cost->n_apps; i++)
+                fuzz_assert(cost->apps[i].name && strlen(cost->apps[i].app) < sizeof(cost->apps[i].app));
+        cost_free(cost);
+}
+
+static void ask(struct joulecast_usage *usage, char question)
+{
+        const struct budget_plan plan = { .app = "a", .keep_percent = 20, .battery_percent = 50 };
+        struct forecast forecast = { 0 };
+        struct budget budget = { 0 };
+        struct cost *cost = NULL;
+        int64_t from_ns = 0, to_ns = 0;
+        double percent = 0;
+        int plugged = 0, err;
+
+        switch (question) {
+        case 'a':
+                err = service_apps(usage, &cost);
+                check_cost(err, cost);
+                break;
+        case 'b':
+                service_budget(usage, NULL, &plan, &budget);
+                fuzz_assert(strlen(budget.app) < sizeof(budget.app));
+                break;
+        case 'c':
+                err = service_cost(usage, NULL, INT64_MIN, INT64_MAX, &cost);
+                check_cost(err, cost);
+                break;
+        case 'e':
+                if (service_battery(usage, &percent, &plugged) == 0)
+                        fuzz_assert(plugged >= -1 && plugged <= 1);
+                break;
+        case 'p':
+                service_forecast(usage, NULL, "a", 10, &forecast);
+                fuzz_assert(strlen(forecast.app) < sizeof(forecast.app));
+                break;
+        case 's':
+                service_span(usage, &from_ns, &to_ns);
+                break;
+        default:
+                break;
+        }
+}
+
+/* What the library reads of an answer of the service; the first byte says to which question. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        static struct fuzz_socket service;
+        struct joulecast_context context = { .log = { .handler = check_words } };
+        struct joulecast_usage usage = { .context = &context, .service = service.path, .uid = -1 };
+
+        if (size == 0)
+                return 0;
+        if (!*service.path) {
+                fuzz_listen(&service, "a");
+                fuzz_start_answering(&service);
+        }
+        service.answer = data + 1;
+        service.size = size - 1;
+        ask(&usage, (char)data[0]);
+        return 0;
+}
