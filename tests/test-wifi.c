@@ -62,20 +62,40 @@ static void finds_the_radio(void)
         tree_remove(tree);
 }
 
+/* Has @interface a default route by these tables? NULL: there is no such file. */
+static bool is_default_by(const char *four, const char *six, const char *interface)
+{
+        char dir[] = "/tmp/joulecast-wifi-XXXXXX";
+        bool is_default;
+        int fd;
+
+        check(mkdtemp(dir) != NULL);
+        check(!four || tree_write(dir, "proc/net/route", four, strlen(four)));
+        check(!six || tree_write(dir, "proc/net/ipv6_route", six, strlen(six)));
+        fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        is_default = route_is_default(fd, interface);
+        closep(&fd);
+        tree_remove(dir);
+        return is_default;
+}
+
+#define HEAD "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
+#define OWN "wlan0\t0000A8C0\t00000000\t0001\t0\t0\t600\t00FFFFFF\t0\t0\t0\n"
+#define DEFAULT "wlan0\t00000000\t0100A8C0\t0003\t0\t0\t600\t00000000\t0\t0\t0\n"
+
 static void finds_the_default_routes(void)
 {
-        static const char head[] = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n";
         static const struct {
                 const char *lines;
                 bool wlan, eth;
         } cases[] = {
-                { "", false, false },
-                { "wlan0\t0000A8C0\t00000000\t0001\t0\t0\t600\t00FFFFFF\t0\t0\t0\n", false, false }, /* its own network */
-                { "wlan0\t00000000\t0100A8C0\t0003\t0\t0\t600\t00000000\t0\t0\t0\n", true, false },
-                { "wlan0\t00000000\t0100A8C0\t0003\t0\t0\t600\t00000000\t0\t0\t0\n"
-                  "eth0\t00000000\t0100A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\n", true, true },
-                { "wlan0\t00000000\t0100A8C0\t0002\t0\t0\t0\t00000000\t0\t0\t0\n", false, false }, /* down */
-                { "wlan0\t00000000\nnonsense\n\n\xff\xff\n", false, false },
+                { HEAD, false, false },
+                { HEAD OWN, false, false },
+                { HEAD DEFAULT, true, false },
+                { HEAD DEFAULT "eth0\t00000000\t0100A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\n", true, true },
+                { HEAD "wlan0\t00000000\t0100A8C0\t0002\t0\t0\t0\t00000000\t0\t0\t0\n", false, false }, /* down */
+                { HEAD "wlan0\t00000000\nnonsense\n\n\xff\xff\n", false, false },
+                { NULL, true, true }, /* cannot be read: it may be */
         };
         static const char six[] =
                 "fe800000000000000000000000000000 40 00000000000000000000000000000000 00 "
@@ -86,13 +106,27 @@ static void finds_the_default_routes(void)
                 "00000000000000000000000000000000 ffffffff 00000001 00000000 00200200       lo\n";
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-                char text[1024];
-
-                snprintf(text, sizeof(text), "%s%s", head, cases[i].lines);
-                check_int(route_is_default_in(text, "wlan0"), cases[i].wlan);
-                check_int(route_is_default_in(text, "eth0"), cases[i].eth);
+                check_int(is_default_by(cases[i].lines, NULL, "wlan0"), cases[i].wlan);
+                check_int(is_default_by(cases[i].lines, NULL, "eth0"), cases[i].eth);
         }
-        check(route_is_default_in6(six, "wlan0") && !route_is_default_in6(six, "eth0") && !route_is_default_in6(six, "lo"));
+        check(is_default_by(HEAD, six, "wlan0") && !is_default_by(HEAD, six, "eth0") && !is_default_by(HEAD, six, "lo"));
+}
+
+/* With thousands of networks of containers, or all of the Internet's. */
+static void finds_the_default_route_at_the_end(void)
+{
+        const size_t n = 10000;
+        _cleanup_free_ char *text = malloc(sizeof(HEAD) + n * strlen(OWN) + sizeof(DEFAULT));
+        char *at = text;
+
+        check(text != NULL);
+        at = stpcpy(at, HEAD);
+        for (size_t i = 0; i < n; i++)
+                at = stpcpy(at, OWN);
+        check(!is_default_by(text, NULL, "wlan0"));
+        stpcpy(at, DEFAULT);
+        check(is_default_by(text, NULL, "wlan0"));
+        check(!is_default_by(text, NULL, "eth0"));
 }
 
 static const char *text_of(const struct address *address, char buf[64])
@@ -341,6 +375,7 @@ int main(void)
 {
         finds_the_radio();
         finds_the_default_routes();
+        finds_the_default_route_at_the_end();
         knows_connections_from_elsewhere();
         finds_it_among_thousands();
         knows_what_sshd_says();

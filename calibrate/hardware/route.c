@@ -4,16 +4,15 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "util.h"
 
-#define TEXT_MAX (256 << 10)
 #define ANSWER_S 2
 
 /* ---- addresses ---- */
@@ -160,42 +159,47 @@ int route_lookup(const struct address *to, const struct address *from, unsigned 
 /* ---- default routes ---- */
 
 /* Iface Destination Gateway Flags RefCnt Use Metric Mask */
-bool route_is_default_in(const char *text, const char *interface)
+bool route_is_default_in(const char *line, const char *interface)
 {
-        for (const char *line = text; line && *line; line = strchr(line, '\n')) {
-                unsigned destination, flags, mask;
-                char name[32];
+        unsigned destination, flags, mask;
+        char name[32];
 
-                line += strspn(line, "\n");
-                if (sscanf(line, "%31s %8x %*x %4x %*u %*u %*u %8x", name, &destination, &flags, &mask) == 4 &&
-                    !destination && !mask && flags & 1 && strcmp(name, interface) == 0)
-                        return true;
-        }
-        return false;
+        return sscanf(line, "%31s %8x %*x %4x %*u %*u %*u %8x", name, &destination, &flags, &mask) == 4 &&
+               !destination && !mask && flags & 1 && strcmp(name, interface) == 0;
 }
 
 /* Destination, its prefix's length, source, its, next hop, metric, references, use, flags, interface; all hex. */
-bool route_is_default_in6(const char *text, const char *interface)
+bool route_is_default_in6(const char *line, const char *interface)
 {
-        for (const char *line = text; line && *line; line = strchr(line, '\n')) {
-                unsigned length, flags;
-                char name[32];
+        unsigned length, flags;
+        char name[32];
 
-                line += strspn(line, "\n");
-                if (sscanf(line, "%*32s %2x %*32s %*2x %*32s %*8x %*8x %*8x %8x %31s", &length, &flags, name) == 3 &&
-                    !length && flags & 1 && strcmp(name, interface) == 0)
-                        return true;
-        }
-        return false;
+        if (sscanf(line, "%*32s %2x %*32s %*2x %*32s %*8x %*8x %*8x %8x %31s", &length, &flags, name) != 3)
+                return false;
+        return !length && flags & 1 && strcmp(name, interface) == 0;
+}
+
+/* A router's table has a million lines. 1: it has one; 0: none; -errno: it cannot be read to its end. */
+static int find_default(int root_fd, const char *path, const char *interface,
+                        bool (*is_default)(const char *line, const char *interface))
+{
+        int fd = openat(root_fd, path, O_RDONLY | O_CLOEXEC);
+        _cleanup_fclose_ FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+        int err = file ? 0 : -errno;
+        char line[256];
+
+        if (!file)
+                closep(&fd);
+        while (file && fgets(line, sizeof(line), file))
+                if (is_default(line, interface))
+                        return 1;
+        return file && ferror(file) ? -EIO : err;
 }
 
 bool route_is_default(int root_fd, const char *interface)
 {
-        _cleanup_free_ char *text = malloc(TEXT_MAX);
+        int four = find_default(root_fd, "proc/net/route", interface, route_is_default_in);
+        int six = find_default(root_fd, "proc/net/ipv6_route", interface, route_is_default_in6);
 
-        if (!text)
-                return true;
-        if (util_read_at(root_fd, "proc/net/route", text, TEXT_MAX) > 0 && route_is_default_in(text, interface))
-                return true;
-        return util_read_at(root_fd, "proc/net/ipv6_route", text, TEXT_MAX) > 0 && route_is_default_in6(text, interface);
+        return four || (six && six != -ENOENT); /* a kernel without IPv6 */
 }

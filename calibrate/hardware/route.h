@@ -25,8 +25,8 @@ int route_lookup(const struct address *to, const struct address *from, unsigned 
 /* The interface's number in an answer; another negative errno: what the kernel said. */
 int route_parse(const void *answer, size_t length, unsigned *interface);
 
-/* Has any default route, of IPv4 or IPv6, this interface, whatever its metric? */
+/* Has any default route, of IPv4 or IPv6, this interface, whatever its metric? true if that cannot be read. */
 bool route_is_default(int root_fd, const char *interface);
-/* The same of a text of /proc/net/route, and of /proc/net/ipv6_route. */
-bool route_is_default_in(const char *text, const char *interface);
-bool route_is_default_in6(const char *text, const char *interface);
+/* The same of a line of /proc/net/route, and of /proc/net/ipv6_route. */
+bool route_is_default_in(const char *line, const char *interface);
+bool route_is_default_in6(const char *line, const char *interface);

@@ -23,10 +23,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 fuzz_assert(connection.far.family && !address_is_loopback(&connection.far));
         if (ssh_connection_parse(text, &connection) == 0)
                 fuzz_assert(connection.far.family);
-        route_is_default_in(text, "wlan0");
-        route_is_default_in6(text, "wlan0");
         route_parse(data, size, &interface);
         if (nl80211_parse_station(data, size, &station) == 0)
                 fuzz_assert(station.signal_dbm >= -128 && station.signal_dbm <= 127);
+        for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
+                route_is_default_in(line, "wlan0");
+                route_is_default_in6(line, "wlan0");
+        }
         return 0;
 }
