@@ -16,6 +16,9 @@
 #define LOGIN_SESSION LOGIN ".Session"
 #define SEAT0_PATH LOGIN_PATH "/seat/seat0"
 #define CALL_US 500000 /* a hanging manager must not keep the service from its polls */
+/* Nor must one that never falls silent; what is left waits for the next event, or the poll. */
+#define MESSAGES_MAX 256
+#define LOOKS_MAX 3
 
 struct session_source {
         struct source source; /* first */
@@ -139,26 +142,37 @@ static int fd_session(const struct source *source)
         return sd_bus_get_fd(((const struct session_source *)source)->bus);
 }
 
+/* 0; >0: there is more; a negative errno: the manager is gone. */
+static int take_messages(struct session_source *self)
+{
+        int more = 1;
+
+        for (unsigned n = 0; more > 0 && n < MESSAGES_MAX; n++)
+                more = sd_bus_process(self->bus, NULL);
+        return more;
+}
+
+static void lose(struct session_source *self, int err)
+{
+        log_warning(self->log, "the session manager is gone: %s", strerror(-err));
+        sd_bus_close(self->bus);
+        self->seat_known = self->sleeping = self->stale = false;
+        self->locked = self->system = false;
+}
+
 static void hear_session(struct source *source, uint64_t boottime_ns)
 {
         struct session_source *self = (struct session_source *)source;
-        int more;
+        int more = take_messages(self);
 
-        while ((more = sd_bus_process(self->bus, NULL)) > 0)
-                ;
-        if (more < 0 && self->bus) {
-                log_warning(self->log, "the session manager is gone: %s", strerror(-more));
-                sd_bus_close(self->bus);
-                self->seat_known = self->sleeping = false;
-                self->locked = self->system = false;
-                tell(self, boottime_ns);
-                return;
-        }
-        while (self->stale) { /* the answers may have brought more news along */
+        for (unsigned n = 0; more >= 0 && self->stale && n < LOOKS_MAX; n++) {
                 ask(self);
-                while (sd_bus_process(self->bus, NULL) > 0)
-                        ;
+                more = take_messages(self); /* the answers may have brought more news along */
         }
+        if (more < 0)
+                lose(self, more);
+        else if (more > 0)
+                self->stale = true; /* what sd-bus holds already wakes nobody */
         tell(self, boottime_ns);
 }
 
@@ -166,7 +180,7 @@ static int read_session(struct source *source, struct sample *sample)
 {
         struct session_source *self = (struct session_source *)source;
 
-        if (!self->told) /* what was asked when it was opened */
+        if (!self->told || self->stale) /* what was asked when it was opened, and what was left */
                 hear_session(source, sample->boottime_ns);
         return -ENODATA; /* it has no levels: the focus has them */
 }
