@@ -78,14 +78,11 @@ static int compare_names(const void *a, const void *b)
 /* @list grows by the batteries found; quirks of those that are none are dropped with them. */
 static int list_units(int class_fd, struct battery_unit **list, size_t *capacity, size_t *n)
 {
-        int copy = openat(class_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+        _cleanup_closedir_ DIR *dir = util_opendir_at(class_fd, ".");
         struct dirent *entry;
 
-        if (!dir) {
-                closep(&copy);
+        if (!dir)
                 return -ENODEV;
-        }
         while ((entry = readdir(dir))) {
                 char text[UEVENT_MAX];
                 _cleanup_close_ int unit_fd = -1;
@@ -95,17 +92,14 @@ static int list_units(int class_fd, struct battery_unit **list, size_t *capacity
                 unit_fd = openat(class_fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
                 if (unit_fd < 0)
                         continue;
-                if (util_grow(list, capacity, *n + 1, sizeof(**list)) < 0) {
-                        closedir(dir);
+                if (util_grow(list, capacity, *n + 1, sizeof(**list)) < 0)
                         return -ENOMEM;
-                }
                 read_unit(unit_fd, text, sizeof(text));
                 if (!battery_parse(text, &(*list)[*n]))
                         continue;
                 util_printable(entry->d_name, (*list)[*n].name, sizeof((*list)[*n].name));
                 (*n)++;
         }
-        closedir(dir);
         if (*n > 1)
                 qsort(*list, *n, sizeof(**list), compare_names);
         return 0;

@@ -23,30 +23,21 @@ static int compare_u32(const void *a, const void *b)
 /* Numbers 0 to @max of the "policyN" folders, ascending. */
 static int list_policies(int dir_fd, uint32_t *policy, size_t max, uint32_t *ret)
 {
-        DIR *dir;
+        _cleanup_closedir_ DIR *dir = util_opendir_at(dir_fd, ".");
         struct dirent *entry;
         uint32_t n = 0;
-        int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-        if (fd < 0)
+        if (!dir)
                 return -errno;
-        dir = fdopendir(fd);
-        if (!dir) {
-                close(fd);
-                return -ENOMEM;
-        }
         while ((entry = readdir(dir))) {
                 uint64_t number;
 
                 if (strncmp(entry->d_name, "policy", 6) != 0 || util_parse_u64(entry->d_name + 6, &number) < 0)
                         continue;
-                if (n == max || number > UINT32_MAX) {
-                        closedir(dir);
+                if (n == max || number > UINT32_MAX)
                         return -E2BIG;
-                }
                 policy[n++] = (uint32_t)number;
         }
-        closedir(dir);
         qsort(policy, n, sizeof(*policy), compare_u32);
         *ret = n;
         return n > 0 ? 0 : -ENODATA;

@@ -83,14 +83,12 @@ static bool read_policy(int root_fd, const char *path, const struct cpu_policy *
 static int list_folders(int root_fd, const char *folder, const char *prefix, const char *suffix,
                         struct cpu_policy **list, size_t *capacity, size_t *n)
 {
-        int fd = openat(root_fd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
-        DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+        _cleanup_closedir_ DIR *dir = util_opendir_at(root_fd, folder);
+        int err = 0;
         struct dirent *entry;
 
-        if (!dir) {
-                closep(&fd);
+        if (!dir)
                 return 0;
-        }
         while (!err && (entry = readdir(dir))) {
                 const char *digits = entry->d_name + strlen(prefix);
                 char path[64];
@@ -102,7 +100,6 @@ static int list_folders(int root_fd, const char *folder, const char *prefix, con
                 if (!err && read_policy(root_fd, path, *list, *n, &(*list)[*n]))
                         (*n)++;
         }
-        closedir(dir);
         return err;
 }
 

@@ -86,14 +86,11 @@ static void read_folder(struct desktop_index *index, int parent_fd, const char *
                         bool snap,
                         int depth)
 {
-        int fd = openat(parent_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+        _cleanup_closedir_ DIR *dir = util_opendir_at(parent_fd, path);
         const struct dirent *file;
 
-        if (!dir) {
-                closep(&fd);
+        if (!dir)
                 return;
-        }
         while ((file = readdir(dir))) {
                 size_t length = strlen(file->d_name);
                 char id[256];
@@ -103,14 +100,13 @@ static void read_folder(struct desktop_index *index, int parent_fd, const char *
                         continue;
                 if (length > 8 && strcmp(file->d_name + length - 8, ".desktop") == 0) {
                         id[strlen(id) - 8] = '\0';
-                        add_entry(index, fd, file->d_name, id, snap);
+                        add_entry(index, dirfd(dir), file->d_name, id, snap);
                 } else if ((file->d_type == DT_DIR || file->d_type == DT_UNKNOWN) && depth < DEPTH_MAX &&
                            strlen(id) + 1 < sizeof(id)) {
                         strcat(id, "-"); /* vendor/app.desktop has the id vendor-app */
-                        read_folder(index, fd, file->d_name, id, snap, depth + 1);
+                        read_folder(index, dirfd(dir), file->d_name, id, snap, depth + 1);
                 }
         }
-        closedir(dir);
 }
 
 /* Calls @folder for each data folder; paths lose their leading '/', so that they are below root_fd. */

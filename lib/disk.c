@@ -54,19 +54,13 @@ static bool is_memory_or_loop(const char *name)
 /* A folder with anything in it besides "." and "..". */
 static bool has_entries(int root_fd, const char *path)
 {
-        int fd = openat(root_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+        _cleanup_closedir_ DIR *dir = util_opendir_at(root_fd, path);
         struct dirent *entry;
-        bool any = false;
 
-        if (!dir) {
-                closep(&fd);
-                return false;
-        }
-        while (!any && (entry = readdir(dir)))
-                any = entry->d_name[0] != '.';
-        closedir(dir);
-        return any;
+        while (dir && (entry = readdir(dir)))
+                if (entry->d_name[0] != '.')
+                        return true;
+        return false;
 }
 
 bool disk_is_storage(int root_fd, const char *name)

@@ -13,7 +13,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,18 +48,14 @@ static bool reads_as(int root_fd, const char *folder, const char *name, const ch
 static void for_each(int root_fd, const char *folder, void *data,
                      void (*each)(void *data, int root_fd, const char *name))
 {
-        int fd = openat(root_fd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+        _cleanup_closedir_ DIR *dir = util_opendir_at(root_fd, folder);
         struct dirent *entry;
 
-        if (!dir) {
-                closep(&fd);
+        if (!dir)
                 return;
-        }
         while ((entry = readdir(dir)))
                 if (entry->d_name[0] != '.' && strlen(entry->d_name) < 64)
                         each(data, root_fd, entry->d_name);
-        closedir(dir);
 }
 
 #define BACKLIGHT "sys/class/backlight"

@@ -96,27 +96,23 @@ static int hold(struct holder *holder, int fd, const struct gpu_client *client, 
 
 static int look_for_clients(const struct gpu_source *self, struct holder *holder)
 {
+        _cleanup_closedir_ DIR *dir = NULL;
         char path[32];
-        int fd, err = 0;
+        int err = 0;
         struct dirent *entry;
-        DIR *dir;
 
         snprintf(path, sizeof(path), "%d/fd", (int)holder->pid);
-        fd = openat(self->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        dir = fd >= 0 ? fdopendir(fd) : NULL;
-        if (!dir) {
-                closep(&fd);
+        dir = util_opendir_at(self->proc_fd, path);
+        if (!dir)
                 return 0; /* gone, or another's and we are not root */
-        }
         while (!err && (entry = readdir(dir))) {
                 struct gpu_client client;
                 uint64_t number;
 
-                if (util_parse_u64(entry->d_name, &number) == 0 && number <= INT32_MAX && is_gpu(fd, entry->d_name) &&
-                    read_client(self, holder->pid, (int)number, &client))
+                if (util_parse_u64(entry->d_name, &number) == 0 && number <= INT32_MAX &&
+                    is_gpu(dirfd(dir), entry->d_name) && read_client(self, holder->pid, (int)number, &client))
                         err = hold(holder, (int)number, &client, self->now_ns);
         }
-        closedir(dir);
         return err;
 }
 
@@ -280,29 +276,12 @@ static void gpu_close(struct source *source)
 
 static const struct source_ops gpu_ops = { "gpu", gpu_read, gpu_close };
 
-static bool has_render_node(int root_fd)
-{
-        int fd = openat(root_fd, "sys/class/drm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-        struct dirent *entry;
-        bool found = false;
-
-        if (!dir) {
-                closep(&fd);
-                return false;
-        }
-        while (!found && (entry = readdir(dir)))
-                found = strncmp(entry->d_name, "renderD", 7) == 0;
-        closedir(dir);
-        return found;
-}
-
 int gpu_open(int root_fd, struct source **ret)
 {
         struct gpu_source *self;
         int proc_fd;
 
-        if (!has_render_node(root_fd))
+        if (!util_has_entry(root_fd, "sys/class/drm", "renderD"))
                 return -ENODEV;
         proc_fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (proc_fd < 0)

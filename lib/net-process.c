@@ -217,21 +217,17 @@ static struct tracked *find_inode(struct net_process *self, uint64_t inode)
 /* Takes what @process holds; a socket that several have is the first one's. */
 static void claim(struct net_process *self, const struct process *process)
 {
+        _cleanup_closedir_ DIR *dir = NULL;
         char path[32];
         struct dirent *entry;
-        DIR *dir;
-        int fd;
 
         snprintf(path, sizeof(path), "proc/%d/fd", (int)process->pid);
-        fd = openat(self->root_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        dir = fd >= 0 ? fdopendir(fd) : NULL;
-        if (!dir) {
-                closep(&fd);
+        dir = util_opendir_at(self->root_fd, path);
+        if (!dir)
                 return; /* gone, or another's and we are not root */
-        }
         while ((entry = readdir(dir))) {
                 char target[64];
-                ssize_t length = readlinkat(fd, entry->d_name, target, sizeof(target) - 1);
+                ssize_t length = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
                 unsigned long long inode;
                 struct tracked *socket;
 
@@ -244,7 +240,6 @@ static void claim(struct net_process *self, const struct process *process)
                 socket->pid = process->pid;
                 socket->start_time = process->start_time;
         }
-        closedir(dir);
 }
 
 /* All of /proc/PID/fd, which costs more than all the rest: only where somebody unknown moved something. */

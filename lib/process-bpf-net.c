@@ -62,14 +62,11 @@ void process_bpf_find_interfaces(struct process_collector *collector)
 {
         char route[IFNAMSIZ] = "";
         struct process_bpf *bpf = collector->bpf;
-        int fd = openat(collector->root_fd, "sys/class/net", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+        _cleanup_closedir_ DIR *dir = util_opendir_at(collector->root_fd, "sys/class/net");
         struct dirent *entry;
 
-        if (!dir) {
-                closep(&fd);
+        if (!dir)
                 return;
-        }
         bpf->bss->default_kind = find_default_route(collector->root_fd, route) ?
                                          kind_of(dirfd(dir), route, collector->wifi_for_test) : KIND_OTHER;
         while ((entry = readdir(dir))) {
@@ -86,7 +83,6 @@ void process_bpf_find_interfaces(struct process_collector *collector)
                 (void)bpf_map__update_elem(bpf->maps.interfaces, &(int){ (int)index }, sizeof(int), &kind,
                                            sizeof(kind), BPF_ANY);
         }
-        closedir(dir);
 }
 
 void process_bpf_read_net(struct process_collector *collector, struct sample *sample)

@@ -71,18 +71,15 @@ static uint32_t read_max(int dir_fd, const char *name)
 
 static void open_backlight(int root_fd, struct screen *screen)
 {
-        int fd = openat(root_fd, "sys/class/backlight", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+        _cleanup_closedir_ DIR *dir = util_opendir_at(root_fd, "sys/class/backlight");
         const struct dirent *entry;
         char best[256] = "";
         int best_rank = 0;
 
-        if (!dir) {
-                closep(&fd);
+        if (!dir)
                 return;
-        }
         while ((entry = readdir(dir))) {
-                int rank = entry->d_name[0] == '.' ? 0 : backlight_rank(fd, entry->d_name);
+                int rank = entry->d_name[0] == '.' ? 0 : backlight_rank(dirfd(dir), entry->d_name);
 
                 if (rank > best_rank || (rank && rank == best_rank && strcmp(entry->d_name, best) < 0)) {
                         best_rank = rank;
@@ -90,12 +87,11 @@ static void open_backlight(int root_fd, struct screen *screen)
                 }
         }
         if (best_rank) {
-                screen->brightness = open_in(fd, best, "brightness");
-                screen->actual = open_in(fd, best, "actual_brightness");
-                screen->power = open_in(fd, best, "bl_power");
-                screen->max = read_max(fd, best);
+                screen->brightness = open_in(dirfd(dir), best, "brightness");
+                screen->actual = open_in(dirfd(dir), best, "actual_brightness");
+                screen->power = open_in(dirfd(dir), best, "bl_power");
+                screen->max = read_max(dirfd(dir), best);
         }
-        closedir(dir);
 }
 
 static bool is_internal(const char *name)
@@ -105,14 +101,11 @@ static bool is_internal(const char *name)
 
 static void open_connectors(int root_fd, struct screen *screen)
 {
-        int fd = openat(root_fd, "sys/class/drm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+        _cleanup_closedir_ DIR *dir = util_opendir_at(root_fd, "sys/class/drm");
         const struct dirent *entry;
 
-        if (!dir) {
-                closep(&fd);
+        if (!dir)
                 return;
-        }
         while ((entry = readdir(dir)) && screen->n < CONNECTORS_MAX) {
                 struct connector *connector = &screen->connectors[screen->n];
 
@@ -120,12 +113,11 @@ static void open_connectors(int root_fd, struct screen *screen)
                     strstr(entry->d_name, "Writeback"))
                         continue;
                 connector->internal = is_internal(entry->d_name);
-                connector->status = open_in(fd, entry->d_name, "status");
-                connector->enabled = open_in(fd, entry->d_name, "enabled");
-                connector->dpms = open_in(fd, entry->d_name, "dpms");
+                connector->status = open_in(dirfd(dir), entry->d_name, "status");
+                connector->enabled = open_in(dirfd(dir), entry->d_name, "enabled");
+                connector->dpms = open_in(dirfd(dir), entry->d_name, "dpms");
                 screen->n++;
         }
-        closedir(dir);
 }
 
 int screen_open(int root_fd, struct screen **ret)

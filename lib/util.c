@@ -70,6 +70,27 @@ ssize_t util_read_at(int dir_fd, const char *path, char *buf, size_t size)
         return (ssize_t)length;
 }
 
+DIR *util_opendir_at(int dir_fd, const char *path)
+{
+        int fd = openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+        if (!dir)
+                closep(&fd);
+        return dir;
+}
+
+bool util_has_entry(int dir_fd, const char *path, const char *prefix)
+{
+        _cleanup_closedir_ DIR *dir = util_opendir_at(dir_fd, path);
+        const struct dirent *entry;
+
+        while (dir && (entry = readdir(dir)))
+                if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
+                        return true;
+        return false;
+}
+
 static const char *skip_blanks(const char *text)
 {
         return text + strspn(text, " \t\r\n");

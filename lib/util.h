@@ -8,6 +8,7 @@
  * A result is written only on success.
  */
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,9 +41,16 @@ static inline void fclosep(FILE **file)
                 fclose(*file);
 }
 
+static inline void closedirp(DIR **dir)
+{
+        if (*dir)
+                closedir(*dir);
+}
+
 #define _cleanup_free_ _cleanup_(freep)
 #define _cleanup_close_ _cleanup_(closep)
 #define _cleanup_fclose_ _cleanup_(fclosep)
+#define _cleanup_closedir_ _cleanup_(closedirp)
 
 /*
  * Asks for memory that will be needed in a moment. After half a minute of other work everything is cold, and what was asked
@@ -93,6 +101,12 @@ bool util_shrink(void *array, size_t *capacity, size_t used);
  * Return: length without the NUL; a negative errno.
  */
 ssize_t util_read_at(int dir_fd, const char *path, char *buf, size_t size);
+
+/* The entries of a folder, for readdir(); dirfd() is relative to them. NULL and errno: it cannot be read. */
+DIR *util_opendir_at(int dir_fd, const char *path);
+
+/* Does a folder have an entry whose name begins so? */
+bool util_has_entry(int dir_fd, const char *path, const char *prefix);
 
 uint64_t util_boottime_ns(void); /* CLOCK_BOOTTIME */
 

@@ -100,22 +100,18 @@ static bool has_terminal(const struct job *job, int terminal)
 /* Looks through all processes; only where the one that was known is gone, or something is new. */
 static int find_process(struct vt *vt, int terminal, pid_t group, struct job *ret)
 {
-        int fd = openat(vt->root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+        _cleanup_closedir_ DIR *dir = util_opendir_at(vt->root_fd, "proc");
         const struct dirent *entry;
         pid_t found = 0;
 
-        if (!dir) {
-                closep(&fd);
+        if (!dir)
                 return -ENODATA;
-        }
         while (!found && (entry = readdir(dir))) {
                 pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
 
                 if (pid && read_job(vt, pid, ret) == 0 && has_terminal(ret, terminal) && (!group || ret->group == group))
                         found = pid;
         }
-        closedir(dir);
         return found ? found : -ENODATA;
 }
 

@@ -44,14 +44,12 @@ static double number_after(const char *text, const char *key)
 
 static int find_service(int proc_fd, struct process_stat *ret)
 {
-        int fd = openat(proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), pid = 0;
-        DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+        _cleanup_closedir_ DIR *dir = util_opendir_at(proc_fd, ".");
+        int pid = 0;
         struct dirent *entry;
 
-        if (!dir) {
-                closep(&fd);
+        if (!dir)
                 return 0;
-        }
         while (pid == 0 && (entry = readdir(dir))) {
                 char text[1024];
                 ssize_t length;
@@ -62,7 +60,6 @@ static int find_service(int proc_fd, struct process_stat *ret)
                 if (length > 0 && process_parse_stat(text, (size_t)length, ret) && strcmp(ret->comm, SERVICE) == 0)
                         pid = atoi(entry->d_name);
         }
-        closedir(dir);
         return pid;
 }
 

@@ -15,26 +15,14 @@
 #include "group.h"
 #include "util.h"
 
-static void closedirp(DIR **dir)
-{
-        if (*dir)
-                closedir(*dir);
-}
-
 /* Calls @each with the name of every entry of a folder until it says true. */
 static bool any(int root_fd, const char *folder, bool (*each)(int fd, const char *name, void *data), void *data)
 {
-        int fd = openat(root_fd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_(closedirp) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+        _cleanup_closedir_ DIR *dir = util_opendir_at(root_fd, folder);
         struct dirent *entry;
 
-        if (!dir) {
-                if (fd >= 0)
-                        close(fd);
-                return false;
-        }
-        while ((entry = readdir(dir)))
-                if (entry->d_name[0] != '.' && each(fd, entry->d_name, data))
+        while (dir && (entry = readdir(dir)))
+                if (entry->d_name[0] != '.' && each(dirfd(dir), entry->d_name, data))
                         return true;
         return false;
 }

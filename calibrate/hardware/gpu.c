@@ -8,7 +8,6 @@
 
 #include "gpu-part.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -135,29 +134,12 @@ static const struct part_ops gpu_ops = {
         .close = close_gpu,
 };
 
-static bool has_render_node(int root_fd)
-{
-        int fd = openat(root_fd, "dev/dri", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-        const struct dirent *entry;
-        bool found = false;
-
-        if (!dir) {
-                closep(&fd);
-                return false;
-        }
-        while (!found && (entry = readdir(dir)))
-                found = strncmp(entry->d_name, "renderD", 7) == 0;
-        closedir(dir);
-        return found;
-}
-
 int gpu_part_open(int root_fd, char *const arguments[], const struct machine_hardware *machine, struct part **ret)
 {
         struct gpu_part *gpu;
         int err;
 
-        if (!has_render_node(root_fd))
+        if (!util_has_entry(root_fd, "dev/dri", "renderD"))
                 return -ENODEV;
         gpu = calloc(1, sizeof(*gpu));
         if (!gpu)

@@ -53,17 +53,11 @@ static void drop(struct input *input, size_t i)
 
 void input_list(struct input *input)
 {
-        int copy = input->folder_fd < 0 ? -1 : openat(input->folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+        _cleanup_closedir_ DIR *dir = input->folder_fd < 0 ? NULL : util_opendir_at(input->folder_fd, ".");
         struct dirent *entry;
 
-        if (!dir) {
-                closep(&copy);
-                return;
-        }
-        while ((entry = readdir(dir)))
+        while (dir && (entry = readdir(dir)))
                 open_device(input, entry->d_name);
-        closedir(dir);
 }
 
 void input_open(int root_fd, struct input *ret)

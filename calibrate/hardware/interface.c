@@ -65,19 +65,15 @@ static bool is_tunnel(int root_fd, const char *interface)
 /* Links named lower_... lead to what an interface is made of. */
 static bool is_made_of(int root_fd, const char *upper, const char *interface, unsigned layers)
 {
+        _cleanup_closedir_ DIR *dir = NULL;
         struct dirent *entry;
         bool found = false;
         char path[128];
-        DIR *dir;
-        int fd;
 
         snprintf(path, sizeof(path), "sys/class/net/%s", upper);
-        fd = openat(root_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        dir = fd < 0 ? NULL : fdopendir(fd);
-        if (!dir) {
-                closep(&fd);
+        dir = util_opendir_at(root_fd, path);
+        if (!dir)
                 return false;
-        }
         while (!found && (entry = readdir(dir))) {
                 const char *lower = entry->d_name + 6;
 
@@ -85,7 +81,6 @@ static bool is_made_of(int root_fd, const char *upper, const char *interface, un
                         (strcmp(lower, interface) == 0 || is_tunnel(root_fd, lower) ||
                          (layers > 1 && is_made_of(root_fd, lower, interface, layers - 1)));
         }
-        closedir(dir);
         return found;
 }
 

@@ -69,25 +69,20 @@ static bool is_login_server(const char *comm)
 
 static void take_sockets(struct search *search, pid_t pid)
 {
+        _cleanup_closedir_ DIR *dir = NULL;
         char path[64], target[64];
         struct dirent *entry;
-        DIR *dir;
-        int fd;
 
         snprintf(path, sizeof(path), "proc/%d/fd", pid);
-        fd = openat(search->root_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        dir = fd < 0 ? NULL : fdopendir(fd);
-        if (!dir) {
-                closep(&fd);
+        dir = util_opendir_at(search->root_fd, path);
+        if (!dir)
                 return;
-        }
         while ((entry = readdir(dir)) && search->n_sockets < SOCKETS_MAX) {
                 ssize_t n = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
 
                 target[n < 0 ? 0 : n] = '\0';
                 search->n_sockets += sscanf(target, "socket:[%lu]", &search->sockets[search->n_sockets]) == 1;
         }
-        closedir(dir);
 }
 
 /* sudo takes SSH_CONNECTION out of the environment; the parents stay. */

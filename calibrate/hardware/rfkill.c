@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,26 +37,22 @@ static bool is_switch_of(int root_fd, const char *name, const char *phy)
 
 int rfkill_find(int root_fd, const char *interface, char *setting, size_t size)
 {
+        _cleanup_closedir_ DIR *dir = NULL;
         char path[PATH_MAX], phy[64];
         struct dirent *entry;
-        int fd, err;
-        DIR *dir;
+        int err;
 
         snprintf(path, sizeof(path), "sys/class/net/%s/phy80211", interface);
         if (link_end(root_fd, path, phy, sizeof(phy)) < 0)
                 return -ENODEV;
-        fd = openat(root_fd, "sys/class/rfkill", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        dir = fd < 0 ? NULL : fdopendir(fd);
-        if (!dir) {
-                closep(&fd);
+        dir = util_opendir_at(root_fd, "sys/class/rfkill");
+        if (!dir)
                 return -ENODEV;
-        }
         err = -ENODEV;
         while (err && (entry = readdir(dir)))
                 if (entry->d_name[0] != '.' && is_switch_of(root_fd, entry->d_name, phy))
                         err = snprintf(setting, size, "/sys/class/rfkill/%s/soft", entry->d_name) < (int)size
                                       ? 0 : -ENAMETOOLONG;
-        closedir(dir);
         return err;
 }
 

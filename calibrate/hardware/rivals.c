@@ -47,8 +47,7 @@ static const struct rival *rival_by_comm(const char *comm)
 
 static const struct rival *find_process(int root_fd)
 {
-        int fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+        _cleanup_closedir_ DIR *dir = util_opendir_at(root_fd, "proc");
         const struct rival *found = NULL;
         struct dirent *entry;
         char path[300], comm[64];
@@ -57,15 +56,11 @@ static const struct rival *find_process(int root_fd)
                 if (!isdigit((unsigned char)entry->d_name[0]))
                         continue;
                 snprintf(path, sizeof(path), "%s/comm", entry->d_name);
-                if (util_read_at(fd, path, comm, sizeof(comm)) <= 0)
+                if (util_read_at(dirfd(dir), path, comm, sizeof(comm)) <= 0)
                         continue;
                 comm[strcspn(comm, "\n")] = '\0';
                 found = rival_by_comm(comm);
         }
-        if (dir)
-                closedir(dir);
-        else if (fd >= 0)
-                close(fd);
         return found;
 }
 

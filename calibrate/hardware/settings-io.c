@@ -188,19 +188,13 @@ static bool slows(int thermal_fd, const char *device)
 /* Any cooling device that slows a processor. One that was taken away leaves its number free. */
 static bool cooled(int root_fd)
 {
-        int fd = openat(root_fd, "sys/class/thermal", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+        _cleanup_closedir_ DIR *dir = util_opendir_at(root_fd, "sys/class/thermal");
         const struct dirent *entry;
-        bool found = false;
 
-        if (!dir) {
-                closep(&fd);
-                return false;
-        }
-        while (!found && (entry = readdir(dir)))
-                found = strncmp(entry->d_name, "cooling_device", 14) == 0 && slows(fd, entry->d_name);
-        closedir(dir);
-        return found;
+        while (dir && (entry = readdir(dir)))
+                if (strncmp(entry->d_name, "cooling_device", 14) == 0 && slows(dirfd(dir), entry->d_name))
+                        return true;
+        return false;
 }
 
 bool attribute_held_down(int root_fd, const char *name, const char *now, const char *wanted)

@@ -64,18 +64,15 @@ static int whole_device(int root_fd, const char *link, char *ret, size_t size)
 /* The name of the only device below a device mapper or RAID. -ENOENT: there is none; -E2BIG: there are several. */
 static int only_slave(int root_fd, const char *device, char *ret, size_t size)
 {
+        _cleanup_closedir_ DIR *dir = NULL;
         char path[PATH_MAX];
         struct dirent *entry;
-        int fd, err = -ENOENT;
-        DIR *dir;
+        int err = -ENOENT;
 
         snprintf(path, sizeof(path), "sys/block/%s/slaves", device);
-        fd = openat(root_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        dir = fd < 0 ? NULL : fdopendir(fd);
-        if (!dir) {
-                closep(&fd);
+        dir = util_opendir_at(root_fd, path);
+        if (!dir)
                 return -ENOENT;
-        }
         while (err != -E2BIG && (entry = readdir(dir))) {
                 if (entry->d_name[0] == '.')
                         continue;
@@ -83,7 +80,6 @@ static int only_slave(int root_fd, const char *device, char *ret, size_t size)
                 if (!err)
                         strcpy(ret, entry->d_name);
         }
-        closedir(dir);
         return err;
 }
 

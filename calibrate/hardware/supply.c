@@ -9,7 +9,6 @@
 #include "supply.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include "util.h"
@@ -44,18 +43,11 @@ static bool feeds(int class_fd, const char *name)
 
 bool supply_online(int root_fd)
 {
-        _cleanup_close_ int class_fd = openat(root_fd, CLASS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        int copy = class_fd < 0 ? -1 : openat(class_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+        _cleanup_closedir_ DIR *dir = util_opendir_at(root_fd, CLASS);
         struct dirent *entry;
-        bool online = false;
 
-        if (!dir) {
-                closep(&copy);
-                return false;
-        }
-        while (!online && (entry = readdir(dir)))
-                online = entry->d_name[0] != '.' && feeds(class_fd, entry->d_name);
-        closedir(dir);
-        return online;
+        while (dir && (entry = readdir(dir)))
+                if (entry->d_name[0] != '.' && feeds(dirfd(dir), entry->d_name))
+                        return true;
+        return false;
 }

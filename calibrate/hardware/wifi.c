@@ -278,14 +278,12 @@ static const struct part_ops wifi_ops = {
 /* A client of access points; one that is connected rather than one that is not. */
 static int find_interface(struct part_wifi *wifi)
 {
-        int fd = openat(wifi->root_fd, "sys/class/net", O_RDONLY | O_DIRECTORY | O_CLOEXEC), found = -ENODEV;
-        DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+        _cleanup_closedir_ DIR *dir = util_opendir_at(wifi->root_fd, "sys/class/net");
+        int found = -ENODEV;
         struct dirent *entry;
 
-        if (!dir) {
-                closep(&fd);
+        if (!dir)
                 return -ENODEV;
-        }
         while ((entry = readdir(dir))) {
                 if (entry->d_name[0] == '.' || strlen(entry->d_name) >= sizeof(wifi->interface) ||
                     net_kind_of(wifi->root_fd, entry->d_name) != NET_WIFI ||
@@ -296,7 +294,6 @@ static int find_interface(struct part_wifi *wifi)
                 strcpy(wifi->interface, entry->d_name);
                 found = 0;
         }
-        closedir(dir);
         return found;
 }
 
