@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "display.h"
@@ -30,14 +29,6 @@ static int read_power(int root_fd, const char *name, char *buf, size_t size)
                 return -ENOENT;
         snprintf(buf, size, "%s", state.screen_on ? "on" : "off");
         return 0;
-}
-
-static bool is_running_machine(int root_fd)
-{
-        struct stat root, given;
-
-        return stat("/", &root) == 0 && fstat(root_fd, &given) == 0 && root.st_dev == given.st_dev &&
-               root.st_ino == given.st_ino;
 }
 
 static bool is_on(int root_fd, const char *name)

@@ -40,7 +40,7 @@ static const char *below_root(const char *name)
         return name + strspn(name, "/");
 }
 
-static bool is_running_machine(int root_fd)
+bool is_running_machine(int root_fd)
 {
         struct stat root, given;
 

@@ -54,6 +54,9 @@ bool plain_text(const char *text);
 /* A scratch file of ours: absolute, no "..", .joulecast-disk-* in its last part. */
 bool scratch_name(const char *path);
 
+/* The root of this machine, and not a folder with its files as some other shows them. */
+bool is_running_machine(int root_fd);
+
 /* The value of now, cut to what can be compared. 0; -ENOENT; -EBADMSG: not a value of such a setting; -errno. */
 int attribute_read(int root_fd, const char *name, char value[SETTING_VALUE_MAX]);
 int attribute_write(int root_fd, const char *name, const char *value);
