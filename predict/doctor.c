@@ -48,12 +48,17 @@ static void look_at_batteries(int root_fd, struct findings *findings)
         findings_check_batteries(findings);
 }
 
+/* A sensor in one of two batteries will do where the other rests, which a calibration takes together. */
 void findings_check_batteries(struct findings *findings)
 {
+        struct battery sum = { 0 };
+
+        if (findings->n_batteries > 0)
+                battery_sum(findings->batteries, findings->n_batteries, &sum);
         for (size_t i = 0; i < findings->n_batteries; i++) {
                 const struct battery *battery = &findings->batteries[i].battery;
 
-                if (!(battery->have & BATTERY_POWER))
+                if (!(battery->have & BATTERY_POWER) && !(sum.have & BATTERY_POWER))
                         findings_miss(findings, "current sensor",
                                       "%s shows neither power_now nor current_now with voltage_now: no "
                                       "calibration by gauge",
