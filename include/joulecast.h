@@ -165,12 +165,12 @@ int joulecast_profile_coefficient(const struct joulecast_profile *profile, size_
  * @path: a database; NULL: the one of the context's device
  * @ret:  free it with joulecast_usage_free()
  *
- * It is a view of one moment: what is recorded later is seen by opening it again. Where the machine's database may not
- * be read, the service is asked at each call, and the call waits for it: by the machine's profile, apps of the caller's
- * user as they are, and those of all others as one, "other-users".
+ * It is a view of one moment: what is recorded later is seen by opening it again. Where the machine's
+ * database may not be read, the service is asked at each call, and the call waits for it: by the machine's
+ * profile, apps of the caller's user as they are, and those of all others as one, "other-users".
  *
- * Return: 0; -ENOENT: nothing was recorded yet; -EACCES: it may not be read, and no service answers; -EINVAL: it is no database of ours;
- * another negative errno.
+ * Return: 0; -ENOENT: nothing was recorded yet; -EACCES: it may not be read, and no service answers; -EINVAL:
+ * it is no database of ours; another negative errno.
  */
 int joulecast_usage_open(struct joulecast_context *context, const char *path, struct joulecast_usage **ret);
 void joulecast_usage_free(struct joulecast_usage *usage);
@@ -199,7 +199,8 @@ int joulecast_usage_apps(struct joulecast_usage *usage, joulecast_app_visitor vi
  * @percent: 0..100 of charge
  * @plugged: 1 on external power, 0 not, -1 unknown; may be NULL
  *
- * Read live where @usage is this machine's own database (or a recorded machine was set), else what was stored last.
+ * Read live where @usage is this machine's own database (or a recorded machine was set), else what was stored
+ * last.
  *
  * Return: 0; -ENODEV: nothing says.
  */
@@ -222,8 +223,9 @@ int joulecast_app_of_pid(pid_t pid, char *buf, size_t size);
  * @to_ns:   likewise, or JOULECAST_END
  * @ret:     free it with joulecast_cost_free()
  *
- * Energy is the profile's power model of the usage (README, "The power model"); apps + base + unexplained = measured.
- * Suspended time is priced as forecasts do it: by this device's own sleeps, where three or more long ones are recorded.
+ * Energy is the profile's power model of the usage (README, "The power model"); apps + base + unexplained
+ * = measured. Suspended time is priced as forecasts do it: by this device's own sleeps, where three or
+ * more long ones are recorded.
  *
  * Return: 0; -ENODATA: nothing is recorded of that span; another negative errno.
  */
@@ -315,8 +317,8 @@ int joulecast_plan_battery(struct joulecast_plan *plan, double percent);
  *
  * The whole device's drain counts: base, the app, and the usual background.
  *
- * Return: 0; -ENODATA: an app was never seen (the log handler hears which), or nothing is recorded; -ENODEV: nothing
- * says how full the battery is; another negative errno if @usage cannot be read.
+ * Return: 0; -ENODATA: an app was never seen (the log handler hears which), or nothing is recorded; -ENODEV:
+ * nothing says how full the battery is; another negative errno if @usage cannot be read.
  */
 int joulecast_budget_new(const struct joulecast_profile *profile, struct joulecast_usage *usage,
                          const struct joulecast_plan *plan, struct joulecast_budget **ret);
@@ -325,8 +327,8 @@ void joulecast_budget_free(struct joulecast_budget *budget);
 /** Id of the app. */
 const char *joulecast_budget_app(const struct joulecast_budget *budget);
 /**
- * Minutes that it can run: low for sure (it holds in at least 95 of 100 cases), value most likely. high is NaN
- * where nothing bounds it.
+ * Minutes that it can run: low for sure (it holds in at least 95 of 100 cases), value most likely. high is
+ * NaN where nothing bounds it.
  */
 struct joulecast_value joulecast_budget_minutes(const struct joulecast_budget *budget);
 /** Percent of charge set aside: for standby, reserves and what is to be kept. */

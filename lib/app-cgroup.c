@@ -75,7 +75,10 @@ static bool container(const char *word, struct cgroup_app *ret)
         return hash_container(word, ret);
 }
 
-/* A word of the path below a user's service manager, from the outside in: the deepest that says something wins. */
+/*
+ * A word of the path below a user's service manager,
+ * from the outside in: the deepest that says something wins.
+ */
 static void user_word(const char *word, struct cgroup_app *ret)
 {
         struct cgroup_app app = *ret;

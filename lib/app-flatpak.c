@@ -10,9 +10,10 @@
 #include "util.h"
 
 /*
- * The root of a process belongs to its owner, who may have put a file system of their own there (FUSE), and a read of
- * it would then hang the service for ever; or something of the kernel's, to which an open or a read is a request. So
- * mountinfo, which is the kernel's, is asked first: flatpak's bwrap mounts /.flatpak-info from a tmpfs.
+ * The root of a process belongs to its owner, who may have put a file system of their own there (FUSE), and
+ * a read of it would then hang the service for ever; or something of the kernel's, to which an open or a
+ * read is a request. So mountinfo, which is the kernel's, is asked first: flatpak's bwrap mounts
+ * /.flatpak-info from a tmpfs.
  */
 static bool mounted_safely(const char *mounts)
 {
@@ -47,7 +48,10 @@ static bool other_mounts(int root_fd, pid_t pid)
         return m > 0 && (n != m || memcmp(own, theirs, (size_t)n) != 0);
 }
 
-/* No device is opened, which may act on it (a watchdog), and no link followed, which leads to our own files. */
+/*
+ * No device is opened, which may act on it (a watchdog),
+ * and no link followed, which leads to our own files.
+ */
 static ssize_t read_info(int root_fd, pid_t pid, char *text, size_t size)
 {
         _cleanup_close_ int fd = -1;

@@ -70,8 +70,8 @@ static bool ends_in_uuid(char *const words[], size_t n)
 }
 
 /*
- * How many words at the end are <RANDOM>. A scope always has one (pid, hex, UUID, or letters and digits of the
- * launcher's own taste); a service has it behind an '@', but KDE wrote hex behind a '-' for a while.
+ * How many words at the end are <RANDOM>. A scope always has one (pid, hex, UUID, or letters and digits of
+ * the launcher's own taste); a service has it behind an '@', but KDE wrote hex behind a '-' for a while.
  */
 static size_t random_words(char *const words[], size_t n, const char *type)
 {

@@ -36,8 +36,8 @@ bool unit_name_parse(const char *unit, struct cgroup_app *ret);
 void cgroup_path_parse(const char *path, struct cgroup_app *ret);
 
 /*
- * The one path that counts in the text of /proc/PID/cgroup. On a hybrid machine the unified "0::/" is empty and the
- * hierarchy name=systemd (or elogind, openrc) has it. 0; -ENODATA.
+ * The one path that counts in the text of /proc/PID/cgroup. On a hybrid machine the unified "0::/" is empty
+ * and the hierarchy name=systemd (or elogind, openrc) has it. 0; -ENODATA.
  */
 int cgroup_path_choose(const char *text, char *ret, size_t size);
 

@@ -11,7 +11,10 @@
 #define ANCESTORS_MAX 64 /* a longer chain of forks is an attack, not a desktop */
 #define ANDROID_USER 100000 /* Android numbers the apps of its second user from here, and so on */
 
-/* The id that the desktop entries know: as it stands, without a ".desktop" that does not belong to it, or whole. */
+/*
+ * The id that the desktop entries know: as it stands,
+ * without a ".desktop" that does not belong to it, or whole.
+ */
 static void unit_id(struct apps *apps, const struct cgroup_app *parsed, char *ret)
 {
         const struct desktop_entry *entry = desktop_by_id(apps->index, parsed->id);
@@ -212,8 +215,8 @@ static void classify_unit(struct apps *apps, struct app_entry *entry, const stru
 }
 
 /*
- * Where no manager makes groups, each program is what it is called, unless it is a helper of a classified one. The
- * subtree would be a worse guess here: below one init, everything that a script starts is one tree.
+ * Where no manager makes groups, each program is what it is called, unless it is a helper of a classified
+ * one. The subtree would be a worse guess here: below one init, everything that a script starts is one tree.
  */
 static void classify_bare(struct apps *apps, struct app_entry *entry, const struct app_entry *parent)
 {
@@ -327,7 +330,10 @@ static struct app_entry *get_entry(struct apps *apps, const struct app_process *
         return entry;
 }
 
-/* The second look: still in the group of the first, below a parent that is settled. Most are, and no more is read. */
+/*
+ * The second look: still in the group of the first,
+ * below a parent that is settled. Most are, and no more is read.
+ */
 static bool has_stayed(const struct app_entry *entry, const struct app_cgroup *cgroup, const struct app_entry *parent)
 {
         return entry->looks == 1 && !entry->again && entry->cgroup == cgroup && (!parent || parent->looks >= 2);
@@ -357,7 +363,10 @@ static int look(struct apps *apps, struct app_entry *entry, const struct app_ent
         return 0;
 }
 
-/* It is still the process that we know by this pid: asked for in this poll, or its end would have been told. */
+/*
+ * It is still the process that we know by this pid:
+ * asked for in this poll, or its end would have been told.
+ */
 static bool is_trusted(const struct apps *apps, const struct app_entry *parent, const struct app_entry *child)
 {
         return parent->seen == apps->sweep || (apps->told_of_ends && parent->start_time <= child->start_time);

@@ -39,9 +39,9 @@ void apps_freep(struct apps **apps);
  * apps_find() - the app of a process
  * @ret: APP_ID_MAX bytes; printable
  *
- * A process that is seen again costs one hash look-up. It is looked at anew when its comm changed (it executed
- * something else) and once more after its first sight, because a launcher moves it to its own group a moment after
- * the fork.
+ * A process that is seen again costs one hash look-up. It is looked at anew when its comm changed (it
+ * executed something else) and once more after its first sight, because a launcher moves it to its own
+ * group a moment after the fork.
  *
  * Return: 0; -ENOMEM.
  */
@@ -63,7 +63,8 @@ int apps_find_ended(struct apps *apps, const struct app_process *process, const 
  * @start_time: of that process, in clock ticks as /proc/PID/stat has it
  * @app_id:     Wayland app id, desktop id or X11 class; "": not told
  *
- * Corrects apps_find() from here on: a browser that was started from a terminal is its own app, with its children.
+ * Corrects apps_find() from here on: a browser that was started from a terminal is its own app, with its
+ * children.
  * Return: 0; -ENODATA: neither pid nor app id lead to anything; -ENOMEM.
  */
 int apps_find_window(struct apps *apps, pid_t pid, uint64_t start_time, const char *app_id, char *ret);
@@ -75,8 +76,8 @@ bool apps_is_desktop(struct apps *apps, pid_t pid);
 void apps_sweep(struct apps *apps);
 
 /*
- * For a caller that does not ask for every process in each poll: once a poll in which it did not, and it asks for the
- * young ones at least, and again for all when the number of corrections is another.
+ * For a caller that does not ask for every process in each poll: once a poll in which it did not, and it asks
+ * for the young ones at least, and again for all when the number of corrections is another.
  */
 void apps_next(struct apps *apps);
 void apps_forget(struct apps *apps, pid_t pid, uint64_t start_time); /* it ended, and so it tells of each that does */

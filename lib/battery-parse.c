@@ -13,8 +13,8 @@
 #define PREFIX "POWER_SUPPLY_"
 
 /*
- * What a battery of a portable device can show. Wide enough for a watch (a fifth of a Wh) and an e-bike; narrow
- * enough to see that somebody wrote mV, mA or mAh.
+ * What a battery of a portable device can show. Wide enough for a watch (a fifth of a Wh) and an e-bike;
+ * narrow enough to see that somebody wrote mV, mA or mAh.
  */
 #define VOLTAGE_MIN_UV 1500000
 #define VOLTAGE_MAX_UV 100000000
@@ -119,7 +119,10 @@ static void parse_status(struct battery_unit *unit, const char *uevent)
         quirk(unit, *value ? "STATUS is no word of the kernel's: \"%.24s\"" : "STATUS is missing%s", value);
 }
 
-/* A level just above 0 may be an almost empty battery or a full one in mAh: without a full to compare it is neither. */
+/*
+ * A level just above 0 may be an almost empty battery or a full one in mAh:
+ * without a full to compare it is neither.
+ */
 static bool too_small(struct battery_unit *unit, const char *key, uint64_t now, uint64_t min, uint64_t full)
 {
         if (full > 0 || now == 0 || now >= min)
@@ -204,7 +207,10 @@ static void parse_capacity(struct battery_unit *unit, const char *uevent)
         }
 }
 
-/* Signs mean different things to different drivers: the status decides the direction, and this the magnitude. */
+/*
+ * Signs mean different things to different drivers:
+ * the status decides the direction, and this the magnitude.
+ */
 static bool parse_flow(struct battery_unit *unit, const char *uevent, const char *key, uint64_t min, uint64_t max,
                        uint64_t *ret)
 {
@@ -245,8 +251,9 @@ static bool parse_volts_amperes(struct battery_unit *unit, const char *uevent, u
 }
 
 /*
- * power_now first. Where it is far from current times voltage, that is the one to believe: both would have to be
- * wrong, and in range, to mislead; a power_now of ten times the truth has been shipped (a handheld's 68 W).
+ * power_now first. Where it is far from current times voltage, that is the one to believe: both
+ * would have to be wrong, and in range, to mislead; a power_now of ten times the truth has been
+ * shipped (a handheld's 68 W).
  */
 static void parse_power(struct battery_unit *unit, const char *uevent)
 {
@@ -372,7 +379,10 @@ static bool is_active(const struct battery *battery)
         return battery->status == BATTERY_DISCHARGING || battery->status == BATTERY_CHARGING;
 }
 
-/* Percents of batteries of different sizes, without a common gauge: weighed by what each holds, where all say that. */
+/*
+ * Percents of batteries of different sizes, without a common gauge:
+ * weighed by what each holds, where all say that.
+ */
 static uint32_t mean_capacity(const struct battery_unit *units, size_t n)
 {
         double sum = 0, weights = 0;

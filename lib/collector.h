@@ -64,7 +64,7 @@ int process_kept_open(const struct collector_options *options, struct source **r
 int process_plain_open(const struct collector_options *options, struct source **ret);
 
 /*
- * What the kernel would tell when the frequency of a CPU changes, by hand: the machines that build this have one
- * frequency, and the split must be proved all the same. -ENODATA: this collector does not split.
+ * What the kernel would tell when the frequency of a CPU changes, by hand: the machines that build this have
+ * one frequency, and the split must be proved all the same. -ENODATA: this collector does not split.
  */
 int process_bpf_feed_frequency(struct source *source, uint32_t cpu, uint32_t khz);

@@ -11,7 +11,10 @@
 #include "cost.h"
 #include "util.h"
 
-/* The policy whose operating points the kHz are: a table does not say. The first one, where none has them all. */
+/*
+ * The policy whose operating points the kHz are:
+ * a table does not say. The first one, where none has them all.
+ */
 static uint32_t find_policy(const struct profile *profile, uint32_t khz)
 {
         for (size_t i = 0; i < profile->n_coefficients; i++) {

@@ -255,8 +255,8 @@ static int make_base(const struct entry *nobody, const struct profile *profile, 
 }
 
 /*
- * The battery's own figure can be set against the model only where it was on battery, and watched, throughout; a
- * hundredth of the time is left for polls around a plug.
+ * The battery's own figure can be set against the model only where it was on battery, and watched,
+ * throughout; a hundredth of the time is left for polls around a plug.
  */
 static void make_measured(const struct store_battery *battery, struct cost *cost)
 {

@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Which policies are of one kind. Laptops have one for each CPU, all of one kind or of two (P and E cores): measured
- * each for itself they would cost a night each, and what they share could not be told from what they do not.
+ * Which policies are of one kind. Laptops have one for each CPU, all of one kind or of two (P and E
+ * cores): measured each for itself they would cost a night each, and what they share could not be
+ * told from what they do not.
  */
 
 #include "cpu.h"
@@ -17,8 +18,9 @@
 #define CPU_FOLDER "sys/devices/system/cpu"
 
 /*
- * Where the driver has no list, so many parts of the highest frequency may lie between cores of one kind: favoured
- * ones boost by 100 to 300 MHz more. E cores are slower than P cores by an eighth at least, and say so besides.
+ * Where the driver has no list, so many parts of the highest frequency may lie between cores of one
+ * kind: favoured ones boost by 100 to 300 MHz more. E cores are slower than P cores by an eighth at
+ * least, and say so besides.
  */
 #define ALMOST 0.1
 

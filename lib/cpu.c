@@ -56,7 +56,10 @@ static void read_governors(int root_fd, struct cpu_policy *policy)
                 util_printable(word, policy->governors[policy->n_governors++], sizeof(policy->governors[0]));
 }
 
-/* Reads @path as a policy. False: it is none, or (older kernels: each CPU links to it) one that is listed already. */
+/*
+ * Reads @path as a policy. False: it is none, or
+ * (older kernels: each CPU links to it) one that is listed already.
+ */
 static bool read_policy(int root_fd, const char *path, const struct cpu_policy *list, size_t n,
                         struct cpu_policy *policy)
 {
@@ -209,7 +212,10 @@ static int add_opp(struct sample *sample, uint32_t policy, uint32_t khz, uint64_
         return 0;
 }
 
-/* A driver without time_in_state (intel_pstate, amd-pstate) tells nothing between two polls: frequency unknown. */
+/*
+ * A driver without time_in_state (intel_pstate, amd-pstate)
+ * tells nothing between two polls: frequency unknown.
+ */
 static int read_policy_times(struct cpu_source *self, const struct cpu_policy *policy, struct sample *sample)
 {
         struct cpu_time_in_state points[CPU_POINTS_MAX];

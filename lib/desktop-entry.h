@@ -40,10 +40,16 @@ bool desktop_index_refresh(struct desktop_index *index);
 const struct desktop_entry *desktop_by_id(const struct desktop_index *index,
                                           const char *id); /* exact, then any case */
 const struct desktop_entry *desktop_by_program(const struct desktop_index *index, const char *program);
-/* What a compositor calls a window: an id, a StartupWMClass, or a program's name; in this order, in any case. */
+/*
+ * What a compositor calls a window: an id, a StartupWMClass,
+ * or a program's name; in this order, in any case.
+ */
 const struct desktop_entry *desktop_by_window(const struct desktop_index *index, const char *app_id);
 
-/* The usual folders for the user that runs this: the environment's, with flatpak's and snap's exports. malloc()ed. */
+/*
+ * The usual folders for the user that runs this:
+ * the environment's, with flatpak's and snap's exports. malloc()ed.
+ */
 char *desktop_folders_of_user(void);
 
 /* One entry's text. 0; -ENODATA: no application, or hidden; -ENOMEM. @ret's id is left alone. */

@@ -236,8 +236,8 @@ static const char *last_part(const char *id)
 }
 
 /*
- * One program may serve many entries (libreoffice --writer, --calc): the one called like the program, else the one
- * that starts it bare, else the only one.
+ * One program may serve many entries (libreoffice --writer, --calc): the one called like the program, else
+ * the one that starts it bare, else the only one.
  */
 const struct desktop_entry *desktop_by_program(const struct desktop_index *index, const char *program)
 {

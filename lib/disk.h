@@ -14,5 +14,8 @@ struct disk_line {
 /* One line of /proc/diskstats. */
 bool disk_parse_line(const char *line, struct disk_line *ret);
 
-/* A whole device that keeps what is written to it: no partition, nothing that stands on another device or on memory. */
+/*
+ * A whole device that keeps what is written to it:
+ * no partition, nothing that stands on another device or on memory.
+ */
 bool disk_is_storage(int root_fd, const char *name);

@@ -2,11 +2,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The screen: brightness by the backlight class (Documentation/ABI/stable/sysfs-class-backlight), on or off by its
- * bl_power and by the DPMS state of the panel's connector (sys/class/drm).
+ * The screen: brightness by the backlight class (Documentation/ABI/stable/sysfs-class-backlight), on or off
+ * by its bl_power and by the DPMS state of the panel's connector (sys/class/drm).
  *
- * Looked at only when polled: a change happened somewhere since the look before. The middle is wrong by a quarter
- * of the interval on average, and neither early nor late; a source that hears of the change when it happens will know.
+ * Looked at only when polled: a change happened somewhere since the look before. The middle is wrong by
+ * a quarter of the interval on average, and neither early nor late; a source that hears of the change
+ * when it happens will know.
  */
 
 #include "display.h"

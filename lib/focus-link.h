@@ -21,8 +21,8 @@
 #define FOCUS_APP_MAX 128
 
 /*
- * Where this process's service or agent meets the other: the system's place for root, and for an agent if there is a
- * socket; else "joulecast/focus.sock" in the user's runtime folder. malloc()ed. 0; -ENOMEM.
+ * Where this process's service or agent meets the other: the system's place for root, and for an agent if
+ * there is a socket; else "joulecast/focus.sock" in the user's runtime folder. malloc()ed. 0; -ENOMEM.
  */
 int focus_link_path(char **ret);
 
@@ -33,7 +33,10 @@ enum focus_have {
         FOCUS_TICK = 1 << 3,  /* this back-end hears of no changes: ask it with a tick at each poll */
 };
 
-/* Both ends are of one build on one machine: native order, and the size says which. Never a window's title. */
+/*
+ * Both ends are of one build on one machine:
+ * native order, and the size says which. Never a window's title.
+ */
 struct focus_message {
         uint32_t magic;
         uint16_t version;
@@ -53,18 +56,21 @@ struct focus_tick {
 /**
  * focus_message_check() - may these bytes be believed, as far as they alone tell?
  *
- * Return: 0; -EMSGSIZE: too short or too long; -EPROTO: another magic, version or size; -EBADMSG: bits unknown or at
- * odds, an app_id that is not printable text, or a time that is still to come.
+ * Return: 0; -EMSGSIZE: too short or too long; -EPROTO: another magic, version or size; -EBADMSG: bits
+ * unknown or at odds, an app_id that is not printable text, or a time that is still to come.
  */
 int focus_message_check(const void *bytes, size_t length, uint64_t now_ns, struct focus_message *ret);
 
 /*
- * Whether a message may speak of its pid: the process must be of the sender's uid (root may speak of all) and have
- * the start time. 0; -ESRCH: no such process (any more); -EPERM: another user's.
+ * Whether a message may speak of its pid: the process must be of the sender's uid (root may speak of all) and
+ * have the start time. 0; -ESRCH: no such process (any more); -EPERM: another user's.
  */
 int focus_pid_check(int root_fd, const struct focus_message *message, uid_t sender);
 
-/* So many messages at once, and so many a second; two settled changes cannot be closer than the settle time. */
+/*
+ * So many messages at once, and so many a second;
+ * two settled changes cannot be closer than the settle time.
+ */
 #define FOCUS_BURST 20
 #define FOCUS_RATE_PER_S 20
 
@@ -81,7 +87,10 @@ struct focus_link;
 struct focus_link_ops {
         /* May this user say who has the screen? NULL: everybody may, the newest wins. */
         bool (*may_speak)(void *data, uid_t uid);
-        /* @message NULL: the agent is gone, or what it said cannot be believed: unknown from @boottime_ns on. */
+        /*
+         * @message NULL: the agent is gone, or what it said cannot be believed:
+         * unknown from @boottime_ns on.
+         */
         void (*heard)(void *data, const struct focus_message *message, uint64_t boottime_ns);
 };
 

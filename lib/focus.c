@@ -106,8 +106,8 @@ void focus_look(struct source *source, uint64_t boottime_ns)
 }
 
 /*
- * Blanking by the connector or bl_power makes no event: what a poll finds changed did so at some moment since the look
- * before, and the middle is right on the average.
+ * Blanking by the connector or bl_power makes no event: what a poll finds changed did so at some moment since
+ * the look before, and the middle is right on the average.
  */
 static void look_at_poll(struct focus *focus, uint64_t boottime_ns)
 {

@@ -26,7 +26,10 @@ int focus_open(const struct focus_options *options, struct source **ret);
 
 bool is_focus(const struct source *source);
 
-/* Who may say who has the screen (poller/session.c knows the sessions). Without it everybody may, the newest wins. */
+/*
+ * Who may say who has the screen (poller/session.c knows the sessions).
+ * Without it everybody may, the newest wins.
+ */
 void focus_set_guard(struct source *source, bool (*may_speak)(void *data, uid_t uid), void *data);
 void focus_session_changed(struct source *source, uint64_t boottime_ns); /* ask the guard again */
 void focus_set_locked(struct source *source, uint64_t boottime_ns, bool locked);

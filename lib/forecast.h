@@ -69,7 +69,8 @@ int forecast_app(const struct history *history, const char *app, double minutes,
  * forecast_budget() - how long can it run, and leave enough?
  * @missing: gets which app was never seen, or NULL; may be NULL
  *
- * Return: 0; -ENODATA: an app was never seen; -ENODEV: nothing says how full the battery is; -EINVAL; -ENOMEM.
+ * Return: 0; -ENODATA: an app was never seen; -ENODEV: nothing says how full the battery is; -EINVAL;
+ * -ENOMEM.
  */
 int forecast_budget(const struct history *history, const struct budget_plan *plan,
                     const struct forecast_battery *battery, const char **missing, struct budget *ret);

@@ -35,7 +35,10 @@ struct future {
 int future_make(const struct history *history, const size_t *apps, size_t n_apps, struct future *future);
 void future_clear(struct future *future);
 
-/* What a forecast rests on, a sentence; @said: the charge that the user says, or NaN. FORECAST_BASIS_MAX bytes. */
+/*
+ * What a forecast rests on, a sentence; @said:
+ * the charge that the user says, or NaN. FORECAST_BASIS_MAX bytes.
+ */
 void future_basis(const struct future *future, const struct forecast_battery *battery, double said, char *basis);
 
 /* Energy to come: weights for the model, and the variance of what is not the model's. */
@@ -53,6 +56,9 @@ int sum_standby(struct sum *sum, const struct future *future, double seconds);
 void sum_clear(struct sum *sum);
 double sum_sd_j(const struct sum *sum, const struct profile *profile);
 
-/* The load under which the battery was read, and the part of its energy that a sum's load costs beyond that. */
+/*
+ * The load under which the battery was read,
+ * and the part of its energy that a sum's load costs beyond that.
+ */
 double future_read_load_w(const struct future *future, const struct forecast_battery *battery);
 double future_sag(const struct future *future, const struct charge *charge, double read_w, const struct sum *sum);

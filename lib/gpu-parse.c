@@ -68,7 +68,10 @@ static bool read_engine(const char *key, const char *colon, const char *value, s
         return !capacity;
 }
 
-/* "drm-cycles-rcs: 28257900" and "drm-total-cycles-rcs: 7655183225": busy and all cycles of the same clock. */
+/*
+ * "drm-cycles-rcs: 28257900" and "drm-total-cycles-rcs: 7655183225":
+ * busy and all cycles of the same clock.
+ */
 static bool read_cycles(const char *key, const char *colon, const char *value, struct engines *engines)
 {
         static const char busy_key[] = "drm-cycles-", total_key[] = "drm-total-cycles-";

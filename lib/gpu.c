@@ -5,8 +5,8 @@
  * GPU time of each process, from the descriptors by which it holds a render
  * node. Which processes do is looked up when they appear, and now and then for
  * those that ran; in between only those descriptors are read. What a closed
- * descriptor had counted stays its process's. Engines that count cycles and no time (xe) are busy for their share of
- * the cycles that went by between two looks.
+ * descriptor had counted stays its process's. Engines that count cycles and no time (xe) are busy for their
+ * share of the cycles that went by between two looks.
  *
  * Read after the processes: it fills in what the sample lists.
  */
@@ -135,7 +135,10 @@ static void take_over(struct held *held, const struct gpu_client *now, uint64_t 
         held->seen_ns = now_ns;
 }
 
-/* Reads the descriptors that it holds; one that is closed, or another client's by now, leaves its last total. */
+/*
+ * Reads the descriptors that it holds; one that is closed,
+ * or another client's by now, leaves its last total.
+ */
 static uint64_t read_holder(const struct gpu_source *self, struct holder *holder)
 {
         uint64_t sum = 0;
@@ -203,7 +206,10 @@ static void forget_gone(struct gpu_source *self)
         self->n = kept;
 }
 
-/* Who is not listed did not run, and so gave the GPU nothing new to do; what it still does is told when it runs. */
+/*
+ * Who is not listed did not run, and so gave the GPU nothing new to do;
+ * what it still does is told when it runs.
+ */
 static void keep_unlisted(struct gpu_source *self, const struct sample *sample, uint64_t *total_ns)
 {
         for (size_t i = 0; i < self->n; i++) {

@@ -58,8 +58,8 @@ static void copy_address(uint8_t family, const __be32 *from, uint8_t *to)
 }
 
 /*
- * Payload is what was sent less what was sent again (4.19). What was acknowledged, which older kernels have alone,
- * may count the connection's beginning as a byte; what was received counts its end.
+ * Payload is what was sent less what was sent again (4.19). What was acknowledged, which older kernels have
+ * alone, may count the connection's beginning as a byte; what was received counts its end.
  */
 static void read_totals(const struct tcp_info *info, size_t length, uint8_t state, struct inet_socket *socket)
 {

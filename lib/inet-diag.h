@@ -21,7 +21,10 @@ struct inet_socket {
 /* A socket to ask by, or a negative errno. */
 int inet_diag_open(void);
 
-/* Calls @each for every connected TCP socket of this network namespace; stops at a non-zero return and returns it. */
+/*
+ * Calls @each for every connected TCP socket of this network namespace;
+ * stops at a non-zero return and returns it.
+ */
 int inet_diag_list(int fd, int (*each)(void *data, const struct inet_socket *socket), void *data);
 
 /* 127.0.0.0/8 or ::1. */

@@ -39,8 +39,8 @@ int ini_error(const struct ini_place *place, const char *format, ...)
 #define SECTION_MAX 49
 
 /*
- * Feeds inih one line at a time, so that the handler knows where it is, and without its indentation: inih would take
- * an indented line for one more value of the key before, and an indented file for a single key.
+ * Feeds inih one line at a time, so that the handler knows where it is, and without its indentation: inih
+ * would take an indented line for one more value of the key before, and an indented file for a single key.
  */
 static char *next_line(char *line, int size, void *stream)
 {

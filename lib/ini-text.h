@@ -25,8 +25,8 @@ typedef int (*ini_handler_t)(void *data, const struct ini_place *place, const ch
                              const char *value);
 
 /*
- * Return: 0; -EINVAL after one sentence to @log; what the handler returned. The handler must not apply anything
- * before this returns 0.
+ * Return: 0; -EINVAL after one sentence to @log; what the handler returned. The handler must not apply
+ * anything before this returns 0.
  */
 int ini_text_parse(const char *text, size_t length, const char *name, const struct log *log, ini_handler_t handler,
                    void *data);
@@ -34,7 +34,10 @@ int ini_text_parse(const char *text, size_t length, const char *name, const stru
 /* "NAME:LINE: sentence" as an error; returns -EINVAL. */
 int ini_error(const struct ini_place *place, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A whole file of at most @max bytes, malloc()ed, NUL-terminated; says what is wrong. 0 or a negative errno. */
+/*
+ * A whole file of at most @max bytes, malloc()ed, NUL-terminated;
+ * says what is wrong. 0 or a negative errno.
+ */
 int ini_text_read(const char *path, size_t max, const struct log *log, char **ret, size_t *ret_length);
 
 /* A finite number in min..max; says what is wrong with @key otherwise. */

@@ -102,7 +102,10 @@ static void note_lives(struct making *making)
         }
 }
 
-/* An app lives as long as the process of it that lived longest; one that begins just now has not lived yet. */
+/*
+ * An app lives as long as the process of it that lived longest;
+ * one that begins just now has not lived yet.
+ */
 static int note_alive(struct making *making, const struct live_app *app)
 {
         uint64_t life_ns = app->n > app->n_leaving ? making->awake_ns : app->life_ns;
@@ -130,7 +133,10 @@ static int split_alive(struct making *making, size_t index)
         return add_alive(making, old.app, old.uid, STATE_FOREGROUND, fg_ns);
 }
 
-/* An app that is there at the end counts for all its life, one that had the screen and is gone for that time. */
+/*
+ * An app that is there at the end counts for all its life,
+ * one that had the screen and is gone for that time.
+ */
 int making_list_alive(struct making *making)
 {
         const struct screen_split *screen = &making->maker->screen;

@@ -16,7 +16,10 @@
 
 #define UJ_PER_UWH 3600
 
-/* A gauge that corrects itself upward by more than this, in percent of full, has started anew: count from there. */
+/*
+ * A gauge that corrects itself upward by more than this,
+ * in percent of full, has started anew: count from there.
+ */
 #define CORRECTION_PERCENT 2
 #define RESTED_PERCENT 1
 
@@ -85,8 +88,8 @@ static double uj_fallen(struct level *level, const struct battery *a, const stru
 }
 
 /*
- * Asleep nobody sees a charger come and go. The level is higher than before: it was there. A gauge that rests after
- * a load shows a little more, too; that is no charger.
+ * Asleep nobody sees a charger come and go. The level is higher than before: it was there. A gauge that rests
+ * after a load shows a little more, too; that is no charger.
  */
 static bool charged_asleep(const struct battery *a, const struct battery *b, uint64_t suspend_ns)
 {

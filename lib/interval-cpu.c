@@ -153,7 +153,10 @@ static uint32_t package_of(const struct sample *now, uint32_t policy)
         return 0;
 }
 
-/* How long any of the policies of a package was busy, if they know nothing of each other; the sum over all of them. */
+/*
+ * How long any of the policies of a package was busy,
+ * if they know nothing of each other; the sum over all of them.
+ */
 static uint64_t package_any(const struct sample *now, uint32_t package, uint64_t awake_ns,
                             const struct cpu_split *split, uint64_t *sum_ns)
 {
@@ -174,9 +177,9 @@ static uint64_t package_any(const struct sample *now, uint32_t package, uint64_t
 }
 
 /*
- * CPUs with a clock each: what they share, and what S is the price of, is the package's (its caches, its memory
- * controller), and one that is busy keeps it awake for all. So the time with any of them busy is the package's, once,
- * and is shared among its operating points as they were busy.
+ * CPUs with a clock each: what they share, and what S is the price of, is the package's (its caches, its
+ * memory controller), and one that is busy keeps it awake for all. So the time with any of them busy is the
+ * package's, once, and is shared among its operating points as they were busy.
  */
 static void share_package(const struct sample *now, uint32_t package, uint64_t awake_ns, struct cpu_split *split)
 {
@@ -199,7 +202,10 @@ static void share_packages(const struct sample *now, uint64_t awake_ns, struct c
         }
 }
 
-/* Nothing was busy by the machine's clock, and yet a process ran: by time, else by all the time since boot. */
+/*
+ * Nothing was busy by the machine's clock, and yet a process ran:
+ * by time, else by all the time since boot.
+ */
 static void choose_weights(const struct sample *now, struct cpu_split *split)
 {
         uint64_t busy = 0, time = 0;

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The processes that the samples so far told of, found by pid and start time, and the apps that they are. What a
- * sample does not list is not touched.
+ * The processes that the samples so far told of, found by pid and start time, and the apps that they are.
+ * What a sample does not list is not touched.
  */
 
 #include <errno.h>
@@ -28,7 +28,10 @@ struct held *held_find_pid(const struct held_table *table, pid_t pid, const stru
         return held;
 }
 
-/* One that this sample did not tell of yet: a program that was replaced within a tick has its successor's identity. */
+/*
+ * One that this sample did not tell of yet:
+ * a program that was replaced within a tick has its successor's identity.
+ */
 static struct held *find_untold(const struct held_table *table, pid_t pid, uint64_t start_time)
 {
         struct held *held = held_find_pid(table, pid, NULL);

@@ -15,8 +15,8 @@ static inline uint64_t mul_div(uint64_t a, uint64_t b, uint64_t c)
 }
 
 /*
- * Splits @total over @n weights so that the parts sum to @total exactly: each part is the difference of two rounded
- * running sums, so an error of one unit never adds up. All weights 0: everything goes to the first.
+ * Splits @total over @n weights so that the parts sum to @total exactly: each part is the difference of two
+ * rounded running sums, so an error of one unit never adds up. All weights 0: everything goes to the first.
  */
 void split_by_weight(uint64_t total, const uint64_t *weight, size_t n, uint64_t *part);
 
@@ -37,8 +37,8 @@ struct reaped {
 };
 
 /*
- * A process as the samples so far told of it. A sample lists only those that changed, so what costs of one that did
- * nothing is its memory alone.
+ * A process as the samples so far told of it. A sample lists only those that changed, so what costs of one
+ * that did nothing is its memory alone.
  */
 struct held {
         struct held *next;         /* of the same slot */
@@ -134,7 +134,10 @@ struct cpu_split {
 int cpu_split_make(const struct sample *before, const struct sample *now, uint64_t awake_ns, struct cpu_split *ret);
 void cpu_split_clear(struct cpu_split *split);
 
-/* Adds what a process ran since before to @usage, and to owned_ns. any_ns comes later, when all owners are known. */
+/*
+ * Adds what a process ran since before to @usage, and to owned_ns.
+ * any_ns comes later, when all owners are known.
+ */
 int cpu_split_process(struct cpu_split *split, const struct process *before, const struct process *now,
                       uint64_t most_ns, struct usage *usage);
 
@@ -142,9 +145,9 @@ int cpu_split_process(struct cpu_split *split, const struct process *before, con
 void cpu_split_any(const struct cpu_split *split, struct usage *usage);
 
 /*
- * What no process owns: interrupts, processes that came and went between two polls. @debt_ns carries what processes
- * had counted beyond the machine to the next interval, so that ticks seen earlier by one counter than by the
- * other do not count twice.
+ * What no process owns: interrupts, processes that came and went between two polls. @debt_ns carries what
+ * processes had counted beyond the machine to the next interval, so that ticks seen earlier by one counter
+ * than by the other do not count twice.
  */
 int cpu_split_rest(struct cpu_split *split, uint64_t *debt_ns, uint64_t most_debt_ns, struct usage *usage);
 

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Screen time is split where it changes, not where we look: each segment between two events goes to the app that
- * had the foreground in it, at the brightness it had. The segments tile the interval, so apps and nobody sum to
- * the time that the screen was on, to the nanosecond.
+ * Screen time is split where it changes, not where we look: each segment between two events goes to the app
+ * that had the foreground in it, at the brightness it had. The segments tile the interval, so apps and nobody
+ * sum to the time that the screen was on, to the nanosecond.
  */
 
 #include <errno.h>

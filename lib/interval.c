@@ -4,8 +4,8 @@
 /*
  * The one place that subtracts.
  *
- * A gap (a total that went backward or leapt beyond reason) counts 0 and goes on from the new value. Processes, what is
- * nobody's, screen, CPU and battery have a file each.
+ * A gap (a total that went backward or leapt beyond reason) counts 0 and goes on from the new value.
+ * Processes, what is nobody's, screen, CPU and battery have a file each.
  */
 
 #include "interval.h"

@@ -64,8 +64,9 @@ struct interval {
         double discharge_percent;
 
         /*
-         * Where CPU time was shared, the proportions by which: busy_ns are weights, any_ns their part. All rows have nearly
-         * these, so that a store need not write the times of each. Empty: every row has its own.
+         * Where CPU time was shared, the proportions by which: busy_ns are weights, any_ns their
+         * part. All rows have nearly these, so that a store need not write the times of each.
+         * Empty: every row has its own.
          */
         struct cpu_time *shape;
         size_t n_shape;

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Listens at a path, for all users: who they are decides what they may. A socket that nobody listens at any more is
- * removed; a file of another kind, and a socket of the living, are left alone.
+ * Listens at a path, for all users: who they are decides what they may. A socket that nobody listens at any
+ * more is removed; a file of another kind, and a socket of the living, are left alone.
  *
  * @type: SOCK_STREAM or SOCK_SEQPACKET. Nothing that is done with it blocks.
  *

@@ -129,7 +129,10 @@ static void split_weight(const struct profile *profile, size_t first, size_t end
         vector->component_spread_mj[component] += fabs(spread * amount);
 }
 
-/* Half the weight on the cheapest and half on the dearest candidate; half their distance is not known better. */
+/*
+ * Half the weight on the cheapest and half on the dearest candidate;
+ * half their distance is not known better.
+ */
 static void split_range(const struct profile *profile, size_t first, size_t end, double amount,
                         struct model_vector *vector)
 {
@@ -172,9 +175,9 @@ static void add_cpu_point(const struct profile *profile, uint32_t policy, uint32
 }
 
 /*
- * Whether a policy whose frequency is unknown is known itself. Without cpufreq the whole machine is policy 0, whatever
- * the profile calls its own. A profile with groups (P and E cores) is of a machine that has a policy for each CPU, and
- * whose driver does not say how long it ran at which frequency.
+ * Whether a policy whose frequency is unknown is known itself. Without cpufreq the whole machine is policy 0,
+ * whatever the profile calls its own. A profile with groups (P and E cores) is of a machine that has a policy
+ * for each CPU, and whose driver does not say how long it ran at which frequency.
  */
 static bool is_known_policy(const struct profile *profile, uint32_t policy)
 {
@@ -324,7 +327,10 @@ static int add_amounts(const struct profile *profile, const struct usage *usage,
         for (size_t i = 0; i < n; i++)
                 used = used || amounts[i].amount != 0;
         if (have && !(usage->have & have)) {
-                /* WiFi: the machine knows its association, which is base, where it cannot count bytes by app. */
+                /*
+                 * WiFi: the machine knows its association,
+                 * which is base, where it cannot count bytes by app.
+                 */
                 err = missing_component(vector, component, false);
                 if (err < 0)
                         return err;

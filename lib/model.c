@@ -32,7 +32,10 @@ double model_energy_mj(const struct profile *profile, const struct model_vector 
         return sum;
 }
 
-/* v'Cv over the weights that are not 0, of which an app has a dozen; NaN where a standard error is unknown. */
+/*
+ * v'Cv over the weights that are not 0, of which an app has a dozen;
+ * NaN where a standard error is unknown.
+ */
 static double quadratic_form(const struct profile *profile, const struct model_vector *vector)
 {
         size_t n = vector->n, used = 0;

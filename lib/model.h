@@ -16,10 +16,10 @@
 #include "usage.h"
 
 /*
- * A usage in the order of a profile's coefficients: what each is multiplied with, in s, MB or a count, so that
- * coefficient times weight is mJ. Between measured frequencies or levels the weight is split linearly; outside, the
- * nearest takes it and `spread_mj` grows. `not_measured` names what the usage has and the profile or the
- * counters lack.
+ * A usage in the order of a profile's coefficients: what each is multiplied with, in s, MB or a count, so
+ * that coefficient times weight is mJ. Between measured frequencies or levels the weight is split linearly;
+ * outside, the nearest takes it and `spread_mj` grows. `not_measured` names what the usage has and the
+ * profile or the counters lack.
  */
 struct model_vector {
         double *weight;          /* one per coefficient */
@@ -35,13 +35,19 @@ const char *term_unit(enum term term);
 
 int model_vector_make(const struct profile *profile, const struct usage *usage, struct model_vector *ret);
 void model_vector_clear(struct model_vector *vector);
-/* Adds one to another, or a multiple of it; @to may be all zero. 0; -ENOMEM; -EINVAL for another profile's. */
+/*
+ * Adds one to another, or a multiple of it; @to may be all zero.
+ * 0; -ENOMEM; -EINVAL for another profile's.
+ */
 int model_vector_add(struct model_vector *to, const struct model_vector *from);
 int model_vector_add_scaled(struct model_vector *to, const struct model_vector *from, double factor);
 
 /* The energy of what is known, in mJ. */
 double model_energy_mj(const struct profile *profile, const struct model_vector *vector);
-/* v'Cv + (scale*E)^2 + sum over components of (discrepancy*E_c)^2, in J^2; NaN: no standard errors or no [fit]. */
+/*
+ * v'Cv + (scale*E)^2 + sum over components of (discrepancy*E_c)^2, in J^2;
+ * NaN: no standard errors or no [fit].
+ */
 double model_variance_j2(const struct profile *profile, const struct model_vector *vector);
 
 struct model_energy {
@@ -55,16 +61,20 @@ struct model_energy {
  * @level: 0.95 for costs, 0.90 for forecasts
  * @extra_sd_j: another standard deviation in quadrature, e.g. of daemons that no counter shows; 0 for none
  *
- * half width = sqrt(t(degrees_of_freedom)^2 * (v'Cv + (scale*E)^2 + sum over components of (discrepancy*E_c)^2
+ * half width = sqrt(t(degrees_of_freedom)^2 * (v'Cv + (scale*E)^2 + sum over components of
+ * (discrepancy*E_c)^2
  *                   + extra_sd^2) + spread^2)      (DESIGN: Profile)
  *
- * The spread is a half range and no standard deviation, so it gets no t: an unknown frequency alone gives exactly the
- * range over all operating points.
+ * The spread is a half range and no standard deviation, so it gets no t: an unknown frequency alone gives
+ * exactly the range over all operating points.
  */
 void model_energy(const struct profile *profile, const struct model_vector *vector, double level, double extra_sd_j,
                   struct model_energy *ret);
 
-/* Quantile of Student's t, two-sided @level, e.g. 0.95; Hill's algorithm 396 (CACM 13, 1970), so no GSL is needed. */
+/*
+ * Quantile of Student's t, two-sided @level, e.g. 0.95;
+ * Hill's algorithm 396 (CACM 13, 1970), so no GSL is needed.
+ */
 double model_student_t(double degrees_of_freedom, double level);
 /* The same for infinitely many degrees of freedom: 1.96 for 0.95. */
 double model_normal(double level);

@@ -5,8 +5,9 @@
  * Network bytes by process without BPF: the kernel keeps totals of each TCP
  * socket, /proc/PID/fd says whose it is. Read after the processes, of those that no collector has counted.
  *
- * It is the poorest way: UDP has no totals, a connection that comes and goes between two polls is never seen, of one
- * that ended the last part is lost, and there are no bursts. What it misses is nobody's, by the interface's total.
+ * It is the poorest way: UDP has no totals, a connection that comes and goes between two polls is never
+ * seen, of one that ended the last part is lost, and there are no bursts. What it misses is nobody's,
+ * by the interface's total.
  */
 
 #include <dirent.h>

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Bytes by interface. Which are WiFi says sysfs (Documentation/ABI/testing/sysfs-class-net: `wireless` and `phy80211`
- * are there for WiFi, `device` for hardware). Without sysfs, names decide.
+ * Bytes by interface. Which are WiFi says sysfs (Documentation/ABI/testing/sysfs-class-net: `wireless` and
+ * `phy80211` are there for WiFi, `device` for hardware). Without sysfs, names decide.
  */
 
 #include "net.h"

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Where files are, when nobody says otherwise. Root and the service use the system's folders, others their own
- * (XDG); a virtual device has a folder of its own and never touches this machine's files.
+ * Where files are, when nobody says otherwise. Root and the service use the system's folders, others their
+ * own (XDG); a virtual device has a folder of its own and never touches this machine's files.
  *
  * @device is what --device says: NULL for this machine, "virtual:NAME" or "virtual:FILE". Results are free()d.
  */
@@ -12,8 +12,9 @@
 #include <stdbool.h>
 
 /*
- * The profile, usage.db and observations.db. For reading (@write false) a user without a file of their own gets the
- * system's path. 0; -ENOENT where there is no home; -EINVAL for another device; -errno of a FILE that cannot be read.
+ * The profile, usage.db and observations.db. For reading (@write false) a user without a file of their
+ * own gets the system's path. 0; -ENOENT where there is no home; -EINVAL for another device; -errno of a
+ * FILE that cannot be read.
  */
 int paths_profile(const char *device, bool write, char **ret);
 int paths_usage(const char *device, bool write, char **ret);
@@ -25,8 +26,8 @@ int paths_config(char **ret); /* joulecast.conf, for reading */
 const char *paths_virtual(const char *device);
 
 /*
- * Folder of the files that come with joulecast, @kind "profiles" or "virtual": $JOULECAST_DATADIR, the source tree
- * where the program that runs lies in its build folder, else where it was installed.
+ * Folder of the files that come with joulecast, @kind "profiles" or "virtual": $JOULECAST_DATADIR, the source
+ * tree where the program that runs lies in its build folder, else where it was installed.
  */
 int paths_data(const char *kind, char **ret);
 

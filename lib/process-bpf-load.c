@@ -159,7 +159,10 @@ static bool loads(const struct wanted *wanted, uint32_t counts)
         return true;
 }
 
-/* The first way to count the network that loads. Packets need to be told of exits, or a pid's bytes were the next one's. */
+/*
+ * The first way to count the network that loads.
+ * Packets need to be told of exits, or a pid's bytes were the next one's.
+ */
 static bool find_net_way(struct wanted *wanted, bool exits, enum net_by only)
 {
         for (enum net_by by = NET_BY_CALLS; by <= NET_BY_PACKETS; by++) {
@@ -270,7 +273,10 @@ int process_bpf_load(const struct collector_options *options, bool iterator, str
         int err;
 
         collector->root_fd = fcntl(options->root_fd, F_DUPFD_CLOEXEC, 0);
-        /* The iterator has no room for times by operating point, and kernels that have nothing better are old. */
+        /*
+         * The iterator has no room for times by operating point,
+         * and kernels that have nothing better are old.
+         */
         if (iterator || bpf_opps_read(options->root_fd, &collector->opps) < 0)
                 wanted.counts &= ~(uint32_t)COUNTS_OPPS;
         if (wanted.counts & COUNTS_NET)

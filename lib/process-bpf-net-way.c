@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Which of the programs of bpf/net.bpf.h are loaded, and where those are put that libbpf does not put by itself. */
+/*
+ * Which of the programs of bpf/net.bpf.h are loaded,
+ * and where those are put that libbpf does not put by itself.
+ */
 
 #include <errno.h>
 #include <fcntl.h>

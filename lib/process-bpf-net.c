@@ -42,7 +42,10 @@ static uint32_t kind_of(int class_fd, const char *name, const char *wifi_for_tes
         return KIND_OTHER;
 }
 
-/* The interface of the first IPv4 default route, which is the one with the lowest metric in all usual set-ups. */
+/*
+ * The interface of the first IPv4 default route,
+ * which is the one with the lowest metric in all usual set-ups.
+ */
 static bool find_default_route(int root_fd, char *name)
 {
         char text[4096], *state = NULL;

@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 /*
- * The map as a file (kernel/bpf/ringbuf.c): a page with what was consumed, one with what was produced, and the data twice in
- * a row. A record is 8 bytes of header, of which the first 4 are its length and two flags, then its bytes, rounded up to 8.
+ * The map as a file (kernel/bpf/ringbuf.c): a page with what was consumed, one with what was produced, and
+ * the data twice in a row. A record is 8 bytes of header, of which the first 4 are its length and two flags,
+ * then its bytes, rounded up to 8.
  */
 #define HEADER 8
 #define RECORD_BUSY (UINT32_C(1) << 31)    /* its program still writes it */

@@ -121,8 +121,9 @@ static int run_walk(struct process_collector *collector, uint64_t after_ns, bool
 }
 
 /*
- * Where the walk after one that was full begins: a second before the youngest that was seen, since two that are born
- * at the same time may stand in either order; nearer, where that second has more processes than there are records.
+ * Where the walk after one that was full begins: a second before the youngest that was seen, since two
+ * that are born at the same time may stand in either order; nearer, where that second has more
+ * processes than there are records.
  */
 static uint64_t next_walk_ns(uint64_t after_ns, uint64_t youngest_ns)
 {

@@ -46,7 +46,10 @@ uid_t kept_read_uid(const struct kept_collector *collector, pid_t pid)
         return process_read_uid(collector->proc_fd, pid, &uid) == 0 ? uid : (uid_t)-1;
 }
 
-/* What another does is none of ours, unless we are root: its disk bytes may not be read, and half would look like all. */
+/*
+ * What another does is none of ours, unless we are root:
+ * its disk bytes may not be read, and half would look like all.
+ */
 bool kept_is_anothers(const struct kept_collector *collector, pid_t pid)
 {
         struct stat owner;

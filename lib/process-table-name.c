@@ -115,8 +115,9 @@ static bool find_by_group(const struct process_table *table, struct known *known
 }
 
 /*
- * One that is only known to have been: its /proc is gone, or another's by now. Where its control group and parent do
- * not tell: programs come back, so the app of one of the same name and user is the best guess; else the name is.
+ * One that is only known to have been: its /proc is gone, or another's by now. Where its control
+ * group and parent do not tell: programs come back, so the app of one of the same name and user is
+ * the best guess; else the name is.
  */
 void known_name_ended(struct process_table *table, struct known *known, const struct process_seen *seen)
 {

@@ -11,14 +11,17 @@
 #define START_TICK_NS (NS_PER_S / 100)
 
 /*
- * A process that the walk no longer sees, and whose end was not reported yet: the kernel tells it when nobody can look
- * at the process any more (RCU), mostly some ms later, but a lazy kernel waits for up to 10 s. An end that is told after we
- * gave up would count all of its life again.
+ * A process that the walk no longer sees, and whose end was not reported yet: the kernel tells it when nobody
+ * can look at the process any more (RCU), mostly some ms later, but a lazy kernel waits for up to 10 s. An
+ * end that is told after we gave up would count all of its life again.
  */
 #define POLLS_TO_WAIT 3
 #define NS_TO_WAIT (60 * NS_PER_S)
 
-/* A launcher moves what it starts to a group of its own a moment later: the app is asked for in so many polls. */
+/*
+ * A launcher moves what it starts to a group of its own a moment later:
+ * the app is asked for in so many polls.
+ */
 #define POLLS_YOUNG 2
 /* And of all, in case that something was missed, and to forget those that nobody asks for. */
 #define POLLS_PER_SWEEP 64

@@ -58,16 +58,19 @@ int process_table_new(int root_fd, struct apps *apps, bool exits, size_t n_opps,
 void process_table_free(struct process_table *table);
 
 /*
- * One poll: begin; what happened since the last poll, in its order; those that live, each in a place of the collector's
- * choice; finish. A collector that does not tell of all that live says which places have become empty, before it
- * gives them to others: whom it does not tell of is as it was.
+ * One poll: begin; what happened since the last poll, in its order; those that live, each in a place of the
+ * collector's choice; finish. A collector that does not tell of all that live says which places have become
+ * empty, before it gives them to others: whom it does not tell of is as it was.
  */
 void process_table_begin(struct process_table *table);
 void process_table_fetch(const struct process_table *table, size_t place); /* it will be told of in a moment */
 int process_table_gone(struct process_table *table, size_t place);
 int process_table_alive(struct process_table *table, size_t place, const struct process_seen *seen);
 bool process_table_is_seen(struct process_table *table, pid_t pid, uint64_t start_ns); /* alive, in this poll */
-/* For collectors that know neither starts nor what was inherited: of the living process @pid. -ESRCH: not known. */
+/*
+ * For collectors that know neither starts nor what was inherited:
+ * of the living process @pid. -ESRCH: not known.
+ */
 int process_table_recall(struct process_table *table, pid_t pid, uint64_t *start_ns, uint64_t *read_bytes,
                          uint64_t *write_bytes);
 int process_table_ended(struct process_table *table, const struct process_seen *seen, uint64_t ended_ns);

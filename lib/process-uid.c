@@ -10,8 +10,8 @@
 #include "util.h"
 
 /*
- * It stands among the first lines, whose lengths have their bounds (a newline in the name is escaped); the line of
- * groups behind it has none: in the domain of a large company a user is in hundreds.
+ * It stands among the first lines, whose lengths have their bounds (a newline in the name is escaped); the
+ * line of groups behind it has none: in the domain of a large company a user is in hundreds.
  */
 int process_read_uid(int proc_fd, pid_t pid, uid_t *ret)
 {

@@ -28,8 +28,9 @@ struct process_io {
 bool process_parse_io(const char *text, struct process_io *ret);
 
 /*
- * The real user, whose it is: a program that runs with another's rights is still the one's who started it, and
- * /proc/PID is root's where a process may not be dumped. @proc_fd: of the folder /proc. 0 or a negative errno.
+ * The real user, whose it is: a program that runs with another's rights is still the one's who
+ * started it, and /proc/PID is root's where a process may not be dumped. @proc_fd: of the folder
+ * /proc. 0 or a negative errno.
  */
 int process_read_uid(int proc_fd, pid_t pid, uid_t *ret);
 
@@ -40,7 +41,7 @@ int process_read_uid(int proc_fd, pid_t pid, uid_t *ret);
  * @comm:    of the process
  * @name:    gets it, printable
  *
- * What it was called as where that is its own doing (argv[0] agrees with comm), a script's own name, else the file
- * that runs. The app it belongs to is another matter (app.h).
+ * What it was called as where that is its own doing (argv[0] agrees with comm), a script's own name, else the
+ * file that runs. The app it belongs to is another matter (app.h).
  */
 void program_of_process(int proc_fd, const char *pid, const char *comm, char *name, size_t size);

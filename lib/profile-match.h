@@ -7,10 +7,13 @@
 #include <stdbool.h>
 
 /*
- * What a glob of `match` is held against: "dmi:VENDOR PRODUCT VERSION" (sys/class/dmi/id), and "dt:" before the model
- * and before each compatible string of the device tree. Upper and lower case are alike.
+ * What a glob of `match` is held against: "dmi:VENDOR PRODUCT VERSION" (sys/class/dmi/id), and "dt:" before
+ * the model and before each compatible string of the device tree. Upper and lower case are alike.
  */
 bool profile_match(const char *glob, int root_fd);
 
-/* Name of the first profile in @folder (without .ini) whose `match` finds this machine; NULL: none. free() it. */
+/*
+ * Name of the first profile in @folder (without .ini)
+ * whose `match` finds this machine; NULL: none. free() it.
+ */
 char *profile_match_shipped(const char *folder, int root_fd);

@@ -10,8 +10,8 @@
 #include "util.h"
 
 /*
- * A night with two policies of twenty operating points has 90 coefficients and 4,000 pairs of covariance, about
- * 400 kB. The limits keep a hostile file from costing more than a moment.
+ * A night with two policies of twenty operating points has 90 coefficients and 4,000 pairs of covariance,
+ * about 400 kB. The limits keep a hostile file from costing more than a moment.
  */
 #define TEXT_MAX (8u << 20)
 #define COEFFICIENTS_MAX 512

@@ -340,8 +340,9 @@ int profile_set_extra(struct profile *profile, const char *section, const char *
 }
 
 /*
- * Cholesky of the correlations plus 1e-6 on the diagonal: fails where an eigenvalue is below about -1e-6, which no
- * rounding of a true covariance reaches. Correlations, because the units span six orders of magnitude.
+ * Cholesky of the correlations plus 1e-6 on the diagonal: fails where an eigenvalue is below
+ * about -1e-6, which no rounding of a true covariance reaches. Correlations, because the units
+ * span six orders of magnitude.
  */
 int profile_check_covariance(const struct profile *profile)
 {

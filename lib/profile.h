@@ -165,10 +165,16 @@ int profile_print(const struct profile *profile, char **ret);
 /* profile_print() and util_write_file(). */
 int profile_save(const struct profile *profile, const char *path);
 
-/* Adds a coefficient at its place in the order; covariance with the others is 0. 0; -EEXIST; -EINVAL; -ENOMEM. */
+/*
+ * Adds a coefficient at its place in the order;
+ * covariance with the others is 0. 0; -EEXIST; -EINVAL; -ENOMEM.
+ */
 int profile_add(struct profile *profile, const struct coefficient *coefficient);
 int profile_add_policy(struct profile *profile, uint32_t policy, const char *cpus);
-/* Gives @policy, which is added where it is new, the coefficients of @as. -EEXIST: it has those of another. */
+/*
+ * Gives @policy, which is added where it is new, the coefficients of @as.
+ * -EEXIST: it has those of another.
+ */
 int profile_set_as(struct profile *profile, uint32_t policy, uint32_t as);
 /* Under which policy the coefficients of @policy stand. */
 uint32_t profile_as(const struct profile *profile, uint32_t policy);
@@ -180,7 +186,10 @@ int profile_set_extra(struct profile *profile, const char *section, const char *
 double profile_covariance(const struct profile *profile, size_t i, size_t j);
 void profile_set_covariance(struct profile *profile, size_t i, size_t j, double value);
 
-/* 0; -EINVAL where the covariance is not positive semi-definite beyond rounding, or a pair has no standard errors. */
+/*
+ * 0; -EINVAL where the covariance is not positive semi-definite beyond rounding,
+ * or a pair has no standard errors.
+ */
 int profile_check_covariance(const struct profile *profile);
 
 /* Index of a coefficient, or -ENOENT. */

@@ -16,8 +16,8 @@ void rate_clear(struct rate *rate)
 }
 
 /*
- * The mean's error is common to the whole span, a session's deviation too; noise averages out. The mean's part is
- * widened by Student's t against the normal, as few sessions do not tell their own variance well.
+ * The mean's error is common to the whole span, a session's deviation too; noise averages out. The mean's
+ * part is widened by Student's t against the normal, as few sessions do not tell their own variance well.
  */
 double rate_sd_j(const struct rate *rate, double seconds)
 {
@@ -128,7 +128,10 @@ int rate_of_base(const struct history *history, struct rate *awake)
         return 0;
 }
 
-/* Seconds of each block by who had the screen: one column for each of the apps, then another app, then none. */
+/*
+ * Seconds of each block by who had the screen:
+ * one column for each of the apps, then another app, then none.
+ */
 static double *screen_shares(const struct history *history, const size_t *apps, size_t n_apps)
 {
         size_t columns = n_apps + 2;

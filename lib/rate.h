@@ -10,8 +10,8 @@
 #include "history.h"
 
 /*
- * The power over a future span of T seconds has the variance session^2 + noise_j2_per_s / T around the mean; the mean
- * is known to mean_sd_w, with so many degrees of freedom.
+ * The power over a future span of T seconds has the variance session^2 + noise_j2_per_s / T around the mean;
+ * the mean is known to mean_sd_w, with so many degrees of freedom.
  */
 struct rate {
         struct model_vector vector; /* a second of it: weights for the model */
@@ -28,9 +28,9 @@ struct rate {
 int rate_of_app(const struct history *history, size_t app, enum app_state state, struct rate *ret);
 
 /*
- * What other apps draw in the background, while each of @apps has the screen, while another app has it, and while none
- * has. Blocks hold a mixture, so the three kinds are told apart by least squares, held together by a prior of their
- * common mean. @ret has n_apps + 2 entries, in that order.
+ * What other apps draw in the background, while each of @apps has the screen, while another app has it, and
+ * while none has. Blocks hold a mixture, so the three kinds are told apart by least squares, held together by
+ * a prior of their common mean. @ret has n_apps + 2 entries, in that order.
  */
 int rate_of_background(const struct history *history, const size_t *apps, size_t n_apps, struct rate *ret);
 

@@ -159,8 +159,9 @@ struct sample {
         uint64_t *cpu_opps;          /* what cpu_opp_ns point to: a row for each process of the array */
 
         /*
-         * Where interval.c took the sample before, processes that are as they were need not be listed: `n_unlisted` is
-         * how many are not, and `gone` tells of those that were there and are no more. Else all are listed.
+         * Where interval.c took the sample before, processes that are as they were need not be
+         * listed: `n_unlisted` is how many are not, and `gone` tells of those that were there and are
+         * no more. Else all are listed.
          */
         bool partial;
         size_t n_unlisted;

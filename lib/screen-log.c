@@ -48,8 +48,8 @@ static bool same_part(const struct screen_inputs *a, const struct screen_inputs 
 }
 
 /*
- * A change of focus is heard of after its settle time, when a later change of brightness may be noted already: it goes
- * to its own place, and what came later keeps its own part and gets this one.
+ * A change of focus is heard of after its settle time, when a later change of brightness may be noted
+ * already: it goes to its own place, and what came later keeps its own part and gets this one.
  */
 static int note(struct screen_log *log, uint64_t boottime_ns, const struct screen_inputs *inputs,
                 enum part part)

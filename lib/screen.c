@@ -47,7 +47,10 @@ static int open_in(int dir_fd, const char *name, const char *file)
         return openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* Several interfaces may drive one panel; the kernel's documentation says to prefer firmware, platform, raw. */
+/*
+ * Several interfaces may drive one panel;
+ * the kernel's documentation says to prefer firmware, platform, raw.
+ */
 static int backlight_rank(int dir_fd, const char *name)
 {
         char path[320], type[32];
@@ -174,13 +177,16 @@ static int connector_state(const struct connector *connector)
 }
 
 /*
- * The built-in panel is what the battery lights: if there is one, monitors do not count. A backlight that is off
- * (bl_power, FB_BLANK_UNBLANK being 0) is off whatever the connector says. Brightness 0 is no "off": many panels are
- * still lit at 0.
+ * The built-in panel is what the battery lights: if there is one, monitors do not count. A backlight that is
+ * off (bl_power, FB_BLANK_UNBLANK being 0) is off whatever the connector says. Brightness 0 is no "off": many
+ * panels are still lit at 0.
  */
 int screen_read(struct screen *screen, bool *on, uint32_t *brightness)
 {
-        /* What was asked for: calibration asks on the same scale, and some drivers' actual_brightness has another. */
+        /*
+         * What was asked for: calibration asks on the same scale,
+         * and some drivers' actual_brightness has another.
+         */
         bool has_level = number(screen->brightness, brightness) || number(screen->actual, brightness);
         int state = -1, internal = -1;
         uint32_t power;

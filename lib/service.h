@@ -17,8 +17,8 @@
 #define SERVICE_FINGERPRINT_MAX 17
 
 /*
- * The service that answers in place of @database, which may not be read. 0: @ret is its socket, free() it; -EACCES:
- * nobody is there, and @log heard it.
+ * The service that answers in place of @database, which may not be read. 0: @ret is its socket, free() it;
+ * -EACCES: nobody is there, and @log heard it.
  */
 int service_find(const char *database, const struct log *log, char **ret);
 
@@ -49,7 +49,10 @@ struct service_answer {
 
 /* The line that the service at the socket @path answers to the line @question; free() it. */
 int service_exchange(const char *path, const char *question, char **ret);
-/* 0, and the answer in @ret, to be cleared; a negative errno, and the log heard the sentence where there is one. */
+/*
+ * 0, and the answer in @ret, to be cleared;
+ * a negative errno, and the log heard the sentence where there is one.
+ */
 int service_ask(const struct joulecast_usage *usage, const char *question, struct service_answer *ret);
 /* @err of reading an answer; -EBADMSG, that it is none: the log heard that sentence. */
 int service_check(const struct joulecast_usage *usage, int err);

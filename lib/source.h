@@ -25,7 +25,10 @@ struct source_ops {
         const char *name; /* of the collector, as doctor and --collector show it */
         int (*read)(struct source *source, struct sample *sample); /* 0, -ENODATA, -errno */
         void (*close)(struct source *source);
-        /* What a program's loop watches for input (-1: nothing now), and is then told about, at its time. Or NULL. */
+        /*
+         * What a program's loop watches for input (-1: nothing now),
+         * and is then told about, at its time. Or NULL.
+         */
         int (*fd)(const struct source *source);
         void (*hear)(struct source *source, uint64_t boottime_ns);
 };

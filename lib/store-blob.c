@@ -10,16 +10,18 @@
  *   CPU, in full or by the shape of an earlier one (see below)
  *   n, n x (brightness + 1, on_ns)  screen; 0: brightness unknown
  *
- * CPU in full is n * 2 + 1, n x (opp, busy_ns, any_ns); opp is the id in table opp, and any_ns is by how much it differs
- * from busy_ns by the ratio of the point before (1 at first), zigzag. n * 2: any_ns is whole. By shape it is 1, the sum of busy_ns,
- * and then, for each opp of the last CPU that stood in full, by how much busy_ns differs from that one's scaled to this
- * sum (see scale_next()), and any_ns from busy_ns by that one's ratio; as zigzag numbers (0 -1 1 -2 ...), with a run of zeros as 0 and its length. Where the kernel
- * counts no time by frequency, all processes of an interval have the shape of the machine, and little is left to write.
+ * CPU in full is n * 2 + 1, n x (opp, busy_ns, any_ns); opp is the id in table opp, and any_ns is by how
+ * much it differs from busy_ns by the ratio of the point before (1 at first), zigzag. n * 2: any_ns is
+ * whole. By shape it is 1, the sum of busy_ns, and then, for each opp of the last CPU that stood in full,
+ * by how much busy_ns differs from that one's scaled to this sum (see scale_next()), and any_ns from
+ * busy_ns by that one's ratio; as zigzag numbers (0 -1 1 -2 ...), with a run of zeros as 0 and its length.
+ * Where the kernel counts no time by frequency, all processes of an interval have the shape of the machine,
+ * and little is left to write.
  *
- * Column interval.usage is such usages in a row, each after its (app * 2 + state, process or 0). App 0 is nobody at all,
- * and its CPU only a shape: where CPU time was shared, the weights by which.
- * Column interval.active is (app * 2 + state, active_ns) in a row: apps that were not alive in the background all of
- * the interval. Those that were are in table alive, each id as the difference to the one before.
+ * Column interval.usage is such usages in a row, each after its (app * 2 + state, process or 0). App 0 is
+ * nobody at all, and its CPU only a shape: where CPU time was shared, the weights by which.
+ * Column interval.active is (app * 2 + state, active_ns) in a row: apps that were not alive in the background
+ * all of the interval. Those that were are in table alive, each id as the difference to the one before.
  */
 
 #include <errno.h>
@@ -81,7 +83,10 @@ int get_number(struct reader *reader, uint64_t *ret)
         return -EBADMSG;
 }
 
-/* @a / @b times 2^62, and no more than fits: what is scaled by it is a guess, the same for writer and reader. */
+/*
+ * @a / @b times 2^62, and no more than fits:
+ * what is scaled by it is a guess, the same for writer and reader.
+ */
 static uint64_t ratio(uint64_t a, uint64_t b)
 {
         __extension__ typedef unsigned __int128 wide;

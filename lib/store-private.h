@@ -2,7 +2,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What the files of the store share among themselves, and nobody else includes. SQLite stays behind this line. */
+/*
+ * What the files of the store share among themselves,
+ * and nobody else includes. SQLite stays behind this line.
+ */
 
 #include <sqlite3.h>
 
@@ -52,9 +55,9 @@ enum statement {
 };
 
 /*
- * How far the roll-up has come, and what is gone. Every interval that ended by hour_done_ns is in the period of its
- * hour, every hour that ended by day_done_ns in the period of its day; intervals that ended by raw_gone_ns and hours
- * that ended by hour_gone_ns are not kept any more. Multiples of an hour, a day.
+ * How far the roll-up has come, and what is gone. Every interval that ended by hour_done_ns is in the period
+ * of its hour, every hour that ended by day_done_ns in the period of its day; intervals that ended by
+ * raw_gone_ns and hours that ended by hour_gone_ns are not kept any more. Multiples of an hour, a day.
  */
 struct marks {
         int64_t hour_done_ns;
@@ -176,7 +179,10 @@ int names_drop_processes(struct store *store, int64_t raw_gone_ns); /* rows that
 
 /* store-blob.c: numbers as LEB128 varints. Readers return -EBADMSG for anything that no writer wrote. */
 int put_number(struct bytes *bytes, uint64_t number);
-/* @shaped: it stands in one blob with others, and may be written as what differs from one before (store->shape). */
+/*
+ * @shaped: it stands in one blob with others,
+ * and may be written as what differs from one before (store->shape).
+ */
 int put_usage(struct store *store, struct bytes *bytes, const struct usage *usage, bool shaped);
 struct reader {
         const unsigned char *at;
@@ -195,7 +201,10 @@ int totals_add_period(struct store *store, struct totals *totals, int64_t period
 /* An interval's or a period's own numbers. */
 struct times {
         int64_t start_ns, end_ns;
-        /* elapsed_ns, known_ns, percent_known_ns, discharge_uj, discharge_npercent, counted_ns, shared_ns: as the columns */
+        /*
+         * elapsed_ns, known_ns, percent_known_ns, discharge_uj,
+         * discharge_npercent, counted_ns, shared_ns: as the columns
+         */
         int64_t sums[7];
 };
 
@@ -210,7 +219,10 @@ int marks_read(struct store *store, struct marks *ret);
 /* An interval that comes after its hour was rolled up (the clock was put back) is added to what is there. */
 int roll_up_late(struct store *store, int64_t end_ns);
 
-/* Start of the hour or day that a moment at its end belongs to: spans are open at their start and closed at their end. */
+/*
+ * Start of the hour or day that a moment at its end belongs to:
+ * spans are open at their start and closed at their end.
+ */
 static inline int64_t bucket_of(int64_t end_ns, int64_t length_ns)
 {
         int64_t last = end_ns - 1, rest = last % length_ns;

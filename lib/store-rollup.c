@@ -284,7 +284,10 @@ static int drop_intervals(struct store *store, int64_t until_ns)
         return err ? err : names_drop_processes(store, until_ns);
 }
 
-/* Where each retention ends. Hours never go before their details, nor either before what sums them up is done. */
+/*
+ * Where each retention ends. Hours never go before their details,
+ * nor either before what sums them up is done.
+ */
 static int drop_old(struct store *store, int64_t now_ns, const struct store_retention *retention, struct marks *marks)
 {
         int64_t raw_ns = floor_to(now_ns - (int64_t)retention->raw_hours * HOUR_NS, HOUR_NS);

@@ -13,12 +13,15 @@
 #define SCHEMA_VERSION 2
 
 /*
- * Version 1 did not say where CPU times by frequency come from, nor remember sleeps. A writer adds what is missing
- * (schema_2); a reader, who may not write, reads it as unknown.
+ * Version 1 did not say where CPU times by frequency come from, nor remember sleeps. A writer adds what is
+ * missing (schema_2); a reader, who may not write, reads it as unknown.
  */
 #define SCHEMA_OLDEST 1
 
-/* What version 2 added: `split_by` is enum cpu_split_by; a period has the time in which CPU time was split in either way. */
+/*
+ * What version 2 added: `split_by` is enum cpu_split_by;
+ * a period has the time in which CPU time was split in either way.
+ */
 static const char schema_2[] =
         "ALTER TABLE interval ADD COLUMN split_by INTEGER;"
         "ALTER TABLE period ADD COLUMN counted_ns INTEGER NOT NULL DEFAULT 0;"
@@ -27,9 +30,9 @@ static const char schema_2[] =
         " discharge_uj INTEGER, discharge_npercent INTEGER);";
 
 /*
- * Times are realtime ns; a span of time is open at its start and closed at its end. Detail goes from `interval` into
- * periods of an hour (grain 1) and those into periods of a day (grain 2), one for each bucket; `mark` says how far
- * that has come, and what is gone. Bytes are described in store-blob.c.
+ * Times are realtime ns; a span of time is open at its start and closed at its end. Detail goes from
+ * `interval` into periods of an hour (grain 1) and those into periods of a day (grain 2), one for each
+ * bucket; `mark` says how far that has come, and what is gone. Bytes are described in store-blob.c.
  */
 static const char schema_1[] =
         "CREATE TABLE app (id INTEGER PRIMARY KEY, app TEXT NOT NULL, uid INTEGER NOT NULL, name TEXT,"
@@ -246,7 +249,10 @@ static int refuse(const struct store *store, const char *why)
         return -EBADMSG;
 }
 
-/* Real tables by our names, no view that pretends to be one and no trigger: what others wrote is data only. */
+/*
+ * Real tables by our names, no view that pretends to be one and no trigger:
+ * what others wrote is data only.
+ */
 static int check_tables(struct store *store)
 {
         int64_t tables = 0, newer = 0, strangers = 0;

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Nights. Intervals go after two days and hours sum up what was awake with what was not, so each long suspend has a
- * small row of its own: what the device draws while it sleeps is learnt from many of them.
+ * Nights. Intervals go after two days and hours sum up what was awake with what was not, so each long suspend
+ * has a small row of its own: what the device draws while it sleeps is learnt from many of them.
  */
 
 #include <errno.h>
@@ -13,7 +13,10 @@
 #include "tuning.h"
 #include "util.h"
 
-/* Also without a known discharge there is nothing to learn: it was on a charger, or its battery says nothing. */
+/*
+ * Also without a known discharge there is nothing to learn:
+ * it was on a charger, or its battery says nothing.
+ */
 static bool is_sleep(const struct interval *interval)
 {
         return interval->suspend_ns >= TUNING_SLEEP_NS && interval->suspend_ns <= interval->elapsed_ns &&

@@ -25,8 +25,8 @@
 #define BUSY_MS 2000
 
 /*
- * One writer: a lock file beside the database, since SQLite's own locks last no longer than a transaction. It goes
- * away with the writer; whoever then holds the old file starts over.
+ * One writer: a lock file beside the database, since SQLite's own locks last no longer than a transaction. It
+ * goes away with the writer; whoever then holds the old file starts over.
  */
 static int lock_once(const char *path, int *ret)
 {
@@ -121,8 +121,8 @@ static int connect_database(struct store *store, int flags, const char *name)
                 sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
                 sqlite3_exec(store->db, "PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
                 /*
-                 * KiB: a writer appends, and the service is small. Some builds of SQLite write zeros over every page that
-                 * is dropped; the folder is its owner's alone, and the battery pays.
+                 * KiB: a writer appends, and the service is small. Some builds of SQLite write zeros over
+                 * every page that is dropped; the folder is its owner's alone, and the battery pays.
                  */
                 if (store->mode == STORE_WRITE)
                         sqlite3_exec(store->db, "PRAGMA cache_size = -400; PRAGMA secure_delete = FAST", NULL, NULL, NULL);
@@ -133,8 +133,8 @@ static int connect_database(struct store *store, int flags, const char *name)
 }
 
 /*
- * A database of another user whose folder we may not write to: SQLite cannot make the shared memory that WAL needs.
- * Where no writer is (no -wal file) the file does not change, and SQLite may take it as it is.
+ * A database of another user whose folder we may not write to: SQLite cannot make the shared memory that WAL
+ * needs. Where no writer is (no -wal file) the file does not change, and SQLite may take it as it is.
  */
 static int connect_immutable(struct store *store, int code)
 {
@@ -307,7 +307,10 @@ static size_t find_busiest(const struct interval *interval)
         return busiest;
 }
 
-/* Without a shape the busiest is first: its proportions are the least rounded, and the others are written by them. */
+/*
+ * Without a shape the busiest is first:
+ * its proportions are the least rounded, and the others are written by them.
+ */
 static int put_rows(struct store *store, const struct interval *interval, int64_t end_ns)
 {
         bool shaped = interval->n_shape > 1 && interval->n_rows >= ROWS_PER_SHAPE;
@@ -333,7 +336,10 @@ static int compare_ids(const void *a, const void *b)
         return *one < *other ? -1 : *one > *other;
 }
 
-/* Ids of the apps that were alive in the background all of the time go to @set, the others into store->active. */
+/*
+ * Ids of the apps that were alive in the background all of the time go to @set,
+ * the others into store->active.
+ */
 static int sort_alive(struct store *store, const struct interval *interval, int64_t *set, size_t *n)
 {
         uint64_t awake_ns = interval->elapsed_ns - interval->suspend_ns;
@@ -433,8 +439,8 @@ static int read_last_key(struct store *store)
 }
 
 /*
- * The end is the interval's key. Two that end at once (the clock was put back, to the ns) are a ns apart. Mostly it is
- * later than all there are, and nobody need look.
+ * The end is the interval's key. Two that end at once (the clock was put back, to the ns) are a ns apart.
+ * Mostly it is later than all there are, and nobody need look.
  */
 static int find_key(struct store *store, int64_t *end_ns)
 {
@@ -463,7 +469,10 @@ static bool is_sane(const struct interval *interval)
                interval->start_realtime_ns <= interval->end_realtime_ns;
 }
 
-/* Mostly the interval is all there is to write, and a transaction by itself; whoever adds another row begins one. */
+/*
+ * Mostly the interval is all there is to write, and a transaction by itself;
+ * whoever adds another row begins one.
+ */
 int store_append(struct store *store, const struct interval *interval)
 {
         int64_t end_ns = interval->end_realtime_ns;

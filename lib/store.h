@@ -86,10 +86,11 @@ struct store_query {
 };
 
 /*
- * Calls @row for each row, ascending in time; stops at its first non-zero return and returns that. An interval belongs
- * to the span in which it ended: @from_ns < end <= @to_ns. What is not rolled up yet comes finer than asked, and
- * what only its roll-up remembers comes coarser, by its middle: every interval counts once in one of two spans that meet.
- * An app that was alive and did nothing has an empty usage with all of `have`. @row must not use @store.
+ * Calls @row for each row, ascending in time; stops at its first non-zero return and returns that. An
+ * interval belongs to the span in which it ended: @from_ns < end <= @to_ns. What is not rolled up yet comes
+ * finer than asked, and what only its roll-up remembers comes coarser, by its middle: every interval counts
+ * once in one of two spans that meet. An app that was alive and did nothing has an empty usage with all of
+ * `have`. @row must not use @store.
  */
 int store_rows(struct store *store, const struct store_query *query,
                int (*row)(void *data, const struct store_row *row), void *data);
@@ -102,7 +103,10 @@ struct store_sleep {
         double discharge_percent; /* NaN: unknown */
 };
 
-/* Calls @each for the sleeps that ended in the span, ascending; kept for longer than polls (TUNING_SLEEP_DAYS). */
+/*
+ * Calls @each for the sleeps that ended in the span, ascending;
+ * kept for longer than polls (TUNING_SLEEP_DAYS).
+ */
 int store_sleeps(struct store *store, int64_t from_ns, int64_t to_ns,
                  int (*each)(void *data, const struct store_sleep *sleep), void *data);
 

@@ -12,7 +12,10 @@
 #include "units.h"
 #include "util.h"
 
-/* Energy and time of one sleep; NaN: unknown. What it was awake for, some seconds, is taken out at idle power. */
+/*
+ * Energy and time of one sleep; NaN: unknown.
+ * What it was awake for, some seconds, is taken out at idle power.
+ */
 static double energy_j(const struct profile *profile, const struct store_sleep *sleep)
 {
         ssize_t base = profile_find(profile, TERM_BASE, 0, 0, "");

@@ -25,7 +25,8 @@ int suspend_measure(const struct profile *profile, struct store *store, struct s
 /**
  * suspend_learn() - a copy of a profile with [suspend] as this device's sleeps have it
  *
- * Return: 0; -ENODATA: there are too few sleeps, and the profile is as good as it was; -ENOMEM; -errno of the store.
+ * Return: 0; -ENODATA: there are too few sleeps, and the profile is as good as it was; -ENOMEM; -errno of the
+ * store.
  */
 int suspend_learn(const struct profile *profile, struct store *store, struct profile **ret);
 

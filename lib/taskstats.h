@@ -29,12 +29,15 @@ struct ended_thread {
 int taskstats_open(int root_fd, struct taskstats_listener **ret);
 void taskstats_free(struct taskstats_listener *listener);
 
-/* Calls @ended for each thread that ended since the last time. 0, -ENOBUFS: some were lost, or what @ended returned. */
+/*
+ * Calls @ended for each thread that ended since the last time.
+ * 0, -ENOBUFS: some were lost, or what @ended returned.
+ */
 int taskstats_read(struct taskstats_listener *listener, int (*ended)(void *data, const struct ended_thread *thread),
                    void *data);
 
 /*
- * One message of the family; false: of another, or none. It tells of a thread (PID), and for the last one of several
- * of their sum (TGID), which has no io. @message is aligned as a netlink header is.
+ * One message of the family; false: of another, or none. It tells of a thread (PID), and for the last one of
+ * several of their sum (TGID), which has no io. @message is aligned as a netlink header is.
  */
 bool taskstats_parse(const void *message, size_t length, uint16_t family, struct ended_thread *ret);

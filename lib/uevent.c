@@ -26,7 +26,10 @@ int uevent_open(void)
         return take_fd(&fd);
 }
 
-/* udev puts a header before the properties: "libudev", then magic, header size, offset and length (udev-monitor). */
+/*
+ * udev puts a header before the properties: "libudev",
+ * then magic, header size, offset and length (udev-monitor).
+ */
 static size_t properties_offset(const char *message, size_t length)
 {
         uint32_t offset;

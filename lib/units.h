@@ -2,7 +2,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Units inside: uW, uJ, uWh, uAh, ns, bytes, as integers with the unit in the name; doubles begin in the fit. */
+/*
+ * Units inside: uW, uJ, uWh, uAh, ns, bytes,
+ * as integers with the unit in the name; doubles begin in the fit.
+ */
 
 #include <stdint.h>
 

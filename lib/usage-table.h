@@ -7,8 +7,8 @@
  *
  *   name,state,time_ms,display_ms,384000,486000,...,read_bytes,write_kb,rx_kb[,tx_kb]
  *
- * A column whose head is a number is CPU time at that many kHz, in 1/100 s. The order of columns is free. Fields may
- * be quoted as in RFC 4180. KB is 1000 bytes, as MB is 1e6 in a profile.
+ * A column whose head is a number is CPU time at that many kHz, in 1/100 s. The order of columns is free.
+ * Fields may be quoted as in RFC 4180. KB is 1000 bytes, as MB is 1e6 in a profile.
  */
 
 #include <stdbool.h>

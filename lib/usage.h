@@ -61,7 +61,10 @@ struct usage {
 void usage_clear(struct usage *usage); /* frees the arrays, zeroes the rest */
 int usage_copy(struct usage *to, const struct usage *from);
 
-/* Adds amounts; `have` becomes what both counted (an empty @to takes over that of @from). 0; -ENOMEM; -EOVERFLOW. */
+/*
+ * Adds amounts; `have` becomes what both counted
+ * (an empty @to takes over that of @from). 0; -ENOMEM; -EOVERFLOW.
+ */
 int usage_add(struct usage *to, const struct usage *from);
 int usage_add_cpu(struct usage *usage, uint32_t policy, uint32_t khz, uint64_t busy_ns, uint64_t any_ns);
 int usage_add_screen(struct usage *usage, uint32_t brightness, uint64_t on_ns);

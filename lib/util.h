@@ -53,8 +53,8 @@ static inline void closedirp(DIR **dir)
 #define _cleanup_closedir_ _cleanup_(closedirp)
 
 /*
- * Asks for memory that will be needed in a moment. After half a minute of other work everything is cold, and what was asked
- * for in one go comes in the time of one of them.
+ * Asks for memory that will be needed in a moment. After half a minute of other work everything is cold, and
+ * what was asked for in one go comes in the time of one of them.
  */
 static inline void util_fetch(const void *at, size_t size)
 {

@@ -145,8 +145,9 @@ static int find_among_new(const struct vt *vt, int terminal, pid_t newest, struc
 }
 
 /*
- * A terminal is taken by a process that was just made for it (a login prompt, a display server), so of one that
- * nobody had only those are looked at that are new since the look before the last: a young one may take it later.
+ * A terminal is taken by a process that was just made for it (a login prompt, a display server), so
+ * of one that nobody had only those are looked at that are new since the look before the last: a
+ * young one may take it later.
  */
 static int find_holder(struct vt *vt, int terminal, struct job *ret)
 {

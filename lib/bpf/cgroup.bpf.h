@@ -22,7 +22,10 @@ struct {
         __type(value, __u8);
 } told_cgroups SEC(".maps");
 
-/* Most paths are far shorter than a record's room. A program is not called again on a CPU while it runs there. */
+/*
+ * Most paths are far shorter than a record's room.
+ * A program is not called again on a CPU while it runs there.
+ */
 struct {
         __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
         __uint(max_entries, 1);

@@ -51,8 +51,8 @@ struct {
 } opps_many SEC(".maps");
 
 /*
- * By pid of the process: times of its threads that have ended. Not in the leader's storage, since a thread still runs
- * to its last switch when its leader may be gone.
+ * By pid of the process: times of its threads that have ended. Not in the leader's storage, since a thread
+ * still runs to its last switch when its leader may be gone.
  */
 struct {
         __uint(type, BPF_MAP_TYPE_HASH);
@@ -200,7 +200,10 @@ int BPF_PROG(count_switch, bool preempt, struct task_struct *prev, struct task_s
                 if (opps) {
                         __u64 total_ns = prev->se.sum_exec_runtime, ran_ns = total_ns - opps->seen_ns;
 
-                        /* First seen in the middle of its life: its past was at frequencies that nobody knows. */
+                        /*
+                         * First seen in the middle of its life:
+                         * its past was at frequencies that nobody knows.
+                         */
                         if (opps->seen_ns || prev->start_boottime >= loaded_ns)
                                 give_thread(state, prev, opps, ran_ns);
                         opps->seen_ns = total_ns;
@@ -260,7 +263,10 @@ int BPF_PROG(count_frequency, unsigned int khz, unsigned int cpu)
         return 0;
 }
 
-/* The same by hand, for machines whose frequency never changes: a test feeds what a governor would have done. */
+/*
+ * The same by hand, for machines whose frequency never changes:
+ * a test feeds what a governor would have done.
+ */
 SEC("syscall")
 int feed_frequency(struct fed_frequency *fed)
 {

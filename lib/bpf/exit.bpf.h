@@ -44,8 +44,8 @@ static __always_inline void finish_record(struct process_record *record, struct 
 }
 
 /*
- * The kernel adds a child's io to the parent that waits for it; who ignores SIGCHLD never does. User space takes it
- * out again: the child's bytes are the child's.
+ * The kernel adds a child's io to the parent that waits for it; who ignores SIGCHLD never does. User space
+ * takes it out again: the child's bytes are the child's.
  */
 static __always_inline void find_heir(struct process_record *record, struct task_struct *task)
 {
@@ -87,8 +87,8 @@ int BPF_PROG(record_exit, struct task_struct *task)
 }
 
 /*
- * A process that becomes another program: what it did before was done by the old one. Those that were born since the
- * last walk have no old one that anybody knows; fork and exec are one birth.
+ * A process that becomes another program: what it did before was done by the old one. Those that were born
+ * since the last walk have no old one that anybody knows; fork and exec are one birth.
  */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(record_exec, struct task_struct *task)

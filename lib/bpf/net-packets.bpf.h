@@ -4,9 +4,10 @@
 
 /*
  * Bytes by packets, for kernels that have no hook at a socket call. A packet
- * passes in whatever context, so its socket must know whose it is: who made it, and from its first read on who
- * reads it. A socket that is accepted has its listener's owner until then. What is sent again counts again, and what
- * arrives counts then, whether it is read or not. Unknown, and nobody's: UDP sockets that are older than we are.
+ * passes in whatever context, so its socket must know whose it is: who made it, and from its first read
+ * on who reads it. A socket that is accepted has its listener's owner until then. What is sent again
+ * counts again, and what arrives counts then, whether it is read or not. Unknown, and nobody's: UDP
+ * sockets that are older than we are.
  */
 
 const volatile bool by_packets;

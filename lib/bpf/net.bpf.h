@@ -76,8 +76,8 @@ struct {
 __u32 default_kind; /* of the default route: for datagrams sent without a connection; set by user space */
 
 /*
- * A connected socket knows its device by its route. One that is not connected may be bound to an interface; else
- * its address tells loopback, and the default route the rest.
+ * A connected socket knows its device by its route. One that is not connected may be bound to an interface;
+ * else its address tells loopback, and the default route the rest.
  */
 static __always_inline int kind_of_socket(struct sock *sk)
 {

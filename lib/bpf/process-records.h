@@ -13,7 +13,10 @@
 #define BPF_CPUS_MAX 256
 #define BPF_POLICIES_MAX 16
 
-/* Totals of one process, its exited threads included, its reaped children too where the kernel adds them (io). */
+/*
+ * Totals of one process, its exited threads included,
+ * its reaped children too where the kernel adds them (io).
+ */
 struct process_totals {
         __u64 cpu_ns;
         __u64 read_bytes;
@@ -68,8 +71,8 @@ struct cgroup_record {
 #define CGROUPS_TOLD 1024 /* that user space has heard of */
 
 /*
- * A process in the order of the kernel's list, of which a walk needs no more to see that it did nothing. Records have a
- * place of their own for as long as a process lives.
+ * A process in the order of the kernel's list, of which a walk needs no more to see that it did nothing.
+ * Records have a place of their own for as long as a process lives.
  */
 struct walked {
         __u64 task;   /* its address, which is not another's for as long as it lives */

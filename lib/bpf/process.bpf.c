@@ -65,7 +65,10 @@ struct {
         __uint(value_size, sizeof(__u64));
 } record_opps SEC(".maps");
 
-/* Places of the records that this walk wrote; the others are as they were. (An array's elements are 8 bytes apart.) */
+/*
+ * Places of the records that this walk wrote; the others are as they were.
+ * (An array's elements are 8 bytes apart.)
+ */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
         __uint(map_flags, BPF_F_MMAPABLE);
@@ -100,8 +103,8 @@ struct {
 } free_places SEC(".maps");
 
 /*
- * Which walk: `fresh` begins anew with all places empty; `after_ns` leaves out processes that began before, for the next
- * part where records are too few.
+ * Which walk: `fresh` begins anew with all places empty; `after_ns` leaves out processes that began before,
+ * for the next part where records are too few.
  */
 struct {
         __u64 after_ns;
@@ -112,15 +115,19 @@ struct {
         __u32 full;
         __u32 n_free;   /* of the places below n_places */
         __u32 n_places;
-        /* Counters of the walk. In memory, since the verifier would follow those in registers through each round. */
+        /*
+         * Counters of the walk.
+         * In memory, since the verifier would follow those in registers through each round.
+         */
         __u32 at, n_before;
         __u64 task;   /* that is looked for */
         __u64 end_ns; /* boottime; who began later is new */
 } walk_state;
 
 /*
- * To be read and nothing else. For each pointer that is read through one that it trusts, the verifier goes through the
- * names of all the kernel's types, in each state of the program: that took 15 times as long as all the rest of it.
+ * To be read and nothing else. For each pointer that is read through one that it trusts, the verifier
+ * goes through the names of all the kernel's types, in each state of the program: that took 15 times as
+ * long as all the rest of it.
  */
 static __always_inline struct task_struct *read_only(struct task_struct *task)
 {
@@ -194,9 +201,9 @@ static __always_inline __u64 cpu_of_all(struct task_struct *task)
 }
 
 /*
- * A process that has not run since did nothing at all: no time, no bytes, no new thread, name or user. Where it had one
- * thread, that one's runtime tells, and nothing else of it is looked at: each further line of the cache costs as much as
- * all the rest of this.
+ * A process that has not run since did nothing at all: no time, no bytes, no new thread, name or user. Where
+ * it had one thread, that one's runtime tells, and nothing else of it is looked at: each further line of the
+ * cache costs as much as all the rest of this.
  */
 static __always_inline bool is_unchanged(struct task_struct *task, const struct walked *old)
 {
@@ -204,8 +211,8 @@ static __always_inline bool is_unchanged(struct task_struct *task, const struct 
 }
 
 /*
- * Where in the walk before @task is, from where we are: it is the first, unless some that stood before it are gone.
- * A function that the verifier checks once, as it does with the next.
+ * Where in the walk before @task is, from where we are: it is the first, unless some that stood before it are
+ * gone. A function that the verifier checks once, as it does with the next.
  */
 #define MOST_GONE 128
 __noinline __u32 find_walked(void)
@@ -294,7 +301,10 @@ static __always_inline __u64 take_place(void)
         return place ? *place : max_records;
 }
 
-/* Writes its record, and tells where. Its parent is asked for once: it names a new one, and is a task to be fetched. */
+/*
+ * Writes its record, and tells where. Its parent is asked for once:
+ * it names a new one, and is a task to be fetched.
+ */
 static __always_inline bool write_record(struct task_struct *task, __u64 place, bool fresh)
 {
         __u32 index = place, n_changed = walk_state.n_changed;
@@ -313,9 +323,9 @@ static __always_inline bool write_record(struct task_struct *task, __u64 place, 
 }
 
 /*
- * A walk waits for memory: two lines of each process, the second of which is only known when the first is there. From the
- * walk before we know where those of the next ones are, and load them ahead, several at a time. If one is no more,
- * its memory is read all the same, and nothing is made of it.
+ * A walk waits for memory: two lines of each process, the second of which is only known when the first is
+ * there. From the walk before we know where those of the next ones are, and load them ahead, several at a
+ * time. If one is no more, its memory is read all the same, and nothing is made of it.
  */
 #define AHEAD 8
 static __always_inline void load_ahead(void)
@@ -349,9 +359,9 @@ static __always_inline struct walked *remember(struct task_struct *task, const s
 }
 
 /*
- * The kernel's list keeps its order: who is gone leaves a gap, and who is new stands at its end, so the walk before is
- * read along. A process in which another thread than the first executes a program gets another task in the
- * same spot: to us it is gone, and new.
+ * The kernel's list keeps its order: who is gone leaves a gap, and who is new stands at its end, so the walk
+ * before is read along. A process in which another thread than the first executes a program gets another task
+ * in the same spot: to us it is gone, and new.
  */
 SEC("syscall")
 int walk(void *ctx)

@@ -19,7 +19,10 @@ static __always_inline void add_thread(struct process_totals *totals, const stru
         add_io(totals, &thread->ioac);
 }
 
-/* Who it is but for its parent, another task to be fetched, and what its exited threads (for io, its reaped children) had. */
+/*
+ * Who it is but for its parent, another task to be fetched,
+ * and what its exited threads (for io, its reaped children) had.
+ */
 static __always_inline void start_record(struct process_record *record, const struct task_struct *task,
                                          __u32 kind)
 {

@@ -20,7 +20,10 @@ void cell_init(struct cell *cell, const struct profile *truth, const struct volt
         cell->full_c = cell->full_j / mean_v;
 }
 
-/* Piecewise linear, flat outside. The charge moves slowly, so the piece in use is nearly always the last one. */
+/*
+ * Piecewise linear, flat outside. The charge moves slowly,
+ * so the piece in use is nearly always the last one.
+ */
 static double open_circuit(struct cell *cell)
 {
         const struct voltage_point *points = cell->voltage;

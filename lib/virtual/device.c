@@ -9,7 +9,10 @@
 #include "units.h"
 #include "util.h"
 
-/* What each stream of random numbers is for. The device's own constants come from its seed and nothing else. */
+/*
+ * What each stream of random numbers is for.
+ * The device's own constants come from its seed and nothing else.
+ */
 #define STREAM_HIDDEN UINT64_C(0x68696464656e)
 
 static int copy_voltage(struct virtual_device *device, const struct profile_virtual *truth)
@@ -141,8 +144,8 @@ double device_battery_w(const struct virtual_device *device, double power_w)
 }
 
 /*
- * Bursts have an energy and no length: they take their charge at once. Returns what those of this step take. The
- * phase is allowed a rounding, so that 0.1 per second are ten in 100 s.
+ * Bursts have an energy and no length: they take their charge at once. Returns what those of this step take.
+ * The phase is allowed a rounding, so that 0.1 per second are ten in 100 s.
  */
 static double step_bursts(struct virtual_device *device, double dt_s)
 {

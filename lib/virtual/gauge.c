@@ -60,7 +60,10 @@ static uint64_t period_ns(double period_s)
         return period_s > 0 ? (uint64_t)llround(fmax(period_s, SHORTEST_PERIOD_S) * 1e9) : 0;
 }
 
-/* All hidden constants are drawn, in this order, whether a file uses them or not: one key changes one effect. */
+/*
+ * All hidden constants are drawn, in this order,
+ * whether a file uses them or not: one key changes one effect.
+ */
 void gauge_init(struct gauge *gauge, const struct profile_virtual *device, struct rng *hidden, struct rng *run)
 {
         struct nonlinearity error;

@@ -63,7 +63,10 @@ static int list_opps(struct power_policy *policy, const struct profile *truth)
         return 0;
 }
 
-/* Linear between the points that the file gives, the nearest outside, 0 without any: as the model reads a profile. */
+/*
+ * Linear between the points that the file gives,
+ * the nearest outside, 0 without any: as the model reads a profile.
+ */
 static void fill_term(struct power_policy *policy, const struct profile *truth, enum term term)
 {
         uint32_t as = profile_as(truth, policy->policy);
@@ -127,7 +130,10 @@ static int add_policy(struct power_model *model, const struct profile *truth, co
         return 0;
 }
 
-/* CPUs with a clock each that are as one another are a package; its number is that of its first policy, and one. */
+/*
+ * CPUs with a clock each that are as one another are a package;
+ * its number is that of its first policy, and one.
+ */
 static void find_packages(struct power_model *model, const struct profile *truth)
 {
         for (size_t i = 0; i < model->n_policies; i++) {

@@ -65,7 +65,10 @@ static uint32_t policy_cpus(const struct profile_policy *policy)
         return policy->n_cpus ? policy->n_cpus : 1;
 }
 
-/* "khz" is policy 0, "khz.4" policy 4. Index of the policy in the profile; sets @first to its first CPU's index. */
+/*
+ * "khz" is policy 0, "khz.4" policy 4.
+ * Index of the policy in the profile; sets @first to its first CPU's index.
+ */
 static int find_policy(const struct parser *parser, const struct ini_place *place, const char *key, size_t *first)
 {
         const char *dot = strchr(key, '.');

@@ -37,13 +37,19 @@ struct scenario {
 int scenario_parse(const char *text, size_t length, const char *name, const struct profile *truth,
                    const struct log *log, struct scenario **ret);
 
-/* Reads a shipped scenario by its name, or a file, and parses it. 0; -ENOENT; -EINVAL; another negative errno. */
+/*
+ * Reads a shipped scenario by its name, or a file, and parses it.
+ * 0; -ENOENT; -EINVAL; another negative errno.
+ */
 int scenario_load(const char *name_or_file, const struct profile *truth, const struct log *log,
                   struct scenario **ret);
 void scenario_free(struct scenario *scenario);
 void scenario_freep(struct scenario **scenario);
 
-/* Sets the device's screen, radio and work to what the scenario wants from @now_ns on. 0 or a negative errno. */
+/*
+ * Sets the device's screen, radio and work to what the scenario wants from @now_ns on.
+ * 0 or a negative errno.
+ */
 int scenario_apply(const struct scenario *scenario, uint64_t now_ns, struct virtual_device *device);
 /* The next moment after @now_ns at which a segment begins or ends; UINT64_MAX: none. */
 uint64_t scenario_next_ns(const struct scenario *scenario, uint64_t now_ns);

@@ -13,9 +13,9 @@ struct virtual_source {
 };
 
 /*
- * A gauge shows charge where the device has a voltage curve, and energy where it has none: percent is energy then,
- * and a charge without a voltage would mean nothing. The level finer than a percent is shown only where it has
- * finer steps.
+ * A gauge shows charge where the device has a voltage curve, and energy where it has none: percent is energy
+ * then, and a charge without a voltage would mean nothing. The level finer than a percent is shown only
+ * where it has finer steps.
  */
 static void read_battery(struct virtual_device *device, struct battery *battery)
 {
@@ -128,7 +128,10 @@ static int read_process(struct virtual_device *device, const struct app *app, st
         return 0;
 }
 
-/* Those alive; and those that ended since the last look, once more with their last totals, so that nothing is lost. */
+/*
+ * Those alive; and those that ended since the last look,
+ * once more with their last totals, so that nothing is lost.
+ */
 static int read_processes(struct virtual_device *device, struct sample *sample)
 {
         for (size_t i = 0; i < device->n_apps; i++) {

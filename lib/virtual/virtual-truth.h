@@ -29,7 +29,7 @@ struct virtual_truth {
 void virtual_truth_read(struct virtual_device *device, struct virtual_truth *ret);
 void virtual_truth_reset(struct virtual_device *device);
 /*
- * True power for the work and settings in force, averaged over noise: daemons and spikes at their mean, byte rates
- * nominal, bursts spread out, the temperature steady in a room of 25 C.
+ * True power for the work and settings in force, averaged over noise: daemons and spikes at their mean, byte
+ * rates nominal, bursts spread out, the temperature steady in a room of 25 C.
  */
 double virtual_truth_power_w(const struct virtual_device *device);

@@ -16,7 +16,10 @@
 
 struct virtual_device;
 
-/* Noise is drawn from a different stream for each purpose; the device's hidden constants from its seed alone. */
+/*
+ * Noise is drawn from a different stream for each purpose;
+ * the device's hidden constants from its seed alone.
+ */
 enum virtual_stream {
         VIRTUAL_CALIBRATE,
         VIRTUAL_SIMULATE,
@@ -48,7 +51,10 @@ void virtual_freep(struct virtual_device **device);
 /* Finds NAME among the shipped virtual devices, or FILE; "virtual:" in front is allowed. */
 int virtual_load(const char *name_or_file, const struct log *log, struct profile **ret);
 
-/* Path of a shipped file: @folder "" for devices, "scenarios/" for those. A name with a / or .ini is a path already. */
+/*
+ * Path of a shipped file: @folder "" for devices, "scenarios/" for those.
+ * A name with a / or .ini is a path already.
+ */
 int virtual_path(const char *folder, const char *name, const struct log *log, char **ret);
 
 uint64_t virtual_now_ns(const struct virtual_device *device);   /* boottime since it was opened */
@@ -63,14 +69,18 @@ int virtual_set_khz(struct virtual_device *device, uint32_t policy, uint32_t khz
 int virtual_set_screen(struct virtual_device *device, bool on, uint32_t brightness);
 int virtual_set_wifi(struct virtual_device *device, bool on);
 
-/* A charger feeds so much into the device, and what this does not use into the battery, until that is full. 0: none. */
+/*
+ * A charger feeds so much into the device,
+ * and what this does not use into the battery, until that is full. 0: none.
+ */
 int virtual_set_charger(struct virtual_device *device, double power_w);
 /* The true charge, as if the battery had been changed. */
 int virtual_set_percent(struct virtual_device *device, double percent);
 double virtual_temperature_c(const struct virtual_device *device);
 
 /*
- * Replaces all that runs. Overlapping work adds up: per core the sum is capped at 1 and cut in proportion; a policy
- * runs at the highest frequency asked, else at what virtual_set_khz() said. The foreground app has the screen.
+ * Replaces all that runs. Overlapping work adds up: per core the sum is capped at 1 and cut in
+ * proportion; a policy runs at the highest frequency asked, else at what virtual_set_khz() said. The
+ * foreground app has the screen.
  */
 int virtual_set_work(struct virtual_device *device, const struct virtual_work *work, size_t n);
