@@ -3,7 +3,8 @@
 #pragma once
 
 /*
- * One command of joulecast-calibrate. main() fills it step by step; each step has said its sentence where it fails.
+ * One command of joulecast-calibrate. main() fills it step by step; each step has said its sentence where it
+ * fails.
  */
 
 #include <signal.h>

@@ -21,7 +21,10 @@ static void print_amounts(FILE *file, const struct dry_run *dry_run)
         fprintf(file, "; below %.0f %% of charge it never goes.\n", refuse_floor_percent(dry_run->description));
 }
 
-/* Sixteen frequency policies are not sixteen things to be measured; said before somebody wonders at the hours. */
+/*
+ * Sixteen frequency policies are not sixteen things to be measured;
+ * said before somebody wonders at the hours.
+ */
 static void print_groups(FILE *file, const struct hardware_description *description)
 {
         for (size_t i = 0; i < description->n_policies; i++)

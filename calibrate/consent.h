@@ -2,7 +2,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The few lines that one agrees to before a machine is held: how long, how much of what, and what is touched. */
+/*
+ * The few lines that one agrees to before a machine is held:
+ * how long, how much of what, and what is touched.
+ */
 
 #include <stdio.h>
 
@@ -11,7 +14,10 @@
 /* @when: "now", "tonight at 01:30". */
 void consent_print(FILE *file, const struct dry_run *dry_run, const char *when);
 
-/* 1: it must be asked for; 0: --yes was said, or nothing real is held; -ENOTTY: it must, and nobody is there. */
+/*
+ * 1: it must be asked for; 0: --yes was said, or nothing real is held;
+ * -ENOTTY: it must, and nobody is there.
+ */
 int consent_needed(const struct options *options);
 /* After consent_print(). 0: go on; -ECANCELED: no. */
 int consent_ask(void);

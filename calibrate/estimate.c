@@ -108,8 +108,9 @@ static double gauge_left_s(const struct night *night)
 }
 
 /*
- * Each observation that the follower chooses narrows the interval by about this part, and takes about this part of the
- * time that one of the block took: idle is behind us. Both from nights on the shipped virtual devices.
+ * Each observation that the follower chooses narrows the interval by about this part, and takes
+ * about this part of the time that one of the block took: idle is behind us. Both from nights on
+ * the shipped virtual devices.
  */
 #define NARROWS_BY 0.055
 #define SHORTER 0.65

@@ -61,24 +61,34 @@ struct hardware_ops {
         int (*describe)(struct hardware *hardware, struct hardware_description *ret);
         uint64_t (*now_ns)(struct hardware *hardware);                       /* boottime */
         int64_t (*realtime_ns)(struct hardware *hardware);
-        /* Over WiFi it may move so much from now on, both ways: nothing before. NULL: it moves nothing real. */
+        /*
+         * Over WiFi it may move so much from now on, both ways:
+         * nothing before. NULL: it moves nothing real.
+         */
         void (*limit_wifi)(struct hardware *hardware, double bytes);
-        /* Takes the device: all that will change is journalled first. restore() gives it back. NULL: nothing to take. */
+        /*
+         * Takes the device: all that will change is journalled first.
+         * restore() gives it back. NULL: nothing to take.
+         */
         int (*begin)(struct hardware *hardware);
         /*
-         * Whether it may be held now, as @sample shows it. 0; -EAGAIN: not now (plugged in, somebody is using it, too
-         * hot): give it back and ask again later; -ECANCELED: the calibration must end; -EIO: it may, but the mode's
-         * load does not run as asked, and what is measured is worth nothing. @reason: a phrase. NULL: always.
+         * Whether it may be held now, as @sample shows it. 0; -EAGAIN: not now (plugged in, somebody is
+         * using it, too hot): give it back and ask again later; -ECANCELED: the calibration must end; -EIO:
+         * it may, but the mode's load does not run as asked, and what is measured is worth nothing.
+         * @reason: a phrase. NULL: always.
          */
         int (*may_go_on)(struct hardware *hardware, const struct sample *sample, char *reason, size_t size);
         /* May end early: there is news. -EINTR: a signal came; -ENODATA: battery empty */
         int (*wait)(struct hardware *hardware, uint64_t until_ns);
         int (*read)(struct hardware *hardware, struct sample *sample);       /* through lib's sources */
-        /* The clocks and the battery alone, for the many looks that wait for a step; NULL: read() costs nothing. */
+        /*
+         * The clocks and the battery alone, for the many looks that wait for a step;
+         * NULL: read() costs nothing.
+         */
         int (*read_battery)(struct hardware *hardware, struct sample *sample);
         /*
-         * Pins, settings and load, all of it. -EOPNOTSUPP: not this mode, said to the log; leave it out of the night.
-         * -ENOTCONN: not now, no access point can be reached; it may come back.
+         * Pins, settings and load, all of it. -EOPNOTSUPP: not this mode, said to the log; leave it out of
+         * the night. -ENOTCONN: not now, no access point can be reached; it may come back.
          */
         int (*apply)(struct hardware *hardware, const struct mode *mode);
         int (*restore)(struct hardware *hardware);                           /* everything as it was; safe to repeat */
@@ -109,8 +119,8 @@ struct profile;
 int hardware_virtual_open(const struct profile *truth, uint64_t seed, double start_percent, const struct log *log,
                           struct hardware **ret);
 /*
- * The same by name or file, as --device says it. Its clock starts now, but not before @not_before_ns, where a resumed
- * night ended (virtual time runs ahead). Errors have said their sentence.
+ * The same by name or file, as --device says it. Its clock starts now, but not before @not_before_ns, where a
+ * resumed night ended (virtual time runs ahead). Errors have said their sentence.
  */
 int hardware_virtual_load(const char *device, uint64_t seed, double start_percent, int64_t not_before_ns,
                           const struct log *log, struct hardware **ret);

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * What a start has to say waits until it is sure that it will ask: whoever is refused gets one sentence, the refusal,
- * and nothing about a night that will not be.
+ * What a start has to say waits until it is sure that it will ask: whoever is refused gets one sentence, the
+ * refusal, and nothing about a night that will not be.
  */
 
 #include <stddef.h>

@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* joulecast-calibrate: holds a device in one state after another, watches its battery, and has a profile fitted. */
+/*
+ * joulecast-calibrate: holds a device in one state after another,
+ * watches its battery, and has a profile fitted.
+ */
 
 #include <errno.h>
 #include <fcntl.h>

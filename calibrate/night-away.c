@@ -13,9 +13,9 @@
 #include "units.h"
 
 /*
- * Each try holds the machine for less than a minute (wifi.c) and loses the level's step, a percent of the battery at
- * most. A router that starts again takes some minutes, one that is switched off at night some hours: twice as long
- * after each try, six tries are over five hours.
+ * Each try holds the machine for less than a minute (wifi.c) and loses the level's step, a percent of the
+ * battery at most. A router that starts again takes some minutes, one that is switched off at night some
+ * hours: twice as long after each try, six tries are over five hours.
  */
 #define RETRY_S 600.0
 #define TRIES_MAX 6

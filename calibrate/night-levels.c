@@ -91,8 +91,9 @@ static int burn_once(struct night *night)
 }
 
 /*
- * Whether charge_now may be believed. Some firmware makes it of the percentage, and then it is no finer; some lets it
- * stand, or run at its own pace (by a quarter, when both have fallen so far that their steps do not explain it).
+ * Whether charge_now may be believed. Some firmware makes it of the percentage, and then it is no finer;
+ * some lets it stand, or run at its own pace (by a quarter, when both have fallen so far that their
+ * steps do not explain it).
  */
 #define COARSE_PERCENT 0.9
 #define STRAY_PERCENT 2.0
@@ -245,7 +246,10 @@ static size_t next_blind(struct night *night)
         }
 }
 
-/* The follower hears with the next observation that its mode cannot be run; until then another of the block. */
+/*
+ * The follower hears with the next observation that its mode cannot be run;
+ * until then another of the block.
+ */
 static size_t instead_of(const struct night *night, size_t mode)
 {
         size_t best = SIZE_MAX;

@@ -12,8 +12,8 @@
 #include "units.h"
 
 /*
- * Whoever plugs in at one in the morning may pull the plug at two; later than that it is day, and a night that went on
- * under somebody's hands would surprise. The next --resume goes on.
+ * Whoever plugs in at one in the morning may pull the plug at two; later than that it is day, and a night
+ * that went on under somebody's hands would surprise. The next --resume goes on.
  */
 #define PAUSE_MAX_S 7200.0
 #define PAUSE_POLL_S 10.0

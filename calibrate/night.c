@@ -54,8 +54,8 @@ static double longest_s(const struct night *night, size_t mode)
 }
 
 /*
- * A storage, a network or a radio that did not do what it was asked twice will hardly do it the third time: a percent
- * of the battery each. What disturbs the CPU or plugs a charger in passes.
+ * A storage, a network or a radio that did not do what it was asked twice will hardly do it the third time: a
+ * percent of the battery each. What disturbs the CPU or plugs a charger in passes.
  */
 #define REFUSED_MAX 2
 

@@ -74,8 +74,8 @@ double night_left_at(const struct night *night);
 int64_t night_ended_ns(const struct night *night); /* realtime of its last observation's end */
 
 /*
- * 0: ended by itself or by a limit (`stopped`); -EINTR: asked to stop; -EPROTO: the gauge or the fine level does not do
- * what it shows, said to the log; another negative errno after a sentence.
+ * 0: ended by itself or by a limit (`stopped`); -EINTR: asked to stop; -EPROTO: the gauge or the fine level
+ * does not do what it shows, said to the log; another negative errno after a sentence.
  */
 int night_run(struct night *night);
 
@@ -83,7 +83,10 @@ double night_used_percent(const struct night *night);
 double night_hours(const struct night *night);
 double night_hours_left(const struct night *night); /* NaN unknown */
 
-/* Of what this machine's storages and its network must bear, by the options and the method: lowers the plan to them. */
+/*
+ * Of what this machine's storages and its network must bear,
+ * by the options and the method: lowers the plan to them.
+ */
 void night_limits(struct night *night);
 
 /* Before anything runs: what a whole night takes, roughly. */

@@ -9,7 +9,10 @@
 
 #include "util.h"
 
-/* Integers travel as JSON numbers, which are doubles: beyond 2^53 (104 days in ns, 9 PB) they would be rounded. */
+/*
+ * Integers travel as JSON numbers, which are doubles:
+ * beyond 2^53 (104 days in ns, 9 PB) they would be rounded.
+ */
 #define JSON_INTEGER_MAX 9007199254740992.0
 
 const char *const observation_method_names[] = { "percent", "gauge", "ticks", NULL };

@@ -63,8 +63,8 @@ struct observation_run {
 };
 
 /*
- * Each error below has said its sentence to @log. Writing makes file and folders (0700, 0600) and locks them: a second
- * writer gets -EBUSY. Reading: -ENOENT, or -ENODATA where nothing was ever written.
+ * Each error below has said its sentence to @log. Writing makes file and folders (0700, 0600) and locks them:
+ * a second writer gets -EBUSY. Reading: -ENOENT, or -ENODATA where nothing was ever written.
  */
 int observations_open(const char *path, bool write, const struct log *log, struct observations **ret);
 void observations_close(struct observations *observations);
@@ -98,9 +98,10 @@ void observation_clear(struct observation *observation);
 struct cJSON;
 
 /*
- * A usage as JSON: the struct's words. Amounts of a component that was not counted are null, "cpu" is a list of
- * {"policy", "khz", "busy_ns", "any_ns"}, "screen" one of {"brightness": number or null, "on_ns"}.
- * An observation has all its members ("id", "run" and "start_realtime_ns" as decimal strings), "method" and "usage".
+ * A usage as JSON: the struct's words. Amounts of a component that was not counted are null, "cpu" is a list
+ * of {"policy", "khz", "busy_ns", "any_ns"}, "screen" one of {"brightness": number or null, "on_ns"}.
+ * An observation has all its members ("id", "run" and "start_realtime_ns" as decimal strings), "method" and
+ * "usage".
  */
 struct cJSON *usage_to_json(const struct usage *usage);
 int usage_from_json(const struct cJSON *json, struct usage *ret);

@@ -197,7 +197,10 @@ int observations_open(const char *path, bool write, const struct log *log, struc
         return 0;
 }
 
-/* The lock's descriptor goes last: closing any descriptor of a file drops the locks that SQLite holds on it. */
+/*
+ * The lock's descriptor goes last:
+ * closing any descriptor of a file drops the locks that SQLite holds on it.
+ */
 void observations_close(struct observations *observations)
 {
         if (!observations)

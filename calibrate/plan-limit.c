@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Real storages wear and real data costs money: what a night may write and move over WiFi, and a plan within it. */
+/*
+ * Real storages wear and real data costs money:
+ * what a night may write and move over WiFi, and a plan within it.
+ */
 
 #include "plan.h"
 
@@ -119,7 +122,10 @@ static double needed_bytes(const struct limiter *limiter, const struct budget *b
         return bytes;
 }
 
-/* In rounds, so that each mode comes once before one comes twice; those of the block before those that check. */
+/*
+ * In rounds, so that each mode comes once before one comes twice;
+ * those of the block before those that check.
+ */
 static void limit_visits(const struct limiter *limiter, const struct budget *budget)
 {
         double left = OURS * budget->limit_bytes;

@@ -11,7 +11,10 @@
 #include "units.h"
 #include "util.h"
 
-/* Of the @k-th extra frequency mode: does it come in this pass? Modes stand in pairs, one core and all cores. */
+/*
+ * Of the @k-th extra frequency mode:
+ * does it come in this pass? Modes stand in pairs, one core and all cores.
+ */
 static bool extra_comes(size_t k, uint32_t pass)
 {
         size_t point = k / 2;
@@ -36,8 +39,8 @@ static bool comes(const struct planned_mode *mode, uint32_t pass, bool extras, s
 }
 
 /*
- * A pass of the gauge comes back to idle every four dwells or so: the base is in every row, and what the daemons do
- * meanwhile shows there best. It costs next to no battery.
+ * A pass of the gauge comes back to idle every four dwells or so: the base is in every row, and what the
+ * daemons do meanwhile shows there best. It costs next to no battery.
  */
 #define IDLES_IN_PASS 6
 #define IDLE 0 /* the first of every plan */
@@ -121,8 +124,8 @@ int plan_usage(const struct hardware_description *description, const struct mode
 }
 
 /*
- * What a device may draw in a mode, for the expected hours only: AppScope's and SApp's phones at a battery of 15 Wh,
- * scaled by the battery at hand. Coarse (a factor of 1.5 either way) and said to be so.
+ * What a device may draw in a mode, for the expected hours only: AppScope's and SApp's phones at a battery of
+ * 15 Wh, scaled by the battery at hand. Coarse (a factor of 1.5 either way) and said to be so.
  */
 static double guess_mw(const struct hardware_description *description, const struct mode *mode)
 {

@@ -2,10 +2,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * SApp's own procedure (Bramble, Swift: Predicting Power Usage of Android Applications, section 3.1 and figure 1), to
- * the letter: the display at 70 % in white; every frequency in random order; reads and writes of 32,000 bytes, 1,200
- * in a pass; WiFi receiving. One spin thread a core at the median frequency under all but the CPU's own modes, which
- * have them too. Three iterations of one percent each; the fit keeps the one of median length.
+ * SApp's own procedure (Bramble, Swift: Predicting Power Usage of Android Applications, section 3.1 and
+ * figure 1), to the letter: the display at 70 % in white; every frequency in random order; reads and
+ * writes of 32,000 bytes, 1,200 in a pass; WiFi receiving. One spin thread a core at the median frequency
+ * under all but the CPU's own modes, which have them too. Three iterations of one percent each; the fit
+ * keeps the one of median length.
  */
 
 #include "plan.h"
@@ -41,7 +42,10 @@ static struct mode spinning(const struct hardware_description *description, cons
         return mode;
 }
 
-/* With several policies (the paper's device had one) the others idle, so that a frequency has a cost of its own. */
+/*
+ * With several policies (the paper's device had one)
+ * the others idle, so that a frequency has a cost of its own.
+ */
 static int add_frequencies(struct plan *plan, const struct hardware_description *description)
 {
         for (size_t i = 0; i < description->n_policies; i++) {

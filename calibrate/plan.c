@@ -14,8 +14,8 @@
 const char *const plan_role_names[] = { "block", "extra", "candidate", "held back", "burn" };
 
 /*
- * Five levels of brightness as shares of the maximum: dense where the curve bends (AppScope's table 3 was measured at
- * 5, 55, 105, 178 and 255 of 255). Never 0: on many panels that is off.
+ * Five levels of brightness as shares of the maximum: dense where the curve bends (AppScope's table 3 was
+ * measured at 5, 55, 105, 178 and 255 of 255). Never 0: on many panels that is off.
  */
 static const double display_levels[] = { 0.0196, 0.2157, 0.4118, 0.698, 1 };
 #define DISPLAY_MIDDLE 2
@@ -107,8 +107,9 @@ static int add_cpu(struct plan *plan, const struct hardware_description *descrip
 }
 
 /*
- * The block has both ends and the middle with one core and with all: without both, what cores share cannot be told
- * from what they do not. One core takes the point above the middle, which the smoothness of the curves carries over.
+ * The block has both ends and the middle with one core and with all: without both, what cores share
+ * cannot be told from what they do not. One core takes the point above the middle, which the smoothness
+ * of the curves carries over.
  */
 static int add_policy(struct plan *plan, const struct hardware_description *description, size_t policy)
 {
@@ -252,8 +253,8 @@ struct mixture {
 };
 
 /*
- * Candidates: a small coefficient beside a heavy load that shortens the step, and what people's apps are like: to know
- * such a sum directly is worth more than to know each part.
+ * Candidates: a small coefficient beside a heavy load that shortens the step, and what people's apps are
+ * like: to know such a sum directly is worth more than to know each part.
  */
 static const struct mixture mixtures[] = {
         { .name = "mixed.display-wifi", .level = 1, .wifi = true },

@@ -52,9 +52,9 @@ int plan_add(struct plan *plan, enum plan_role role, const struct mode *mode);
 const struct planned_mode *plan_find(const struct plan *plan, const char *name);
 
 /*
- * Loads of the components that have no frequency: heavy enough to stand out of the noise in one step, light enough for
- * a phone's flash and radio; a device with a larger battery draws more, and gets more of them. What the counters then
- * say is what counts.
+ * Loads of the components that have no frequency: heavy enough to stand out of the noise in one step, light
+ * enough for a phone's flash and radio; a device with a larger battery draws more, and gets more of them.
+ * What the counters then say is what counts.
  */
 struct plan_rates {
         double read_mb_per_s, write_mb_per_s, rx_mb_per_s, tx_mb_per_s;
@@ -69,8 +69,8 @@ struct plan_limits {
 };
 
 /*
- * Lowers the rates of a plan, then how often its modes come, until all that it is sure to do stays within @limits. The
- * log is told which coefficient suffers.
+ * Lowers the rates of a plan, then how often its modes come, until all that it is sure to do stays within
+ * @limits. The log is told which coefficient suffers.
  */
 void plan_limit(const struct hardware_description *description, enum observation_method method, uint32_t passes,
                 const struct plan_limits *limits, const struct log *log, struct plan *plan);

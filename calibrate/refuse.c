@@ -13,8 +13,9 @@
 #include "units.h"
 
 /*
- * Thresholds. The daemons, spikes, leakage and wander of an ordinary phone stay far below them, so that a night is not
- * refused for what the fit can see through; the regressors are what the counters say, not what was asked.
+ * Thresholds. The daemons, spikes, leakage and wander of an ordinary phone stay far below them, so
+ * that a night is not refused for what the fit can see through; the regressors are what the
+ * counters say, not what was asked.
  */
 #define SHARE_AT_TARGET 0.98    /* of the busy time at the frequency that was asked; less is throttling */
 #define FOREIGN_CORES 0.25      /* of one core, beside our own load */
@@ -77,7 +78,10 @@ int refuse_start(const struct hardware_description *description, const struct lo
         return 0;
 }
 
-/* Whether the load of a mode is on this policy; those of a group that rest do their few things at their lowest. */
+/*
+ * Whether the load of a mode is on this policy;
+ * those of a group that rest do their few things at their lowest.
+ */
 static bool has_load(const struct hardware_policy *group, uint32_t policy, uint32_t cores)
 {
         for (size_t i = 0; i < group->n_members; i++)

@@ -8,8 +8,9 @@
 #include "runner.h"
 
 /*
- * Charge at which a calibration may start, less being over too soon, and below which it never goes: the user wakes up
- * with a phone that can call. On its charger a battery does not need to go deep, and ages by it: nearer the middle.
+ * Charge at which a calibration may start, less being over too soon, and below which it never goes: the
+ * user wakes up with a phone that can call. On its charger a battery does not need to go deep, and ages
+ * by it: nearer the middle.
  */
 double refuse_start_percent(const struct hardware_description *description);
 double refuse_floor_percent(const struct hardware_description *description);

@@ -61,7 +61,10 @@ static void print_text(const struct restore_report *report)
                report->restored, report->kept, report->left, report->failed);
 }
 
-/* The lock may outlive the watchdog that wrote its number there, by the moment in which the worker ends by itself. */
+/*
+ * The lock may outlive the watchdog that wrote its number there,
+ * by the moment in which the worker ends by itself.
+ */
 static bool is_calibration(pid_t pid)
 {
         char path[32], comm[32];

@@ -8,7 +8,10 @@
 
 #include "log.h"
 
-/* 0, also where nothing was left; says what it did. A negative errno: something is not back, and none may start. */
+/*
+ * 0, also where nothing was left; says what it did.
+ * A negative errno: something is not back, and none may start.
+ */
 int restore_first(const char *journal, const struct log *log);
 
 /*

@@ -15,7 +15,10 @@
 #define LEARN_MAX_S 300.0   /* a gauge that does not change for so long, whatever the load, is stuck */
 #define SETTLE_S 2.0        /* governors, panels and radios have done what they were told by then */
 
-/* A reading that did not change between two updates makes one gap of two; the shortest gaps are single ones. */
+/*
+ * A reading that did not change between two updates makes one gap of two;
+ * the shortest gaps are single ones.
+ */
 static double period_of(double *gap_s, size_t n)
 {
         double shortest = INFINITY, sum = 0, updates = 0;
@@ -46,8 +49,8 @@ static void note_change(struct learning *learning, const struct look *look, doub
 }
 
 /*
- * Under a steady load at first: the smallest change of a noisy gauge is its quantum. If it shows nothing new, the load
- * goes on and off, once after each change.
+ * Under a steady load at first: the smallest change of a noisy gauge is its quantum. If it shows nothing new,
+ * the load goes on and off, once after each change.
  */
 int runner_learn_gauge(struct runner *runner, const struct mode *mode)
 {
@@ -94,8 +97,9 @@ int runner_learn_gauge(struct runner *runner, const struct mode *mode)
 }
 
 /*
- * Many short dwells beat few long ones: the daemons' wander over minutes is the noise, not the gauge. So a dwell holds
- * 14 s of updates, two at least. The study behind the design found the same: 20 s at a period of 3.5 s, 32 s at 10 s.
+ * Many short dwells beat few long ones: the daemons' wander over minutes is the noise, not the gauge. So
+ * a dwell holds 14 s of updates, two at least. The study behind the design found the same: 20 s at a
+ * period of 3.5 s, 32 s at 10 s.
  */
 #define UPDATES_S 14.0
 #define UPDATES_MIN 2
@@ -105,7 +109,10 @@ static double updates_of(double gauge_period_s)
         return fmax(UPDATES_MIN, round(UPDATES_S / gauge_period_s));
 }
 
-/* To settle, on the average half a period until the next update, the updates, and a little to be sure of the last. */
+/*
+ * To settle, on the average half a period until the next update,
+ * the updates, and a little to be sure of the last.
+ */
 double runner_dwell_s(double gauge_period_s)
 {
         return SETTLE_S + (0.5 + updates_of(gauge_period_s)) * gauge_period_s + 2 * fmin(LOOK_S, gauge_period_s / 8);
@@ -121,7 +128,10 @@ static uint64_t after(uint64_t from_ns, double s)
         return from_ns + (uint64_t)(s * (double)NS_PER_S);
 }
 
-/* A change of the reading shows when the gauge updates; the longer ago the first one was, the better is the period known. */
+/*
+ * A change of the reading shows when the gauge updates;
+ * the longer ago the first one was, the better is the period known.
+ */
 static void see_update(struct runner *runner)
 {
         double since_s = seconds(runner->gauge_first_ns, runner->look.at_ns);
@@ -181,9 +191,9 @@ static int mean_of_updates(struct runner *runner, double n, double late_s, doubl
 }
 
 /*
- * A gauge shows the mean of the period before its last update. The first update after settling still holds some of the
- * mode before; those that follow do not. Where no update was seen to come when it should (a gauge without a rhythm),
- * two periods pass first, which is safe whatever it does.
+ * A gauge shows the mean of the period before its last update. The first update after settling still holds
+ * some of the mode before; those that follow do not. Where no update was seen to come when it should (a gauge
+ * without a rhythm), two periods pass first, which is safe whatever it does.
  */
 int runner_dwell(struct runner *runner, const struct mode *mode, struct observation *ret)
 {

@@ -32,9 +32,9 @@ time_t schedule_next(const char *clock, time_t now)
 }
 
 /*
- * One word of a command line as systemd.syntax(7) and systemd.service(5) read it: within double quotes backslash and
- * quote are escaped, and "%" is said twice, so that nothing is expanded (the ":" before the program keeps "$" as it
- * is). What is no printable text would need more care than a file name deserves.
+ * One word of a command line as systemd.syntax(7) and systemd.service(5) read it: within double quotes
+ * backslash and quote are escaped, and "%" is said twice, so that nothing is expanded (the ":" before the
+ * program keeps "$" as it is). What is no printable text would need more care than a file name deserves.
  */
 static bool print_word(FILE *file, const char *word, bool quoted)
 {
@@ -56,7 +56,10 @@ static bool print_word(FILE *file, const char *word, bool quoted)
         return true;
 }
 
-/* Everything about the file stays in the folder's hands; the run has the rights of whoever may schedule one: root. */
+/*
+ * Everything about the file stays in the folder's hands;
+ * the run has the rights of whoever may schedule one: root.
+ */
 static bool print_service(FILE *file, const struct schedule *schedule)
 {
         fputs("# Written by `joulecast calibrate --schedule`; `joulecast calibrate --schedule off` removes it.\n"

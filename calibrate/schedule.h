@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * A calibration at a time of the night: a service with exactly the options that were given, and a timer that starts it
- * once, waking the machine for it.
+ * A calibration at a time of the night: a service with exactly the options that were given, and a timer that
+ * starts it once, waking the machine for it.
  */
 
 #include <stddef.h>
@@ -26,8 +26,8 @@ struct schedule {
 time_t schedule_next(const char *clock, time_t now);
 
 /*
- * The text of the service; free() it. NULL: no memory, or (errno EINVAL) an argument has a character that no unit file
- * can say.
+ * The text of the service; free() it. NULL: no memory, or (errno EINVAL) an argument has a character
+ * that no unit file can say.
  */
 char *schedule_service(const struct schedule *schedule);
 char *schedule_timer(const struct schedule *schedule);

@@ -12,7 +12,10 @@
 
 #include "util.h"
 
-/* Singular values below this part of the largest are zero: between rounding (1e-16) and the weakest design (1e-5). */
+/*
+ * Singular values below this part of the largest are zero:
+ * between rounding (1e-16) and the weakest design (1e-5).
+ */
 #define RANK_TOLERANCE 1e-9
 
 int errno_from_gsl(int code)
@@ -135,7 +138,10 @@ static ssize_t nnls_worst(const struct nnls *nnls, const gsl_vector *value, doub
         return worst;
 }
 
-/* Walks from the feasible @value towards @target until a coefficient reaches 0, and holds that. False: arrived. */
+/*
+ * Walks from the feasible @value towards @target until a coefficient reaches 0,
+ * and holds that. False: arrived.
+ */
 static bool nnls_step(struct nnls *nnls, const bool *nonneg, gsl_vector *value, const gsl_vector *target)
 {
         double step = 1;

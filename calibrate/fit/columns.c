@@ -107,7 +107,10 @@ static ssize_t find_policy(const struct device *device, uint32_t policy)
         return -1;
 }
 
-/* Operating points that the device did not list but that were seen, e.g. the single one of a machine without cpufreq. */
+/*
+ * Operating points that the device did not list but that were seen,
+ * e.g. the single one of a machine without cpufreq.
+ */
 static int learn_point(struct device *device, const struct cpu_time *cpu)
 {
         ssize_t at = find_policy(device, cpu->policy);
@@ -153,8 +156,9 @@ static int see_level(struct seen *seen, const struct screen_time *screen)
 }
 
 /*
- * What a machine moves by itself is base: logs, mail, keepalives. A price per megabyte learnt from a trickle alone would
- * be a number with an error of many times itself, where "not measured" is the truth. Modes of a load are far above.
+ * What a machine moves by itself is base: logs, mail, keepalives. A price per megabyte learnt from a
+ * trickle alone would be a number with an error of many times itself, where "not measured" is the truth.
+ * Modes of a load are far above.
  */
 #define TRICKLE_DISK_PER_S 100e3
 #define TRICKLE_WIFI_PER_S 10e3

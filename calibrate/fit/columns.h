@@ -68,5 +68,8 @@ struct columns {
 int columns_make(const struct device *device, const struct usage *const *usages, size_t n, struct columns *ret);
 void columns_clear(struct columns *columns);
 
-/* Adds to @row what @usage holds. Frequencies and levels in between are split linearly, outside the nearest takes all. */
+/*
+ * Adds to @row what @usage holds.
+ * Frequencies and levels in between are split linearly, outside the nearest takes all.
+ */
 void columns_row(const struct columns *columns, const struct usage *usage, double *row);

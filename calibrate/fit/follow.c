@@ -286,9 +286,9 @@ static bool is_known(const struct regression *fit, size_t column)
 }
 
 /*
- * What only modes would tell of that cannot come any more (an access point that is gone, a storage that does not do as
- * it is told) would be waited for until the battery is flat. Unless it is known already it is no part of the judgement;
- * it is again when one of its modes can come again.
+ * What only modes would tell of that cannot come any more (an access point that is gone, a storage that does
+ * not do as it is told) would be waited for until the battery is flat. Unless it is known already it is no
+ * part of the judgement; it is again when one of its modes can come again.
  */
 static void find_lost(const struct follow *follow, const struct regression *fit)
 {

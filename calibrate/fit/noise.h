@@ -25,13 +25,16 @@ struct noise {
 };
 
 /*
- * Covariance in mW^2 of the fitted rows @index[0..n-1]. @power: the rows' power as far as it is known, by row (not by
- * index), mW. @extra: a variance of its own for each fitted row (an outlier's), or NULL.
+ * Covariance in mW^2 of the fitted rows @index[0..n-1]. @power: the rows' power as far as it is known, by row
+ * (not by index), mW. @extra: a variance of its own for each fitted row (an outlier's), or NULL.
  */
 void noise_covariance(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
                       const double *power, const double *extra, gsl_matrix *covariance);
 
-/* Standard deviation of the mean of the daemons' power over @seconds, as a part of their standard deviation. */
+/*
+ * Standard deviation of the mean of the daemons' power over @seconds,
+ * as a part of their standard deviation.
+ */
 double noise_mean_factor(double seconds, double tau_s);
 
 /* Variance in mW^2 of a row to come: @seconds in a mode of @power_mw by @method's kind of row. */

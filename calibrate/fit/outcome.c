@@ -20,8 +20,9 @@
 #define PROFILE_MAX 1e9
 
 /*
- * Standard deviations that the covariance does not hold, in percent: of all energies alike (what a joule is), and of
- * each component (what the model leaves out: temperature, mix of instructions). docs/accuracy.md shows what they give.
+ * Standard deviations that the covariance does not hold, in percent: of all energies alike (what a joule
+ * is), and of each component (what the model leaves out: temperature, mix of instructions).
+ * docs/accuracy.md shows what they give.
  */
 static const struct {
         bool charge;
@@ -36,9 +37,9 @@ static const struct {
 };
 
 /*
- * Standard deviations of a power gauge's gain and of its offset. The gain is what data sheets of fuel gauges allow, and
- * common to all coefficients. The offset is part of the base: data sheets allow half of it, the rest is what half an
- * hour of a gauge cannot know of daemons (docs/accuracy.md).
+ * Standard deviations of a power gauge's gain and of its offset. The gain is what data sheets of fuel gauges
+ * allow, and common to all coefficients. The offset is part of the base: data sheets allow half of it, the
+ * rest is what half an hour of a gauge cannot know of daemons (docs/accuracy.md).
  */
 #define GAUGE_GAIN 0.01
 #define GAUGE_OFFSET_MW 6.0

@@ -15,7 +15,10 @@
 #define DAYS 14
 #define NS_PER_DAY (INT64_C(86400) * (int64_t)NS_PER_S)
 
-/* So many stretches of equal length, but none shorter, become totals; the apps that were busiest become apps. */
+/*
+ * So many stretches of equal length, but none shorter,
+ * become totals; the apps that were busiest become apps.
+ */
 #define STRETCHES 24
 #define STRETCH_NS (1200 * NS_PER_S)
 #define APPS_MAX 40

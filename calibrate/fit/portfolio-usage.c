@@ -9,8 +9,8 @@
 #include "units.h"
 
 /*
- * The made-up portfolio: sessions of four apps in turn and the system behind a dark screen. Amounts are what the study
- * behind the design took for typical use of phones.
+ * The made-up portfolio: sessions of four apps in turn and the system behind a dark screen. Amounts are what
+ * the study behind the design took for typical use of phones.
  */
 #define SESSIONS 25
 #define APPS 4
@@ -49,7 +49,10 @@ static uint64_t ns(double seconds)
         return (uint64_t)(seconds * NS_PER_S);
 }
 
-/* How apps run: governors keep them at the ends and above the middle. Weight by the place among the frequencies. */
+/*
+ * How apps run: governors keep them at the ends and above the middle.
+ * Weight by the place among the frequencies.
+ */
 static size_t pick_point(struct random *random, size_t n)
 {
         double u = uniform(random, 0, 1), place;

@@ -72,8 +72,8 @@ static void ask(const struct portfolio *portfolio, const gsl_matrix *rows, size_
 }
 
 /*
- * Covariance of the coefficients as if the level's curve were known: what it does to all coefficients alike, more rows
- * hardly improve. That part is in the profile's errors, not in when to stop.
+ * Covariance of the coefficients as if the level's curve were known: what it does to all coefficients alike,
+ * more rows hardly improve. That part is in the profile's errors, not in when to stop.
  */
 static int given_level(const struct regression *fit, gsl_matrix **ret)
 {

@@ -16,11 +16,17 @@ struct portfolio {
         bool *lost;         /* columns that nothing tells of any more: not asked for. portfolio_make(): none */
 };
 
-/* The user's own days in the usage database @path, else (NULL, none there, too little) four apps on such a device. */
+/*
+ * The user's own days in the usage database @path, else
+ * (NULL, none there, too little) four apps on such a device.
+ */
 int portfolio_make(const struct columns *columns, const char *path, struct portfolio *ret);
 void portfolio_clear(struct portfolio *portfolio);
 
-/* Half-width of the 95 % interval of a total, in percent of it: the 80th percentile of the portfolio. NaN: unknown. */
+/*
+ * Half-width of the 95 % interval of a total, in percent of it:
+ * the 80th percentile of the portfolio. NaN: unknown.
+ */
 double portfolio_half_width(const struct portfolio *portfolio, const struct regression *fit);
 
 /* A mode that could come next. */

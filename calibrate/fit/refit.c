@@ -10,10 +10,16 @@
 #include "units.h"
 #include "util.h"
 
-/* Mean voltage of a lithium-ion cell over its whole charge, V: what turns uAh into mWh when nothing else does. */
+/*
+ * Mean voltage of a lithium-ion cell over its whole charge, V:
+ * what turns uAh into mWh when nothing else does.
+ */
 #define GENERIC_MEAN_V 3.88
 
-/* A cell that has something left is between 3.5 and 4.4 V: so many are in series at this mean of all observations. */
+/*
+ * A cell that has something left is between 3.5 and 4.4 V:
+ * so many are in series at this mean of all observations.
+ */
 #define CELL_V 3.95
 
 static double cells_of(const struct observation *observations, size_t n)
@@ -67,7 +73,10 @@ static int make_columns(const struct device *device, const struct observation *o
 
         if (!usages)
                 return -ENOMEM;
-        /* What no fitted row tells of has no price to be learnt: a file that is made under the burnt one, for example. */
+        /*
+         * What no fitted row tells of has no price to be learnt:
+         * a file that is made under the burnt one, for example.
+         */
         for (size_t i = 0; i < n; i++)
                 if (!observations[i].burn && !observations[i].held_back && !observations[i].rejected[0])
                         usages[i] = &observations[i].usage;

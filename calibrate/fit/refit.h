@@ -8,7 +8,8 @@
 #include "outcome.h"
 
 /*
- * Both: 0; -EINVAL and -ENODATA with a sentence in @error (the observations cannot be fitted); -EDOM; -ENOMEM.
+ * Both: 0; -EINVAL and -ENODATA with a sentence in @error (the observations cannot be fitted); -EDOM;
+ * -ENOMEM.
  */
 int refit_regression(const struct observation_run *run, const struct observation *observations, size_t n,
                      struct outcome *ret, char *error, size_t error_size);

@@ -31,8 +31,9 @@ static double deletion_variance(const struct work *work, size_t a)
 #define MEDIAN_SQUARE 0.4549
 
 /*
- * The usual size of the noise, of what is expected, by the median of the rows, so that outliers do not raise the bar
- * for themselves; where few rows can tell, our belief counts. deletion[] holds standard deviations as expected.
+ * The usual size of the noise, of what is expected, by the median of the rows, so that outliers do
+ * not raise the bar for themselves; where few rows can tell, our belief counts. deletion[] holds
+ * standard deviations as expected.
  */
 static double usual_scale(const struct work *work, double *scratch)
 {
@@ -50,9 +51,9 @@ static double usual_scale(const struct work *work, double *scratch)
 }
 
 /*
- * A row that stands further off than @outlier gets the variance that brings it there. That is one more power than
- * Huber's weights: a level that jumps is not a little wrong, and must not pull at all. The worst come first, since a
- * bad row makes its good neighbours look bad.
+ * A row that stands further off than @outlier gets the variance that brings it there. That is one more power
+ * than Huber's weights: a level that jumps is not a little wrong, and must not pull at all. The worst come
+ * first, since a bad row makes its good neighbours look bad.
  */
 void weigh(struct work *work)
 {
@@ -80,10 +81,10 @@ void weigh(struct work *work)
 #define RARE_MW 4.0
 
 /*
- * Outliers pull one way: daemons that wake up cost, and nothing pays back. What the weights took from them belongs to
- * the base, which includes the usual daemons; so the mean of what is left goes there. A short run sees a rare task or
- * does not, which says little about how often it comes: the mean counts as far as it is known, and what it may be off
- * by stays in the base's error.
+ * Outliers pull one way: daemons that wake up cost, and nothing pays back. What the weights took from them
+ * belongs to the base, which includes the usual daemons; so the mean of what is left goes there. A short run
+ * sees a rare task or does not, which says little about how often it comes: the mean counts as far as it is
+ * known, and what it may be off by stays in the base's error.
  */
 int recentre(struct work *work)
 {

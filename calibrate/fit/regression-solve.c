@@ -11,7 +11,10 @@
 #include "regression-private.h"
 #include "util.h"
 
-/* The inverse of the rows' covariance, block by block: block rows from..from+n-1 begin at column 0 of their rows. */
+/*
+ * The inverse of the rows' covariance, block by block:
+ * block rows from..from+n-1 begin at column 0 of their rows.
+ */
 static gsl_matrix_view noise_block(const struct work *work, size_t from)
 {
         size_t n = MIN(work->fit->n - from, (size_t)BLOCK_ROWS);
@@ -131,8 +134,8 @@ double effective_parameters(const struct work *work)
 }
 
 /*
- * Each row against what all others say: deletion_i = (R y)_i / sqrt(R_ii) with R = C^-1 - C^-1 X (X'C^-1 X + prior)^-1
- * X'C^-1. A row on which a coefficient hangs alone has R_ii near 0 and is never an outlier.
+ * Each row against what all others say: deletion_i = (R y)_i / sqrt(R_ii) with R = C^-1 - C^-1 X (X'C^-1 X +
+ * prior)^-1 X'C^-1. A row on which a coefficient hangs alone has R_ii near 0 and is never an outlier.
  */
 double judge(struct work *work)
 {

@@ -13,13 +13,17 @@
 #include "rows.h"
 
 /*
- * A fuel gauge's error is a smooth curve of the level: cosines and sines of one to three waves over the whole range,
- * whose mean is 0 because the full charge is known. Their columns come after those of the coefficients.
+ * A fuel gauge's error is a smooth curve of the level: cosines and sines of one to three waves
+ * over the whole range, whose mean is 0 because the full charge is known. Their columns come after
+ * those of the coefficients.
  */
 #define LEVEL_WAVES 3
 #define LEVEL_COLUMNS (2 * LEVEL_WAVES)
 
-/* What a joule is: error of the full charge or energy that the battery tells, common to all. Standard deviation. */
+/*
+ * What a joule is: error of the full charge or energy that the battery tells,
+ * common to all. Standard deviation.
+ */
 #define SCALE_PERCENT 0.5
 
 struct regression_options {
@@ -57,8 +61,8 @@ void regression_clear(struct regression *regression);
 void regression_level_columns(double level, double power_mw, double *to);
 
 /*
- * Rank of the fitted rows with the prior. @null as algebra_rank() leaves it, p x p; which columns have a part in what
- * cannot be told apart is for the caller to say.
+ * Rank of the fitted rows with the prior. @null as algebra_rank() leaves it, p x p; which columns have a part
+ * in what cannot be told apart is for the caller to say.
  */
 ssize_t regression_rank(const struct columns *columns, const struct rows *rows, const struct regression *regression,
                         gsl_matrix *null);

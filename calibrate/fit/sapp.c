@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
 /*
- * SApp's estimator: equations 1 to 4 of the paper, for the observations of `--plan sapp`. Each mode was held for three
- * iterations of one percent, of which the one with the median time counts.
+ * SApp's estimator: equations 1 to 4 of the paper, for the observations of `--plan sapp`. Each mode was held
+ * for three iterations of one percent, of which the one with the median time counts.
  *
  *   E_f = 1 / cycles                        (1)
  *   E_d = (1 - E_f cycles) / time           (2)
@@ -40,7 +40,10 @@ static int by_time(const void *a, const void *b)
         return (x->elapsed_ns > y->elapsed_ns) - (x->elapsed_ns < y->elapsed_ns);
 }
 
-/* The median iteration of the mode of @observations[first], or NULL where an earlier one stood for it already. */
+/*
+ * The median iteration of the mode of @observations[first],
+ * or NULL where an earlier one stood for it already.
+ */
 static const struct observation *median(const struct observation *observations, size_t n, size_t first)
 {
         struct iterations iterations = { 0 };

@@ -64,8 +64,8 @@ static double worst(const struct system *system, const gsl_vector *value)
 }
 
 /*
- * Least squares in units of the rounding, with @weight of each row and a pull of @smooth that makes neighbours among
- * the first n_smooth coefficients alike; none below 0.
+ * Least squares in units of the rounding, with @weight of each row and a pull of @smooth that makes
+ * neighbours among the first n_smooth coefficients alike; none below 0.
  */
 static int solve(const struct system *system, const gsl_vector *weight, double smooth, gsl_vector *value)
 {
@@ -102,8 +102,9 @@ static int solve(const struct system *system, const gsl_vector *weight, double s
 }
 
 /*
- * Every printed number was rounded, so the answer is a region; within it we want the evenest answer. The pull weakens
- * until all rows are within their rounding, and rows that stick out gain weight (Lawson's way to the least maximum).
+ * Every printed number was rounded, so the answer is a region; within it we want the evenest answer. The
+ * pull weakens until all rows are within their rounding, and rows that stick out gain weight (Lawson's
+ * way to the least maximum).
  */
 static int solve_within_rounding(const struct system *system, gsl_vector *value, double *ret)
 {
@@ -179,8 +180,9 @@ static double stretch_ghz(const struct fit *fit, size_t j)
 }
 
 /*
- * Adds the columns of one kind of cost to an equation. A frequency's unknown is the slope over the stretch below it, in
- * mW per GHz: not below 0 means monotone, all alike means in proportion to frequency, as the paper found.
+ * Adds the columns of one kind of cost to an equation. A frequency's unknown is the slope over the
+ * stretch below it, in mW per GHz: not below 0 means monotone, all alike means in proportion to
+ * frequency, as the paper found.
  */
 static void add_columns(struct fit *fit, const struct usage_table_row *row, enum cost_column column)
 {

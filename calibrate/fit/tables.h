@@ -33,13 +33,16 @@ struct cost_table {
         size_t n;
 };
 
-/* name,state,..,display_percent,cpu_percent,io_percent,wifi_percent,total_percent,..; other columns are ignored. 0; -EINVAL; -errno. */
+/*
+ * name,state,..,display_percent,cpu_percent,io_percent,wifi_percent,total_percent,..;
+ * other columns are ignored. 0; -EINVAL; -errno.
+ */
 int cost_table_parse(const char *text, size_t length, const char *name, const struct log *log, struct cost_table *ret);
 void cost_table_clear(struct cost_table *table);
 
 /*
- * The coefficients that give the costs back, monotone in frequency; rows without a partner are left out. The paper
- * calls itself "Power Profiler" in one table and "SApp" in the other.
+ * The coefficients that give the costs back, monotone in frequency; rows without a partner are left out. The
+ * paper calls itself "Power Profiler" in one table and "SApp" in the other.
  */
 int tables_fit(const struct usage_table *usage, const struct cost_table *costs, double energy_full_mwh,
                struct outcome *ret, char *error, size_t error_size);

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The load: every fragment of a texture computes a chain of multiplications and additions, which no cache can answer
- * and no memory bus waits for. One second of it is one second of a busy GPU, whatever its clock.
+ * The load: every fragment of a texture computes a chain of multiplications and additions, which no cache can
+ * answer and no memory bus waits for. One second of it is one second of a busy GPU, whatever its clock.
  */
 
 #include <GLES2/gl2.h>

@@ -10,8 +10,8 @@
 struct gpu;
 
 /*
- * The first GPU that has a render node, with a context of ours that has no screen. @software: take a renderer that
- * computes on the CPU, and no other. -ENODEV: there is none.
+ * The first GPU that has a render node, with a context of ours that has no screen. @software: take a renderer
+ * that computes on the CPU, and no other. -ENODEV: there is none.
  */
 int gpu_device_open(bool software, struct gpu **ret);
 void gpu_device_close(struct gpu *gpu);

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * joulecast-gpu: keeps a GPU busy for a calibration, all the time or a part of it. It does what its standard input says
- * and ends with it. A driver that leaks or crashes does so here.
+ * joulecast-gpu: keeps a GPU busy for a calibration, all the time or a part of it. It does what its standard
+ * input says and ends with it. A driver that leaks or crashes does so here.
  */
 
 #include <errno.h>
@@ -21,7 +21,10 @@
 #include "units.h"
 #include "util.h"
 
-/* A piece of work between two looks at the clock: short for a share that is even, long beside the cost of a look. */
+/*
+ * A piece of work between two looks at the clock:
+ * short for a share that is even, long beside the cost of a look.
+ */
 #define PIECE_S 0.01
 #define DRAWS_MAX 65536
 

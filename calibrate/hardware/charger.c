@@ -2,9 +2,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The charger as a part, for those who ask with --force-discharge: the firmware runs the device on its battery although
- * the charger is plugged in (power_supply's charge_behaviour; Documentation/ABI/testing/sysfs-class-power). The watchdog
- * and the restore journal put it back, and so does restore() at every pause.
+ * The charger as a part, for those who ask with --force-discharge: the firmware runs the device on its
+ * battery although the charger is plugged in (power_supply's charge_behaviour;
+ * Documentation/ABI/testing/sysfs-class-power). The watchdog and the restore journal put it back, and so does
+ * restore() at every pause.
  */
 
 #include "charger.h"

@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * CPUs as a part: each policy pinned to one frequency, and threads that spin; of a group (group.h) those without a load
- * stay at their lowest. Where there is a governor `userspace` it sets the speed within the hardware's whole range;
- * elsewhere (intel_pstate, amd-pstate) the lower and the upper limit meet at the frequency. Boost is off: it is not one
- * frequency but what the temperature allows. CPUs that are offline stay so, and idle states stay as they are: what a
- * CPU does between two loads is part of the device.
+ * CPUs as a part: each policy pinned to one frequency, and threads that spin; of a group (group.h) those
+ * without a load stay at their lowest. Where there is a governor `userspace` it sets the speed within the
+ * hardware's whole range; elsewhere (intel_pstate, amd-pstate) the lower and the upper limit meet at the
+ * frequency. Boost is off: it is not one frequency but what the temperature allows. CPUs that are offline
+ * stay so, and idle states stay as they are: what a CPU does between two loads is part of the device.
  */
 
 #include <errno.h>
@@ -337,7 +337,10 @@ static void add_policy(struct cpu_part *self, const struct frequency_policy *pol
         self->policies[self->n_policies++] = *policy;
 }
 
-/* Policies of a kind become a group. Second threads come last: two busy CPUs shall be two cores, as a scheduler has it. */
+/*
+ * Policies of a kind become a group. Second threads come last:
+ * two busy CPUs shall be two cores, as a scheduler has it.
+ */
 static int make_groups(struct cpu_part *self, const struct frequency_policy *policies, size_t n, int root_fd)
 {
         _cleanup_free_ struct cpu_policy *list = NULL;
@@ -351,7 +354,10 @@ static int make_groups(struct cpu_part *self, const struct frequency_policy *pol
         return err;
 }
 
-/* More than eight kinds of cores are none that we know; a night cannot learn more than its modes have room for. */
+/*
+ * More than eight kinds of cores are none that we know;
+ * a night cannot learn more than its modes have room for.
+ */
 static void tell_left_out(const struct cpu_part *self, int root_fd)
 {
         uint32_t online[256];

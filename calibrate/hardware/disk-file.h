@@ -2,7 +2,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A file of our own on a storage, whose every block was really written: what was never written reads without the disk. */
+/*
+ * A file of our own on a storage, whose every block was really written:
+ * what was never written reads without the disk.
+ */
 
 #include <stdbool.h>
 
@@ -27,7 +30,8 @@ int disk_file_name(const struct storage *storage, struct disk_file *ret, char *p
  * @buffer: of @length bytes (both aligned) to fill it with
  * @go_on:  asked before each piece; false ends it with -EINTR. It is told how much comes next
  *
- * Return: 0; -ENOTSUP: this file system knows no O_DIRECT; -ENOSPC; another negative errno. What was made stays.
+ * Return: 0; -ENOTSUP: this file system knows no O_DIRECT; -ENOSPC; another negative errno. What was made
+ * stays.
  */
 int disk_file_make(struct disk_file *file, uint64_t bytes, const void *buffer, size_t length,
                    bool (*go_on)(void *data, uint64_t next_bytes), void *data);

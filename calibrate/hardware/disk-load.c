@@ -16,8 +16,8 @@
 #include "util.h"
 
 /*
- * What is due is done at these times and the thread sleeps between them: each sleep of its own for a thousand small
- * reads a second would keep a core awake, and that core's watts would be the disk's.
+ * What is due is done at these times and the thread sleeps between them: each sleep of its own for a thousand
+ * small reads a second would keep a core awake, and that core's watts would be the disk's.
  */
 #define SLICE_NS (20 * NS_PER_MS)
 #define BUFFER_BYTES (1 << 20) /* random: a storage that compresses would write less than was asked */

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Reads and writes of a file on each storage, at random places, past the page cache, as fast as a mode asks: by a
- * thread of its own that sleeps in between. It first makes the files.
+ * Reads and writes of a file on each storage, at random places, past the page cache, as fast as a mode asks:
+ * by a thread of its own that sleeps in between. It first makes the files.
  */
 
 #include <stdbool.h>

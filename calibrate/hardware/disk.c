@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The storages as a part: which they are, the load on them, and whether their counters believe it. Nobody's counters
- * say which storage a process's bytes went to, so several of them take turns and share one price.
+ * The storages as a part: which they are, the load on them, and whether their counters believe it. Nobody's
+ * counters say which storage a process's bytes went to, so several of them take turns and share one price.
  */
 
 #include <errno.h>
@@ -223,8 +223,8 @@ static int check(struct part *part)
 /* ---- the load ---- */
 
 /*
- * The files are made under the first mode, which gets through the partial step and measures nothing; and to the end, for
- * that step may be short, and what is written would be part of the next mode.
+ * The files are made under the first mode, which gets through the partial step and measures nothing; and to
+ * the end, for that step may be short, and what is written would be part of the next mode.
  */
 static int begin(struct part_disk *disk)
 {

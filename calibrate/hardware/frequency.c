@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The only file that knows libcpupower: its lists and its error codes stop here. Its path into /sys is compiled in, so
- * this is for the real machine alone. Where a driver lists no frequencies, a grid of our own stands in (grid.h).
+ * The only file that knows libcpupower: its lists and its error codes stop here. Its path into /sys is
+ * compiled in, so this is for the real machine alone. Where a driver lists no frequencies, a grid of
+ * our own stands in (grid.h).
  */
 
 #include "frequency.h"

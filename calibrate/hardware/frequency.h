@@ -14,7 +14,10 @@ struct frequency_policy {
         uint32_t limit_max_khz;     /* the upper limit that is set now */
 };
 
-/* Fills @policies (up to @size) with those that have a CPU online. How many; -ENODEV: none; -ENOSYS: no libcpupower. */
+/*
+ * Fills @policies (up to @size) with those that have a CPU online.
+ * How many; -ENODEV: none; -ENOSYS: no libcpupower.
+ */
 int frequency_policies(struct frequency_policy *policies, size_t size);
 /* Looks again at the range, which boost widens, and at the limit. */
 int frequency_range(struct frequency_policy *policy);

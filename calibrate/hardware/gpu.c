@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The GPU: joulecast-gpu draws on it for a share of the time. How busy it was is what the samples say (fdinfo), so one
- * whose driver does not count is not measured: its power would be taken for something else's.
+ * The GPU: joulecast-gpu draws on it for a share of the time. How busy it was is what the samples say
+ * (fdinfo), so one whose driver does not count is not measured: its power would be taken for something
+ * else's.
  */
 
 #include "gpu-part.h"

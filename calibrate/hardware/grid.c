@@ -18,7 +18,10 @@ static uint64_t read_number(int root_fd, const char *path)
         return util_read_at(root_fd, path, text, sizeof(text)) > 0 && util_parse_u64(text, &value) == 0 ? value : 0;
 }
 
-/* The upper limit that is shown includes boost: asked for what only that reaches, a mode would never run as it should. */
+/*
+ * The upper limit that is shown includes boost:
+ * asked for what only that reaches, a mode would never run as it should.
+ */
 static uint64_t without_boost(int root_fd, uint32_t policy, uint64_t min, uint64_t max)
 {
         char path[96];
@@ -32,7 +35,10 @@ static uint64_t without_boost(int root_fd, uint32_t policy, uint64_t min, uint64
         return khz > min && khz < max ? khz : max;
 }
 
-/* Such drivers set steps of 100 MHz (the bus clock), and what lies between becomes one of them; the ends stay ends. */
+/*
+ * Such drivers set steps of 100 MHz (the bus clock),
+ * and what lies between becomes one of them; the ends stay ends.
+ */
 void grid_fill(int root_fd, uint64_t min, uint64_t max, struct hardware_policy *policy)
 {
         if (min == 0 || max > UINT32_MAX || min >= max)

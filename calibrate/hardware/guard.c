@@ -17,10 +17,10 @@
 #include "util.h"
 
 /*
- * Lithium cells age fast from 45 C on, and chargers refuse them there (JEITA). The pause comes 3 C before, and its load
- * ends with it; a battery that is warmer all the same is warmed by something that we do not govern. In the cold
- * the inner resistance doubles every ten degrees and gauges lose their count. Half-warm pauses would follow each other
- * in minutes, so it goes on only when 2 C have passed.
+ * Lithium cells age fast from 45 C on, and chargers refuse them there (JEITA). The pause comes 3 C before,
+ * and its load ends with it; a battery that is warmer all the same is warmed by something that we do not
+ * govern. In the cold the inner resistance doubles every ten degrees and gauges lose their count. Half-warm
+ * pauses would follow each other in minutes, so it goes on only when 2 C have passed.
  */
 #define HOT_C 42.0
 #define ABORT_C 45.0
@@ -34,7 +34,10 @@
 #define OURS_S 5.0
 
 #define CHARGER_LOOK_S 2.0 /* between uevents; some chargers send none */
-/* A battery's driver may answer from its cache (battery.ko: 1 s) right after it told that something changed. */
+/*
+ * A battery's driver may answer from its cache
+ * (battery.ko: 1 s) right after it told that something changed.
+ */
 #define SECOND_LOOK_S 1.1
 
 struct guard {

@@ -16,8 +16,8 @@ void guard_close(struct guard *guard);
 void guard_watch_sessions(struct guard *guard);
 
 /*
- * Around what we do to the machine: a session that is no longer idle right after that woke by us (a white picture
- * inhibits idling) and not by its user. NULL is nothing.
+ * Around what we do to the machine: a session that is no longer idle right after that woke by us (a white
+ * picture inhibits idling) and not by its user. NULL is nothing.
  */
 void guard_before_change(struct guard *guard);
 void guard_after_change(struct guard *guard);

@@ -75,8 +75,8 @@ void input_close(struct input *input)
 }
 
 /*
- * Some firmware sends keys of its own when brightness or the radio change, which is us. A key that goes up again was
- * pressed before: perhaps the one that started the calibration.
+ * Some firmware sends keys of its own when brightness or the radio change, which is us. A key that goes up
+ * again was pressed before: perhaps the one that started the calibration.
  */
 static bool is_touch(const struct input_event *event)
 {

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Whether somebody touches the machine: keys, pointers, touch screens and switches (a lid) by the kernel's input
- * devices (Documentation/input/input.rst). They only tell that, never what was typed.
+ * Whether somebody touches the machine: keys, pointers, touch screens and switches (a lid) by the kernel's
+ * input devices (Documentation/input/input.rst). They only tell that, never what was typed.
  */
 
 #include <poll.h>

@@ -9,8 +9,8 @@
 
 bool interface_has_address(const char *interface); /* one that is not of the link alone */
 /*
- * Would what goes over @upper be cut off without @interface? It is that itself, or a bridge, bond or VLAN on it. What a
- * tunnel's own packets go over nobody tells: perhaps.
+ * Would what goes over @upper be cut off without @interface? It is that itself, or a bridge, bond or VLAN on
+ * it. What a tunnel's own packets go over nobody tells: perhaps.
  */
 bool interface_carries(int root_fd, const char *upper, const char *interface);
 bool interface_is_set_up(const char *interface);   /* as `ip link set up` left it, connected or not */

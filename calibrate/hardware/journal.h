@@ -20,7 +20,8 @@
  *     entries = 2
  *     checksum = 8c6f3c1d0a554e1b
  *
- * It is replaced as a whole, so it is there as a whole or not at all; the checksum tells what a bad disk made of it.
+ * It is replaced as a whole, so it is there as a whole or not at all; the checksum tells what a bad disk made
+ * of it.
  */
 
 #include "log.h"
@@ -66,8 +67,8 @@ int journal_parse(const char *text, size_t length, const char *name, const struc
 char *journal_print(const struct journal *journal, bool all_pending, size_t *ret_length);
 
 /*
- * On the disk, and sure to be there after a power cut; its folder is made, 0700. Whatever is at @path already must be
- * the caller's own, and writable by nobody else, to be loaded. load: -ENOENT: there is none.
+ * On the disk, and sure to be there after a power cut; its folder is made, 0700. Whatever is at @path already
+ * must be the caller's own, and writable by nobody else, to be loaded. load: -ENOENT: there is none.
  */
 int journal_save(const struct journal *journal, bool all_pending, const char *path, const struct log *log);
 int journal_load(const char *path, const struct log *log, struct journal *ret);

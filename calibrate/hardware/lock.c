@@ -10,8 +10,8 @@
 #include "util.h"
 
 /*
- * The process's own, as the lock is: after a fork both sides hold the same open file description, and flock() asks
- * for no more than that.
+ * The process's own, as the lock is: after a fork both sides hold the same open file description, and flock()
+ * asks for no more than that.
  */
 static int held = -1;
 static unsigned holders;

@@ -6,11 +6,15 @@
 
 #include <stdint.h>
 
-/* Of a backlight by its name. -ENOSYS: built without libsystemd; else what the manager says: -EACCES to strangers. */
+/*
+ * Of a backlight by its name. -ENOSYS: built without libsystemd;
+ * else what the manager says: -EACCES to strangers.
+ */
 int logind_set_brightness(const char *backlight, uint32_t brightness);
 
 /*
- * Keeps the machine awake, from idling away and from what closing the lid does, while the descriptor is open; @why is
- * for people who ask `systemd-inhibit`. A stranger to the seat gets as much of it as the manager grants.
+ * Keeps the machine awake, from idling away and from what closing the lid does, while the
+ * descriptor is open; @why is for people who ask `systemd-inhibit`. A stranger to the seat gets as
+ * much of it as the manager grants.
  */
 int logind_inhibit(const char *why);

@@ -80,8 +80,9 @@ static int wait_until(struct hardware *hardware, uint64_t until_ns)
 }
 
 /*
- * With the collectors that count in the kernel, where they load: the split of CPU time by frequency is exact then. Who
- * has the screen is nothing that a calibration asks, and on a text console it takes a walk over all processes.
+ * With the collectors that count in the kernel, where they load: the split of CPU time by frequency
+ * is exact then. Who has the screen is nothing that a calibration asks, and on a text console it
+ * takes a walk over all processes.
  */
 static int open_sources(struct hardware_machine *machine)
 {
@@ -118,7 +119,10 @@ static int open_battery(struct hardware_machine *machine)
         return err;
 }
 
-/* Looks at the battery come many times a second; a load that has ended is noticed soon enough once a second. */
+/*
+ * Looks at the battery come many times a second;
+ * a load that has ended is noticed soon enough once a second.
+ */
 #define CHECK_NS NS_PER_S
 
 static void check_loads(struct hardware_machine *machine, uint64_t monotonic_ns)

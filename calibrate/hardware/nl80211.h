@@ -14,7 +14,10 @@ struct nl80211;
 int nl80211_open(struct nl80211 **ret);
 void nl80211_close(struct nl80211 *nl); /* NULL is nothing */
 
-/* Is this interface a client of access points? 0; -EOPNOTSUPP: an access point itself, a monitor...; -ENODEV: none. */
+/*
+ * Is this interface a client of access points? 0; -EOPNOTSUPP:
+ * an access point itself, a monitor...; -ENODEV: none.
+ */
 int nl80211_is_client(struct nl80211 *nl, const char *interface);
 
 struct nl80211_station {
@@ -28,5 +31,8 @@ int nl80211_station(struct nl80211 *nl, const char *interface, struct nl80211_st
 int nl80211_power_save(struct nl80211 *nl, const char *interface, bool *ret);
 int nl80211_set_power_save(struct nl80211 *nl, const char *interface, bool on);
 
-/* The attributes of one station as the kernel sends them; parsing apart from the socket, for tests. -EBADMSG. */
+/*
+ * The attributes of one station as the kernel sends them;
+ * parsing apart from the socket, for tests. -EBADMSG.
+ */
 int nl80211_parse_station(const void *attributes, size_t length, struct nl80211_station *ret);

@@ -3,8 +3,9 @@
 #pragma once
 
 /*
- * A part is one component of this machine that calibration drives: it brings it into the state of a mode and keeps
- * its load running. One a file: charger.c cpu.c display.c gpu.c disk.c wifi.c. machine.c calls them in that order.
+ * A part is one component of this machine that calibration drives: it brings it into the state of a
+ * mode and keeps its load running. One a file: charger.c cpu.c display.c gpu.c disk.c wifi.c. machine.c
+ * calls them in that order.
  */
 
 #include "hardware.h"
@@ -14,14 +15,17 @@ struct part;
 
 struct part_ops {
         const char *name;
-        /* Adds what this component offers to a calibration; nothing of it stands there yet. Changes nothing. */
+        /*
+         * Adds what this component offers to a calibration;
+         * nothing of it stands there yet. Changes nothing.
+         */
         int (*describe)(struct part *part, struct hardware_description *description);
         void (*limit_wifi)(struct part *part, double bytes); /* as in struct hardware_ops; NULL: it moves nothing */
         /* Declares all settings that it may change. Changes nothing. */
         int (*prepare)(struct part *part, struct settings *settings);
         /*
-         * Into the state of @mode, with its load, in place of the mode before. A mode without any load of it ends the
-         * load. -EOPNOTSUPP: not this mode, and the log was told why; the night goes on without it.
+         * Into the state of @mode, with its load, in place of the mode before. A mode without any load of it
+         * ends the load. -EOPNOTSUPP: not this mode, and the log was told why; the night goes on without it.
          * -ENOTCONN: not now, as in struct hardware_ops.
          */
         int (*apply)(struct part *part, const struct mode *mode);
@@ -37,8 +41,8 @@ struct part { /* embedded as the first member of each part */
 };
 
 /*
- * Constructors. -ENODEV: this machine has none, or this build cannot drive it; then the calibration goes on without,
- * and what it lacks stays out of the profile.
+ * Constructors. -ENODEV: this machine has none, or this build cannot drive it; then the calibration goes on
+ * without, and what it lacks stays out of the profile.
  */
 int part_charger_open(const struct machine_hardware *machine, struct part **ret);
 int part_cpu_open(const struct machine_hardware *machine, struct part **ret);

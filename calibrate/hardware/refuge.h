@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * A control group of its own for this process, out of reach of a kill of the group it was started in (the end of a
- * login, of a service, of a container): a scope of systemd, else a version 2 group.
+ * A control group of its own for this process, out of reach of a kill of the group it was started in (the end
+ * of a login, of a service, of a container): a scope of systemd, else a version 2 group.
  */
 
 #include "log.h"

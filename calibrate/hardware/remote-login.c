@@ -112,7 +112,10 @@ static bool started_from_login(struct search *search)
         return found;
 }
 
-/* ut_addr_v6 is as it is sent; IPv4 in its first word. mosh-server writes "192.0.2.1 via mosh [1234]" into the host. */
+/*
+ * ut_addr_v6 is as it is sent; IPv4 in its first word.
+ * mosh-server writes "192.0.2.1 via mosh [1234]" into the host.
+ */
 static int utmp_parse(const struct utmpx *entry, struct address *ret)
 {
         char host[sizeof(entry->ut_host) + 1];

@@ -10,9 +10,9 @@
 #include "route.h"
 
 /*
- * Does a login from elsewhere go over it: what its environment, its server's sockets, utmp or a connection to port 22
- * name as its far end is asked of the kernel's routes. One whose far end nobody knows goes over every default route; one
- * through a tunnel over any interface.
+ * Does a login from elsewhere go over it: what its environment, its server's sockets, utmp or a connection to
+ * port 22 name as its far end is asked of the kernel's routes. One whose far end nobody knows goes over every
+ * default route; one through a tunnel over any interface.
  */
 bool remote_login_over(int root_fd, const char *interface);
 

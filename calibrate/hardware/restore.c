@@ -13,7 +13,10 @@
 #include "settings.h"
 #include "util.h"
 
-/* The minimum waits for the maximum, the speed for the governor, the maximum for the boost: no chain is longer. */
+/*
+ * The minimum waits for the maximum, the speed for the governor,
+ * the maximum for the boost: no chain is longer.
+ */
 #define PASSES 5
 
 /* Drivers probe for a while after boot; what is not there after this is taken for gone. */
@@ -167,8 +170,8 @@ static void judge_all(struct restore *restore)
 }
 
 /*
- * Putting one back may move another (boost the limits, the limits each other), to values that nobody journalled. If
- * this is cut short, too, the next one must know them for ours.
+ * Putting one back may move another (boost the limits, the limits each other), to values that nobody
+ * journalled. If this is cut short, too, the next one must know them for ours.
  */
 static void mark_pending(struct restore *restore)
 {

@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The setting ("/sys/class/rfkill/rfkillN/soft") of the radio below a WiFi interface. -ENODEV: it has no switch. */
+/*
+ * The setting ("/sys/class/rfkill/rfkillN/soft")
+ * of the radio below a WiFi interface. -ENODEV: it has no switch.
+ */
 int rfkill_find(int root_fd, const char *interface, char *setting, size_t size);
 
 /* Switched off by a switch or key of the machine, which no program can undo. */

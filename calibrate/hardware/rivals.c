@@ -11,8 +11,8 @@
 #include "util.h"
 
 /*
- * None of them has an interface that says "hands off for a while": a profile held at power-profiles-daemon is a
- * profile set. thermald is none of them; what it does for the heat must be.
+ * None of them has an interface that says "hands off for a while": a profile held at power-profiles-daemon is
+ * a profile set. thermald is none of them; what it does for the heat must be.
  */
 static const struct rival {
         const char *unit;

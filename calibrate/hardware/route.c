@@ -168,7 +168,10 @@ bool route_is_default_in(const char *line, const char *interface)
                !destination && !mask && flags & 1 && strcmp(name, interface) == 0;
 }
 
-/* Destination, its prefix's length, source, its, next hop, metric, references, use, flags, interface; all hex. */
+/*
+ * Destination, its prefix's length, source, its, next hop,
+ * metric, references, use, flags, interface; all hex.
+ */
 bool route_is_default_in6(const char *line, const char *interface)
 {
         unsigned length, flags;

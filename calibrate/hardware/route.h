@@ -2,7 +2,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Over which interface packets go: by the kernel's own answer (rtnetlink(7)), all its tables and rules included. */
+/*
+ * Over which interface packets go: by the kernel's own answer
+ * (rtnetlink(7)), all its tables and rules included.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +28,10 @@ int route_lookup(const struct address *to, const struct address *from, unsigned 
 /* The interface's number in an answer; another negative errno: what the kernel said. */
 int route_parse(const void *answer, size_t length, unsigned *interface);
 
-/* Has any default route, of IPv4 or IPv6, this interface, whatever its metric? true if that cannot be read. */
+/*
+ * Has any default route, of IPv4 or IPv6, this interface,
+ * whatever its metric? true if that cannot be read.
+ */
 bool route_is_default(int root_fd, const char *interface);
 /* The same of a line of /proc/net/route, and of /proc/net/ipv6_route. */
 bool route_is_default_in(const char *line, const char *interface);

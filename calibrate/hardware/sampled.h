@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * Time at each frequency for policies whose driver keeps no time_in_state (intel_pstate, amd-pstate): while they are
- * pinned, what scaling_cur_freq says at each look holds since the look before. The samples of the poller do
- * without, since nobody pins anything then.
+ * Time at each frequency for policies whose driver keeps no time_in_state (intel_pstate, amd-pstate): while
+ * they are pinned, what scaling_cur_freq says at each look holds since the look before. The samples of the
+ * poller do without, since nobody pins anything then.
  */
 
 #include "hardware.h"

@@ -66,8 +66,8 @@ static int ask_one(sd_bus *bus, const char *path, struct session *ret)
 }
 
 /*
- * a(susso): name, user, user's name, seat and path of each. One that ended meanwhile is left out; one that does not
- * answer in time would come back as a new one, and makes all of it an error.
+ * a(susso): name, user, user's name, seat and path of each. One that ended meanwhile is left out; one that
+ * does not answer in time would come back as a new one, and makes all of it an error.
  */
 static int ask(struct sessions *sessions, struct session *list, size_t *n)
 {

@@ -3,9 +3,10 @@
 #pragma once
 
 /*
- * The users' sessions at this machine's seats, as the session manager knows them (org.freedesktop.login1(5)): one that
- * gets the screen, is unlocked or is no longer idle has its user before it. Only changes count: many desktops never
- * say that they are idle, and a session that was there before the calibration is whoever started it.
+ * The users' sessions at this machine's seats, as the session manager knows them
+ * (org.freedesktop.login1(5)): one that gets the screen, is unlocked or is no longer idle has its user
+ * before it. Only changes count: many desktops never say that they are idle, and a session that was there
+ * before the calibration is whoever started it.
  */
 
 #include <stdbool.h>

@@ -49,8 +49,9 @@ bool is_running_machine(int root_fd)
 }
 
 /*
- * Links inside are the kernel's own, /sys/class is made of them; none may lead out of the tree. Whenever a folder is
- * renamed or a file system mounted, anywhere, while it walks a "..", the kernel cannot tell and says EAGAIN (openat2(2)).
+ * Links inside are the kernel's own, /sys/class is made of them; none may lead out of the tree. Whenever a
+ * folder is renamed or a file system mounted, anywhere, while it walks a "..", the kernel cannot tell and
+ * says EAGAIN (openat2(2)).
  */
 static int open_below(int root_fd, const char *path, int flags)
 {

@@ -8,7 +8,10 @@
 
 #include "util.h"
 
-/* Of the kernel's documentation: admin-guide/pm/cpufreq, cpuidle; ABI/stable and testing of backlight, rfkill, power. */
+/*
+ * Of the kernel's documentation: admin-guide/pm/cpufreq, cpuidle;
+ * ABI/stable and testing of backlight, rfkill, power.
+ */
 #define CPU "/sys/devices/system/cpu/"
 #define POLICY CPU "cpufreq/policy[0-9]*/"
 

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * The fixed list of what calibration may change on this machine, with the range of each value. It judges what parts
- * ask for, and what a journal says; nothing else can be changed through settings.h at all.
+ * The fixed list of what calibration may change on this machine, with the range of each value. It judges what
+ * parts ask for, and what a journal says; nothing else can be changed through settings.h at all.
  */
 
 #include <stdbool.h>
@@ -15,8 +15,8 @@
 #define SETTING_NAME_MAX 180 /* a line of the journal holds it */
 
 /*
- * Settings that are no file of the kernel. Their names begin with @prefix, "nl80211:", and have rows in the list like
- * the others. @name is whole. read: 0, a line without its end; -ENOENT: this machine has none.
+ * Settings that are no file of the kernel. Their names begin with @prefix, "nl80211:", and have rows in the
+ * list like the others. @name is whole. read: 0, a line without its end; -ENOENT: this machine has none.
  */
 struct setting_medium {
         const char *prefix;
@@ -48,7 +48,10 @@ bool attribute_restorable(const struct attribute *attribute, const char *value);
 /* Whether a write to the setting @name may change the setting @other as well. */
 bool attribute_affects(const struct attribute *attribute, const char *name, const char *other);
 
-/* A line of the journal can say it, and reads the same: no comment in it, no blanks around it, no control characters. */
+/*
+ * A line of the journal can say it, and reads the same:
+ * no comment in it, no blanks around it, no control characters.
+ */
 bool plain_text(const char *text);
 
 /* A scratch file of ours: absolute, no "..", .joulecast-disk-* in its last part. */
@@ -57,13 +60,16 @@ bool scratch_name(const char *path);
 /* The root of this machine, and not a folder with its files as some other shows them. */
 bool is_running_machine(int root_fd);
 
-/* The value of now, cut to what can be compared. 0; -ENOENT; -EBADMSG: not a value of such a setting; -errno. */
+/*
+ * The value of now, cut to what can be compared.
+ * 0; -ENOENT; -EBADMSG: not a value of such a setting; -errno.
+ */
 int attribute_read(int root_fd, const char *name, char value[SETTING_VALUE_MAX]);
 int attribute_write(int root_fd, const char *name, const char *value);
 
 /*
- * Whether the kernel shows @now in place of @wanted because firmware or a hot chip holds the clock down: the request
- * stands behind it unseen, and comes back when it is cool.
+ * Whether the kernel shows @now in place of @wanted because firmware or a hot chip holds the clock down: the
+ * request stands behind it unseen, and comes back when it is cool.
  */
 bool attribute_held_down(int root_fd, const char *name, const char *now, const char *wanted);
 

@@ -94,7 +94,10 @@ void settings_close(struct settings *settings)
         settings_unlock();
 }
 
-/* The kernel shows the limit in place of a request above it, which then cannot be known: all there is, very likely. */
+/*
+ * The kernel shows the limit in place of a request above it,
+ * which then cannot be known: all there is, very likely.
+ */
 static void see_behind_limit(const struct settings *settings, struct journal_entry *entry)
 {
         const char *slash = strrchr(entry->name, '/');

@@ -17,7 +17,10 @@ struct spin {
         pthread_t threads[];
 };
 
-/* Register arithmetic, as the inner loops of programs are: no memory, no system call; a look at the flag each 1024. */
+/*
+ * Register arithmetic, as the inner loops of programs are:
+ * no memory, no system call; a look at the flag each 1024.
+ */
 static void *work(void *data)
 {
         struct spin *spin = data;

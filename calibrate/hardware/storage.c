@@ -32,7 +32,10 @@ static int refuse(char *why, size_t size, const char *format, ...)
         return -ENOTSUP;
 }
 
-/* The last part of where a link in sysfs leads; @parent: the last but one, which is the disk of a partition. */
+/*
+ * The last part of where a link in sysfs leads; @parent:
+ * the last but one, which is the disk of a partition.
+ */
 static int link_name(int root_fd, const char *path, bool parent, char *ret, size_t size)
 {
         char target[PATH_MAX];
@@ -61,7 +64,10 @@ static int whole_device(int root_fd, const char *link, char *ret, size_t size)
         return link_name(root_fd, link, faccessat(root_fd, path, F_OK, 0) == 0, ret, size);
 }
 
-/* The name of the only device below a device mapper or RAID. -ENOENT: there is none; -E2BIG: there are several. */
+/*
+ * The name of the only device below a device mapper or RAID.
+ * -ENOENT: there is none; -E2BIG: there are several.
+ */
 static int only_slave(int root_fd, const char *device, char *ret, size_t size)
 {
         _cleanup_closedir_ DIR *dir = NULL;
@@ -112,8 +118,8 @@ static bool is_counted(int root_fd, const char *device)
 }
 
 /*
- * Of a file system without a device number of its own (btrfs), what is mounted there: "36 35 0:31 / /mnt rw - btrfs
- * /dev/sda1 rw". Fields before the dash vary.
+ * Of a file system without a device number of its own (btrfs), what is mounted there: "36 35 0:31 / /mnt rw -
+ * btrfs /dev/sda1 rw". Fields before the dash vary.
  */
 static int mounted_device(int root_fd, uint64_t mount, struct stat *ret, char *type, size_t size)
 {

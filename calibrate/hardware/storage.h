@@ -21,13 +21,16 @@ struct storage {
  * @root_fd: of the machine whose sysfs and mountinfo are read
  * @why:     a phrase when it cannot be measured
  *
- * Return: 0; -ENOTSUP: there is no such folder, it cannot be written, or no block device of its own lies below it
- * (memory, network, overlay, a loop); then @why says which.
+ * Return: 0; -ENOTSUP: there is no such folder, it cannot be written, or no block device of its own lies
+ * below it (memory, network, overlay, a loop); then @why says which.
  */
 int storage_open(int root_fd, const char *folder, struct storage *ret, char *why, size_t size);
 void storage_close(struct storage *storage);
 
-/* The whole device of a block device or partition by its number, through device mappers that stand on a single one. */
+/*
+ * The whole device of a block device or partition by its number,
+ * through device mappers that stand on a single one.
+ */
 int storage_device(int root_fd, unsigned major, unsigned minor, char *ret, size_t size);
 
 /* Bytes that its counters say: /sys/block/DEVICE/stat. */

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Power supplies that are no batteries (Documentation/ABI/testing/sysfs-class-power). A weak charger lets the battery
- * discharge beside it: its status alone would let a night go on whose load is fed by both.
+ * Power supplies that are no batteries (Documentation/ABI/testing/sysfs-class-power). A weak charger lets the
+ * battery discharge beside it: its status alone would let a night go on whose load is fed by both.
  */
 
 #include "supply.h"

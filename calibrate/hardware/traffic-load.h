@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Network load by joulecast-traffic, a child that does one thing at a time: of several that a mode asks for, each gets
- * its turn of some seconds, at as many times its rate.
+ * Network load by joulecast-traffic, a child that does one thing at a time: of several that a mode asks for,
+ * each gets its turn of some seconds, at as many times its rate.
  */
 
 #include <stddef.h>
@@ -35,8 +35,8 @@ void traffic_load_close(struct traffic_load *load); /* NULL is nothing */
 int traffic_load_set(struct traffic_load *load, const struct traffic_job *job, double most_bytes);
 
 /*
- * To be called now and then: hears answers and asks for what comes next. 0; -EDQUOT: all bytes may have been moved;
- * -EIO: it failed again and again, and the log was told why. Then the load has ended.
+ * To be called now and then: hears answers and asks for what comes next. 0; -EDQUOT: all bytes may have been
+ * moved; -EIO: it failed again and again, and the log was told why. Then the load has ended.
  */
 int traffic_load_tend(struct traffic_load *load);
 

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * A virtual device as hardware: through virtual.h alone, which offers what a real device does. Of the truth nothing is
- * read here but what a real device prints on itself: its name and the range of its backlight.
+ * A virtual device as hardware: through virtual.h alone, which offers what a real device does. Of the truth
+ * nothing is read here but what a real device prints on itself: its name and the range of its backlight.
  */
 
 #include "hardware.h"
@@ -196,7 +196,10 @@ static bool are_alike(const struct hardware_policy *a, const struct hardware_pol
         return a->n_cpus == b->n_cpus && a->n_khz == b->n_khz && !memcmp(a->khz, b->khz, a->n_khz * sizeof(a->khz[0]));
 }
 
-/* Policies with the same frequencies and as many cores are one kind, as on a machine that shows no more than these. */
+/*
+ * Policies with the same frequencies and as many cores are one kind,
+ * as on a machine that shows no more than these.
+ */
 static uint32_t kind_of(const struct hardware_policy *policies, size_t n, size_t at)
 {
         size_t first = n, count = 0;
@@ -255,7 +258,10 @@ static void describe_battery(const struct battery *battery, struct hardware_desc
                 description->rough_mwh = (double)battery->charge_full_uah * (double)battery->voltage_uv / 1e9;
 }
 
-/* Whether there is such a component at all, as a real device shows by having a node for it; never what it costs. */
+/*
+ * Whether there is such a component at all,
+ * as a real device shows by having a node for it; never what it costs.
+ */
 static bool has(const struct profile *truth, enum term first, enum term last)
 {
         for (size_t i = 0; i < truth->n_coefficients; i++)
@@ -264,7 +270,10 @@ static bool has(const struct profile *truth, enum term first, enum term last)
         return false;
 }
 
-/* The range of the backlight; a file may leave it out, and its highest level is the range then. 0: no display. */
+/*
+ * The range of the backlight; a file may leave it out,
+ * and its highest level is the range then. 0: no display.
+ */
 static uint32_t brightest(const struct profile *truth)
 {
         uint32_t highest = 0;

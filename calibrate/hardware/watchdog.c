@@ -25,7 +25,10 @@ static void fill_signals(sigset_t *set)
                 sigaddset(set, forwarded[i]);
 }
 
-/* A group of its own, which the terminal's signals reach through the watchdog; it may still write to the terminal. */
+/*
+ * A group of its own, which the terminal's signals reach through the watchdog;
+ * it may still write to the terminal.
+ */
 static void become_worker(pid_t watchdog, const sigset_t *mask)
 {
         setpgid(0, 0);
@@ -53,8 +56,8 @@ static int wait_for(pid_t worker, const sigset_t *set)
 }
 
 /*
- * What the worker started (loads, the fit) dies with it by its own arrangement. If some did not, it is ours now that
- * its parent is dead, and nothing may go on drawing power.
+ * What the worker started (loads, the fit) dies with it by its own arrangement. If some did not, it is ours
+ * now that its parent is dead, and nothing may go on drawing power.
  */
 static void end_orphans(void)
 {
@@ -111,7 +114,10 @@ int watchdog_start(const struct watchdog *watchdog, int *status)
         pid_t self = getpid(), worker;
         sigset_t set, mask;
 
-        /* Whoever started us may ignore it; then the worker's end would be neither told nor kept for waitpid(). */
+        /*
+         * Whoever started us may ignore it;
+         * then the worker's end would be neither told nor kept for waitpid().
+         */
         signal(SIGCHLD, SIG_DFL);
         fill_signals(&set);
         sigprocmask(SIG_BLOCK, &set, &mask);

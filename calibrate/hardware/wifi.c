@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * WiFi as a part: its radio on and off, and traffic over it by joulecast-traffic. What connects it (wpa_supplicant,
- * iwd, NetworkManager) does so again by itself; this waits for it.
+ * WiFi as a part: its radio on and off, and traffic over it by joulecast-traffic. What connects it
+ * (wpa_supplicant, iwd, NetworkManager) does so again by itself; this waits for it.
  */
 
 #include <dirent.h>
@@ -106,7 +106,10 @@ static int pause_ms(long ms)
         return nanosleep(&pause, NULL) < 0 && errno == EINTR ? -EINTR : 0;
 }
 
-/* An unblocked radio is down until somebody brings it up; where nobody does, it is us, if it was so before. */
+/*
+ * An unblocked radio is down until somebody brings it up;
+ * where nobody does, it is us, if it was so before.
+ */
 static int wait_connected(struct part_wifi *wifi)
 {
         bool brought_up = false;

@@ -93,7 +93,10 @@ static int parse_number(const cJSON *json, struct request *request, char *error,
         return complain(error, size, "%s takes no member \"%.40s\"", request_names[request->kind], json->string);
 }
 
-/* A host name or address: nothing that a resolver, a log or an option parser could take for something else. */
+/*
+ * A host name or address: nothing that a resolver,
+ * a log or an option parser could take for something else.
+ */
 static bool is_host(const char *text)
 {
         if (!isalnum((unsigned char)*text) && *text != ':')

@@ -19,7 +19,10 @@ struct tally {
         char error[256]; /* a sentence, when the work returned an error */
 };
 
-/* Each runs until an end condition of @request is met. 0, or a negative errno with a sentence in tally->error. */
+/*
+ * Each runs until an end condition of @request is met.
+ * 0, or a negative errno with a sentence in tally->error.
+ */
 int receive_from_url(const struct request *request, struct tally *tally);
 int exchange_with_peer(const struct request *request, struct tally *tally);
 int wake(const struct request *request, struct tally *tally);
