@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The founding question: at the gate, three hours of flight ahead and a call of ten minutes after it. How long can
- * I play?
+ * The founding question: at the gate, three hours of flight ahead and a call of ten minutes after it. How
+ * long can I play?
  *
  *   how-long-can-i-run PROFILE DATABASE APP CALLER
  */

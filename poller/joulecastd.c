@@ -178,7 +178,10 @@ static int open_database(const struct options *options, struct poller *poller, c
         return store_open(*path, STORE_WRITE, &program_log, &poller->store);
 }
 
-/* A trial of a few polls, and a tree, listen to nobody unless told to: the service's agents are the service's. */
+/*
+ * A trial of a few polls, and a tree, listen to nobody unless told to:
+ * the service's agents are the service's.
+ */
 static int focus_socket(const struct options *options, char **ret)
 {
         if (options->focus_socket) {
@@ -215,7 +218,10 @@ static int add_session(const struct options *options, struct sources *sources)
         return 0;
 }
 
-/* As the machine's service by itself, else where it is told to. Recording goes on where nobody can be answered. */
+/*
+ * As the machine's service by itself, else where it is told to.
+ * Recording goes on where nobody can be answered.
+ */
 static int open_answers(const struct options *options, const struct question_source *source, double interval_s,
                         struct poller *poller)
 {

@@ -3,7 +3,8 @@
 #pragma once
 
 /*
- * Tells the service manager how we are ("READY=1", "STOPPING=1"), as sd_notify(3) describes it; nothing where none
- * listens. The protocol is one datagram, and a library for it would double what the service keeps in memory.
+ * Tells the service manager how we are ("READY=1", "STOPPING=1"), as sd_notify(3) describes it;
+ * nothing where none listens. The protocol is one datagram, and a library for it would double what
+ * the service keeps in memory.
  */
 void notify_manager(const char *state);

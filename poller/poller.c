@@ -36,7 +36,10 @@ static void tell_failure(struct poller *poller, int err)
         poller->failed = err;
 }
 
-/* While something is built, processes come and go by the thousand; of what held them the holes stay ours unless told. */
+/*
+ * While something is built, processes come and go by the thousand;
+ * of what held them the holes stay ours unless told.
+ */
 #define ENDS_PER_TRIM 1024
 
 static void give_back(struct poller *poller)
@@ -99,8 +102,9 @@ static void waiting_close(struct waiting *waiting)
 }
 
 /*
- * Two timers for one wakeup. ppoll() takes the thread's slack, so that it falls together with other wakeups, but
- * its clock stands still in suspend; the timerfd at the end of the slack has CLOCK_BOOTTIME, and fires after a resume.
+ * Two timers for one wakeup. ppoll() takes the thread's slack, so that it falls together with other
+ * wakeups, but its clock stands still in suspend; the timerfd at the end of the slack has CLOCK_BOOTTIME,
+ * and fires after a resume.
  */
 static int waiting_open(struct waiting *waiting, const struct poller *poller, double interval_s)
 {

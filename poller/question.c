@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads a question. Any user of the machine may send anything; an unknown word is a mistake and not ignored. */
+/*
+ * Reads a question. Any user of the machine may send anything;
+ * an unknown word is a mistake and not ignored.
+ */
 
 #include "question.h"
 

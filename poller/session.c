@@ -108,8 +108,8 @@ static bool may_speak(void *data, uid_t uid)
 }
 
 /*
- * Idle alone does not take the foreground: a film is watched without a key, and not every player inhibits. It is
- * the screen that goes off then.
+ * Idle alone does not take the foreground: a film is watched without a key, and not every player inhibits. It
+ * is the screen that goes off then.
  */
 static void tell(struct session_source *self, uint64_t boottime_ns)
 {

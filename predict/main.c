@@ -54,8 +54,8 @@ static void try_exec(const char *folder, const char *middle, const char *program
 }
 
 /*
- * In the build folder, the program of the same build and no other. Installed: the libexec folder, the folder that
- * this program is in, or the PATH.
+ * In the build folder, the program of the same build and no other. Installed: the libexec folder, the folder
+ * that this program is in, or the PATH.
  */
 static int run_program(const struct entry *entry, char **argv)
 {

@@ -4,5 +4,8 @@
 
 #include "cost.h"
 
-/* Names as the reader knows them: the desktop entry's, in the reader's language. Without one the name stays. */
+/*
+ * Names as the reader knows them: the desktop entry's,
+ * in the reader's language. Without one the name stays.
+ */
 void names_localise(struct cost *cost);

@@ -80,7 +80,10 @@ int open_profile(const struct options *options, struct profile **ret);
 /* Name of the shipped profile that is for this machine, or NULL; free() it. */
 char *find_shipped_profile(int root_fd);
 
-/* Path of --profile (a file, or the name of a shipped one), else of the default; says so where there is none. */
+/*
+ * Path of --profile (a file, or the name of a shipped one),
+ * else of the default; says so where there is none.
+ */
 int find_profile_file(const struct options *options, char **ret);
 /* The sentence about a database that is not there; an exit code. */
 int tell_no_usage(const struct options *options, int err);

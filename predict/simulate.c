@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * `joulecast simulate`: a scenario on a virtual device, watched by the poller's own code. The database sees what a
- * poller sees; only --truth may tell what really happened.
+ * `joulecast simulate`: a scenario on a virtual device, watched by the poller's own code. The database sees
+ * what a poller sees; only --truth may tell what really happened.
  */
 
 #include <cjson/cJSON.h>
@@ -116,7 +116,10 @@ static int poll_device(struct watcher *watcher)
         return err < 0 ? err : store_append(watcher->store, &watcher->interval);
 }
 
-/* Time passes from one event to the next: a poll, or a segment that begins or ends. -ENODATA: the battery is empty. */
+/*
+ * Time passes from one event to the next:
+ * a poll, or a segment that begins or ends. -ENODATA: the battery is empty.
+ */
 static int play(const struct scenario *scenario, struct virtual_device *device, struct watcher *watcher,
                 uint64_t interval_ns)
 {

@@ -120,7 +120,10 @@ static bool is_wanted(const struct tracer *tracer, const struct cost_app *app)
         return !tracer->app || strcmp(app->app, tracer->app) == 0;
 }
 
-/* The battery's level moves in steps, so a second has a measured power only where there is a current sensor. */
+/*
+ * The battery's level moves in steps,
+ * so a second has a measured power only where there is a current sensor.
+ */
 static double measured_w(const struct interval *interval)
 {
         return interval->battery.have & BATTERY_POWER && interval->battery.status == BATTERY_DISCHARGING

@@ -230,8 +230,8 @@ static int timeout_ms(const struct agent *agent, uint64_t now_ns)
 }
 
 /*
- * A back-end that lives by ticks is what is left where nothing better answered; while a session starts that is no
- * last word. The tick is a wakeup that we have anyway.
+ * A back-end that lives by ticks is what is left where nothing better answered; while a session starts that
+ * is no last word. The tick is a wakeup that we have anyway.
  */
 static int tick(struct agent *agent)
 {

@@ -9,8 +9,8 @@
 #include "sender.h"
 
 /*
- * Between two windows there is often none for a moment, and some desktops tell everything twice. A change that lasts
- * this long is one; it counts from when it began.
+ * Between two windows there is often none for a moment, and some desktops tell everything twice. A change
+ * that lasts this long is one; it counts from when it began.
  */
 #define SETTLE_NS (150 * NS_PER_MS)
 #define FIRST_STATE_NS (2 * NS_PER_S) /* a back-end that has said nothing by then is passed over */
@@ -33,10 +33,16 @@ struct agent {
         bool settling;
 };
 
-/* Tries the back-ends in order. 0; -ENODEV: none of them works here (which is said once a failure changes). */
+/*
+ * Tries the back-ends in order. 0; -ENODEV:
+ * none of them works here (which is said once a failure changes).
+ */
 int agent_choose(struct agent *agent);
 void agent_close_backend(struct agent *agent);
-/* Waits for what comes next and deals with it, for ever; a negative errno. @stop_fd: readable ends it with 0. */
+/*
+ * Waits for what comes next and deals with it, for ever;
+ * a negative errno. @stop_fd: readable ends it with 0.
+ */
 int agent_run(struct agent *agent, int stop_fd);
 
 void agent_report(struct focus_sink *sink, const struct focus_state *state);

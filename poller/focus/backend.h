@@ -33,8 +33,8 @@ struct focus_sink {
 struct backend; /* each file's own */
 
 /*
- * A const table of functions for each desktop. One file descriptor (epoll, if it has several) is all that wakes it:
- * nothing is asked again and again.
+ * A const table of functions for each desktop. One file descriptor (epoll, if it has several) is all that
+ * wakes it: nothing is asked again and again.
  */
 struct backend_ops {
         const char *name;

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * When to try again: after 1, 2, 4 ... 60 s. What lived for a minute starts anew; what dies at once, as everything does
- * for a moment after a resume, is not tried in a loop.
+ * When to try again: after 1, 2, 4 ... 60 s. What lived for a minute starts anew; what dies at once, as
+ * everything does for a moment after a resume, is not tried in a loop.
  */
 
 #include <stdbool.h>

@@ -3,8 +3,9 @@
 #pragma once
 
 /*
- * The facts of the Wayland protocol zwlr_foreign_toplevel_manager_v1, version 3: names, opcodes and signatures, as
- * compositors speak it. Only what an observer needs; no Debian package describes it for clients.
+ * The facts of the Wayland protocol zwlr_foreign_toplevel_manager_v1, version 3: names, opcodes
+ * and signatures, as compositors speak it. Only what an observer needs; no Debian package
+ * describes it for clients.
  */
 
 #include <wayland-client.h>

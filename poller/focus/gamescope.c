@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * gamescope as the session (Steam Deck): atoms on the root window of its first Xwayland. GAMESCOPE_FOCUSABLE_WINDOWS
- * holds triplets of window, Steam's number of the app, pid.
+ * gamescope as the session (Steam Deck): atoms on the root window of its first Xwayland.
+ * GAMESCOPE_FOCUSABLE_WINDOWS holds triplets of window, Steam's number of the app, pid.
  */
 
 #include <errno.h>

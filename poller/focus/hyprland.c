@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Hyprland: .socket2.sock tells that another window is active, .socket.sock which one. Hyprland serves a request
- * synchronously and freezes while one is open: connect, write, read, close at once.
+ * Hyprland: .socket2.sock tells that another window is active, .socket.sock which one. Hyprland serves a
+ * request synchronously and freezes while one is open: connect, write, read, close at once.
  */
 
 #include <errno.h>

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * KWin (Plasma, Plasma Mobile; Wayland and X11): a script, which KWin runs itself, calls us at each change. Versions 5
- * and 6 name the signal, the property and the script's D-Bus path differently.
+ * KWin (Plasma, Plasma Mobile; Wayland and X11): a script, which KWin runs itself, calls us at each change.
+ * Versions 5 and 6 name the signal, the property and the script's D-Bus path differently.
  */
 
 #include <errno.h>

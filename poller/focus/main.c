@@ -77,8 +77,8 @@ static bool is_backend(const char *name)
 }
 
 /*
- * The user unit and the autostart entry may both start one: the second ends without a word. The lock goes with the
- * process.
+ * The user unit and the autostart entry may both start one: the second ends without a word. The
+ * lock goes with the process.
  */
 static int lock_session(void)
 {

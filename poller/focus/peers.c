@@ -2,10 +2,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * A Wayland compositor that tells nothing (cage, weston and other kiosks): who is connected to its socket? One client
- * is the foreground app; several are not to be told apart. No event tells of a new client, so we look at the service's
- * polls, and at once when a known client ends (pidfd). That the compositor ends is told by a connection of our own: a
- * dying one closes its descriptors one by one, and for a while it has no clients and still a socket.
+ * A Wayland compositor that tells nothing (cage, weston and other kiosks): who is connected to its socket?
+ * One client is the foreground app; several are not to be told apart. No event tells of a new client, so we
+ * look at the service's polls, and at once when a known client ends (pidfd). That the compositor ends is told
+ * by a connection of our own: a dying one closes its descriptors one by one, and for a while it has no
+ * clients and still a socket.
  */
 
 #include <ctype.h>

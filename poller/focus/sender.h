@@ -2,7 +2,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The agent's end of the link: connects, says what is known, and tries again where the service is not there. */
+/*
+ * The agent's end of the link: connects, says what is known,
+ * and tries again where the service is not there.
+ */
 
 #include "backoff.h"
 #include "backend.h"

@@ -20,9 +20,15 @@ struct stream {
 int stream_connect(struct stream *stream, const char *path); /* stays blocking for writes of a few bytes */
 void stream_close(struct stream *stream);
 int stream_write(struct stream *stream, const void *bytes, size_t length);
-/* Reads what is there; waits at most @timeout_ms for something. 0; -ETIMEDOUT; -ECONNRESET at the end; -EFBIG. */
+/*
+ * Reads what is there; waits at most @timeout_ms for something.
+ * 0; -ETIMEDOUT; -ECONNRESET at the end; -EFBIG.
+ */
 int stream_read(struct stream *stream, int timeout_ms);
 void stream_take(struct stream *stream, size_t length);
-/* The next line without its end, NUL-terminated in place; NULL: not whole yet. Take it with stream_take_line(). */
+/*
+ * The next line without its end, NUL-terminated in place;
+ * NULL: not whole yet. Take it with stream_take_line().
+ */
 char *stream_line(struct stream *stream);
 void stream_take_line(struct stream *stream);

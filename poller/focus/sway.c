@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* sway and i3, by their IPC (i3-ipc): events of windows and workspaces, and the tree where an event says too little. */
+/*
+ * sway and i3, by their IPC (i3-ipc): events of windows and workspaces,
+ * and the tree where an event says too little.
+ */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Compositors that tell panels about windows (zwlr_foreign_toplevel_manager_v1): phosh, labwc, wayfire, river, sway,
- * and others. They tell the app id and no pid. The new window is activated before the old one is not, and a closed one
- * is only closed: the foreground is the window that was activated last and still is.
+ * Compositors that tell panels about windows (zwlr_foreign_toplevel_manager_v1): phosh, labwc, wayfire,
+ * river, sway, and others. They tell the app id and no pid. The new window is activated before the old one is
+ * not, and a closed one is only closed: the foreground is the window that was activated last and still is.
  */
 
 #include <errno.h>

@@ -84,7 +84,10 @@ static int fd_x11(const struct backend *backend)
         return xserver_fd(backend->display);
 }
 
-/* Asking for properties reads the socket, so what came meanwhile waits in XCB's queue and wakes nobody: look again. */
+/*
+ * Asking for properties reads the socket,
+ * so what came meanwhile waits in XCB's queue and wakes nobody: look again.
+ */
 static int dispatch_x11(struct backend *backend)
 {
         int changed;
