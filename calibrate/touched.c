@@ -57,6 +57,8 @@ static void touch_machine(const struct dry_run *dry_run, struct touched *touched
                       "scaling_{governor,min_freq,max_freq,setspeed}, and boost off");
         if (description->max_brightness)
                 touch(touched, "/sys/class/backlight/*/brightness, bl_power, and a white screen");
+        if (description->gpu)
+                touch(touched, "a GPU kept busy by drawings that nobody sees");
         touch_wifi(dry_run, touched);
         touch_disks(dry_run, touched);
         if (dry_run->options->force_discharge)
