@@ -3,9 +3,8 @@
 
 /*
  * White over the whole of an X11 screen: one window that no window manager touches, and that goes with our
- * connection. Off by DPMS. The idle time of the server is put back to zero again and again while it is shown,
- * which leaves no setting changed; DPMS may have to be enabled to be used, and is disabled again on the way
- * out.
+ * connection. Off by DPMS, where that is enabled: it would stay so if we enabled it and were killed. The idle time of
+ * the server is put back to zero again and again while it is shown, which leaves no setting changed.
  */
 
 #include <errno.h>
@@ -22,8 +21,7 @@ struct x11 {
         xcb_connection_t *connection;
         xcb_screen_t *screen;
         xcb_window_t window; /* 0: none */
-        bool capable;        /* of DPMS */
-        bool was_enabled;    /* DPMS, before us */
+        bool capable;        /* of DPMS, which is enabled */
         bool off;
 };
 
@@ -51,20 +49,15 @@ static int switch_off(struct x11 *x11)
         _cleanup_free_ xcb_generic_error_t *error = NULL;
 
         x11->off = true; /* also when it fails half way: to be put back */
-        if (!x11->was_enabled)
-                xcb_dpms_enable(x11->connection);
         error = xcb_request_check(x11->connection,
                                   xcb_dpms_force_level_checked(x11->connection, XCB_DPMS_DPMS_MODE_OFF));
         return error ? -EIO : 0;
 }
 
-/* To disable DPMS also lights the screen. */
 static void switch_on(struct x11 *x11)
 {
-        if (x11->off && x11->was_enabled)
+        if (x11->off)
                 xcb_dpms_force_level(x11->connection, XCB_DPMS_DPMS_MODE_ON);
-        else if (x11->off)
-                xcb_dpms_disable(x11->connection);
         x11->off = false;
 }
 
@@ -167,10 +160,9 @@ static void look_at_dpms(struct x11 *x11)
                 return;
         capable = xcb_dpms_capable_reply(x11->connection, xcb_dpms_capable(x11->connection), NULL);
         info = xcb_dpms_info_reply(x11->connection, xcb_dpms_info(x11->connection), NULL);
-        x11->capable = capable && capable->capable && info;
-        x11->was_enabled = info && info->state;
+        x11->capable = capable && capable->capable && info && info->state;
         /* Left off by one that was killed: lit on the way out. */
-        x11->off = x11->was_enabled && info->power_level != XCB_DPMS_DPMS_MODE_ON;
+        x11->off = x11->capable && info->power_level != XCB_DPMS_DPMS_MODE_ON;
 }
 
 static int open_x11(struct picture **ret)
