@@ -30,11 +30,17 @@ static struct mock {
         { "c3", LOGIN_PATH "/session/c3", "user", "seat0", 0, 0, 0, 0 },
 };
 
+/* Each list of sessions makes news of one, ahead of it. */
+static bool chatters;
+
 static int list_sessions(sd_bus_message *message, void *data, sd_bus_error *error)
 {
         sd_bus_message *reply = NULL;
         int err = sd_bus_message_new_method_return(message, &reply);
 
+        if (chatters)
+                sd_bus_emit_signal(sd_bus_message_get_bus(message), LOGIN_PATH, LOGIN ".Manager", "SessionNew",
+                                   "so", mocks[0].id, mocks[0].path);
         if (err >= 0)
                 err = sd_bus_message_open_container(reply, 'a', "(susso)");
         for (size_t i = 0; err >= 0 && i < ARRAY_SIZE(mocks); i++)
@@ -77,7 +83,7 @@ static const sd_bus_vtable session_table[] = {
         SD_BUS_VTABLE_END,
 };
 
-/* A letter and a session's number: "a1" makes c1 active, "A1" makes it not, "s1" makes the next answer of it slow. */
+/* A letter and a session's number: "a1" makes c1 active, "A1" makes it not, "s1" makes the next answer of it slow. "c1": never silent. */
 static void change(sd_bus *bus, const char *word)
 {
         struct mock *mock = &mocks[word[1] - '0'];
@@ -100,6 +106,11 @@ static void change(sd_bus *bus, const char *word)
                 break;
         case 's':
                 mock->slow = 1;
+                sd_bus_emit_properties_changed(bus, mock->path, OBJECT, "IdleHint", NULL);
+                break;
+        case 'c':
+        case 'C':
+                chatters = word[0] == 'c';
                 sd_bus_emit_properties_changed(bus, mock->path, OBJECT, "IdleHint", NULL);
                 break;
         case 'n':
@@ -191,6 +202,10 @@ static void tells_users(void)
                 { "i0", 0, "and does again" },
                 { "I0", 0, "nobody came in" },
                 { "i0", 0, "meanwhile" },
+                { "c1", 0, "never falls silent" },
+                { "i1", 0, "nor now" },
+                { "I1", SESSIONS_WOKEN, "woken all the same" },
+                { "C1", 0, "silent again" },
         };
         struct sessions *sessions = NULL;
 

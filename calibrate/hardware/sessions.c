@@ -12,6 +12,9 @@
 #define LOGIN "org.freedesktop.login1"
 #define LOGIN_PATH "/org/freedesktop/login1"
 #define CALL_US 500000 /* a hanging manager must not keep a night from its steps */
+/* Nor must one that never falls silent; what is left is heard the next time. */
+#define MESSAGES_MAX 256
+#define LOOKS_MAX 3
 
 #define SESSIONS_MAX 16
 
@@ -171,6 +174,16 @@ int sessions_fd(const struct sessions *sessions)
         return sessions->bus ? sd_bus_get_fd(sessions->bus) : -1;
 }
 
+/* 0; >0: there is more; a negative errno: the bus is gone. */
+static int take_messages(struct sessions *sessions)
+{
+        int more = 1;
+
+        for (unsigned n = 0; more > 0 && n < MESSAGES_MAX; n++)
+                more = sd_bus_process(sessions->bus, NULL);
+        return more;
+}
+
 /* Answers may bring more news along, which the descriptor does not tell of again. */
 unsigned sessions_hear(struct sessions *sessions)
 {
@@ -179,12 +192,13 @@ unsigned sessions_hear(struct sessions *sessions)
 
         if (!sessions->bus)
                 return 0;
-        do {
-                if (sessions->stale)
-                        news |= look_again(sessions);
-                while ((more = sd_bus_process(sessions->bus, NULL)) > 0)
-                        ;
-        } while (more >= 0 && sessions->stale);
+        more = take_messages(sessions);
+        for (unsigned n = 0; more >= 0 && sessions->stale && n < LOOKS_MAX; n++) {
+                news |= look_again(sessions);
+                more = take_messages(sessions);
+        }
+        if (more > 0)
+                sessions->stale = true;
         if (more < 0) {
                 log_warning(sessions->log, "the system bus is gone (%s): who uses this machine is seen by its input "
                             "devices alone", strerror(-more));
