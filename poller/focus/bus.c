@@ -9,6 +9,7 @@
 #include "util.h"
 
 #define CALL_US 2000000
+#define MESSAGES_MAX 256 /* taken at once: anybody on the bus may send them. The next wake us again */
 
 struct bus {
         struct focus_sink *sink;
@@ -156,10 +157,10 @@ int bus_open(struct focus_sink *sink, const char *desktop, struct bus **ret)
 
 int bus_dispatch(struct bus *bus)
 {
-        int more;
+        int more = 1;
 
-        while ((more = sd_bus_process(bus->bus, NULL)) > 0)
-                ;
+        for (unsigned n = 0; more > 0 && n < MESSAGES_MAX; n++)
+                more = sd_bus_process(bus->bus, NULL);
         if (more < 0)
                 return more;
         sd_bus_flush(bus->bus);

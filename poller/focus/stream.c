@@ -34,7 +34,9 @@ void stream_close(struct stream *stream)
 
 int stream_write(struct stream *stream, const void *bytes, size_t length)
 {
-        return send(stream->fd, bytes, length, MSG_NOSIGNAL) == (ssize_t)length ? 0 : -ECONNRESET;
+        ssize_t n = send(stream->fd, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        return n == (ssize_t)length ? 0 : -ECONNRESET;
 }
 
 int stream_read(struct stream *stream, int timeout_ms)

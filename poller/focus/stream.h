@@ -17,8 +17,9 @@ struct stream {
 
 #define STREAM_CLOSED { .fd = -1 }
 
-int stream_connect(struct stream *stream, const char *path); /* stays blocking for writes of a few bytes */
+int stream_connect(struct stream *stream, const char *path);
 void stream_close(struct stream *stream);
+/* A few bytes, which a socket has room for; -ECONNRESET: who leaves them unread is as good as gone. */
 int stream_write(struct stream *stream, const void *bytes, size_t length);
 /*
  * Reads what is there; waits at most @timeout_ms for something.
