@@ -84,6 +84,15 @@ static int run_program(const struct entry *entry, char **argv)
         return CODE_FAILED;
 }
 
+/* An answer that did not arrive is no success. Who reads us may go, though. */
+static int finish(int code)
+{
+        if (code != CODE_OK || (!ferror(stdout) && (fflush(stdout) == 0 || errno == EPIPE)))
+                return code;
+        log_error(&program_log, "the answer could not be written");
+        return CODE_FAILED;
+}
+
 int main(int argc, char **argv)
 {
         char word[64];
@@ -106,7 +115,7 @@ int main(int argc, char **argv)
                         continue;
                 if (!entries[i].main)
                         return run_program(&entries[i], argv + 1);
-                return entries[i].main(argc - 1, argv + 1);
+                return finish(entries[i].main(argc - 1, argv + 1));
         }
         log_error(&program_log, "there is no command %s (joulecast --help lists them)",
                   util_printable(argv[1], word, sizeof(word)));

@@ -171,7 +171,9 @@ static int print_json(const struct tracer *tracer, const struct cost *cost, doub
                         cJSON_AddItemToArray(list, app_json(&cost->apps[i], seconds));
         text = cJSON_PrintUnformatted(json);
         cJSON_Delete(json);
-        return !text || puts(text) == EOF ? -EIO : 0;
+        if (!text)
+                return -ENOMEM;
+        return puts(text) == EOF ? -errno : 0;
 }
 
 static void print_power(double watt)
@@ -245,6 +247,17 @@ static void print_apps(const struct cost *cost, double seconds)
                 print_line("", name, "", rest_j / seconds, NULL, seconds);
 }
 
+/* Where the profile does not know the base, what is nobody's is in the total all the same. */
+static void print_nobodys(const struct cost *cost, double seconds)
+{
+        double nobodys_j = cost->total_j.value;
+
+        for (size_t i = 0; i < cost->n_apps; i++)
+                nobodys_j -= cost->apps[i].energy_j.value;
+        if (isnan(cost->base_j) && nobodys_j / seconds >= SHOWN_FROM_W)
+                print_line("", "(nobody)", "", nobodys_j / seconds, NULL, seconds);
+}
+
 /* A line each time, also while it does nothing or is not there. */
 static void print_one(const struct tracer *tracer, const struct cost *cost, const char *clock, double seconds)
 {
@@ -276,6 +289,7 @@ static int print_table(const struct tracer *tracer, const struct cost *cost, dou
         print_line(clock, "(all)", "", cost->total_j.value / seconds, NULL, seconds);
         print_line("", "(base)", "", cost->base_j / seconds, NULL, seconds);
         print_apps(cost, seconds);
+        print_nobodys(cost, seconds);
         return 0;
 }
 
@@ -299,7 +313,7 @@ static int look(struct tracer *tracer)
         seconds = (double)tracer->interval.elapsed_ns / 1e9;
         err = tracer->options.json ? print_json(tracer, cost, seconds) : print_table(tracer, cost, seconds);
         tracer->intervals++;
-        return !err && fflush(stdout) == EOF ? -EPIPE : err;
+        return !err && fflush(stdout) == EOF ? -errno : err;
 }
 
 static int prepare_to_wait(struct tracer *tracer)
@@ -341,7 +355,10 @@ static int trace(struct tracer *tracer)
                 if (fds[1].revents && read(tracer->timer_fd, &expired, sizeof(expired)) == sizeof(expired))
                         err = look(tracer);
         }
-        return err == -EPIPE ? 0 : err;
+        if (err != -EPIPE)
+                return err;
+        clearerr(stdout);
+        return 0;
 }
 
 static int open_all(struct tracer *tracer)
