@@ -88,6 +88,8 @@ static int begin_again_by_percent(struct calibration *calibration)
                 .progress = before.progress,
         };
         calibration->options.method = CHOICE_PERCENT;
+        if (isnan(calibration->options.wifi_limit_bytes) && isfinite(before.limits.wifi_bytes))
+                calibration->options.wifi_limit_bytes = before.limits.wifi_bytes; /* what was agreed to */
         log_warning(&calibration->log, "it goes on by the steps of the battery's percentage");
         err = calibration_make_plan(calibration);
         if (!err)

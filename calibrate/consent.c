@@ -9,6 +9,18 @@
 #include "touched.h"
 #include "util.h"
 
+/* A gauge that does not do what it shows is found out in the night only, and then it is another night. */
+static void print_other_way(FILE *file, const struct dry_run *dry_run)
+{
+        struct night_estimate estimate;
+
+        if (dry_run->options->method != CHOICE_AUTO || dry_run->method == METHOD_PERCENT)
+                return;
+        estimate = night_estimate(dry_run->description, dry_run->plan, METHOD_PERCENT, dry_run->options);
+        fprintf(file, "If that gauge cannot be trusted it goes on by percent: about %.1f hours and %.0f %% (--method %s does "
+                "not).\n", estimate.hours, estimate.percent, observation_method_names[dry_run->method]);
+}
+
 static void print_amounts(FILE *file, const struct dry_run *dry_run)
 {
         struct night_estimate estimate = night_estimate(dry_run->description, dry_run->plan, dry_run->method,
@@ -19,6 +31,7 @@ static void print_amounts(FILE *file, const struct dry_run *dry_run)
         if (isfinite(dry_run->options->battery_limit_percent))
                 fprintf(file, " (at most %g %%)", dry_run->options->battery_limit_percent);
         fprintf(file, "; below %.0f %% of charge it never goes.\n", refuse_floor_percent(dry_run->description));
+        print_other_way(file, dry_run);
 }
 
 /*
