@@ -108,8 +108,10 @@ def wait_for(what, seconds=8):
 
 
 def first_file(folder, prefix, suffix=""):
+    """A Wayland socket's lock is there before the socket."""
     def look():
-        found = sorted(name for name in os.listdir(folder) if name.startswith(prefix) and name.endswith(suffix))
+        found = sorted(name for name in os.listdir(folder) if name.startswith(prefix) and name.endswith(suffix) and
+                       not name.endswith(".lock"))
         return os.path.join(folder, found[0]) if found else None
     return look
 
