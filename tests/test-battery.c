@@ -4,11 +4,14 @@
 /* Batteries that lie, each in its own way; and, where they are, what real devices have shown. */
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "battery.h"
 #include "check.h"
+#include "tree.h"
 #include "util.h"
 
 #define P "POWER_SUPPLY_"
@@ -112,6 +115,34 @@ static void two_are_one(void)
 }
 
 /* uevents of real devices: what is believed is in range, and each is a battery or an empty bay. */
+/* As a driver answers whose battery is on its way out (ENODEV): the other one goes on, and it may come back. */
+static void one_cannot_be_read(void)
+{
+        static const char text[] = P "TYPE=Battery\n" P "STATUS=Discharging\n" P "CAPACITY=50\n";
+        char tree[64] = "/tmp/joulecast-battery-XXXXXX", path[128];
+        struct battery_unit *units = NULL;
+        size_t n = 0;
+        int root_fd;
+
+        check(mkdtemp(tree) != NULL);
+        snprintf(path, sizeof(path), "%s/sys/class/power_supply/BAT1/uevent", tree);
+        check(tree_write(tree, "sys/class/power_supply/BAT0/uevent", text, strlen(text)));
+        check_int(util_make_parent(path, 0755), 0);
+        check_int(mkdir(path, 0755), 0); /* opens, and cannot be read */
+        root_fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        check_int(battery_list(root_fd, &units, &n), 0);
+        check_int(n, 1);
+        check_text(units[0].name, "BAT0");
+        free(units);
+        check_int(rmdir(path), 0);
+        check(tree_write(tree, "sys/class/power_supply/BAT1/uevent", text, strlen(text)));
+        check_int(battery_list(root_fd, &units, &n), 0);
+        check_int(n, 2);
+        free(units);
+        close(root_fd);
+        tree_remove(tree);
+}
+
 static void real_devices(const char *folder)
 {
         DIR *dir = opendir(folder);
@@ -148,6 +179,7 @@ int main(int argc, char **argv)
 {
         parse_each();
         two_are_one();
+        one_cannot_be_read();
         if (argc > 1)
                 real_devices(argv[1]);
         return check_result();
