@@ -103,8 +103,11 @@ static int take_ended(void *data, const struct ended_thread *thread)
         struct kept_collector *collector = data;
         struct ending ending;
         size_t at;
-        int err = ending_of(collector, thread, &at);
+        int err;
 
+        if (collector->source.own_only && thread->uid != geteuid()) /* whom no poll shows, either */
+                return 0;
+        err = ending_of(collector, thread, &at);
         if (err)
                 return err;
         collector->endings[at].cpu_ns += thread->cpu_ns;

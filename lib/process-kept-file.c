@@ -55,7 +55,7 @@ bool kept_is_anothers(const struct kept_collector *collector, pid_t pid)
         struct stat owner;
         char path[16];
 
-        if (!collector->own_only)
+        if (!collector->source.own_only)
                 return false;
         snprintf(path, sizeof(path), "%d", (int)pid);
         return fstatat(collector->proc_fd, path, &owner, 0) < 0 || owner.st_uid != geteuid();

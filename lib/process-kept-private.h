@@ -31,7 +31,6 @@ struct kept_collector {
         struct source source;
         struct process_table *table;
         int proc_fd;
-        bool own_only;
         bool all;    /* in this poll, whether they ran or not */
         bool clocks; /* pids of /proc are those of our system calls */
         uint64_t tick_ns;

@@ -280,7 +280,7 @@ int process_kept_open(const struct collector_options *options, struct source **r
         collector->source.ops = &kept_ops;
         collector->source.counts = COUNTS_CPU | COUNTS_DISK;
         collector->tick_ns = NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
-        collector->own_only = geteuid() != 0;
+        collector->source.own_only = geteuid() != 0;
         collector->most_descriptors = raise_limit();
         collector->proc_fd = openat(options->root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         err = collector->proc_fd < 0 ? -errno : 0;

@@ -38,7 +38,6 @@ struct known { /* of the poll before, ascending by pid */
 struct process_source {
         struct source source;
         int proc_fd;
-        bool own_only; /* others' disk bytes may not be read: half of what they do would look like all */
         struct apps *apps;
         pid_t *pids;
         size_t n_pids, pids_capacity;
@@ -179,7 +178,7 @@ static bool is_anothers(const struct process_source *self, const char *pid)
 {
         struct stat owner;
 
-        return self->own_only && (fstatat(self->proc_fd, pid, &owner, 0) < 0 || owner.st_uid != geteuid());
+        return self->source.own_only && (fstatat(self->proc_fd, pid, &owner, 0) < 0 || owner.st_uid != geteuid());
 }
 
 /* One process, which may be gone by the time we look: then there is nothing to say about it. */
@@ -286,7 +285,7 @@ int process_open(int root_fd, struct apps *apps, struct source **ret)
         self->source.ops = &process_ops;
         self->source.counts = COUNTS_CPU | COUNTS_DISK;
         self->proc_fd = proc_fd;
-        self->own_only = geteuid() != 0 && is_procfs(proc_fd);
+        self->source.own_only = geteuid() != 0 && is_procfs(proc_fd);
         self->apps = apps;
         *ret = &self->source;
         return 0;

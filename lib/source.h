@@ -13,6 +13,7 @@
  * programs above cannot tell the difference.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,7 @@ struct source { /* embedded as the first member of each source */
         const struct source_ops *ops;
         uint32_t counts; /* COUNTS_* of collector.h, if it collects processes */
         uint32_t net_by; /* enum net_by of collector.h: what COUNTS_NET comes from */
+        bool own_only;   /* counts our user's processes alone: who is not root sees half of the others' */
         uint64_t lost;   /* ends and execs of processes that the kernel had no room to tell, so far */
 };
 

@@ -236,7 +236,16 @@ static int open_answers(const struct options *options, const struct question_sou
         return options->socket ? err : 0;
 }
 
-static void say_what_is_watched(const struct options *options, double interval_s, const char *path)
+static bool sees_all(const struct sources *sources)
+{
+        for (size_t i = 0; i < sources->n; i++)
+                if (sources->list[i]->own_only)
+                        return false;
+        return true;
+}
+
+static void say_what_is_watched(const struct options *options, const struct sources *sources, double interval_s,
+                                const char *path)
 {
         char line[16];
 
@@ -244,7 +253,7 @@ static void say_what_is_watched(const struct options *options, double interval_s
         if (options->machine)
                 log_info(&program_log, "watching the machine tree %s every %s s, into %s", options->machine,
                          line, path);
-        else if (geteuid() == 0)
+        else if (sees_all(sources))
                 log_info(&program_log, "watching all processes every %s s, into %s", line, path);
         else
                 log_info(&program_log,
@@ -282,7 +291,7 @@ static int run(const struct options *options, const struct config *config)
         err = open_answers(options, &source, interval_s, &poller);
         if (err)
                 return err;
-        say_what_is_watched(options, interval_s, path);
+        say_what_is_watched(options, &poller.sources, interval_s, path);
         err = poller_run(&poller, interval_s, options->count);
         if (!err && options->count > 0)
                 print_summary(&poller, path);
