@@ -129,7 +129,8 @@ int joulecast_context_set_machine(struct joulecast_context *context, const char 
  * Return: 0; -ENOENT: there is none; -EINVAL: it is not valid, and the log handler heard which line; -ENOMEM;
  * another negative errno if it cannot be read.
  */
-int joulecast_profile_load(struct joulecast_context *context, const char *path, struct joulecast_profile **ret);
+int joulecast_profile_load(struct joulecast_context *context, const char *path,
+                           struct joulecast_profile **ret);
 void joulecast_profile_free(struct joulecast_profile *profile);
 
 /** Name of the device, "" if it has none. */
@@ -184,8 +185,8 @@ void joulecast_usage_free(struct joulecast_usage *usage);
 int joulecast_usage_span(struct joulecast_usage *usage, int64_t *from_ns, int64_t *to_ns);
 
 /** Called for each app and state; stops at the first return that is not 0. @name is what people call it. */
-typedef int (*joulecast_app_visitor)(void *data, const char *app, const char *name, enum joulecast_state state,
-                                     double active_s);
+typedef int (*joulecast_app_visitor)(void *data, const char *app, const char *name,
+                                     enum joulecast_state state, double active_s);
 
 /**
  * joulecast_usage_apps() - which apps ran, in which state, for how long
@@ -229,8 +230,8 @@ int joulecast_app_of_pid(pid_t pid, char *buf, size_t size);
  *
  * Return: 0; -ENODATA: nothing is recorded of that span; another negative errno.
  */
-int joulecast_cost_new(const struct joulecast_profile *profile, struct joulecast_usage *usage, int64_t from_ns,
-                       int64_t to_ns, struct joulecast_cost **ret);
+int joulecast_cost_new(const struct joulecast_profile *profile, struct joulecast_usage *usage,
+                       int64_t from_ns, int64_t to_ns, struct joulecast_cost **ret);
 void joulecast_cost_free(struct joulecast_cost *cost);
 
 /** What the battery gave, in J; NaN: not known. */
@@ -273,8 +274,8 @@ const char *joulecast_cost_not_measured(const struct joulecast_cost *cost, size_
  *
  * Return: 0; -ENODATA: the app was never seen; -EINVAL; another negative errno if @usage cannot be read.
  */
-int joulecast_forecast_new(const struct joulecast_profile *profile, struct joulecast_usage *usage, const char *app,
-                           double minutes, struct joulecast_forecast **ret);
+int joulecast_forecast_new(const struct joulecast_profile *profile, struct joulecast_usage *usage,
+                           const char *app, double minutes, struct joulecast_forecast **ret);
 void joulecast_forecast_free(struct joulecast_forecast *forecast);
 
 /** Id of the app. */

@@ -104,7 +104,8 @@ static void system_word(const char *word, struct cgroup_app *ret)
 
         if (starts(word, "snap.") && unit_name_parse(word, &app))
                 *ret = app;
-        else if (ends(word, ".service") || ends(word, ".scope") || ends(word, ".mount") || ends(word, ".socket"))
+        else if (ends(word, ".service") || ends(word, ".scope") || ends(word, ".mount") ||
+                 ends(word, ".socket"))
                 set_id(ret, CGROUP_SYSTEM, "sys:", word, stem(word));
 }
 
@@ -182,7 +183,8 @@ int cgroup_path_choose(const char *text, char *ret, size_t size)
         }
         for (size_t i = 0; i < ARRAY_SIZE(named); i++)
                 for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
-                        if (line_path(line, strcspn(line, "\n"), named[i], ret, size) && strcmp(ret, "/") != 0)
+                        if (line_path(line, strcspn(line, "\n"), named[i], ret, size) &&
+                            strcmp(ret, "/") != 0)
                                 return 0;
         if (!found)
                 return -ENODATA;

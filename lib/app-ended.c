@@ -51,7 +51,8 @@ int apps_find_ended(struct apps *apps, const struct app_process *process, const 
         if (parent && parent->kernel)
                 return -ENODATA;
         if (!path || strcmp(path, "/") == 0) {
-                if (!parent || (parent->lead >= LEAD_SESSION && parent->cgroup->parsed.kind != CGROUP_CONTAINER))
+                if (!parent ||
+                    (parent->lead >= LEAD_SESSION && parent->cgroup->parsed.kind != CGROUP_CONTAINER))
                         return -ENODATA; /* managers put what they start elsewhere */
                 path = parent->cgroup->path;
         }

@@ -82,7 +82,8 @@ int process_read_flatpak(int root_fd, pid_t pid, char *id, size_t size)
                 return -ENODATA;
         for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
                 if (*line == '[')
-                        inside = strncmp(line, "[Application]", 13) == 0 || strncmp(line, "[Runtime]", 9) == 0;
+                        inside = strncmp(line, "[Application]", 13) == 0 ||
+                                 strncmp(line, "[Runtime]", 9) == 0;
                 if (inside && strncmp(line, "name=", 5) == 0 && strcspn(line, "\n") > 5) {
                         char raw[APP_ID_MAX];
 

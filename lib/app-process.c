@@ -93,7 +93,8 @@ static bool is_interpreter(const char *program)
         for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
                 size_t length = strlen(names[i]);
 
-                if (strncmp(program, names[i], length) == 0 && !program[length + strspn(program + length, "0123456789.")])
+                if (strncmp(program, names[i], length) == 0 &&
+                    !program[length + strspn(program + length, "0123456789.")])
                         return true;
         }
         return false;

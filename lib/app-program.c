@@ -45,7 +45,8 @@ static bool is_interpreter(const char *name)
 
 static bool is_named_as(const char *comm, const char *name)
 {
-        return *name && strncmp(comm, name, COMM_LENGTH) == 0 && strlen(comm) == MIN(strlen(name), (size_t)COMM_LENGTH);
+        return *name && strncmp(comm, name, COMM_LENGTH) == 0 &&
+               strlen(comm) == MIN(strlen(name), (size_t)COMM_LENGTH);
 }
 
 void program_of_process(int proc_fd, const char *pid, const char *comm, char *name, size_t size)

@@ -109,7 +109,8 @@ static bool parse_app(char *body, const char *type, struct cgroup_app *ret)
                         instance = true;
                 }
         }
-        for (char *word = strtok_r(body, "-", &save); word && n < WORDS_MAX; word = strtok_r(NULL, "-", &save))
+        for (char *word = strtok_r(body, "-", &save); word && n < WORDS_MAX;
+             word = strtok_r(NULL, "-", &save))
                 words[n++] = word;
         if (n == 0)
                 return false;

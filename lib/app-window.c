@@ -159,7 +159,8 @@ int apps_find_window(struct apps *apps, pid_t pid, uint64_t start_time, const ch
                 return err;
         for (entry = apps->entries[(unsigned)pid % APP_BUCKETS]; entry->pid != pid; entry = entry->next)
                 ;
-        if (*app_id && !strstr(app, "steam:") && !same(apps, app, app_id) && may_correct(apps, entry, app_id)) {
+        if (*app_id && !strstr(app, "steam:") && !same(apps, app, app_id) &&
+            may_correct(apps, entry, app_id)) {
                 canonical(apps, app_id, app);
                 correct(apps, entry, app);
         }

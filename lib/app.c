@@ -52,7 +52,8 @@ void app_cgroup_read(struct apps *apps, const char *path, struct app_cgroup *cgr
 {
         cgroup_path_parse(path, &cgroup->parsed);
         snprintf(cgroup->id, sizeof(cgroup->id), "%s", cgroup->parsed.id);
-        if (cgroup->parsed.kind == CGROUP_APP || (cgroup->parsed.kind == CGROUP_SPAWN && cgroup->parsed.id[0]))
+        if (cgroup->parsed.kind == CGROUP_APP ||
+            (cgroup->parsed.kind == CGROUP_SPAWN && cgroup->parsed.id[0]))
                 unit_id(apps, &cgroup->parsed, cgroup->id);
         cgroup->launcher = cgroup->parsed.kind == CGROUP_APP && launcher_id(cgroup->id);
 }
@@ -302,7 +303,8 @@ static void classify(struct apps *apps, struct app_entry *entry, const struct ap
 /* A reused pid, or one that executed something else. */
 static bool is_another(const struct app_entry *entry, const struct app_process *process)
 {
-        return entry->start_time != process->start_time || (!entry->kernel && strcmp(entry->comm, process->comm) != 0);
+        return entry->start_time != process->start_time ||
+               (!entry->kernel && strcmp(entry->comm, process->comm) != 0);
 }
 
 static struct app_entry *get_entry(struct apps *apps, const struct app_process *process)
@@ -334,9 +336,11 @@ static struct app_entry *get_entry(struct apps *apps, const struct app_process *
  * The second look: still in the group of the first,
  * below a parent that is settled. Most are, and no more is read.
  */
-static bool has_stayed(const struct app_entry *entry, const struct app_cgroup *cgroup, const struct app_entry *parent)
+static bool has_stayed(const struct app_entry *entry, const struct app_cgroup *cgroup,
+                       const struct app_entry *parent)
 {
-        return entry->looks == 1 && !entry->again && entry->cgroup == cgroup && (!parent || parent->looks >= 2);
+        return entry->looks == 1 && !entry->again && entry->cgroup == cgroup &&
+               (!parent || parent->looks >= 2);
 }
 
 static int look(struct apps *apps, struct app_entry *entry, const struct app_entry *parent)

@@ -55,8 +55,8 @@ static bool find(const char *uevent, const char *key, char *value, size_t size)
                 size_t n;
 
                 line += *line == '\n';
-                if (strncmp(line, PREFIX, strlen(PREFIX)) != 0 || strncmp(line + strlen(PREFIX), key, length) != 0 ||
-                    line[strlen(PREFIX) + length] != '=')
+                if (strncmp(line, PREFIX, strlen(PREFIX)) != 0 ||
+                    strncmp(line + strlen(PREFIX), key, length) != 0 || line[strlen(PREFIX) + length] != '=')
                         continue;
                 line += strlen(PREFIX) + length + 1;
                 n = strcspn(line, "\n");
@@ -82,8 +82,8 @@ static enum found find_number(struct battery_unit *unit, const char *uevent, con
 }
 
 /* A level: its range is that of a full battery or of a voltage; a level of 0 is fine where @zero says so. */
-static bool find_level(struct battery_unit *unit, const char *uevent, const char *key, int64_t min, int64_t max,
-                       bool zero, uint64_t *ret)
+static bool find_level(struct battery_unit *unit, const char *uevent, const char *key, int64_t min,
+                       int64_t max, bool zero, uint64_t *ret)
 {
         int64_t value;
 
@@ -127,7 +127,8 @@ static bool too_small(struct battery_unit *unit, const char *key, uint64_t now, 
 {
         if (full > 0 || now == 0 || now >= min)
                 return false;
-        quirk(unit, "%s is in a wrong unit, or almost nothing of an unknown full: %llu", key, (unsigned long long)now);
+        quirk(unit, "%s is in a wrong unit, or almost nothing of an unknown full: %llu", key,
+              (unsigned long long)now);
         return true;
 }
 
@@ -136,9 +137,11 @@ static void parse_charge(struct battery_unit *unit, const char *uevent)
 {
         struct battery *battery = &unit->battery;
         uint64_t design = 0, full;
-        bool has_design = find_level(unit, uevent, "CHARGE_FULL_DESIGN", CHARGE_MIN_UAH, CHARGE_MAX_UAH, false, &design);
+        bool has_design = find_level(unit, uevent, "CHARGE_FULL_DESIGN", CHARGE_MIN_UAH, CHARGE_MAX_UAH,
+                                     false, &design);
 
-        if (find_level(unit, uevent, "CHARGE_FULL", CHARGE_MIN_UAH, CHARGE_MAX_UAH, false, &battery->charge_full_uah))
+        if (find_level(unit, uevent, "CHARGE_FULL", CHARGE_MIN_UAH, CHARGE_MAX_UAH, false,
+                       &battery->charge_full_uah))
                 battery->have |= BATTERY_CHARGE_FULL;
         if ((battery->have & BATTERY_CHARGE_FULL) && has_design && (double)battery->charge_full_uah > OVERFULL * (double)design)
                 quirk(unit, "CHARGE_FULL is far above its design: %llu", (unsigned long long)battery->charge_full_uah);
@@ -146,7 +149,8 @@ static void parse_charge(struct battery_unit *unit, const char *uevent)
                 return;
         full = battery->have & BATTERY_CHARGE_FULL ? battery->charge_full_uah : design;
         if (full > 0 && (double)battery->charge_now_uah > OVERFULL * (double)full) {
-                quirk(unit, "CHARGE_NOW is far above full: %llu", (unsigned long long)battery->charge_now_uah);
+                quirk(unit, "CHARGE_NOW is far above full: %llu",
+                      (unsigned long long)battery->charge_now_uah);
                 return;
         }
         if (too_small(unit, "CHARGE_NOW", battery->charge_now_uah, CHARGE_MIN_UAH, full))
@@ -158,9 +162,11 @@ static void parse_energy(struct battery_unit *unit, const char *uevent)
 {
         struct battery *battery = &unit->battery;
         uint64_t design = 0, full;
-        bool has_design = find_level(unit, uevent, "ENERGY_FULL_DESIGN", ENERGY_MIN_UWH, ENERGY_MAX_UWH, false, &design);
+        bool has_design = find_level(unit, uevent, "ENERGY_FULL_DESIGN", ENERGY_MIN_UWH, ENERGY_MAX_UWH,
+                                     false, &design);
 
-        if (find_level(unit, uevent, "ENERGY_FULL", ENERGY_MIN_UWH, ENERGY_MAX_UWH, false, &battery->energy_full_uwh))
+        if (find_level(unit, uevent, "ENERGY_FULL", ENERGY_MIN_UWH, ENERGY_MAX_UWH, false,
+                       &battery->energy_full_uwh))
                 battery->have |= BATTERY_ENERGY_FULL;
         if ((battery->have & BATTERY_ENERGY_FULL) && has_design && (double)battery->energy_full_uwh > OVERFULL * (double)design)
                 quirk(unit, "ENERGY_FULL is far above its design: %llu", (unsigned long long)battery->energy_full_uwh);
@@ -168,7 +174,8 @@ static void parse_energy(struct battery_unit *unit, const char *uevent)
                 return;
         full = battery->have & BATTERY_ENERGY_FULL ? battery->energy_full_uwh : design;
         if (full > 0 && (double)battery->energy_now_uwh > OVERFULL * (double)full) {
-                quirk(unit, "ENERGY_NOW is far above full: %llu", (unsigned long long)battery->energy_now_uwh);
+                quirk(unit, "ENERGY_NOW is far above full: %llu",
+                      (unsigned long long)battery->energy_now_uwh);
                 return;
         }
         if (too_small(unit, "ENERGY_NOW", battery->energy_now_uwh, ENERGY_MIN_UWH, full))
@@ -211,8 +218,8 @@ static void parse_capacity(struct battery_unit *unit, const char *uevent)
  * Signs mean different things to different drivers:
  * the status decides the direction, and this the magnitude.
  */
-static bool parse_flow(struct battery_unit *unit, const char *uevent, const char *key, uint64_t min, uint64_t max,
-                       uint64_t *ret)
+static bool parse_flow(struct battery_unit *unit, const char *uevent, const char *key, uint64_t min,
+                       uint64_t max, uint64_t *ret)
 {
         int64_t value;
         uint64_t magnitude;
@@ -264,7 +271,8 @@ static void parse_power(struct battery_unit *unit, const char *uevent)
         double ratio = power && product && power_uw && product_uw ? (double)power_uw / (double)product_uw : 1;
 
         if (ratio > POWER_RATIO || ratio < 1 / POWER_RATIO) {
-                quirk(unit, "POWER_NOW of %llu is far from CURRENT_NOW times VOLTAGE_NOW", (unsigned long long)power_uw);
+                quirk(unit, "POWER_NOW of %llu is far from CURRENT_NOW times VOLTAGE_NOW",
+                      (unsigned long long)power_uw);
                 power = false;
         }
         if (!power && !product)
@@ -334,7 +342,8 @@ static bool is_our_battery(const char *uevent)
         if (find(uevent, "TYPE", value, sizeof(value))) {
                 if (strcmp(value, "Battery") != 0)
                         return false;
-        } else if (!find(uevent, "CAPACITY", value, sizeof(value)) && !find(uevent, "CHARGE_NOW", value, sizeof(value)) &&
+        } else if (!find(uevent, "CAPACITY", value, sizeof(value)) &&
+                   !find(uevent, "CHARGE_NOW", value, sizeof(value)) &&
                    !find(uevent, "ENERGY_NOW", value, sizeof(value))) {
                 return false;
         }
@@ -349,7 +358,8 @@ bool battery_parse(const char *uevent, struct battery_unit *ret)
         if (!is_our_battery(uevent))
                 return false;
         parse_status(ret, uevent);
-        if (find_level(ret, uevent, "VOLTAGE_NOW", VOLTAGE_MIN_UV, VOLTAGE_MAX_UV, false, &ret->battery.voltage_uv))
+        if (find_level(ret, uevent, "VOLTAGE_NOW", VOLTAGE_MIN_UV, VOLTAGE_MAX_UV, false,
+                       &ret->battery.voltage_uv))
                 ret->battery.have |= BATTERY_VOLTAGE;
         parse_charge(ret, uevent);
         parse_energy(ret, uevent);
@@ -364,8 +374,8 @@ bool battery_parse(const char *uevent, struct battery_unit *ret)
 /* One that discharges decides; the others rest meanwhile, whatever they call it. */
 static enum battery_status sum_status(const struct battery_unit *units, size_t n)
 {
-        static const enum battery_status order[] = { BATTERY_DISCHARGING, BATTERY_CHARGING, BATTERY_NOT_CHARGING,
-                                                     BATTERY_FULL };
+        static const enum battery_status order[] = { BATTERY_DISCHARGING, BATTERY_CHARGING,
+                                                     BATTERY_NOT_CHARGING, BATTERY_FULL };
 
         for (size_t i = 0; i < ARRAY_SIZE(order); i++)
                 for (size_t j = 0; j < n; j++)

@@ -107,7 +107,8 @@ static int list_units(int class_fd, struct battery_unit **list, size_t *capacity
 
 int battery_list(int root_fd, struct battery_unit **ret, size_t *ret_n)
 {
-        _cleanup_close_ int class_fd = openat(root_fd, "sys/class/power_supply", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_close_ int class_fd = openat(root_fd, "sys/class/power_supply",
+                                              O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         struct battery_unit *list = NULL;
         size_t capacity = 0, n = 0;
         int err = class_fd < 0 ? 0 : list_units(class_fd, &list, &capacity, &n);

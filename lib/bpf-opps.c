@@ -32,7 +32,8 @@ static int list_policies(int dir_fd, uint32_t *policy, size_t max, uint32_t *ret
         while ((entry = readdir(dir))) {
                 uint64_t number;
 
-                if (strncmp(entry->d_name, "policy", 6) != 0 || util_parse_u64(entry->d_name + 6, &number) < 0)
+                if (strncmp(entry->d_name, "policy", 6) != 0 ||
+                    util_parse_u64(entry->d_name + 6, &number) < 0)
                         continue;
                 if (n == max || number > UINT32_MAX)
                         return -E2BIG;

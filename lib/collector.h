@@ -55,8 +55,8 @@ extern const struct collector plain_collectors[]; /* /proc alone */
  *
  * Return: 0; -EINVAL for an unknown name; what the named (or the last) one failed with.
  */
-int collector_open(const struct collector *collectors, const char *name, const struct collector_options *options,
-                   struct source **ret);
+int collector_open(const struct collector *collectors, const char *name,
+                   const struct collector_options *options, struct source **ret);
 
 int process_bpf_open(const struct collector_options *options, struct source **ret);
 int process_bpf_iter_open(const struct collector_options *options, struct source **ret);

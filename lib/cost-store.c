@@ -13,8 +13,8 @@ static int add_row(void *data, const struct store_row *row)
         return cost_maker_add(data, row);
 }
 
-int cost_make_for(const struct profile *profile, struct store *store, int64_t uid, int64_t from_ns, int64_t to_ns,
-                  struct cost **ret)
+int cost_make_for(const struct profile *profile, struct store *store, int64_t uid, int64_t from_ns,
+                  int64_t to_ns, struct cost **ret)
 {
         _cleanup_(cost_maker_freep) struct cost_maker *maker = NULL;
         struct store_query query = { .from_ns = from_ns, .to_ns = to_ns, .grain = STORE_BEST, .uid = uid,
@@ -36,7 +36,8 @@ int cost_make_for(const struct profile *profile, struct store *store, int64_t ui
         return cost_maker_finish(maker, profile, &battery, ret);
 }
 
-int cost_make(const struct profile *profile, struct store *store, int64_t from_ns, int64_t to_ns, struct cost **ret)
+int cost_make(const struct profile *profile, struct store *store, int64_t from_ns, int64_t to_ns,
+              struct cost **ret)
 {
         return cost_make_for(profile, store, -1, from_ns, to_ns, ret);
 }

@@ -26,7 +26,8 @@ static uint32_t find_policy(const struct profile *profile, uint32_t khz)
         return profile->n_policies > 0 ? profile->policies[0].policy : 0;
 }
 
-static int add_table_row(struct cost_maker *maker, const struct profile *profile, const struct usage_table_row *table)
+static int add_table_row(struct cost_maker *maker, const struct profile *profile,
+                         const struct usage_table_row *table)
 {
         struct usage usage = { 0 };
         struct store_row row = {

@@ -65,7 +65,8 @@ static int grow_slots(struct cost_maker *maker)
         return 0;
 }
 
-static int add_entry(struct cost_maker *maker, const char *app, enum app_state state, size_t slot, size_t *ret)
+static int add_entry(struct cost_maker *maker, const char *app, enum app_state state, size_t slot,
+                     size_t *ret)
 {
         _cleanup_free_ char *copy = strdup(app), *name = strdup(app);
         int err;
@@ -176,7 +177,8 @@ int cost_maker_add(struct cost_maker *maker, const struct store_row *row)
         maker->from_ns = MIN(maker->from_ns, row->start_ns);
         maker->to_ns = MAX(maker->to_ns, row->end_ns);
         /* An app that only was alive has no counters to tell of; that is no lack of them. */
-        if (!usage || (usage->have == 0 && usage_is_zero(usage) && usage->time_ns == 0 && usage->suspend_ns == 0))
+        if (!usage ||
+            (usage->have == 0 && usage_is_zero(usage) && usage->time_ns == 0 && usage->suspend_ns == 0))
                 return 0;
         entry->used = true;
         return usage_add(&entry->usage, usage);
@@ -292,8 +294,8 @@ static int by_energy(const void *a, const void *b)
         return strcmp(left->app, right->app);
 }
 
-static int make_apps(const struct cost_maker *maker, const struct profile *profile, struct model_vector *total,
-                     struct cost *cost)
+static int make_apps(const struct cost_maker *maker, const struct profile *profile,
+                     struct model_vector *total, struct cost *cost)
 {
         int err;
 

@@ -57,8 +57,8 @@ struct cost {
 int cost_make(const struct profile *profile, struct store *store, int64_t from_ns, int64_t to_ns,
               struct cost **ret);
 /* As the user @uid may see it: their own apps, and one for all others'. -1: everybody's. */
-int cost_make_for(const struct profile *profile, struct store *store, int64_t uid, int64_t from_ns, int64_t to_ns,
-                  struct cost **ret);
+int cost_make_for(const struct profile *profile, struct store *store, int64_t uid, int64_t from_ns,
+                  int64_t to_ns, struct cost **ret);
 /* The same of a usage table: no battery, no base. */
 int cost_make_from_table(const struct profile *profile, const struct usage_table *table, struct cost **ret);
 void cost_free(struct cost *cost);
@@ -72,5 +72,5 @@ void cost_maker_free(struct cost_maker *maker);
 void cost_maker_freep(struct cost_maker **maker);
 int cost_maker_add(struct cost_maker *maker, const struct store_row *row);
 /* @battery may be NULL: not known. */
-int cost_maker_finish(struct cost_maker *maker, const struct profile *profile, const struct store_battery *battery,
-                      struct cost **ret);
+int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
+                      const struct store_battery *battery, struct cost **ret);

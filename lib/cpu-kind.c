@@ -90,13 +90,15 @@ static bool almost(uint64_t a, uint64_t b)
 static bool are_alike(const struct cpu_policy *a, const struct traits *x, const struct cpu_policy *b,
                       const struct traits *y)
 {
-        if (a->n_cpus != b->n_cpus || a->n_khz != b->n_khz || memcmp(a->khz, b->khz, a->n_khz * sizeof(a->khz[0])) != 0)
+        if (a->n_cpus != b->n_cpus || a->n_khz != b->n_khz ||
+            memcmp(a->khz, b->khz, a->n_khz * sizeof(a->khz[0])) != 0)
                 return false;
         if (x->small != y->small || strcmp(x->core, y->core) != 0 || x->base_khz != y->base_khz)
                 return false;
         if (a->n_khz > 0)
                 return x->capacity == y->capacity && x->min_khz == y->min_khz && x->max_khz == y->max_khz;
-        return almost(x->capacity, y->capacity) && almost(x->min_khz, y->min_khz) && almost(x->max_khz, y->max_khz);
+        return almost(x->capacity, y->capacity) && almost(x->min_khz, y->min_khz) &&
+               almost(x->max_khz, y->max_khz);
 }
 
 static size_t count_kind(const struct cpu_policy *list, size_t n, uint32_t kind)

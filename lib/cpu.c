@@ -23,7 +23,8 @@
 #define TICK_NS (NS_PER_S / 100)
 #define STAT_MAX (256 << 10) /* a line for each CPU, and one with a number for each interrupt */
 
-static ssize_t read_attribute(int root_fd, const struct cpu_policy *policy, const char *name, char *text, size_t size)
+static ssize_t read_attribute(int root_fd, const struct cpu_policy *policy, const char *name, char *text,
+                              size_t size)
 {
         char path[128];
 

@@ -33,7 +33,8 @@ static int locale_rank(const char *key, size_t length, const char *locale)
                 return country > lang ? 4 : 2;
         if (country > lang && length == country && strncmp(key, locale, country) == 0)
                 return 3;
-        if (m && length == lang + m && strncmp(key, locale, lang) == 0 && strncmp(key + lang, modifier, m) == 0)
+        if (m && length == lang + m && strncmp(key, locale, lang) == 0 &&
+            strncmp(key + lang, modifier, m) == 0)
                 return 2;
         return length == lang && strncmp(key, locale, lang) == 0;
 }

@@ -21,7 +21,8 @@
 #include "usage.h"
 #include "util.h"
 
-static bool read_number(int root_fd, const char *folder, const char *name, const char *attribute, uint32_t *ret)
+static bool read_number(int root_fd, const char *folder, const char *name, const char *attribute,
+                        uint32_t *ret)
 {
         char path[512], text[32];
         uint64_t value;
@@ -34,7 +35,8 @@ static bool read_number(int root_fd, const char *folder, const char *name, const
         return true;
 }
 
-static bool reads_as(int root_fd, const char *folder, const char *name, const char *attribute, const char *word)
+static bool reads_as(int root_fd, const char *folder, const char *name, const char *attribute,
+                     const char *word)
 {
         char path[512], text[32];
 
@@ -93,17 +95,20 @@ struct connectors {
 
 static bool is_panel(const char *name)
 {
-        return strstr(name, "-eDP-") || strstr(name, "-DSI-") || strstr(name, "-LVDS-") || strstr(name, "-DPI-");
+        return strstr(name, "-eDP-") || strstr(name, "-DSI-") || strstr(name, "-LVDS-") ||
+               strstr(name, "-DPI-");
 }
 
 static void look_at_connector(void *data, int root_fd, const char *name)
 {
         struct connectors *connectors = data;
 
-        if (!reads_as(root_fd, DRM, name, "status", "connected") || (connectors->panel_only && !is_panel(name)))
+        if (!reads_as(root_fd, DRM, name, "status", "connected") ||
+            (connectors->panel_only && !is_panel(name)))
                 return;
         connectors->any = true;
-        if (reads_as(root_fd, DRM, name, "dpms", "On") && !reads_as(root_fd, DRM, name, "enabled", "disabled"))
+        if (reads_as(root_fd, DRM, name, "dpms", "On") &&
+            !reads_as(root_fd, DRM, name, "enabled", "disabled"))
                 connectors->on = true;
 }
 
@@ -116,7 +121,8 @@ static void look_at_backlight(int root_fd, struct display_state *state)
         if (state->brightness > state->max_brightness)
                 state->brightness = BRIGHTNESS_UNKNOWN;
         /* FB_BLANK_UNBLANK is 0; everything else is some way of being off. */
-        state->screen_on = !read_number(root_fd, BACKLIGHT, state->backlight, "bl_power", &power) || power == 0;
+        state->screen_on = !read_number(root_fd, BACKLIGHT, state->backlight, "bl_power", &power) ||
+                           power == 0;
 }
 
 int display_look(int root_fd, struct display_state *ret)

@@ -39,18 +39,21 @@ int focus_message_check(const void *bytes, size_t length, uint64_t now_ns, struc
         if (length != sizeof(message))
                 return -EMSGSIZE;
         memcpy(&message, bytes, sizeof(message));
-        if (message.magic != FOCUS_MAGIC || message.version != FOCUS_VERSION || message.size != sizeof(message))
+        if (message.magic != FOCUS_MAGIC || message.version != FOCUS_VERSION ||
+            message.size != sizeof(message))
                 return -EPROTO;
         if (message.have & ~(uint32_t)FOCUS_ALL)
                 return -EBADMSG;
         if (!is_plain(message.app_id))
                 return -EBADMSG;
         /* Nothing hides behind the text's end. */
-        if (!all_zero(message.app_id + strlen(message.app_id), sizeof(message.app_id) - strlen(message.app_id)))
+        if (!all_zero(message.app_id + strlen(message.app_id),
+                      sizeof(message.app_id) - strlen(message.app_id)))
                 return -EBADMSG;
         if (message.pid < 0 || (message.pid == 0) != (message.start_time == 0))
                 return -EBADMSG;
-        if ((message.have & FOCUS_APP) && (!(message.have & FOCUS_KNOWN) || (!message.pid && !*message.app_id)))
+        if ((message.have & FOCUS_APP) &&
+            (!(message.have & FOCUS_KNOWN) || (!message.pid && !*message.app_id)))
                 return -EBADMSG;
         if (!(message.have & FOCUS_APP) && (message.pid || *message.app_id))
                 return -EBADMSG;

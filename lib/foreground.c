@@ -113,7 +113,8 @@ static void look_at_file(struct foreground_source *self, const struct sample *sa
                 return;
         }
         text[strcspn(text, "\n")] = '\0';
-        age_ns = (uint64_t)(sample->realtime_ns - (info.st_mtim.tv_sec * (int64_t)NS_PER_S + info.st_mtim.tv_nsec));
+        age_ns = (uint64_t)(sample->realtime_ns -
+                            (info.st_mtim.tv_sec * (int64_t)NS_PER_S + info.st_mtim.tv_nsec));
         if (age_ns < when_ns)
                 when_ns -= age_ns;
         note(self, text, when_ns);
@@ -256,7 +257,8 @@ static int choose(struct foreground_source *self, const char *what)
         }
         err = start(self, what + 8);
         if (err)
-                log_error(self->log, "cannot run the foreground command \"%s\": %s", what + 8, strerror(-err));
+                log_error(self->log, "cannot run the foreground command \"%s\": %s", what + 8,
+                          strerror(-err));
         return err;
 }
 

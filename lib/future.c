@@ -108,7 +108,8 @@ int sum_actor(struct sum *sum, const struct future *future, size_t i, double sec
                 err = sum_add(sum, &future->actors[i].background, seconds);
         if (err == 0)
                 err = sum_add(sum, &future->base, seconds);
-        sum_load(sum, future->actors[i].own.power_w + future->actors[i].background.power_w + future->base.power_w,
+        sum_load(sum,
+                 future->actors[i].own.power_w + future->actors[i].background.power_w + future->base.power_w,
                  seconds);
         sum->seconds += seconds;
         return err;
@@ -136,20 +137,22 @@ int sum_standby(struct sum *sum, const struct future *future, double seconds)
  */
 double sum_sd_j(const struct sum *sum, const struct profile *profile)
 {
-        double t = model_student_t(profile->degrees_of_freedom, FORECAST_LEVEL) / model_normal(FORECAST_LEVEL);
+        double t = model_student_t(profile->degrees_of_freedom, FORECAST_LEVEL) /
+                   model_normal(FORECAST_LEVEL);
         double daemons_j = model_background_sd_j(profile, sum->seconds), spread_j = 0;
 
         for (size_t c = 0; c < COMPONENT_COUNT; c++)
                 spread_j += sum->vector.component_spread_mj[c] * 1e-3;
-        return sqrt(t * t * model_variance_j2(profile, &sum->vector) + sum->variance_j2 + daemons_j * daemons_j +
-                    spread_j * spread_j / 3);
+        return sqrt(t * t * model_variance_j2(profile, &sum->vector) + sum->variance_j2 +
+                    daemons_j * daemons_j + spread_j * spread_j / 3);
 }
 
 /*
  * Part of the energy that the future's load costs by pulling the voltage down further than it was when the
  * battery was read: its charge then gives less.
  */
-double future_sag(const struct future *future, const struct charge *charge, double read_w, const struct sum *sum)
+double future_sag(const struct future *future, const struct charge *charge, double read_w,
+                  const struct sum *sum)
 {
         double full_wh = future->history->profile->energy_full_mwh * 1e-3;
         double load_w = sum->energy_j > 0 ? sum->squares / sum->energy_j : 0;
@@ -165,7 +168,8 @@ double future_read_load_w(const struct future *future, const struct forecast_bat
                        future->standby.power_w + future->base.power_w;
 }
 
-void future_basis(const struct future *future, const struct forecast_battery *battery, double said, char *basis)
+void future_basis(const struct future *future, const struct forecast_battery *battery, double said,
+                  char *basis)
 {
         const struct profile *profile = future->history->profile;
         const struct rate *own = &future->actors[0].own;

@@ -39,7 +39,8 @@ void future_clear(struct future *future);
  * What a forecast rests on, a sentence; @said:
  * the charge that the user says, or NaN. FORECAST_BASIS_MAX bytes.
  */
-void future_basis(const struct future *future, const struct forecast_battery *battery, double said, char *basis);
+void future_basis(const struct future *future, const struct forecast_battery *battery, double said,
+                  char *basis);
 
 /* Energy to come: weights for the model, and the variance of what is not the model's. */
 struct sum {
@@ -61,4 +62,5 @@ double sum_sd_j(const struct sum *sum, const struct profile *profile);
  * and the part of its energy that a sum's load costs beyond that.
  */
 double future_read_load_w(const struct future *future, const struct forecast_battery *battery);
-double future_sag(const struct future *future, const struct charge *charge, double read_w, const struct sum *sum);
+double future_sag(const struct future *future, const struct charge *charge, double read_w,
+                  const struct sum *sum);

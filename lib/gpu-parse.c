@@ -52,7 +52,8 @@ static bool read_engine(const char *key, const char *colon, const char *value, s
         char *end;
         uint64_t number;
 
-        if (strncmp(key, time_key, strlen(time_key)) != 0 || name >= colon || value[strspn(value, " \t")] == '-')
+        if (strncmp(key, time_key, strlen(time_key)) != 0 || name >= colon ||
+            value[strspn(value, " \t")] == '-')
                 return false;
         number = strtoull(value, &end, 10);
         if (end == value || (!capacity && strncmp(end, " ns", 3) != 0))
@@ -81,7 +82,8 @@ static bool read_cycles(const char *key, const char *colon, const char *value, s
         char *end;
         uint64_t number;
 
-        if ((!total && strncmp(key, busy_key, strlen(busy_key)) != 0) || name >= colon || value[strspn(value, " \t")] == '-')
+        if ((!total && strncmp(key, busy_key, strlen(busy_key)) != 0) || name >= colon ||
+            value[strspn(value, " \t")] == '-')
                 return false;
         number = strtoull(value, &end, 10);
         engine = end == value ? NULL : engine_of(engines, name, (size_t)(colon - name));
@@ -129,7 +131,8 @@ bool gpu_parse_fdinfo(const char *text, struct gpu_client *ret)
                         known = true;
                 } else if (strncmp(line, "drm-pdev:", 9) == 0) {
                         copy_word(colon + 1, client.device, sizeof(client.device));
-                } else if (read_engine(line, colon, colon + 1, &engines) || read_cycles(line, colon, colon + 1, &engines)) {
+                } else if (read_engine(line, colon, colon + 1, &engines) ||
+                           read_cycles(line, colon, colon + 1, &engines)) {
                         counted = true;
                 }
         }

@@ -128,7 +128,8 @@ static void take_over(struct held *held, const struct gpu_client *now, uint64_t 
         uint64_t cycles = now->cycles - MIN(held->last.cycles, now->cycles);
 
         if (total > 0 && held->last.total_cycles > 0 && now_ns > held->seen_ns)
-                held->cycles_ns += (uint64_t)((double)(now_ns - held->seen_ns) * MIN((double)cycles / (double)total, 16.0));
+                held->cycles_ns += (uint64_t)((double)(now_ns - held->seen_ns) *
+                                              MIN((double)cycles / (double)total, 16.0));
         held->last.busy_ns = MAX(held->last.busy_ns, now->busy_ns);
         held->last.cycles = now->cycles;
         held->last.total_cycles = now->total_cycles;
@@ -177,7 +178,8 @@ static int holder_of(struct gpu_source *self, const struct process *process, siz
 
         while (*at < self->n && self->list[*at].pid < process->pid)
                 (*at)++;
-        if (*at < self->n && self->list[*at].pid == process->pid && self->list[*at].start_time == process->start_time) {
+        if (*at < self->n && self->list[*at].pid == process->pid &&
+            self->list[*at].start_time == process->start_time) {
                 *ret = &self->list[*at];
                 return 0;
         }
@@ -217,7 +219,8 @@ static void keep_unlisted(struct gpu_source *self, const struct sample *sample, 
                 bool gone = holder->seen;
 
                 for (size_t j = 0; !gone && j < sample->n_gone; j++)
-                        gone = sample->gone[j].pid == holder->pid && sample->gone[j].start_time == holder->start_time;
+                        gone = sample->gone[j].pid == holder->pid &&
+                               sample->gone[j].start_time == holder->start_time;
                 if (!gone) {
                         holder->seen = true;
                         *total_ns += last_of(holder);

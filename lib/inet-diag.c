@@ -89,7 +89,8 @@ static bool parse(const struct nlmsghdr *head, struct inet_socket *ret)
         };
         copy_address(message->idiag_family, message->id.idiag_src, ret->here);
         copy_address(message->idiag_family, message->id.idiag_dst, ret->there);
-        for (const struct rtattr *at = (const void *)(message + 1); RTA_OK(at, left); at = RTA_NEXT(at, left)) {
+        for (const struct rtattr *at = (const void *)(message + 1); RTA_OK(at, left);
+             at = RTA_NEXT(at, left)) {
                 size_t length = RTA_PAYLOAD(at);
 
                 if (at->rta_type != INET_DIAG_INFO ||

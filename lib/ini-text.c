@@ -54,8 +54,8 @@ static char *next_line(char *line, int size, void *stream)
         length = (size_t)(newline - reader->at) + 1; /* ini_text_parse() made sure of the last newline */
         reader->place.line++;
         if (length >= INI_LINE_MAX || length >= (size_t)size) {
-                reader->err = ini_error(&reader->place, "the line has %zu characters; %d are the most", length - 1,
-                                        INI_LINE_MAX - 1);
+                reader->err = ini_error(&reader->place, "the line has %zu characters; %d are the most",
+                                        length - 1, INI_LINE_MAX - 1);
                 return NULL;
         }
         blanks = strspn(reader->at, " \t");
@@ -63,7 +63,8 @@ static char *next_line(char *line, int size, void *stream)
         line[length - blanks] = '\0';
         reader->at += length;
         if (*line == '[' && strcspn(line + 1, "]\n") > SECTION_MAX) {
-                reader->err = ini_error(&reader->place, "the section's name is longer than %d characters", SECTION_MAX);
+                reader->err = ini_error(&reader->place, "the section's name is longer than %d characters",
+                                        SECTION_MAX);
                 return NULL;
         }
         return line;
@@ -96,8 +97,8 @@ static int check_text(struct ini_place place, const char *text, size_t length)
         return 0;
 }
 
-int ini_text_parse(const char *text, size_t length, const char *name, const struct log *log, ini_handler_t handler,
-                   void *data)
+int ini_text_parse(const char *text, size_t length, const char *name, const struct log *log,
+                   ini_handler_t handler, void *data)
 {
         struct reader reader = {
                 .place = { .name = name, .log = log },
@@ -141,7 +142,8 @@ int ini_text_read(const char *path, size_t max, const struct log *log, char **re
         return 0;
 }
 
-int ini_number(const struct ini_place *place, const char *key, const char *value, double min, double max, double *ret)
+int ini_number(const struct ini_place *place, const char *key, const char *value, double min, double max,
+               double *ret)
 {
         double number;
         int err = util_parse_double(value, &number);
@@ -151,7 +153,8 @@ int ini_number(const struct ini_place *place, const char *key, const char *value
         if (err)
                 return ini_error(place, "%s = %.60s is not a number", key, value);
         if (number < min || number > max)
-                return ini_error(place, "%s = %.60s is out of range; it may be %.10g to %.10g", key, value, min, max);
+                return ini_error(place, "%s = %.60s is out of range; it may be %.10g to %.10g", key, value,
+                                 min, max);
         *ret = number;
         return 0;
 }

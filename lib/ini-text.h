@@ -28,8 +28,8 @@ typedef int (*ini_handler_t)(void *data, const struct ini_place *place, const ch
  * Return: 0; -EINVAL after one sentence to @log; what the handler returned. The handler must not apply
  * anything before this returns 0.
  */
-int ini_text_parse(const char *text, size_t length, const char *name, const struct log *log, ini_handler_t handler,
-                   void *data);
+int ini_text_parse(const char *text, size_t length, const char *name, const struct log *log,
+                   ini_handler_t handler, void *data);
 
 /* "NAME:LINE: sentence" as an error; returns -EINVAL. */
 int ini_error(const struct ini_place *place, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -41,4 +41,5 @@ int ini_error(const struct ini_place *place, const char *format, ...) __attribut
 int ini_text_read(const char *path, size_t max, const struct log *log, char **ret, size_t *ret_length);
 
 /* A finite number in min..max; says what is wrong with @key otherwise. */
-int ini_number(const struct ini_place *place, const char *key, const char *value, double min, double max, double *ret);
+int ini_number(const struct ini_place *place, const char *key, const char *value, double min, double max,
+               double *ret);

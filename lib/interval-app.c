@@ -66,14 +66,16 @@ int making_add_screen_time(struct making *making)
                 if (!row)
                         return -ENOMEM;
                 for (size_t j = 0; !err && j < from->n_screen; j++)
-                        err = usage_add_screen(&row->usage, from->screen[j].brightness, from->screen[j].on_ns);
+                        err = usage_add_screen(&row->usage, from->screen[j].brightness,
+                                               from->screen[j].on_ns);
                 if (err)
                         return err;
         }
         return 0;
 }
 
-static int add_alive(struct making *making, const char *app, uid_t uid, enum app_state state, uint64_t active_ns)
+static int add_alive(struct making *making, const char *app, uid_t uid, enum app_state state,
+                     uint64_t active_ns)
 {
         struct interval *interval = making->interval;
         struct interval_alive *alive;

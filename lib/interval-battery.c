@@ -45,7 +45,8 @@ static double full_level(const struct battery *battery, uint32_t kind)
 }
 
 /* Steps downward from the lowest level so far, so that a flicker upward and back counts nothing. */
-static uint64_t fall(struct level *level, uint32_t kind, const struct battery *before, const struct battery *now)
+static uint64_t fall(struct level *level, uint32_t kind, const struct battery *before,
+                     const struct battery *now)
 {
         uint64_t value = read_level(now, kind), from;
         double full = full_level(now, kind);
@@ -59,7 +60,8 @@ static uint64_t fall(struct level *level, uint32_t kind, const struct battery *b
 }
 
 /* Percent is of charge; energy stands in where the gauge counts nothing else. */
-static double percent_fallen(struct level *level, const struct battery *a, const struct battery *b, uint32_t have)
+static double percent_fallen(struct level *level, const struct battery *a, const struct battery *b,
+                             uint32_t have)
 {
         uint32_t kind = (have & BATTERY_CHARGE_NOW) && (have & BATTERY_CHARGE_FULL)   ? BATTERY_CHARGE_NOW
                         : (have & BATTERY_ENERGY_NOW) && (have & BATTERY_ENERGY_FULL) ? BATTERY_ENERGY_NOW
@@ -80,7 +82,8 @@ static double uj_fallen(struct level *level, const struct battery *a, const stru
         if (!(have & BATTERY_CAPACITY))
                 return NAN;
         if (have & BATTERY_ENERGY_FULL)
-                return (double)fall(level, BATTERY_CAPACITY, a, b) / 100 * (double)b->energy_full_uwh * UJ_PER_UWH;
+                return (double)fall(level, BATTERY_CAPACITY, a, b) / 100 * (double)b->energy_full_uwh *
+                       UJ_PER_UWH;
         if ((have & BATTERY_CHARGE_FULL) && (have & BATTERY_VOLTAGE))
                 return (double)fall(level, BATTERY_CAPACITY, a, b) / 100 * (double)b->charge_full_uah *
                        mean_voltage_uv(a, b) * UJ_PER_UAH_UV;
@@ -100,7 +103,8 @@ static bool charged_asleep(const struct battery *a, const struct battery *b, uin
 
                 if (a->have & b->have & kinds[i])
                         return (double)read_level(b, kinds[i]) >
-                               (double)read_level(a, kinds[i]) + (isfinite(full) ? full : 0) * RESTED_PERCENT / 100;
+                               (double)read_level(a, kinds[i]) +
+                                       (isfinite(full) ? full : 0) * RESTED_PERCENT / 100;
         }
         return false;
 }

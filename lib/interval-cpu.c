@@ -181,13 +181,15 @@ static uint64_t package_any(const struct sample *now, uint32_t package, uint64_t
  * memory controller), and one that is busy keeps it awake for all. So the time with any of them busy is the
  * package's, once, and is shared among its operating points as they were busy.
  */
-static void share_package(const struct sample *now, uint32_t package, uint64_t awake_ns, struct cpu_split *split)
+static void share_package(const struct sample *now, uint32_t package, uint64_t awake_ns,
+                          struct cpu_split *split)
 {
         uint64_t sum_ns, any_ns = package_any(now, package, awake_ns, split, &sum_ns);
 
         for (size_t i = 0; i < split->n && sum_ns > 0; i++)
                 if (split->points[i].any_ns > 0 && package_of(now, split->points[i].policy) == package)
-                        split->points[i].any_ns = mul_div(split->points[i].any_ns, MIN(any_ns, sum_ns), sum_ns);
+                        split->points[i].any_ns = mul_div(split->points[i].any_ns, MIN(any_ns, sum_ns),
+                                                          sum_ns);
 }
 
 static void share_packages(const struct sample *now, uint64_t awake_ns, struct cpu_split *split)
@@ -229,7 +231,8 @@ static enum cpu_split_by split_by(const struct sample *now, bool counted)
         return counted ? SPLIT_COUNTED : SPLIT_SHARED;
 }
 
-int cpu_split_make(const struct sample *before, const struct sample *now, uint64_t awake_ns, struct cpu_split *ret)
+int cpu_split_make(const struct sample *before, const struct sample *now, uint64_t awake_ns,
+                   struct cpu_split *ret)
 {
         uint32_t have = before->have & now->have;
         uint64_t most_ns = awake_ns + 60 * NS_PER_S; /* kernels refresh time_in_state when the frequency changes */
@@ -286,7 +289,8 @@ int cpu_split_process(struct cpu_split *split, const struct process *before, con
 
         if (exact) {
                 for (size_t i = 0; i < split->n; i++)
-                        split->parts[i] = growth(before ? before->cpu_opp_ns[i] : 0, now->cpu_opp_ns[i], most_ns);
+                        split->parts[i] = growth(before ? before->cpu_opp_ns[i] : 0, now->cpu_opp_ns[i],
+                                                 most_ns);
         } else {
                 if (total == 0)
                         return 0;

@@ -75,7 +75,8 @@ int making_fill_nobodys(struct making *making)
         REST(SAMPLE_GPU, gpu_busy_ns);
 #undef REST
         if (have & SAMPLE_DISK) {
-                usage->read_bytes = rest_bytes(MACHINE_GROWTH(read_bytes), owned.read_bytes, &maker->read_debt_bytes);
+                usage->read_bytes = rest_bytes(MACHINE_GROWTH(read_bytes), owned.read_bytes,
+                                               &maker->read_debt_bytes);
                 usage->write_bytes = rest_bytes(MACHINE_GROWTH(write_bytes), owned.write_bytes,
                                                 &maker->write_debt_bytes);
         }

@@ -131,7 +131,8 @@ struct cpu_split {
         uint32_t n_cpus;          /* 0 unknown */
 };
 
-int cpu_split_make(const struct sample *before, const struct sample *now, uint64_t awake_ns, struct cpu_split *ret);
+int cpu_split_make(const struct sample *before, const struct sample *now, uint64_t awake_ns,
+                   struct cpu_split *ret);
 void cpu_split_clear(struct cpu_split *split);
 
 /*

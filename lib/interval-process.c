@@ -77,7 +77,8 @@ static void subtract_amounts(const struct process *before, struct process *now, 
 
         if (have & PROCESS_DISK) {
                 usage->read_bytes = growth(old->read_bytes, now->read_bytes, MOST_BYTES) - reaped->read_bytes;
-                usage->write_bytes = growth(old->write_bytes, now->write_bytes, MOST_BYTES) - reaped->write_bytes;
+                usage->write_bytes = growth(old->write_bytes, now->write_bytes, MOST_BYTES) -
+                                     reaped->write_bytes;
                 now->write_bytes = MAX(now->write_bytes, old->write_bytes);
         }
         if (have & PROCESS_WIFI) {

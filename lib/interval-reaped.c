@@ -45,7 +45,8 @@ static void inherit(struct held *heir, const struct process *gone)
         static const struct process born;
         const struct process *old = heir->fresh ? &born : &heir->process, *now = held_now(heir);
         uint64_t read_bytes = growth(old->read_bytes, now->read_bytes, MOST_BYTES) - heir->reaped.read_bytes;
-        uint64_t write_bytes = growth(old->write_bytes, now->write_bytes, MOST_BYTES) - heir->reaped.write_bytes;
+        uint64_t write_bytes = growth(old->write_bytes, now->write_bytes, MOST_BYTES) -
+                               heir->reaped.write_bytes;
 
         if (read_bytes < gone->read_bytes || write_bytes < gone->write_bytes)
                 return;

@@ -94,7 +94,8 @@ static int keep_shape(struct making *making)
         int err = 0;
 
         if (split->by == SPLIT_SHARED)
-                err = util_grow(&interval->shape, &interval->capacity.shape, split->n, sizeof(*interval->shape));
+                err = util_grow(&interval->shape, &interval->capacity.shape, split->n,
+                                sizeof(*interval->shape));
         for (size_t i = 0; !err && split->by == SPLIT_SHARED && i < split->n; i++)
                 if (split->weights[i] > 0)
                         interval->shape[interval->n_shape++] = (struct cpu_time){

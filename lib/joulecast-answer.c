@@ -18,8 +18,8 @@ _Static_assert((int)JOULECAST_GPU == (int)COMPONENT_GPU && (int)JOULECAST_CPU ==
 _Static_assert(JOULECAST_APP_MAX == APP_ID_MAX, "same ids");
 
 /* By what this device drew in its own sleeps, where enough of them are known, as a forecast is. */
-static int cost_of_store(const struct profile *profile, struct joulecast_usage *usage, int64_t from_ns, int64_t to_ns,
-                         struct cost **ret)
+static int cost_of_store(const struct profile *profile, struct joulecast_usage *usage, int64_t from_ns,
+                         int64_t to_ns, struct cost **ret)
 {
         _cleanup_(profile_freep) struct profile *learnt = NULL;
         int err = suspend_learn_past(profile, usage->store, from_ns, to_ns, &learnt);
@@ -29,8 +29,9 @@ static int cost_of_store(const struct profile *profile, struct joulecast_usage *
         return cost_make_for(learnt ? learnt : profile, usage->store, usage->uid, from_ns, to_ns, ret);
 }
 
-JOULECAST_EXPORT int joulecast_cost_new(const struct joulecast_profile *profile, struct joulecast_usage *usage,
-                                        int64_t from_ns, int64_t to_ns, struct joulecast_cost **ret)
+JOULECAST_EXPORT int joulecast_cost_new(const struct joulecast_profile *profile,
+                                        struct joulecast_usage *usage, int64_t from_ns, int64_t to_ns,
+                                        struct joulecast_cost **ret)
 {
         _cleanup_free_ struct joulecast_cost *cost = calloc(1, sizeof(*cost));
         int err;
@@ -249,8 +250,9 @@ JOULECAST_EXPORT int joulecast_plan_battery(struct joulecast_plan *plan, double 
         return set_number(&plan->plan.battery_percent, percent, 100);
 }
 
-JOULECAST_EXPORT int joulecast_budget_new(const struct joulecast_profile *profile, struct joulecast_usage *usage,
-                                          const struct joulecast_plan *plan, struct joulecast_budget **ret)
+JOULECAST_EXPORT int joulecast_budget_new(const struct joulecast_profile *profile,
+                                          struct joulecast_usage *usage, const struct joulecast_plan *plan,
+                                          struct joulecast_budget **ret)
 {
         _cleanup_free_ struct joulecast_budget *budget = calloc(1, sizeof(*budget));
         const struct history *history;

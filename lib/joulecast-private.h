@@ -57,7 +57,8 @@ struct joulecast_usage {
 };
 
 /* The history of @usage by @profile, and the battery; kept for the next question. 0; -ENODATA; -errno. */
-int usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile, const struct history **ret);
+int usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile,
+                  const struct history **ret);
 const struct forecast_battery *usage_battery(struct joulecast_usage *usage);
 /* What --battery-percent, a live battery and the last stored one come down to for people. */
 int usage_percent(const struct forecast_battery *battery, double *ret);

@@ -177,7 +177,8 @@ int usage_history(struct joulecast_usage *usage, const struct joulecast_profile 
                 err = suspend_learn(profile->profile, usage->store, &learnt);
                 if (err < 0 && err != -ENODATA)
                         return err;
-                err = history_read_for(learnt ? learnt : profile->profile, usage->store, usage->uid, &history);
+                err = history_read_for(learnt ? learnt : profile->profile, usage->store, usage->uid,
+                                       &history);
                 if (err == -ENODATA)
                         log_error(&usage->context->log,
                                   "nothing was recorded yet; joulecastd records while it runs");

@@ -47,8 +47,8 @@ JOULECAST_EXPORT void joulecast_context_free(struct joulecast_context *context)
         free(context);
 }
 
-JOULECAST_EXPORT void joulecast_context_set_log(struct joulecast_context *context, joulecast_log_handler handler,
-                                                void *data)
+JOULECAST_EXPORT void joulecast_context_set_log(struct joulecast_context *context,
+                                                joulecast_log_handler handler, void *data)
 {
         context->handler = handler;
         context->data = data;

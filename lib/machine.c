@@ -20,8 +20,8 @@ const struct collector plain_collectors[] = {
         { NULL },
 };
 
-int collector_open(const struct collector *collectors, const char *name, const struct collector_options *options,
-                   struct source **ret)
+int collector_open(const struct collector *collectors, const char *name,
+                   const struct collector_options *options, struct source **ret)
 {
         int err = name ? -EINVAL : -ENODEV;
 
@@ -46,7 +46,9 @@ static int add_if_there(struct sources *sources, int err, struct source *const *
 static int add_collector(int root_fd, const struct machine_options *options, struct sources *sources)
 {
         const struct collector *collectors = options->collectors ? options->collectors : plain_collectors;
-        const struct collector_options how = { .root_fd = root_fd, .apps = sources->apps, .log = options->log };
+        const struct collector_options how = { .root_fd = root_fd,
+                                               .apps = sources->apps,
+                                               .log = options->log };
         struct source *source = NULL;
         int err = collector_open(collectors, options->collector, &how, &source);
 
@@ -56,8 +58,10 @@ static int add_collector(int root_fd, const struct machine_options *options, str
                 log_error(options->log, "there is no collector \"%s\"; `joulecast doctor` lists them",
                           options->collector);
         else if (options->collector)
-                log_error(options->log, "the collector \"%s\" does not work here (%s); without --collector the "
-                          "best one that does is taken", options->collector, strerror(-err));
+                log_error(options->log,
+                          "the collector \"%s\" does not work here (%s); without --collector the "
+                          "best one that does is taken",
+                          options->collector, strerror(-err));
         return options->collector ? -EINVAL : 0;
 }
 

@@ -54,7 +54,8 @@ static int missing_component(struct model_vector *vector, enum component compone
 }
 
 /* The coefficients of one term of one policy lie side by side, ascending by point: [*first, *end). */
-static bool find_range(const struct profile *profile, enum term term, uint32_t policy, size_t *first, size_t *end)
+static bool find_range(const struct profile *profile, enum term term, uint32_t policy, size_t *first,
+                       size_t *end)
 {
         size_t i = 0;
 
@@ -94,8 +95,8 @@ static bool has_component(const struct profile *profile, enum component componen
  * falls faster, static power does not fall at all); for a brightness along the line of the two levels at that
  * end.
  */
-static void split_weight(const struct profile *profile, size_t first, size_t end, uint32_t point, double amount,
-                         struct model_vector *vector)
+static void split_weight(const struct profile *profile, size_t first, size_t end, uint32_t point,
+                         double amount, struct model_vector *vector)
 {
         const struct coefficient *c = profile->coefficients;
         enum component component = term_component(c[first].term);
@@ -120,7 +121,8 @@ static void split_weight(const struct profile *profile, size_t first, size_t end
         vector->weight[nearest] += amount;
         if (c[first].term == TERM_DISPLAY && end - first > 1) {
                 next = above == first ? first + 1 : end - 2;
-                spread = (c[next].value - c[nearest].value) / ((double)c[next].point - (double)c[nearest].point) *
+                spread = (c[next].value - c[nearest].value) /
+                         ((double)c[next].point - (double)c[nearest].point) *
                          ((double)point - (double)c[nearest].point);
         } else {
                 spread = c[nearest].point ? c[nearest].value * ((double)point / c[nearest].point - 1) :
@@ -156,8 +158,8 @@ static double point_power(const struct profile *profile, enum term term, uint32_
         return i < 0 ? 0 : profile->coefficients[i].value;
 }
 
-static void add_at(const struct profile *profile, enum term term, uint32_t policy, uint32_t khz, double amount,
-                   struct model_vector *vector)
+static void add_at(const struct profile *profile, enum term term, uint32_t policy, uint32_t khz,
+                   double amount, struct model_vector *vector)
 {
         size_t first, end;
 

@@ -89,8 +89,8 @@ double model_variance_j2(const struct profile *profile, const struct model_vecto
         return (variance_mj2 + total_mj * total_mj) * 1e-6;
 }
 
-void model_energy(const struct profile *profile, const struct model_vector *vector, double level, double extra_sd_j,
-                  struct model_energy *ret)
+void model_energy(const struct profile *profile, const struct model_vector *vector, double level,
+                  double extra_sd_j, struct model_energy *ret)
 {
         double spread_j = 0, sd_j, t;
 

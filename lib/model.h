@@ -68,8 +68,8 @@ struct model_energy {
  * The spread is a half range and no standard deviation, so it gets no t: an unknown frequency alone gives
  * exactly the range over all operating points.
  */
-void model_energy(const struct profile *profile, const struct model_vector *vector, double level, double extra_sd_j,
-                  struct model_energy *ret);
+void model_energy(const struct profile *profile, const struct model_vector *vector, double level,
+                  double extra_sd_j, struct model_energy *ret);
 
 /*
  * Quantile of Student's t, two-sided @level, e.g. 0.95;

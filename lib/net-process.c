@@ -78,7 +78,8 @@ static const char *interface_of(struct net_process *self, const uint8_t *address
         for (const struct ifaddrs *at = self->interfaces; at; at = at->ifa_next) {
                 uint8_t own[16];
 
-                if (!at->ifa_addr || (at->ifa_addr->sa_family != AF_INET && at->ifa_addr->sa_family != AF_INET6))
+                if (!at->ifa_addr ||
+                    (at->ifa_addr->sa_family != AF_INET && at->ifa_addr->sa_family != AF_INET6))
                         continue;
                 map_address(at->ifa_addr, own);
                 if (memcmp(own, address, sizeof(own)) == 0)
@@ -93,7 +94,8 @@ static enum socket_kind kind_of(struct net_process *self, const struct inet_sock
         char bound[IFNAMSIZ];
         const char *name;
 
-        if (inet_is_loopback(socket->there) || inet_is_loopback(socket->here) || interface_of(self, socket->there))
+        if (inet_is_loopback(socket->there) || inet_is_loopback(socket->here) ||
+            interface_of(self, socket->there))
                 return KIND_LOOPBACK;
         name = socket->interface && if_indextoname(socket->interface, bound) ? bound : interface_of(self, socket->here);
         if (!name)
@@ -200,7 +202,8 @@ static size_t count_strays(struct net_process *self, const struct sample *sample
                         socket->pid = 0;
                 if (socket->kind == KIND_UNKNOWN)
                         socket->kind = kind_of(self, &socket->now);
-                if (socket->pid || socket->now.inode == 0 || socket->kind == KIND_LOOPBACK || !has_news(socket))
+                if (socket->pid || socket->now.inode == 0 || socket->kind == KIND_LOOPBACK ||
+                    !has_news(socket))
                         continue;
                 n += socket->waited++ >= socket->waits;
         }
@@ -302,8 +305,10 @@ static int give_to_owners(struct net_process *self)
                 owner = owner_of(self, socket->pid, socket->start_time);
                 if (!owner)
                         return -ENOMEM;
-                owner->tx_bytes[socket->kind == KIND_OTHER] += socket->now.sent - MIN(socket->sent, socket->now.sent);
-                owner->rx_bytes[socket->kind == KIND_OTHER] += socket->now.received - MIN(socket->received, socket->now.received);
+                owner->tx_bytes[socket->kind == KIND_OTHER] += socket->now.sent -
+                                                               MIN(socket->sent, socket->now.sent);
+                owner->rx_bytes[socket->kind == KIND_OTHER] += socket->now.received -
+                                                               MIN(socket->received, socket->now.received);
                 socket->sent = MAX(socket->sent, socket->now.sent);
                 socket->received = MAX(socket->received, socket->now.received);
         }

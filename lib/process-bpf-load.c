@@ -233,17 +233,20 @@ static size_t mapped_arrays(struct process_collector *collector, struct mapped_a
 {
         const struct process_bpf *bpf = collector->bpf;
 
-        arrays[0] = (struct mapped_array){ bpf->maps.records, sizeof(struct process_record), &collector->records };
+        arrays[0] = (struct mapped_array){ bpf->maps.records, sizeof(struct process_record),
+                                           &collector->records };
         arrays[1] = (struct mapped_array){ bpf->maps.changed, sizeof(uint64_t), &collector->changed };
         arrays[2] = (struct mapped_array){ bpf->maps.gone, sizeof(uint64_t), &collector->gone };
-        arrays[3] = (struct mapped_array){ bpf->maps.record_opps, collector->opps_row, &collector->record_opps };
+        arrays[3] = (struct mapped_array){ bpf->maps.record_opps, collector->opps_row,
+                                           &collector->record_opps };
         return collector->opps_row > 0 ? MAPPED_ARRAYS : MAPPED_ARRAYS - 1;
 }
 
 int process_bpf_map(struct process_collector *collector, size_t n)
 {
         struct mapped_array arrays[MAPPED_ARRAYS];
-        size_t n_arrays = mapped_arrays(collector, arrays), wanted = MAX(collector->n_mapped, (size_t)RECORDS_FIRST);
+        size_t n_arrays = mapped_arrays(collector, arrays),
+               wanted = MAX(collector->n_mapped, (size_t)RECORDS_FIRST);
 
         while (wanted < n)
                 wanted *= 2;
@@ -251,8 +254,8 @@ int process_bpf_map(struct process_collector *collector, size_t n)
         if (wanted == collector->n_mapped)
                 return 0;
         for (size_t i = 0; i < n_arrays; i++) {
-                int err = map_array(arrays[i].map, collector->n_mapped * arrays[i].row, wanted * arrays[i].row,
-                                    arrays[i].at);
+                int err = map_array(arrays[i].map, collector->n_mapped * arrays[i].row,
+                                    wanted * arrays[i].row, arrays[i].at);
 
                 if (err)
                         return err;
@@ -261,7 +264,8 @@ int process_bpf_map(struct process_collector *collector, size_t n)
         return 0;
 }
 
-int process_bpf_load(const struct collector_options *options, bool iterator, struct process_collector *collector)
+int process_bpf_load(const struct collector_options *options, bool iterator,
+                     struct process_collector *collector)
 {
         struct wanted wanted = {
                 .counts = (COUNTS_NET | COUNTS_OPPS | COUNTS_EXITS) & ~options->leave_out,

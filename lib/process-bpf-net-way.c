@@ -32,14 +32,16 @@ static bool can_hook(const struct btf *kernel, const char *function)
 {
         const struct bpf_insn nothing[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0 },
                                             { .code = BPF_JMP | BPF_EXIT } };
-        struct bpf_prog_load_opts options = { .sz = sizeof(options), .expected_attach_type = BPF_TRACE_FEXIT };
+        struct bpf_prog_load_opts options = { .sz = sizeof(options),
+                                              .expected_attach_type = BPF_TRACE_FEXIT };
         __s32 id = btf__find_by_name_kind(kernel, function, BTF_KIND_FUNC);
         _cleanup_close_ int program = -1, link = -1;
 
         if (id <= 0)
                 return false;
         options.attach_btf_id = (__u32)id;
-        program = bpf_prog_load(BPF_PROG_TYPE_TRACING, "try_exit", "Dual BSD/GPL", nothing, ARRAY_SIZE(nothing), &options);
+        program = bpf_prog_load(BPF_PROG_TYPE_TRACING, "try_exit", "Dual BSD/GPL", nothing,
+                                ARRAY_SIZE(nothing), &options);
         if (program < 0)
                 return false;
         link = bpf_raw_tracepoint_open(NULL, program);
@@ -73,8 +75,9 @@ void net_way_choose(struct process_bpf *bpf, const struct net_way *way)
                 bpf_program__set_autoload(of_calls[i], way->by == NET_BY_CALLS);
         for (size_t i = 0; i < ARRAY_SIZE(of_functions); i++)
                 bpf_program__set_autoload(of_functions[i],
-                                          way->functions[i] && (way->by == NET_BY_FUNCTIONS ||
-                                                                (way->by == NET_BY_CALLS && i == TCP_SPLICE_READ)));
+                                          way->functions[i] &&
+                                                  (way->by == NET_BY_FUNCTIONS ||
+                                                   (way->by == NET_BY_CALLS && i == TCP_SPLICE_READ)));
         for (size_t i = 0; i < ARRAY_SIZE(of_packets); i++)
                 bpf_program__set_autoload(of_packets[i], way->by == NET_BY_PACKETS);
         bpf_map__set_autocreate(bpf->maps.net, way->by == NET_BY_CALLS || way->by == NET_BY_FUNCTIONS);

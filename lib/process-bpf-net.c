@@ -80,7 +80,8 @@ void process_bpf_find_interfaces(struct process_collector *collector)
                 if (entry->d_name[0] == '.' || strlen(entry->d_name) >= IFNAMSIZ)
                         continue;
                 snprintf(path, sizeof(path), "%.15s/ifindex", entry->d_name);
-                if (util_read_at(dirfd(dir), path, text, sizeof(text)) < 0 || util_parse_u64(text, &index) < 0)
+                if (util_read_at(dirfd(dir), path, text, sizeof(text)) < 0 ||
+                    util_parse_u64(text, &index) < 0)
                         continue;
                 kind = kind_of(dirfd(dir), entry->d_name, collector->wifi_for_test);
                 (void)bpf_map__update_elem(bpf->maps.interfaces, &(int){ (int)index }, sizeof(int), &kind,

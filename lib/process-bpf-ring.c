@@ -69,7 +69,8 @@ static int take_records(struct process_ring *ring, const char *at, size_t length
         return err < 0 ? err : 0;
 }
 
-int process_ring_read(struct process_ring *ring, int (*take)(void *data, const void *bytes, size_t size), void *data)
+int process_ring_read(struct process_ring *ring, int (*take)(void *data, const void *bytes, size_t size),
+                      void *data)
 {
         size_t length = (size_t)(__atomic_load_n(ring->produced, __ATOMIC_ACQUIRE) - *ring->consumed);
         size_t page = page_size(), from = (size_t)(*ring->consumed & (ring->size - 1)), skipped = from % page;
@@ -78,7 +79,8 @@ int process_ring_read(struct process_ring *ring, int (*take)(void *data, const v
 
         if (length == 0 || length > ring->size)
                 return length == 0 ? 0 : -EIO;
-        mapped = mmap(NULL, skipped + length, PROT_READ, MAP_SHARED, ring->fd, (off_t)(2 * page + from - skipped));
+        mapped = mmap(NULL, skipped + length, PROT_READ, MAP_SHARED, ring->fd,
+                      (off_t)(2 * page + from - skipped));
         if (mapped == MAP_FAILED)
                 return -errno;
         err = take_records(ring, mapped + skipped, length, take, data);

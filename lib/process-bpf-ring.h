@@ -25,4 +25,5 @@ void process_ring_close(struct process_ring *ring); /* also one that is all zero
  * Calls @take for each record, in their order,
  * and stops where it fails: that one was told, and is not again.
  */
-int process_ring_read(struct process_ring *ring, int (*take)(void *data, const void *bytes, size_t size), void *data);
+int process_ring_read(struct process_ring *ring, int (*take)(void *data, const void *bytes, size_t size),
+                      void *data);

@@ -30,7 +30,8 @@ static void process_bpf_close(struct source *source)
         free(collector);
 }
 
-static void see(const struct process_record *record, const uint64_t *opps, uint32_t have, struct process_seen *ret)
+static void see(const struct process_record *record, const uint64_t *opps, uint32_t have,
+                struct process_seen *ret)
 {
         const struct process_totals *totals = &record->totals;
         const struct net_totals *net = &record->net;
@@ -99,7 +100,8 @@ static int take_record(struct process_collector *collector, size_t index, size_t
         bool split = collector->source.counts & COUNTS_OPPS;
         struct process_seen seen;
 
-        see(&collector->records[index], split ? (const void *)(collector->record_opps + index * collector->opps_row) : NULL,
+        see(&collector->records[index],
+            split ? (const void *)(collector->record_opps + index * collector->opps_row) : NULL,
             have_of(collector), &seen);
         return process_table_alive(collector->table, place, &seen);
 }
@@ -306,7 +308,8 @@ static int open_any(const struct collector_options *options, bool iterator, stru
         if (!err) {
                 exits = collector->source.counts & COUNTS_EXITS;
                 split = collector->source.counts & COUNTS_OPPS;
-                err = process_table_new(options->root_fd, options->apps, exits, split ? collector->opps.n : 0, &collector->table);
+                err = process_table_new(options->root_fd, options->apps, exits, split ? collector->opps.n : 0,
+                                        &collector->table);
         }
         if (!err && exits)
                 err = process_ring_open(bpf_map__fd(collector->bpf->maps.exits),

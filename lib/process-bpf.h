@@ -47,7 +47,8 @@ struct process_collector {
 };
 
 /* process-bpf-load.c: what the kernel takes of what is wanted; sets `counts`. */
-int process_bpf_load(const struct collector_options *options, bool iterator, struct process_collector *collector);
+int process_bpf_load(const struct collector_options *options, bool iterator,
+                     struct process_collector *collector);
 int process_bpf_map(struct process_collector *collector, size_t n); /* that many of the records, at least */
 uint64_t process_bpf_clock_ns(clockid_t clock);
 void process_bpf_unload(struct process_collector *collector);

@@ -29,7 +29,8 @@ static uint64_t next_number(const char **at, const char *end, bool *good)
 
 bool process_parse_stat(const char *text, size_t length, struct process_stat *ret)
 {
-        const char *open = memchr(text, '(', length), *close = memrchr(text, ')', length), *at, *end = text + length;
+        const char *open = memchr(text, '(', length), *close = memrchr(text, ')', length), *at,
+                   *end = text + length;
         uint64_t field[FIELD_START_TIME + 1] = { 0 };
         struct process_stat stat = { 0 };
         size_t name;
@@ -43,7 +44,8 @@ bool process_parse_stat(const char *text, size_t length, struct process_stat *re
                 bool good;
 
                 field[i] = next_number(&at, end, &good);
-                if (!good && (i == FIELD_FLAGS || i == FIELD_UTIME || i == FIELD_STIME || i == FIELD_START_TIME))
+                if (!good &&
+                    (i == FIELD_FLAGS || i == FIELD_UTIME || i == FIELD_STIME || i == FIELD_START_TIME))
                         return false;
         }
         if (field[FIELD_UTIME] > UINT64_MAX >> 26 || field[FIELD_STIME] > UINT64_MAX >> 26)

@@ -17,7 +17,8 @@
  */
 static void split_cpu(struct process_table *table, struct known *known)
 {
-        uint64_t *weight = table->weights, ran_ns = known->shown[AMOUNT_CPU_NS] - known->split_ns, sum = 0, given = 0;
+        uint64_t *weight = table->weights, ran_ns = known->shown[AMOUNT_CPU_NS] - known->split_ns, sum = 0,
+                 given = 0;
 
         for (size_t i = 0; i < table->n_opps; i++) {
                 uint64_t raw = known->opp_raw_ns[i], old = known->opp_old_ns[i];
@@ -53,8 +54,8 @@ static void skip_past(struct process_table *table, struct known *known)
                 known->split_ns = known->shown[AMOUNT_CPU_NS] - sum;
 }
 
-static void fill(struct process_table *table, const struct known *known, struct sample *sample, const size_t *opps,
-                 struct process *process)
+static void fill(struct process_table *table, const struct known *known, struct sample *sample,
+                 const size_t *opps, struct process *process)
 {
         process->pid = known->pid;
         process->parent = known->parent;
@@ -79,7 +80,8 @@ static void fill(struct process_table *table, const struct known *known, struct 
                         process->cpu_opp_ns[opps[i]] = known->opp_shown_ns[i];
 }
 
-static int show(struct process_table *table, struct known *known, struct sample *sample, const size_t *opps, bool split)
+static int show(struct process_table *table, struct known *known, struct sample *sample, const size_t *opps,
+                bool split)
 {
         struct process *process;
 
@@ -234,7 +236,8 @@ static int write_gone(struct process_table *table, struct sample *sample)
         return err;
 }
 
-int process_table_finish(struct process_table *table, bool told_all, struct sample *sample, const size_t *opps)
+int process_table_finish(struct process_table *table, bool told_all, struct sample *sample,
+                         const size_t *opps)
 {
         size_t n_listed;
         int err = told_all ? find_untold(table) : 0;

@@ -372,8 +372,8 @@ int process_table_reaped(struct process_table *table, pid_t pid, uint64_t start_
 }
 
 /* What it was before the exec, as an entry of its own that ends. */
-static int add_old_program(struct process_table *table, const struct known *known, const struct process_seen *seen,
-                           uint64_t exec_ns)
+static int add_old_program(struct process_table *table, const struct known *known,
+                           const struct process_seen *seen, uint64_t exec_ns)
 {
         struct known *old;
         int err = known_new(table, known->pid, known->start_ns, &old);

@@ -82,6 +82,7 @@ int process_table_reaped(struct process_table *table, pid_t pid, uint64_t start_
  * @told_all: who was not told of in this poll is gone
  * @opps:     for each operating point of the table its index in the sample; NULL without
  */
-int process_table_finish(struct process_table *table, bool told_all, struct sample *sample, const size_t *opps);
+int process_table_finish(struct process_table *table, bool told_all, struct sample *sample,
+                         const size_t *opps);
 
 size_t process_table_size(const struct process_table *table);

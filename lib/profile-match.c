@@ -76,7 +76,8 @@ char *profile_match_shipped(const char *folder, int root_fd)
                 _cleanup_free_ char *path = NULL;
 
                 if (!found && asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0 &&
-                    profile_load(path, NULL, &profile) == 0 && profile->match && profile_match(profile->match, root_fd))
+                    profile_load(path, NULL, &profile) == 0 && profile->match &&
+                    profile_match(profile->match, root_fd))
                         found = strndup(entries[i]->d_name, strlen(entries[i]->d_name) - 4);
                 free(entries[i]);
         }

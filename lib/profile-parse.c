@@ -55,7 +55,8 @@ static int twice(const struct ini_place *place, const char *key)
         return ini_error(place, "%.60s is given twice", key);
 }
 
-static int copy_word(const struct ini_place *place, const char *key, const char *value, char *buf, size_t size)
+static int copy_word(const struct ini_place *place, const char *key, const char *value, char *buf,
+                     size_t size)
 {
         if (strlen(value) >= size)
                 return ini_error(place, "%s has %zu bytes; %zu are the most", key, strlen(value), size - 1);
@@ -108,15 +109,15 @@ static int parse_version(struct parser *parser, const struct ini_place *place, c
         if (util_parse_u64(value, &version) < 0)
                 return ini_error(place, "version = %.60s is not a number", value);
         if (version != PROFILE_VERSION)
-                return ini_error(place, "this profile has version %.60s, and this joulecast reads version %d", value,
-                                 PROFILE_VERSION);
+                return ini_error(place, "this profile has version %.60s, and this joulecast reads version %d",
+                                 value, PROFILE_VERSION);
         parser->version_seen = true;
         return 0;
 }
 
 /* max_brightness and seed. 0 is no brightness; a seed may be. */
-static int parse_whole(const struct ini_place *place, const char *key, const char *value, uint64_t min, uint64_t max,
-                       uint64_t *ret)
+static int parse_whole(const struct ini_place *place, const char *key, const char *value, uint64_t min,
+                       uint64_t max, uint64_t *ret)
 {
         uint64_t number;
 
@@ -128,8 +129,8 @@ static int parse_whole(const struct ini_place *place, const char *key, const cha
 }
 
 /* The keys that are neither numbers of the table nor coefficients. 1: not one of them. */
-static int parse_word(struct parser *parser, const struct ini_place *place, const char *section, const char *key,
-                      const char *value)
+static int parse_word(struct parser *parser, const struct ini_place *place, const char *section,
+                      const char *key, const char *value)
 {
         static const struct {
                 const char *section, *key;
@@ -141,7 +142,8 @@ static int parse_word(struct parser *parser, const struct ini_place *place, cons
         size_t i = 0;
         int err;
 
-        while (i < ARRAY_SIZE(words) && (strcmp(words[i].section, section) != 0 || strcmp(words[i].key, key) != 0))
+        while (i < ARRAY_SIZE(words) &&
+               (strcmp(words[i].section, section) != 0 || strcmp(words[i].key, key) != 0))
                 i++;
         if (i == ARRAY_SIZE(words))
                 return 1;
@@ -169,8 +171,8 @@ static int parse_word(struct parser *parser, const struct ini_place *place, cons
         }
 }
 
-static int parse_number(struct parser *parser, const struct ini_place *place, const char *section, const char *key,
-                        const char *value)
+static int parse_number(struct parser *parser, const struct ini_place *place, const char *section,
+                        const char *key, const char *value)
 {
         for (size_t i = 0; i < n_number_keys; i++) {
                 const struct number_key *number = &number_keys[i];
@@ -190,7 +192,8 @@ static int parse_number(struct parser *parser, const struct ini_place *place, co
         return 1;
 }
 
-static int parse_voltage(struct parser *parser, const struct ini_place *place, const char *key, const char *value)
+static int parse_voltage(struct parser *parser, const struct ini_place *place, const char *key,
+                         const char *value)
 {
         struct profile_virtual *device = &parser->profile->virtual_device;
         struct voltage_point point;
@@ -219,7 +222,8 @@ static int parse_voltage(struct parser *parser, const struct ini_place *place, c
 }
 
 /* "value" or "value standard_error" */
-static int parse_value(const struct ini_place *place, const char *key, const char *value, struct coefficient *ret)
+static int parse_value(const struct ini_place *place, const char *key, const char *value,
+                       struct coefficient *ret)
 {
         char first[INI_LINE_MAX];
         size_t length = strcspn(value, " \t");
@@ -231,7 +235,8 @@ static int parse_value(const struct ini_place *place, const char *key, const cha
         err = ini_number(place, key, first, 0, COEFFICIENT_MAX, &ret->value);
         ret->standard_error = NAN;
         if (!err && *second)
-                err = ini_number(place, "the standard error", second, 0, COEFFICIENT_MAX, &ret->standard_error);
+                err = ini_number(place, "the standard error", second, 0, COEFFICIENT_MAX,
+                                 &ret->standard_error);
         return err;
 }
 
@@ -254,7 +259,8 @@ static bool is_disk_name(const char *name)
 }
 
 /* Which coefficient "[section instance] key" is. False: none. */
-static bool match_coefficient(const char *section, const char *instance, const char *key, struct coefficient *ret)
+static bool match_coefficient(const char *section, const char *instance, const char *key,
+                              struct coefficient *ret)
 {
         for (int term = 0; term < TERM_COUNT; term++) {
                 const struct term_key *t = &term_keys[term];
@@ -306,7 +312,8 @@ static int parse_coefficient(struct parser *parser, const struct ini_place *plac
         return 0;
 }
 
-static int parse_cpus(struct parser *parser, const struct ini_place *place, const char *instance, const char *value)
+static int parse_cpus(struct parser *parser, const struct ini_place *place, const char *instance,
+                      const char *value)
 {
         uint32_t policy;
         int err;
@@ -321,7 +328,8 @@ static int parse_cpus(struct parser *parser, const struct ini_place *place, cons
         return err;
 }
 
-static int parse_as(struct parser *parser, const struct ini_place *place, const char *instance, const char *value)
+static int parse_as(struct parser *parser, const struct ini_place *place, const char *instance,
+                    const char *value)
 {
         uint32_t policy, as;
         int err;
@@ -340,7 +348,8 @@ static int parse_as(struct parser *parser, const struct ini_place *place, const 
         return err;
 }
 
-static int parse_pair(struct parser *parser, const struct ini_place *place, const char *key, const char *value)
+static int parse_pair(struct parser *parser, const struct ini_place *place, const char *key,
+                      const char *value)
 {
         struct pair pair = { .line = place->line };
         int err;
@@ -356,8 +365,8 @@ static int parse_pair(struct parser *parser, const struct ini_place *place, cons
         return 0;
 }
 
-static int parse_extra(struct parser *parser, const struct ini_place *place, const char *section, const char *key,
-                       const char *value)
+static int parse_extra(struct parser *parser, const struct ini_place *place, const char *section,
+                       const char *key, const char *value)
 {
         char clean[INI_LINE_MAX];
 
@@ -388,7 +397,8 @@ static bool is_section(const char *section, const char *instance)
         return false;
 }
 
-static int on_key(void *data, const struct ini_place *place, const char *section, const char *key, const char *value)
+static int on_key(void *data, const struct ini_place *place, const char *section, const char *key,
+                  const char *value)
 {
         struct parser *parser = data;
         char name[INI_LINE_MAX];
@@ -418,7 +428,8 @@ static int on_key(void *data, const struct ini_place *place, const char *section
         if (err == 1)
                 err = parse_coefficient(parser, place, name, instance, key, value);
         if (err == 1)
-                return ini_error(place, "%.60s is no key of [%.60s]; keys of your own begin with x-", key, section);
+                return ini_error(place, "%.60s is no key of [%.60s]; keys of your own begin with x-", key,
+                                 section);
         return err;
 }
 
@@ -529,7 +540,8 @@ static int finish_covariance(struct parser *parser, struct ini_place *place)
         place->line = parser->n_pairs ? parser->pairs[0].line : 0;
         err = parser->n_pairs ? profile_check_covariance(parser->profile) : 0;
         if (err == -EINVAL)
-                return ini_error(place, "the covariance is not positive semi-definite, so it belongs to no model");
+                return ini_error(place,
+                                 "the covariance is not positive semi-definite, so it belongs to no model");
         return err;
 }
 
@@ -550,7 +562,8 @@ static int finish_as(struct parser *parser, struct ini_place *place)
                         other = other || (cpu && profile->coefficients[k].policy == as->as);
                 }
                 if (own)
-                        return ini_error(place, "as = %u: [cpu %u] has coefficients of its own", as->as, as->policy);
+                        return ini_error(place, "as = %u: [cpu %u] has coefficients of its own", as->as,
+                                         as->policy);
                 if (!other)
                         return ini_error(place, "as = %u: [cpu %u] has no coefficients", as->as, as->as);
         }
@@ -582,7 +595,8 @@ static unsigned count_lines(const char *text, size_t length)
         return lines;
 }
 
-int profile_parse(const char *text, size_t length, const char *name, const struct log *log, struct profile **ret)
+int profile_parse(const char *text, size_t length, const char *name, const struct log *log,
+                  struct profile **ret)
 {
         struct parser parser = { 0 };
         int err = profile_new("", NAN, &parser.profile);

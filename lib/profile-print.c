@@ -66,7 +66,8 @@ static void print_section(FILE *out, const struct profile *profile, const char *
                 const struct coefficient *coefficient = &profile->coefficients[i];
                 const struct term_key *key = &term_keys[coefficient->term];
 
-                if (strcmp(key->section, section) == 0 && (!key->by_policy || coefficient->policy == policy) &&
+                if (strcmp(key->section, section) == 0 &&
+                    (!key->by_policy || coefficient->policy == policy) &&
                     (!key->by_disk || strcmp(coefficient->disk, disk) == 0))
                         print_coefficient(out, coefficient);
         }
@@ -207,7 +208,8 @@ static void print(FILE *out, const struct profile *profile)
                 print_extras(out, profile, "display");
         }
         print_disks(out, profile);
-        for (const char *const *name = (const char *const[]){ "wifi", "gpu", "suspend", NULL }; *name; name++) {
+        for (const char *const *name = (const char *const[]){ "wifi", "gpu", "suspend", NULL }; *name;
+             name++) {
                 if (!has_section(profile, *name))
                         continue;
                 fprintf(out, "\n[%s]\n", *name);

@@ -133,7 +133,8 @@ char *coefficient_key(const struct coefficient *coefficient, char *buf)
         return buf;
 }
 
-ssize_t profile_find(const struct profile *profile, enum term term, uint32_t policy, uint32_t point, const char *disk)
+ssize_t profile_find(const struct profile *profile, enum term term, uint32_t policy, uint32_t point,
+                     const char *disk)
 {
         struct coefficient wanted = { .term = term, .policy = policy, .point = point };
         const struct coefficient *found;
@@ -306,14 +307,16 @@ uint32_t profile_as(const struct profile *profile, uint32_t policy)
 const char *profile_extra(const struct profile *profile, const char *section, const char *key)
 {
         for (size_t i = 0; i < profile->n_extras; i++)
-                if (strcmp(profile->extras[i].section, section) == 0 && strcmp(profile->extras[i].key, key) == 0)
+                if (strcmp(profile->extras[i].section, section) == 0 &&
+                    strcmp(profile->extras[i].key, key) == 0)
                         return profile->extras[i].value;
         return NULL;
 }
 
 int profile_set_extra(struct profile *profile, const char *section, const char *key, const char *value)
 {
-        _cleanup_free_ char *section_copy = strdup(section), *key_copy = strdup(key), *value_copy = strdup(value);
+        _cleanup_free_ char *section_copy = strdup(section), *key_copy = strdup(key),
+                            *value_copy = strdup(value);
         struct profile_extra *list;
 
         if (!section_copy || !key_copy || !value_copy)

@@ -150,7 +150,8 @@ struct profile {
  *
  * Return: 0; -EINVAL for a bad text; -ENOMEM.
  */
-int profile_parse(const char *text, size_t length, const char *name, const struct log *log, struct profile **ret);
+int profile_parse(const char *text, size_t length, const char *name, const struct log *log,
+                  struct profile **ret);
 
 /* Reads @path and parses it. 0; -ENOENT; -EINVAL; another negative errno. */
 int profile_load(const char *path, const struct log *log, struct profile **ret);
@@ -193,7 +194,8 @@ void profile_set_covariance(struct profile *profile, size_t i, size_t j, double 
 int profile_check_covariance(const struct profile *profile);
 
 /* Index of a coefficient, or -ENOENT. */
-ssize_t profile_find(const struct profile *profile, enum term term, uint32_t policy, uint32_t point, const char *disk);
+ssize_t profile_find(const struct profile *profile, enum term term, uint32_t policy, uint32_t point,
+                     const char *disk);
 ssize_t profile_find_key(const struct profile *profile, const char *key);
 /* "cpu.0.active_mw.384000"; @buf of PROFILE_KEY_MAX. Returns @buf. */
 char *coefficient_key(const struct coefficient *coefficient, char *buf);

@@ -81,7 +81,8 @@ int rate_of_app(const struct history *history, size_t app, enum app_state state,
 
                 if (use->app != app || use->state != state)
                         continue;
-                if (last_ns != INT64_MIN && block->start_ns > last_ns + (int64_t)(TUNING_SESSION_GAP_S * 1e9)) {
+                if (last_ns != INT64_MIN &&
+                    block->start_ns > last_ns + (int64_t)(TUNING_SESSION_GAP_S * 1e9)) {
                         spread_add(&sessions, session_s, session_j, rate.power_w);
                         session_s = session_j = 0;
                 }
@@ -259,7 +260,8 @@ static double residual_noise(const struct regression *r, const struct rate *rate
                 sum += error_j * error_j / block->awake_s;
                 n++;
         }
-        return with_prior(sum, (double)n - (double)r->columns, pow(TUNING_BLOCK_SD * mean_w, 2) * TUNING_BLOCK_S);
+        return with_prior(sum, (double)n - (double)r->columns,
+                          pow(TUNING_BLOCK_SD * mean_w, 2) * TUNING_BLOCK_S);
 }
 
 static int fill_rates(struct regression *r, struct rate *ret)

@@ -52,8 +52,8 @@ void sample_clear(struct sample *sample)
 /* Rows of operating points for all processes that the array has room for; those that there are move along. */
 static int grow_cpu_opps(struct sample *sample)
 {
-        int err = util_grow(&sample->cpu_opps, &sample->capacity.cpu_opps, sample->capacity.processes * sample->n_opps,
-                            sizeof(uint64_t));
+        int err = util_grow(&sample->cpu_opps, &sample->capacity.cpu_opps,
+                            sample->capacity.processes * sample->n_opps, sizeof(uint64_t));
 
         for (size_t i = 0; !err && i < sample->n_processes; i++)
                 if (sample->processes[i].cpu_opp_ns)

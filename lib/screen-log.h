@@ -44,7 +44,8 @@ int screen_log_locked(struct screen_log *log, uint64_t boottime_ns, bool locked)
 const struct screen_inputs *screen_log_now(const struct screen_log *log);
 
 /* What a sample says of these inputs: nobody while locked, or off. */
-void screen_inputs_compose(const struct screen_inputs *inputs, uint64_t boottime_ns, struct screen_event *ret);
+void screen_inputs_compose(const struct screen_inputs *inputs, uint64_t boottime_ns,
+                           struct screen_event *ret);
 
 /* Moves the changes into @sample, with the state now and its SAMPLE_* bits. */
 int screen_log_drain(struct screen_log *log, struct sample *sample);

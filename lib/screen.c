@@ -99,7 +99,8 @@ static void open_backlight(int root_fd, struct screen *screen)
 
 static bool is_internal(const char *name)
 {
-        return strstr(name, "-eDP-") || strstr(name, "-DSI-") || strstr(name, "-LVDS-") || strstr(name, "-DPI-");
+        return strstr(name, "-eDP-") || strstr(name, "-DSI-") || strstr(name, "-LVDS-") ||
+               strstr(name, "-DPI-");
 }
 
 static void open_connectors(int root_fd, struct screen *screen)
@@ -206,7 +207,8 @@ int screen_read(struct screen *screen, bool *on, uint32_t *brightness)
                 state = 1;
         if (state < 0)
                 return -ENODATA;
-        if (internal != 0 && has_level && number(screen->power, &power) && power != 0 && (internal > 0 || screen->n == 0))
+        if (internal != 0 && has_level && number(screen->power, &power) && power != 0 &&
+            (internal > 0 || screen->n == 0))
                 state = 0;
         *on = state > 0;
         return 0;

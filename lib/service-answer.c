@@ -28,7 +28,8 @@ static void request_clear(struct request *request)
 }
 
 /* Sets @path of the question ("$.app", "$.reserve[#]") to what @sql makes of ?3 and ?4. */
-static int request_set(struct request *request, const char *path, const char *sql, const char *text, double number)
+static int request_set(struct request *request, const char *path, const char *sql, const char *text,
+                       double number)
 {
         _cleanup_free_ char *whole = NULL;
         sqlite3_stmt *set = NULL;
@@ -161,7 +162,8 @@ static int get_span(struct service_answer *answer, int64_t *from_ns, int64_t *to
 
 /* Calls @each for each element of an array, as JSON. */
 static int for_each(struct service_answer *answer, const char *path,
-                    int (*each)(struct service_answer *answer, const char *json, struct cost *cost), struct cost *cost)
+                    int (*each)(struct service_answer *answer, const char *json, struct cost *cost),
+                    struct cost *cost)
 {
         sqlite3_stmt *elements = NULL;
         int err = 0;
@@ -181,9 +183,11 @@ static int for_each(struct service_answer *answer, const char *path,
 
 static int add_app(struct service_answer *answer, const char *json, struct cost *cost)
 {
-        static const char *const parts[] = { "$.components_j.cpu", "$.components_j.display", "$.components_j.disk",
-                                             "$.components_j.wifi", "$.components_j.gpu" };
-        _cleanup_free_ char *id = service_text(answer, json, "$.app"), *state = service_text(answer, json, "$.state");
+        static const char *const parts[] = { "$.components_j.cpu", "$.components_j.display",
+                                             "$.components_j.disk", "$.components_j.wifi",
+                                             "$.components_j.gpu" };
+        _cleanup_free_ char *id = service_text(answer, json, "$.app"),
+                            *state = service_text(answer, json, "$.state");
         _cleanup_free_ char *name = service_text(answer, json, "$.name");
         struct cost_app *apps = reallocarray(cost->apps, cost->n_apps + 1, sizeof(*apps)), *app;
 

@@ -328,7 +328,8 @@ static int get_cpu_in_full(const struct store *store, struct reader *reader, uin
                 any_62 = any_ratio(cpu);
                 cpu->policy = opp->policy;
                 cpu->khz = opp->khz;
-                if (i > 0 && (last->policy > cpu->policy || (last->policy == cpu->policy && last->khz >= cpu->khz)))
+                if (i > 0 &&
+                    (last->policy > cpu->policy || (last->policy == cpu->policy && last->khz >= cpu->khz)))
                         return -EBADMSG;
                 usage->n_cpu++;
         }

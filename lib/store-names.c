@@ -345,7 +345,8 @@ static bool recall_row(struct store *store, const struct interval_row *row, int6
         return true;
 }
 
-int names_row(struct store *store, const struct interval_row *row, int64_t end_ns, int64_t *app, int64_t *process)
+int names_row(struct store *store, const struct interval_row *row, int64_t end_ns, int64_t *app,
+              int64_t *process)
 {
         int err;
 

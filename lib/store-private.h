@@ -170,7 +170,8 @@ void names_clear(struct store *store);
 int names_app(struct store *store, const char *app, uid_t uid, int64_t *ret); /* adds it where it is new */
 int names_opp(struct store *store, uint32_t policy, uint32_t khz, int64_t *ret);
 /* The numbers of its app and its process; 0 for nobody's. */
-int names_row(struct store *store, const struct interval_row *row, int64_t end_ns, int64_t *app, int64_t *process);
+int names_row(struct store *store, const struct interval_row *row, int64_t end_ns, int64_t *app,
+              int64_t *process);
 const struct opp_name *names_find_opp(const struct store *store, uint64_t id);
 const struct app_name *names_find_app(const struct store *store, uint64_t id);
 void names_fetch(const struct store *store, const struct interval *interval);
@@ -194,7 +195,8 @@ int get_usage(struct store *store, struct reader *reader, struct usage *ret, boo
 /* store-totals.c */
 void totals_reset(struct totals *totals);
 void totals_clear(struct totals *totals);
-struct total *totals_of(struct store *store, struct totals *totals, uint64_t app_id, enum app_state state, int *err);
+struct total *totals_of(struct store *store, struct totals *totals, uint64_t app_id, enum app_state state,
+                        int *err);
 int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt *row); /* of SQL_INTERVALS */
 int totals_add_period(struct store *store, struct totals *totals, int64_t period);
 

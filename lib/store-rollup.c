@@ -93,8 +93,8 @@ static int write_usages(struct store *store, const struct totals *totals, int64_
         return err;
 }
 
-static int write_period(struct store *store, enum store_grain grain, int64_t bucket_ns, const struct times *times,
-                        const struct totals *totals)
+static int write_period(struct store *store, enum store_grain grain, int64_t bucket_ns,
+                        const struct times *times, const struct totals *totals)
 {
         sqlite3_stmt *add = store_statement(store, SQL_ADD_PERIOD);
         int err;
@@ -158,7 +158,8 @@ static int close_bucket(struct store *store, struct folding *folding)
         return add_to_period(store, folding->grain, folding->bucket_ns, &folding->times, &store->totals);
 }
 
-static int next_part(struct store *store, struct folding *folding, int64_t bucket_ns, const struct times *part)
+static int next_part(struct store *store, struct folding *folding, int64_t bucket_ns,
+                     const struct times *part)
 {
         int err;
 
@@ -288,25 +289,29 @@ static int drop_intervals(struct store *store, int64_t until_ns)
  * Where each retention ends. Hours never go before their details,
  * nor either before what sums them up is done.
  */
-static int drop_old(struct store *store, int64_t now_ns, const struct store_retention *retention, struct marks *marks)
+static int drop_old(struct store *store, int64_t now_ns, const struct store_retention *retention,
+                    struct marks *marks)
 {
         int64_t raw_ns = floor_to(now_ns - (int64_t)retention->raw_hours * HOUR_NS, HOUR_NS);
         int64_t hour_ns = floor_to(now_ns - (int64_t)retention->hour_days * DAY_NS, DAY_NS);
         int err;
 
         marks->raw_gone_ns = MAX(marks->raw_gone_ns, MIN(raw_ns, marks->hour_done_ns));
-        hour_ns = MIN(hour_ns, MIN(floor_to(MAX(marks->raw_gone_ns, -INT64_MAX / 2), DAY_NS), marks->day_done_ns));
+        hour_ns = MIN(hour_ns,
+                      MIN(floor_to(MAX(marks->raw_gone_ns, -INT64_MAX / 2), DAY_NS), marks->day_done_ns));
         marks->hour_gone_ns = MAX(marks->hour_gone_ns, hour_ns);
         err = drop_intervals(store, marks->raw_gone_ns);
         if (!err)
                 err = drop_periods(store, STORE_HOUR, marks->hour_gone_ns);
         if (!err && retention->day_days > 0)
                 err = drop_periods(store, STORE_DAY,
-                                   MIN(floor_to(now_ns - (int64_t)retention->day_days * DAY_NS, DAY_NS), marks->hour_gone_ns));
+                                   MIN(floor_to(now_ns - (int64_t)retention->day_days * DAY_NS, DAY_NS),
+                                       marks->hour_gone_ns));
         return err;
 }
 
-static int roll_up(struct store *store, int64_t now_ns, const struct store_retention *retention, struct marks *marks)
+static int roll_up(struct store *store, int64_t now_ns, const struct store_retention *retention,
+                   struct marks *marks)
 {
         int err = fold_closed(store, STORE_HOUR, floor_to(now_ns, HOUR_NS), &marks->hour_done_ns);
 

@@ -164,8 +164,8 @@ int errno_from_sqlite(const struct store *store, int code)
         int err = errno_of_code(code);
 
         if (err == -EBADMSG)
-                log_error(store->log, "%s is damaged or no usage database (%s); move it away to start anew", store->path,
-                          sqlite3_errstr(code));
+                log_error(store->log, "%s is damaged or no usage database (%s); move it away to start anew",
+                          store->path, sqlite3_errstr(code));
         else if (err)
                 log_error(store->log, "cannot use %s: %s", store->path, sqlite3_errstr(code));
         return err;
@@ -244,7 +244,8 @@ static int query_number(struct store *store, const char *text, int64_t *ret)
 
 static int refuse(const struct store *store, const char *why)
 {
-        log_error(store->log, "%s is no usage database of this version of joulecast (%s); move it away to start anew",
+        log_error(store->log,
+                  "%s is no usage database of this version of joulecast (%s); move it away to start anew",
                   store->path, why);
         return -EBADMSG;
 }
@@ -256,15 +257,18 @@ static int refuse(const struct store *store, const char *why)
 static int check_tables(struct store *store)
 {
         int64_t tables = 0, newer = 0, strangers = 0;
-        int err = query_number(store, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN " TABLES,
+        int err = query_number(store,
+                               "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN " TABLES,
                                &tables);
 
         if (!err)
                 err = query_number(store, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN " TABLES_2,
                                    &newer);
         if (!err)
-                err = query_number(store, "SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')"
-                                   " OR sql LIKE '%VIRTUAL%' OR sql LIKE '%GENERATED%'", &strangers);
+                err = query_number(store,
+                                   "SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')"
+                                   " OR sql LIKE '%VIRTUAL%' OR sql LIKE '%GENERATED%'",
+                                   &strangers);
         if (err)
                 return err;
         if (tables != N_TABLES || newer != store->version - 1 || strangers > 0)
@@ -287,7 +291,8 @@ static int create(struct store *store)
 /* In one transaction: a crash leaves the old version. */
 static int migrate(struct store *store)
 {
-        char *text = sqlite3_mprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;", schema_2, SCHEMA_VERSION);
+        char *text = sqlite3_mprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;", schema_2,
+                                     SCHEMA_VERSION);
         int err = text ? execute(store, text) : -ENOMEM;
 
         sqlite3_free(text);

@@ -29,7 +29,8 @@ void totals_clear(struct totals *totals)
         *totals = (struct totals){ 0 };
 }
 
-struct total *totals_of(struct store *store, struct totals *totals, uint64_t app_id, enum app_state state, int *err)
+struct total *totals_of(struct store *store, struct totals *totals, uint64_t app_id, enum app_state state,
+                        int *err)
 {
         const struct app_name *app = names_find_app(store, app_id);
         size_t slot = app ? (size_t)(app - store->apps) * 2 + state : 0, had = totals->slots_capacity;
@@ -100,7 +101,8 @@ static int add_usages(struct store *store, struct totals *totals, struct reader 
         return err;
 }
 
-static int add_active(struct store *store, struct totals *totals, uint64_t app, enum app_state state, uint64_t ns)
+static int add_active(struct store *store, struct totals *totals, uint64_t app, enum app_state state,
+                      uint64_t ns)
 {
         struct total *total;
         int err;
@@ -158,7 +160,8 @@ int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt
 
 struct times times_of_interval(sqlite3_stmt *row)
 {
-        int64_t elapsed_ns = sqlite3_column_int64(row, ELAPSED), split_by = sqlite3_column_int64(row, SPLIT_BY);
+        int64_t elapsed_ns = sqlite3_column_int64(row, ELAPSED),
+                split_by = sqlite3_column_int64(row, SPLIT_BY);
 
         return (struct times){
                 .start_ns = sqlite3_column_int64(row, START),

@@ -119,13 +119,15 @@ static int connect_database(struct store *store, int flags, const char *name)
                 sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
                 sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
                 sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-                sqlite3_exec(store->db, "PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
+                sqlite3_exec(store->db, "PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL", NULL,
+                             NULL, NULL);
                 /*
                  * KiB: a writer appends, and the service is small. Some builds of SQLite write zeros over
                  * every page that is dropped; the folder is its owner's alone, and the battery pays.
                  */
                 if (store->mode == STORE_WRITE)
-                        sqlite3_exec(store->db, "PRAGMA cache_size = -400; PRAGMA secure_delete = FAST", NULL, NULL, NULL);
+                        sqlite3_exec(store->db, "PRAGMA cache_size = -400; PRAGMA secure_delete = FAST", NULL,
+                                     NULL, NULL);
                 /* The first read shows whether it can be read at all. */
                 code = sqlite3_exec(store->db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
         }

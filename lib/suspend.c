@@ -74,7 +74,8 @@ int suspend_measure_sleeps(const struct profile *profile, const struct store_sle
                 .n = known,
                 .seconds = sum_s,
                 .power_mw = power_w * 1e3,
-                .error_mw = widening(profile, known) * sd_j / (sum_s / (double)known) * sqrt(1 + 1 / (double)known) * 1e3,
+                .error_mw = widening(profile, known) * sd_j / (sum_s / (double)known) *
+                            sqrt(1 + 1 / (double)known) * 1e3,
         };
         return 0;
 }

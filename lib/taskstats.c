@@ -78,7 +78,8 @@ static int receive_answer(int fd, uint16_t *family)
                         return -EBADMSG;
                 if (head->nlmsg_type == NLMSG_ERROR)
                         return ((const struct nlmsgerr *)NLMSG_DATA(head))->error;
-                id = find_attribute((const char *)NLMSG_DATA(head) + GENL_HDRLEN, buf + length, CTRL_ATTR_FAMILY_ID);
+                id = find_attribute((const char *)NLMSG_DATA(head) + GENL_HDRLEN, buf + length,
+                                    CTRL_ATTR_FAMILY_ID);
                 if (family && head->nlmsg_type == GENL_ID_CTRL && id && id->nla_len >= NLA_HDRLEN + 2)
                         memcpy(family, data_of(id), sizeof(*family));
         }
@@ -93,7 +94,8 @@ static int listen_for_ends(struct taskstats_listener *listener)
                 return -errno;
         if (setsockopt(listener->fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0)
                 return -errno;
-        err = send_request(listener->fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_NAME, TASKSTATS_GENL_NAME);
+        err = send_request(listener->fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_NAME,
+                           TASKSTATS_GENL_NAME);
         if (!err)
                 err = receive_answer(listener->fd, &listener->family);
         if (!err)
@@ -111,7 +113,8 @@ int taskstats_open(int root_fd, struct taskstats_listener **ret)
                 return -ENOMEM;
         listener->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
         err = listener->fd < 0 ? -errno : 0;
-        if (!err && util_read_at(root_fd, "sys/devices/system/cpu/possible", listener->cpus, sizeof(listener->cpus)) <= 0)
+        if (!err && util_read_at(root_fd, "sys/devices/system/cpu/possible", listener->cpus,
+                                 sizeof(listener->cpus)) <= 0)
                 err = -ENODEV;
         if (!err) {
                 listener->cpus[strcspn(listener->cpus, "\n")] = '\0';
@@ -156,10 +159,11 @@ bool taskstats_parse(const void *message, size_t length, uint16_t family, struct
         const struct nlattr *group, *stats;
         struct taskstats copy;
 
-        if (!NLMSG_OK(head, length) || head->nlmsg_type != family || head->nlmsg_len < NLMSG_LENGTH(GENL_HDRLEN))
+        if (!NLMSG_OK(head, length) || head->nlmsg_type != family ||
+            head->nlmsg_len < NLMSG_LENGTH(GENL_HDRLEN))
                 return false;
-        group = find_attribute((const char *)NLMSG_DATA(head) + GENL_HDRLEN, (const char *)message + head->nlmsg_len,
-                               TASKSTATS_TYPE_AGGR_PID);
+        group = find_attribute((const char *)NLMSG_DATA(head) + GENL_HDRLEN,
+                               (const char *)message + head->nlmsg_len, TASKSTATS_TYPE_AGGR_PID);
         if (!group)
                 return false;
         stats = find_attribute(data_of(group), (const char *)group + group->nla_len, TASKSTATS_TYPE_STATS);
@@ -173,14 +177,15 @@ bool taskstats_parse(const void *message, size_t length, uint16_t family, struct
         return true;
 }
 
-int taskstats_read(struct taskstats_listener *listener, int (*ended)(void *data, const struct ended_thread *thread),
-                   void *data)
+int taskstats_read(struct taskstats_listener *listener,
+                   int (*ended)(void *data, const struct ended_thread *thread), void *data)
 {
         _Alignas(8) char buf[8192];
         ssize_t length;
         bool lost = false;
 
-        while ((length = recv(listener->fd, buf, sizeof(buf), MSG_DONTWAIT)) > 0 || (length < 0 && errno == ENOBUFS)) {
+        while ((length = recv(listener->fd, buf, sizeof(buf), MSG_DONTWAIT)) > 0 ||
+               (length < 0 && errno == ENOBUFS)) {
                 struct ended_thread thread;
                 int err;
 

@@ -33,8 +33,8 @@ void taskstats_free(struct taskstats_listener *listener);
  * Calls @ended for each thread that ended since the last time.
  * 0, -ENOBUFS: some were lost, or what @ended returned.
  */
-int taskstats_read(struct taskstats_listener *listener, int (*ended)(void *data, const struct ended_thread *thread),
-                   void *data);
+int taskstats_read(struct taskstats_listener *listener,
+                   int (*ended)(void *data, const struct ended_thread *thread), void *data);
 
 /*
  * One message of the family; false: of another, or none. It tells of a thread (PID), and for the last one of

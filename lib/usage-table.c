@@ -137,7 +137,8 @@ static int read_head(struct parser *parser)
                         return more;
                 while (column < COLUMN_KHZ && strcmp(field, column_names[column]) != 0)
                         column++;
-                if (column == COLUMN_KHZ && (util_parse_u64(field, &khz) < 0 || khz == 0 || khz >= UINT32_MAX))
+                if (column == COLUMN_KHZ &&
+                    (util_parse_u64(field, &khz) < 0 || khz == 0 || khz >= UINT32_MAX))
                         return complain(parser, "a column is neither known nor a frequency in kHz", field);
                 for (size_t i = 0; i < parser->n_columns; i++) {
                         if (parser->columns[i].column == column && parser->columns[i].khz == khz)
@@ -159,7 +160,8 @@ static int read_head(struct parser *parser)
         return list_khz(parser);
 }
 
-static int read_text(struct parser *parser, enum column column, const char *field, struct usage_table_row *row)
+static int read_text(struct parser *parser, enum column column, const char *field,
+                     struct usage_table_row *row)
 {
         char printable[FIELD_MAX];
 

@@ -109,7 +109,8 @@ static int find_process(struct vt *vt, int terminal, pid_t group, struct job *re
         while (!found && (entry = readdir(dir))) {
                 pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
 
-                if (pid && read_job(vt, pid, ret) == 0 && has_terminal(ret, terminal) && (!group || ret->group == group))
+                if (pid && read_job(vt, pid, ret) == 0 && has_terminal(ret, terminal) &&
+                    (!group || ret->group == group))
                         found = pid;
         }
         return found ? found : -ENODATA;

@@ -95,7 +95,8 @@ static __always_inline void add_time(struct policy_state *policy, __u64 word, __
 
         if (opp >= BPF_OPPS_MAX || n == 0)
                 return;
-        __sync_fetch_and_add(&policy->times.busy_ns[WITHIN(opp, BPF_OPPS_MAX)], begin ? -(now_ns * n) : now_ns * n);
+        __sync_fetch_and_add(&policy->times.busy_ns[WITHIN(opp, BPF_OPPS_MAX)],
+                             begin ? -(now_ns * n) : now_ns * n);
         __sync_fetch_and_add(&policy->times.any_ns[WITHIN(opp, BPF_OPPS_MAX)], begin ? -now_ns : now_ns);
 }
 
@@ -125,11 +126,13 @@ static __always_inline void idle_changed(struct cpu_state *state, __u32 cpu, boo
 
         state->busy = busy;
         if (policy < BPF_POLICIES_MAX)
-                change_policy(&policies[WITHIN(policy, BPF_POLICIES_MAX)], bpf_ktime_get_ns(), 0, 0, busy ? 1 : -1);
+                change_policy(&policies[WITHIN(policy, BPF_POLICIES_MAX)], bpf_ktime_get_ns(), 0, 0,
+                              busy ? 1 : -1);
 }
 
 /* What a task ran before the operating point last changed; returns what is left for the one in force. */
-static __always_inline __u64 give_parts(const struct cpu_state *state, __u64 *ns, __u64 slice_begin_ns, __u64 ran_ns)
+static __always_inline __u64 give_parts(const struct cpu_state *state, __u64 *ns, __u64 slice_begin_ns,
+                                        __u64 ran_ns)
 {
         __u64 from_ns = slice_begin_ns;
 
@@ -217,7 +220,8 @@ int BPF_PROG(count_switch, bool preempt, struct task_struct *prev, struct task_s
 
 static __always_inline __u32 opp_of(__u32 policy, __u32 khz)
 {
-        __u32 first = opp_ranges[WITHIN(policy, BPF_POLICIES_MAX)].first, n = opp_ranges[WITHIN(policy, BPF_POLICIES_MAX)].n, best = first;
+        __u32 first = opp_ranges[WITHIN(policy, BPF_POLICIES_MAX)].first,
+              n = opp_ranges[WITHIN(policy, BPF_POLICIES_MAX)].n, best = first;
 
         for (__u32 i = 0; i < BPF_OPPS_MAX; i++) {
                 __u32 at = first + i;

@@ -219,7 +219,8 @@ int BPF_PROG(inet6_received, struct socket *socket, void *message, __u64 size, i
 }
 
 SEC("fexit/tcp_splice_read")
-int BPF_PROG(tcp_spliced, struct socket *socket, void *position, void *pipe, __u64 size, unsigned int flags, int ret)
+int BPF_PROG(tcp_spliced, struct socket *socket, void *position, void *pipe, __u64 size, unsigned int flags,
+             int ret)
 {
         return received_by(socket, 0, ret);
 }

@@ -36,7 +36,8 @@ __u64 last_walk_ns; /* boottime; a process older than this has been seen by a wa
 #include "cgroup.bpf.h"
 #include "exit.bpf.h"
 
-extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task, unsigned int flags) __ksym __weak;
+extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task,
+                             unsigned int flags) __ksym __weak;
 extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym __weak;
 extern void bpf_iter_task_destroy(struct bpf_iter_task *it) __ksym __weak;
 extern int bpf_iter_num_new(struct bpf_iter_num *it, int start, int end) __ksym __weak;
@@ -134,7 +135,8 @@ static __always_inline struct task_struct *read_only(struct task_struct *task)
         return bpf_rdonly_cast(task, bpf_core_type_id_kernel(struct task_struct));
 }
 
-static __always_inline void add_threads(struct task_struct *leader, struct process_record *record, __u64 *opps)
+static __always_inline void add_threads(struct task_struct *leader, struct process_record *record,
+                                        __u64 *opps)
 {
         struct task_struct *trusted = bpf_task_acquire(leader), *thread;
         struct bpf_iter_task threads;
@@ -155,7 +157,8 @@ static __always_inline void add_threads(struct task_struct *leader, struct proce
  * A thread that ends during the walk may be in neither sum; the total is short
  * by it, user space keeps the higher one it knows, and the next walk has it.
  */
-static __always_inline void record_process(struct task_struct *task, struct process_record *record, __u64 *opps)
+static __always_inline void record_process(struct task_struct *task, struct process_record *record,
+                                           __u64 *opps)
 {
         const struct task_struct *seen = read_only(task);
 

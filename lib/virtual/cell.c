@@ -6,7 +6,8 @@
 
 #include "units.h"
 
-void cell_init(struct cell *cell, const struct profile *truth, const struct voltage_point *voltage, double charge)
+void cell_init(struct cell *cell, const struct profile *truth, const struct voltage_point *voltage,
+               double charge)
 {
         double mean_v = truth->virtual_device.n_voltage > 0 ? profile_mean_voltage_mv(truth) / 1e3 : 1;
 

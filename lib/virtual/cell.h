@@ -20,7 +20,8 @@ struct cell {
         double charge;       /* the true state of charge, 0..1 */
 };
 
-void cell_init(struct cell *cell, const struct profile *truth, const struct voltage_point *voltage, double charge);
+void cell_init(struct cell *cell, const struct profile *truth, const struct voltage_point *voltage,
+               double charge);
 /* At the terminals under @power_w; half the open-circuit voltage where the battery cannot give so much. */
 double cell_voltage(struct cell *cell, double power_w);
 /* Takes @energy_j at @voltage; a negative one charges it. False when that emptied it. */

@@ -40,13 +40,13 @@ static void make_boot_id(struct virtual_device *device, struct rng *run)
 {
         uint64_t high = rng_next(run), low = rng_next(run);
 
-        snprintf(device->boot_id, sizeof(device->boot_id), "%08x-%04x-%04x-%04x-%012llx", (unsigned)(high >> 32),
-                 (unsigned)(high >> 16) & 0xffff, (unsigned)high & 0xffff, (unsigned)(low >> 48),
-                 (unsigned long long)low & 0xffffffffffff);
+        snprintf(device->boot_id, sizeof(device->boot_id), "%08x-%04x-%04x-%04x-%012llx",
+                 (unsigned)(high >> 32), (unsigned)(high >> 16) & 0xffff, (unsigned)high & 0xffff,
+                 (unsigned)(low >> 48), (unsigned long long)low & 0xffffffffffff);
 }
 
-static void start_physics(struct virtual_device *device, const struct profile *truth, enum virtual_stream stream,
-                          uint64_t seed, double start_percent)
+static void start_physics(struct virtual_device *device, const struct profile *truth,
+                          enum virtual_stream stream, uint64_t seed, double start_percent)
 {
         const struct profile_virtual *physics = &truth->virtual_device;
         struct rng hidden, run;
@@ -61,7 +61,8 @@ static void start_physics(struct virtual_device *device, const struct profile *t
         thermal_init(&device->thermal, physics);
         make_boot_id(device, &run);
         device_recompute(device);
-        idle_w = thermal_steady_w(&device->thermal, device->leaky_w, device->fixed_w, device->noise.ambient_c);
+        idle_w = thermal_steady_w(&device->thermal, device->leaky_w, device->fixed_w,
+                                  device->noise.ambient_c);
         device->thermal.celsius = device->noise.ambient_c + device->thermal.c_per_w * idle_w;
         gauge_start(&device->gauge, &device->cell, device_power_w(device));
 }
@@ -186,7 +187,8 @@ static void step(struct virtual_device *device, uint64_t dt_ns)
         device->total_j += energy_j;
         device->gauge.energy_j += fabs(battery_j);
 
-        if (!cell_drain(&device->cell, cell_voltage(&device->cell, device_battery_w(device, power_w)), battery_j))
+        if (!cell_drain(&device->cell, cell_voltage(&device->cell, device_battery_w(device, power_w)),
+                        battery_j))
                 device->empty = true;
         thermal_advance(&device->thermal, device->noise.ambient_c, energy_j / dt_s, dt_s);
         device->now_ns += dt_ns;

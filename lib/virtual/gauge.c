@@ -64,7 +64,8 @@ static uint64_t period_ns(double period_s)
  * All hidden constants are drawn, in this order,
  * whether a file uses them or not: one key changes one effect.
  */
-void gauge_init(struct gauge *gauge, const struct profile_virtual *device, struct rng *hidden, struct rng *run)
+void gauge_init(struct gauge *gauge, const struct profile_virtual *device, struct rng *hidden,
+                struct rng *run)
 {
         struct nonlinearity error;
 

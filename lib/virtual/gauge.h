@@ -36,7 +36,8 @@ struct gauge {
 };
 
 /* @hidden: the device's constants, from its seed alone. @run: phases and noise of this run. */
-void gauge_init(struct gauge *gauge, const struct profile_virtual *device, struct rng *hidden, struct rng *run);
+void gauge_init(struct gauge *gauge, const struct profile_virtual *device, struct rng *hidden,
+                struct rng *run);
 /* What the gauge shows when the device is switched on: the level, and @power_w. */
 void gauge_start(struct gauge *gauge, const struct cell *cell, double power_w);
 /* Called at each refresh at the latest: both do what is due at @now_ns and no more. */

@@ -13,7 +13,8 @@ static bool is_file_name(const char *name)
 {
         size_t length = strlen(name);
 
-        return strchr(name, '/') || (length > strlen(SUFFIX) && strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0);
+        return strchr(name, '/') ||
+               (length > strlen(SUFFIX) && strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0);
 }
 
 int virtual_path(const char *folder, const char *name, const struct log *log, char **ret)

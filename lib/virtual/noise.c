@@ -67,8 +67,8 @@ static void noise_apply(struct noise *noise)
 {
         noise->unseen_w = 0;
         if (noise->daemons_mean_w > 0)
-                noise->unseen_w = noise->daemons_mean_w *
-                                  exp(DAEMONS_LOG_SD * noise->daemons.value - DAEMONS_LOG_SD * DAEMONS_LOG_SD / 2);
+                noise->unseen_w = noise->daemons_mean_w * exp(DAEMONS_LOG_SD * noise->daemons.value -
+                                                              DAEMONS_LOG_SD * DAEMONS_LOG_SD / 2);
         if (isfinite(noise->spikes.mean_gap_s))
                 noise->unseen_w += spikes_next(&noise->spikes, noise->second);
         for (unsigned i = 0; i < RATE_COUNT; i++)

@@ -98,8 +98,8 @@ static void fill_term(struct power_policy *policy, const struct profile *truth, 
         }
 }
 
-static int add_policy(struct power_model *model, const struct profile *truth, const struct profile_policy *from,
-                      const struct log *log)
+static int add_policy(struct power_model *model, const struct profile *truth,
+                      const struct profile_policy *from, const struct log *log)
 {
         struct power_policy *policy = &model->policies[model->n_policies];
         int err;
@@ -274,7 +274,8 @@ static struct load load_beside(const struct power_model *model, const struct pow
         struct load load = { .idle = 1 };
 
         for (size_t i = 0; i < model->n_policies; i++)
-                if (&model->policies[i] == policy || (policy->package && model->policies[i].package == policy->package))
+                if (&model->policies[i] == policy ||
+                    (policy->package && model->policies[i].package == policy->package))
                         add_load(&load, &model->policies[i], utilisation);
         return load;
 }

@@ -69,7 +69,8 @@ static uint32_t policy_cpus(const struct profile_policy *policy)
  * "khz" is policy 0, "khz.4" policy 4.
  * Index of the policy in the profile; sets @first to its first CPU's index.
  */
-static int find_policy(const struct parser *parser, const struct ini_place *place, const char *key, size_t *first)
+static int find_policy(const struct parser *parser, const struct ini_place *place, const char *key,
+                       size_t *first)
 {
         const char *dot = strchr(key, '.');
         uint64_t number = 0;
@@ -103,8 +104,8 @@ static int said_twice(const struct ini_place *place, const char *key)
         return ini_error(place, "%.60s is here for the second time", key);
 }
 
-static int parse_khz(struct parser *parser, const struct ini_place *place, struct reading *reading, const char *key,
-                     const char *value)
+static int parse_khz(struct parser *parser, const struct ini_place *place, struct reading *reading,
+                     const char *key, const char *value)
 {
         size_t first;
         uint64_t khz;
@@ -124,8 +125,8 @@ static int parse_khz(struct parser *parser, const struct ini_place *place, struc
         return 0;
 }
 
-static int parse_cores(struct parser *parser, const struct ini_place *place, struct reading *reading, const char *key,
-                       const char *value)
+static int parse_cores(struct parser *parser, const struct ini_place *place, struct reading *reading,
+                       const char *key, const char *value)
 {
         char word[INI_LINE_MAX], *rest = word, *at;
         size_t first, n = 0;
@@ -230,13 +231,14 @@ static int parse_brightness(struct parser *parser, const struct ini_place *place
         uint64_t brightness;
 
         if (util_parse_u64(value, &brightness) < 0 || brightness > max)
-                return ini_error(place, "brightness = %.60s is not in 0..%u, what the device %s has", value, max,
-                                 parser->truth->device);
+                return ini_error(place, "brightness = %.60s is not in 0..%u, what the device %s has", value,
+                                 max, parser->truth->device);
         parser->scenario->brightness = (uint32_t)brightness;
         return 0;
 }
 
-static int parse_scenario(struct parser *parser, const struct ini_place *place, const char *key, const char *value)
+static int parse_scenario(struct parser *parser, const struct ini_place *place, const char *key,
+                          const char *value)
 {
         bool *said = strcmp(key, "brightness") == 0 ? &parser->said_brightness
                      : strcmp(key, "wifi") == 0     ? &parser->said_wifi
@@ -271,7 +273,8 @@ static struct reading *find_reading(struct parser *parser, const struct ini_plac
         return reading;
 }
 
-static int on_key(void *data, const struct ini_place *place, const char *section, const char *key, const char *value)
+static int on_key(void *data, const struct ini_place *place, const char *section, const char *key,
+                  const char *value)
 {
         static const char prefix[] = "segment ";
         struct parser *parser = data;
@@ -307,7 +310,8 @@ static int check_segment(const struct parser *parser, const struct ini_place *fi
                 if (!reading->said[i])
                         return ini_error(&place, "[segment %u] has no %s", segment->number, segment_keys[i]);
         if (segment->work.foreground && !parser->said_brightness && has_display(parser->truth))
-                return ini_error(&place, "[segment %u] is in the foreground, but [scenario] has no brightness",
+                return ini_error(&place,
+                                 "[segment %u] is in the foreground, but [scenario] has no brightness",
                                  segment->number);
         segment->start_ns = (uint64_t)llround(reading->start_s * 1e9);
         segment->end_ns = segment->start_ns + (uint64_t)llround(reading->length_s * 1e9);
@@ -335,7 +339,8 @@ static int check_foreground(const struct scenario *scenario, const struct ini_pl
                 if (!segment->work.foreground)
                         continue;
                 place.line = segment->line;
-                if (latest && segment->start_ns < latest->end_ns && strcmp(segment->work.app, latest->work.app) != 0)
+                if (latest && segment->start_ns < latest->end_ns &&
+                    strcmp(segment->work.app, latest->work.app) != 0)
                         return ini_error(&place, "[segment %u] and [segment %u] overlap in the foreground",
                                          latest->number, segment->number);
                 if (!latest || segment->end_ns > latest->end_ns)

@@ -122,7 +122,8 @@ static void settle_app(struct virtual_device *device, const struct running *runn
 {
         struct app *app = &device->apps[running->app];
         uint64_t gpu_ns = (uint64_t)llround(running->gpu * (double)device->span_ns);
-        double energy_j = running->leaky_w * device->leakage_s + running->fixed_w * (double)device->span_ns / 1e9;
+        double energy_j = running->leaky_w * device->leakage_s +
+                          running->fixed_w * (double)device->span_ns / 1e9;
 
         settle_cpu(device, running, app);
         settle_bytes(device, running, app);

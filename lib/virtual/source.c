@@ -26,7 +26,8 @@ static void read_battery(struct virtual_device *device, struct battery *battery)
         double full = charge ? cell->full_c / 3600 * 1e6 : cell->full_j / 3600 * 1e6;
         uint64_t full_shown = (uint64_t)llround(full), now_shown = (uint64_t)llround(gauge->level * full);
 
-        battery->have = BATTERY_CAPACITY | (charge ? BATTERY_CHARGE_FULL | BATTERY_VOLTAGE : BATTERY_ENERGY_FULL);
+        battery->have = BATTERY_CAPACITY |
+                        (charge ? BATTERY_CHARGE_FULL | BATTERY_VOLTAGE : BATTERY_ENERGY_FULL);
         battery->status = device->charger_w <= 0 ? BATTERY_DISCHARGING
                           : cell->charge >= 1    ? BATTERY_FULL
                                                  : BATTERY_CHARGING;
@@ -183,8 +184,8 @@ static int virtual_read(struct source *source, struct sample *sample)
         gauge_refresh_level(&device->gauge, &device->cell, device->now_ns);
         read_totals(device, sample);
         read_battery(device, &sample->battery);
-        if (read_opps(device, sample) < 0 || read_cores(device, sample) < 0 || read_events(device, sample) < 0 ||
-            read_processes(device, sample) < 0)
+        if (read_opps(device, sample) < 0 || read_cores(device, sample) < 0 ||
+            read_events(device, sample) < 0 || read_processes(device, sample) < 0)
                 return -ENOMEM;
         sample->have |= SAMPLE_BATTERY | SAMPLE_DISK | SAMPLE_WIFI | SAMPLE_WIFI_WAKES | SAMPLE_GPU |
                         SAMPLE_SCREEN | SAMPLE_FOREGROUND | SAMPLE_PROCESSES;

@@ -159,8 +159,8 @@ static void add_work(struct virtual_device *device, struct running *running, con
 }
 
 /* Several pieces of work of one app are one. */
-static int combine(struct virtual_device *device, const struct virtual_work *work, size_t n, struct running *running,
-                   size_t *n_running)
+static int combine(struct virtual_device *device, const struct virtual_work *work, size_t n,
+                   struct running *running, size_t *n_running)
 {
         *n_running = 0;
         for (size_t i = 0; i < n; i++) {
