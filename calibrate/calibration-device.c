@@ -34,8 +34,8 @@ int calibration_find_files(struct calibration *calibration)
         if (!err)
                 err = paths_journal(&calibration->journal);
         if (err)
-                log_error(&calibration->log, "%s: no place for its files: %s", device ? device : "this machine",
-                          strerror(-err));
+                log_error(&calibration->log, "%s: no place for its files: %s",
+                          device ? device : "this machine", strerror(-err));
         return err;
 }
 

@@ -23,7 +23,8 @@ static int go_on(struct calibration *calibration)
         if (!calibration->options.device || isnan(left_at))
                 return 0;
         return calibration_open_virtual(calibration, isnan(start) ? fmin(fmax(left_at, 0), 100) : start,
-                                        calibration->options.seed + UINT64_C(0x9e3779b97f4a7c15) * night->n_before,
+                                        calibration->options.seed +
+                                                UINT64_C(0x9e3779b97f4a7c15) * night->n_before,
                                         night_ended_ns(night) + (int64_t)NS_PER_S);
 }
 
@@ -137,8 +138,10 @@ int calibration_run(struct calibration *calibration)
         if (err == -EINTR) {
                 night->stopped = "interrupted";
                 progress_interrupted(night->progress, night);
-                log_error(&calibration->log, "stopped after %zu observations, which are kept; go on with the same "
-                          "command and --resume", night->n);
+                log_error(&calibration->log,
+                          "stopped after %zu observations, which are kept; go on with the same "
+                          "command and --resume",
+                          night->n);
                 return err;
         }
         if (err) {

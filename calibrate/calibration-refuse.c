@@ -33,12 +33,14 @@ int calibration_refuse_machine(const struct calibration *calibration)
         if (calibration->options.device)
                 return 0;
         if (!calibration->night.description.battery) {
-                log_error(&calibration->log, "this machine has no battery to calibrate by; name a virtual device "
+                log_error(&calibration->log,
+                          "this machine has no battery to calibrate by; name a virtual device "
                           "with --device virtual:NAME, or see what would be done with --dry-run");
                 return -ENODEV;
         }
         if (geteuid() != 0 && pins_frequencies(&calibration->night.description)) {
-                log_error(&calibration->log, "only root can pin this machine's CPU frequencies; start it again with "
+                log_error(&calibration->log,
+                          "only root can pin this machine's CPU frequencies; start it again with "
                           "sudo, or see what would be done with --dry-run");
                 return -EPERM;
         }
@@ -92,8 +94,10 @@ int calibration_refuse_profile(const struct calibration *calibration)
                 }
         }
         if (err)
-                log_error(&calibration->log, "%s: the profile could not be written there: %s; name another file with "
-                          "--profile", calibration->profile, strerror(-err));
+                log_error(&calibration->log,
+                          "%s: the profile could not be written there: %s; name another file with "
+                          "--profile",
+                          calibration->profile, strerror(-err));
         return err;
 }
 

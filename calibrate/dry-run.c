@@ -22,7 +22,8 @@ static void say(struct phrase *phrase, const char *format, ...)
         int n;
 
         if (phrase->length > 0 && phrase->length + 2 < phrase->size)
-                phrase->length += (size_t)snprintf(phrase->text + phrase->length, phrase->size - phrase->length, ", ");
+                phrase->length += (size_t)snprintf(phrase->text + phrase->length,
+                                                   phrase->size - phrase->length, ", ");
         va_start(arguments, format);
         n = vsnprintf(phrase->text + phrase->length, phrase->size - phrase->length, format, arguments);
         va_end(arguments);
@@ -131,8 +132,8 @@ static void print_text(const struct dry_run *dry_run, const struct night_estimat
         printf("A calibration of %s by %s%s, not started:\n", dry_run->description->device,
                observation_method_names[dry_run->method], dry_run->plan->sapp ? ", SApp's plan" : "");
         print_modes(dry_run);
-        printf("\nExpected: about %zu observations, %.1f hours, %.1f %% of the battery.\n", estimate->observations,
-               estimate->hours, estimate->percent);
+        printf("\nExpected: about %zu observations, %.1f hours, %.1f %% of the battery.\n",
+               estimate->observations, estimate->hours, estimate->percent);
         if (!dry_run->battery)
                 printf("Missing: this machine has no battery, so it cannot be calibrated.\n");
         printf("\nFrequency policies (pinned through libcpupower)\n");

@@ -44,7 +44,8 @@ static int exchange(struct fit_child *child, cJSON *request, cJSON **ret)
         if (error) {
                 char printable[256];
 
-                log_warning(child->log, "joulecast-fit: %s", util_printable(error, printable, sizeof(printable)));
+                log_warning(child->log, "joulecast-fit: %s",
+                            util_printable(error, printable, sizeof(printable)));
                 cJSON_Delete(answer);
                 return -EPROTO;
         }
@@ -128,7 +129,8 @@ static cJSON *start_line(const struct observation_run *run, const struct hardwar
         cJSON_AddStringToObject(start, "device", run->device);
         cJSON_AddStringToObject(start, "method", run->method);
         cJSON_AddNumberToObject(start, "energy_full_mwh", run->energy_full_mwh); /* NaN prints as null */
-        cJSON_AddItemToObject(start, "database", database ? cJSON_CreateString(database) : cJSON_CreateNull());
+        cJSON_AddItemToObject(start, "database",
+                              database ? cJSON_CreateString(database) : cJSON_CreateNull());
         cJSON_AddNumberToObject(start, "stop_percent", stop_percent);
         if (modes_to_json(description, plan, cJSON_AddArrayToObject(start, "modes")) < 0) {
                 cJSON_Delete(line);

@@ -44,7 +44,8 @@ static struct hardware_policy *find_kind(struct hardware_description *descriptio
         return NULL;
 }
 
-static int begin(struct hardware_description *description, const struct hardware_policy *policy, uint32_t kind)
+static int begin(struct hardware_description *description, const struct hardware_policy *policy,
+                 uint32_t kind)
 {
         struct hardware_policy *group;
 
@@ -71,7 +72,8 @@ int group_add(struct hardware_description *description, const struct hardware_po
         group->n_cpus += policy->n_cpus;
         join_cpus(group->cpus, sizeof(group->cpus), policy->cpus);
         /* Favoured cores of a kind go a little faster: only as fast as all of them can. */
-        if (policy->n_khz > 0 && group->n_khz > 0 && policy->khz[policy->n_khz - 1] < group->khz[group->n_khz - 1]) {
+        if (policy->n_khz > 0 && group->n_khz > 0 &&
+            policy->khz[policy->n_khz - 1] < group->khz[group->n_khz - 1]) {
                 memcpy(group->khz, policy->khz, sizeof(group->khz));
                 group->n_khz = policy->n_khz;
         }

@@ -116,8 +116,8 @@ struct machine_hardware {
 int hardware_machine_open(const struct machine_hardware *machine, struct hardware **ret);
 
 struct profile;
-int hardware_virtual_open(const struct profile *truth, uint64_t seed, double start_percent, const struct log *log,
-                          struct hardware **ret);
+int hardware_virtual_open(const struct profile *truth, uint64_t seed, double start_percent,
+                          const struct log *log, struct hardware **ret);
 /*
  * The same by name or file, as --device says it. Its clock starts now, but not before @not_before_ns, where a
  * resumed night ended (virtual time runs ahead). Errors have said their sentence.

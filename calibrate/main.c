@@ -47,7 +47,8 @@ static int ask(struct calibration *calibration, const struct dry_run *dry_run, c
         int err = consent_needed(&calibration->options);
 
         if (err < 0) {
-                log_error(&calibration->log, "nobody is there to be asked; say --yes to start without a question");
+                log_error(&calibration->log,
+                          "nobody is there to be asked; say --yes to start without a question");
                 return err;
         }
         kept_log_release(&calibration->kept, &calibration->log);
@@ -112,7 +113,8 @@ static int schedule(struct calibration *calibration, const struct dry_run *dry_r
         if (!program || !working)
                 return -errno;
         if (geteuid() != 0) {
-                log_error(&calibration->log, "only root can schedule a calibration; start it again with sudo");
+                log_error(&calibration->log,
+                          "only root can schedule a calibration; start it again with sudo");
                 return -EPERM;
         }
         strftime(when, sizeof(when), "on %A, %Y-%m-%d at %H:%M", localtime_r(&schedule.when, &parts));
@@ -139,8 +141,8 @@ static int calibrate(struct calibration *calibration)
         if (!err && calibration->options.schedule && strcmp(calibration->options.schedule, "off") == 0)
                 return unschedule(calibration);
         if (!err && calibration->options.restore)
-                return restore_by_hand(calibration->journal, calibration->options.json, calibration->options.yes,
-                                       &calibration->log);
+                return restore_by_hand(calibration->journal, calibration->options.json,
+                                       calibration->options.yes, &calibration->log);
         if (!err && calibration_changes_machine(calibration))
                 err = restore_first(calibration->journal, &calibration->log);
         kept_log_begin(&calibration->kept, &calibration->log);

@@ -68,7 +68,8 @@ static int run_order(struct night *night)
                 int err;
 
                 night->repeat = false;
-                if (was_measured(night, night->at) || night_postpone(night, mode) || night_leaves_out(night, mode))
+                if (was_measured(night, night->at) || night_postpone(night, mode) ||
+                    night_leaves_out(night, mode))
                         continue;
                 if (night_limit(night, night->biggest_percent, dwell_s))
                         return 0;

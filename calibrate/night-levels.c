@@ -113,7 +113,8 @@ static int judge_level(const struct night *night, int err)
                 log_bug_firmware(night->log, "charge_now steps by %.2f %%, hardly finer than the percentage",
                                  runner->step_percent);
         else if (fabs(fine - shown) > STRAY_PERCENT + STRAY_SHARE * fmax(shown, 0))
-                log_bug_firmware(night->log, "charge_now fell by %.1f %% while the percentage fell by %.0f %%", fine,
+                log_bug_firmware(night->log,
+                                 "charge_now fell by %.1f %% while the percentage fell by %.0f %%", fine,
                                  shown);
         else
                 return 0;
@@ -134,7 +135,8 @@ static int burn(struct night *night)
                         err = judge_level(night, err);
         } while (!err && hindrance == -EAGAIN);
         if (!err && hindrance) {
-                log_error(night->log, "%s: %s", night->plan.modes[night->plan.burn].mode.name, night->runner.reason);
+                log_error(night->log, "%s: %s", night->plan.modes[night->plan.burn].mode.name,
+                          night->runner.reason);
                 err = hindrance;
         }
         return err;
@@ -236,8 +238,8 @@ static size_t next_blind(struct night *night)
                 return SIZE_MAX;
         for (;;) { /* idle can always be run */
                 if (night->at >= night->n_order) {
-                        night->n_order = plan_order(&night->plan, night->run.seed, night->pass, night->last, true,
-                                                    night->order);
+                        night->n_order = plan_order(&night->plan, night->run.seed, night->pass, night->last,
+                                                    true, night->order);
                         night->at = 0;
                 }
                 if (!night_leaves_out(night, night->order[night->at]))
@@ -257,8 +259,8 @@ static size_t instead_of(const struct night *night, size_t mode)
         if (mode == SIZE_MAX || !night_leaves_out(night, mode))
                 return mode;
         for (size_t i = 0; i < night->plan.n; i++)
-                if (night->plan.modes[i].role == ROLE_BLOCK && i != night->last && !night_leaves_out(night, i) &&
-                    (best == SIZE_MAX || night->times[i] < night->times[best]))
+                if (night->plan.modes[i].role == ROLE_BLOCK && i != night->last &&
+                    !night_leaves_out(night, i) && (best == SIZE_MAX || night->times[i] < night->times[best]))
                         best = i;
         return best;
 }

@@ -63,7 +63,8 @@ static bool was_refused(const struct night *night, size_t mode)
 {
         const char *kind = night->plan.modes[mode].mode.kind;
 
-        return night->refused[mode] >= REFUSED_MAX && (!strcmp(kind, "disk") || !strcmp(kind, "wifi") || !strcmp(kind, "mixed"));
+        return night->refused[mode] >= REFUSED_MAX &&
+               (!strcmp(kind, "disk") || !strcmp(kind, "wifi") || !strcmp(kind, "mixed"));
 }
 
 bool night_leaves_out(const struct night *night, size_t mode)
@@ -73,14 +74,16 @@ bool night_leaves_out(const struct night *night, size_t mode)
         double writes = planned->mode.write_mb_per_s * BYTES_PER_MB * seconds;
         double moves = (planned->mode.rx_mb_per_s + planned->mode.tx_mb_per_s) * BYTES_PER_MB * seconds;
 
-        return night->left_out[mode] || was_refused(night, mode) || night_is_away(night, mode) || night->times[mode] >= planned->visits_max ||
+        return night->left_out[mode] || was_refused(night, mode) || night_is_away(night, mode) ||
+               night->times[mode] >= planned->visits_max ||
                (writes > 0 && night->written_bytes + writes > night->limits.write_bytes) ||
                (moves > 0 && night->moved_bytes + moves > night->limits.wifi_bytes);
 }
 
 static double remaining_percent(const struct night *night)
 {
-        double floor_percent = night->runner.look.capacity_percent - refuse_floor_percent(&night->description);
+        double floor_percent = night->runner.look.capacity_percent -
+                               refuse_floor_percent(&night->description);
 
         return fmin(night->options->battery_limit_percent - night_used_percent(night), floor_percent);
 }
@@ -255,9 +258,11 @@ static int begin_child(struct night *night)
         err = fit_child_open(&night->run, &night->description, &night->plan, night->database,
                              night->options->stop_percent, night->log, &night->child);
         if (err == -ENOENT)
-                log_warning(night->log, "joulecast-fit is not there; the night goes on without its judgement");
+                log_warning(night->log,
+                            "joulecast-fit is not there; the night goes on without its judgement");
         else if (err)
-                log_warning(night->log, "joulecast-fit does not answer; the night goes on without its judgement");
+                log_warning(night->log,
+                            "joulecast-fit does not answer; the night goes on without its judgement");
         return err == -ENOMEM ? err : 0;
 }
 

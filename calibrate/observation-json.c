@@ -211,10 +211,12 @@ struct cJSON *usage_to_json(const struct usage *usage)
                 const struct field *field = &usage_fields[i];
                 bool counted = (usage->have & field->have) == field->have;
 
-                cJSON_AddItemToObject(json, field->name, counted ? field_to_json(field, usage) : cJSON_CreateNull());
+                cJSON_AddItemToObject(json, field->name,
+                                      counted ? field_to_json(field, usage) : cJSON_CreateNull());
         }
         cJSON_AddItemToObject(json, "cpu", usage->have & USAGE_CPU ? cpu_to_json(usage) : cJSON_CreateNull());
-        cJSON_AddItemToObject(json, "screen", usage->have & USAGE_DISPLAY ? screen_to_json(usage) : cJSON_CreateNull());
+        cJSON_AddItemToObject(json, "screen",
+                              usage->have & USAGE_DISPLAY ? screen_to_json(usage) : cJSON_CreateNull());
         return json;
 }
 
@@ -325,7 +327,8 @@ int observation_from_json(const struct cJSON *json, struct observation *ret)
         for (size_t i = 0; i < ARRAY_SIZE(observation_fields); i++) {
                 const struct field *field = &observation_fields[i];
 
-                if (field_from_json(field, cJSON_GetObjectItemCaseSensitive(json, field->name), &observation) < 0)
+                if (field_from_json(field, cJSON_GetObjectItemCaseSensitive(json, field->name),
+                                    &observation) < 0)
                         return -EINVAL;
         }
         if (observation_method_from_name(method, &observation.method) < 0)

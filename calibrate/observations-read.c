@@ -147,9 +147,10 @@ int observations_read(struct observations *observations, int64_t run, struct obs
                         break;
                 err = read_observation(statement, &list[n_list++]);
                 if (err == -EINVAL)
-                        log_error(observations->log, "%s: observation %lld is damaged; name another file, or delete "
-                                  "that row with sqlite3", observations->path,
-                                  (long long)sqlite3_column_int64(statement, 0));
+                        log_error(observations->log,
+                                  "%s: observation %lld is damaged; name another file, or delete "
+                                  "that row with sqlite3",
+                                  observations->path, (long long)sqlite3_column_int64(statement, 0));
                 if (err)
                         break;
         }

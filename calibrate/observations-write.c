@@ -109,7 +109,8 @@ int observations_append(struct observations *observations, struct observation *o
 int observations_finish(struct observations *observations, int64_t run)
 {
         _cleanup_(observations_finalizep) sqlite3_stmt *statement = NULL;
-        int err = observations_prepare(observations, "UPDATE run SET finished = 1 WHERE id = :run", &statement);
+        int err = observations_prepare(observations, "UPDATE run SET finished = 1 WHERE id = :run",
+                                       &statement);
 
         if (err)
                 return err;

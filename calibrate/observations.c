@@ -70,7 +70,8 @@ int observations_complain(struct observations *observations, int code, const cha
 {
         if (errno_from_sqlite(code) == 0)
                 return 0;
-        log_error(observations->log, "%s: cannot %s: %s", observations->path, what, sqlite3_errmsg(observations->db));
+        log_error(observations->log, "%s: cannot %s: %s", observations->path, what,
+                  sqlite3_errmsg(observations->db));
         return errno_from_sqlite(code);
 }
 
@@ -88,7 +89,8 @@ static int read_version(struct observations *observations, int *ret)
         if (err)
                 return err;
         if (sqlite3_step(statement) != SQLITE_ROW)
-                return observations_complain(observations, sqlite3_errcode(observations->db), "read its version");
+                return observations_complain(observations, sqlite3_errcode(observations->db),
+                                             "read its version");
         *ret = sqlite3_column_int(statement, 0);
         return 0;
 }
@@ -165,8 +167,8 @@ static int open_database(struct observations *observations, bool write)
         sqlite3_busy_timeout(observations->db, BUSY_MS);
         /* A row must survive the power cut that a flat battery is. */
         if (write) {
-                code = sqlite3_exec(observations->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL", NULL,
-                                    NULL, NULL);
+                code = sqlite3_exec(observations->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL",
+                                    NULL, NULL, NULL);
                 err = observations_complain(observations, code, "be written as a database");
                 if (err)
                         return err;

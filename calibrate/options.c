@@ -139,8 +139,8 @@ static int wrong(const struct log *log, const char *name, const char *value, con
 {
         char printable[64];
 
-        log_error(log, "--%s: \"%s\" is not %s; see --help", name, util_printable(value, printable, sizeof(printable)),
-                  wanted);
+        log_error(log, "--%s: \"%s\" is not %s; see --help", name,
+                  util_printable(value, printable, sizeof(printable)), wanted);
         return -EINVAL;
 }
 
@@ -191,7 +191,8 @@ static int parse_amount(const struct log *log, int option, struct options *optio
 
         switch (option) {
         case OPTION_STOP:
-                return parse_range(log, "stop", true, 0.1, 50, "a percentage of 0.1 to 50", &options->stop_percent);
+                return parse_range(log, "stop", true, 0.1, 50, "a percentage of 0.1 to 50",
+                                   &options->stop_percent);
         case OPTION_PASSES:
                 err = parse_range(log, "passes", false, 1, 1000, "a number of 1 to 1000", &number);
                 if (!err && number != floor(number))
@@ -372,7 +373,8 @@ static int check_together(const struct log *log, struct options *options)
                 return -EINVAL;
         }
         if (!isnan(options->start_percent) && !options->device) {
-                log_error(log, "--start-percent is for virtual devices; this machine starts at the charge it has");
+                log_error(log,
+                          "--start-percent is for virtual devices; this machine starts at the charge it has");
                 return -EINVAL;
         }
         if (options->machine && (!options->dry_run || options->device)) {
@@ -424,7 +426,8 @@ int options_parse(int argc, char **argv, const struct log *log, struct options *
                 if (option == '?' || option == ':')
                         return unknown(log, option, argv);
                 if (option == 'h' || option == OPTION_HELP || option == OPTION_VERSION) {
-                        fputs(option == OPTION_VERSION ? "joulecast-calibrate " JOULECAST_VERSION "\n" : help, stdout);
+                        fputs(option == OPTION_VERSION ? "joulecast-calibrate " JOULECAST_VERSION "\n" : help,
+                              stdout);
                         return 1;
                 }
                 err = parse_one(log, option, &options);

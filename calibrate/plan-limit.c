@@ -82,8 +82,8 @@ double plan_expected_s(const struct hardware_description *description, enum obse
 }
 
 /* How often it comes for sure; what comes because it tells most is looked at when it does. */
-static uint32_t visits(const struct plan *plan, const struct planned_mode *mode, enum observation_method method,
-                       uint32_t passes)
+static uint32_t visits(const struct plan *plan, const struct planned_mode *mode,
+                       enum observation_method method, uint32_t passes)
 {
         switch (mode->role) {
         case ROLE_BLOCK:
@@ -109,7 +109,8 @@ static double visit_bytes(const struct limiter *limiter, const struct budget *bu
 {
         const struct planned_mode *mode = &limiter->plan->modes[i];
 
-        return budget->bytes_per_s(&mode->mode) * plan_expected_s(limiter->description, limiter->method, mode);
+        return budget->bytes_per_s(&mode->mode) *
+               plan_expected_s(limiter->description, limiter->method, mode);
 }
 
 static double needed_bytes(const struct limiter *limiter, const struct budget *budget)
@@ -204,8 +205,8 @@ static void fit_budget(const struct limiter *limiter, const struct budget *budge
                             budget->limit_bytes / 1e9, 100 * share, less_often, never, budget->coefficients);
 }
 
-void plan_limit(const struct hardware_description *description, enum observation_method method, uint32_t passes,
-                const struct plan_limits *limits, const struct log *log, struct plan *plan)
+void plan_limit(const struct hardware_description *description, enum observation_method method,
+                uint32_t passes, const struct plan_limits *limits, const struct log *log, struct plan *plan)
 {
         const struct budget budgets[] = {
                 { "write-limit", "disk.write_mj_per_mb", limits->write_bytes, written, write_less },
@@ -214,7 +215,8 @@ void plan_limit(const struct hardware_description *description, enum observation
         const struct limiter limiter = { description, method, passes, plan };
 
         for (size_t i = 0; i < plan->n; i++)
-                plan->modes[i].mode.write_mb_per_s = fmin(plan->modes[i].mode.write_mb_per_s, limits->write_mb_per_s);
+                plan->modes[i].mode.write_mb_per_s = fmin(plan->modes[i].mode.write_mb_per_s,
+                                                          limits->write_mb_per_s);
         plan_guess(description, plan);
         for (size_t i = 0; i < ARRAY_SIZE(budgets); i++)
                 fit_budget(&limiter, &budgets[i], log);

@@ -60,7 +60,8 @@ static size_t spread_idle(size_t *order, size_t n)
         return all;
 }
 
-size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t last, bool extras, size_t *ret)
+size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t last, bool extras,
+                  size_t *ret)
 {
         bool repeat_idle = extras && plan->n > 3 * IDLES_IN_PASS;
         struct random random;
@@ -99,7 +100,8 @@ int plan_usage(const struct hardware_description *description, const struct mode
                 uint32_t khz = mode->policy_khz[i] ? mode->policy_khz[i] : policy->n_khz ? policy->khz[0] : 0;
 
                 if (mode->policy_cores[i])
-                        err = usage_add_cpu(&usage, policy->policy, khz, mode->policy_cores[i] * usage.time_ns,
+                        err = usage_add_cpu(&usage, policy->policy, khz,
+                                            mode->policy_cores[i] * usage.time_ns,
                                             awake(policy, mode->policy_cores[i]) * usage.time_ns);
         }
         if (!err && mode->screen_on)
@@ -141,8 +143,8 @@ static double guess_mw(const struct hardware_description *description, const str
         }
         if (mode->screen_on)
                 mw += 360 + 500.0 * mode->brightness / MAX(description->max_brightness, 1);
-        mw += mode->read_mb_per_s * 6 + mode->write_mb_per_s * 25 + mode->wifi_on * 30 + mode->rx_mb_per_s * 350 +
-              mode->tx_mb_per_s * 550 + mode->wakes_per_s * 120 + mode->gpu * 900;
+        mw += mode->read_mb_per_s * 6 + mode->write_mb_per_s * 25 + mode->wifi_on * 30 +
+              mode->rx_mb_per_s * 350 + mode->tx_mb_per_s * 550 + mode->wakes_per_s * 120 + mode->gpu * 900;
         return mw;
 }
 

@@ -86,7 +86,8 @@ struct mode plan_mode(const char *kind, const char *name, ...)
 }
 
 /* One policy busy at one frequency, the others idle at their lowest. */
-static struct mode cpu_mode(const struct hardware_description *description, size_t policy, uint32_t khz, bool all)
+static struct mode cpu_mode(const struct hardware_description *description, size_t policy, uint32_t khz,
+                            bool all)
 {
         const struct hardware_policy *p = &description->policies[policy];
         struct mode mode = plan_mode("cpu", "cpu.%u.%u.%s", p->policy, khz, all ? "all" : "one");
@@ -229,8 +230,8 @@ static void mix_wifi(const struct hardware_description *description, struct mode
         mode->wakes_per_s = description->wifi_rx ? wakes : 0;
 }
 
-static void mix_cpu(const struct hardware_description *description, struct mode *mode, size_t policy, double at,
-                    uint32_t cores)
+static void mix_cpu(const struct hardware_description *description, struct mode *mode, size_t policy,
+                    double at, uint32_t cores)
 {
         const struct hardware_policy *p;
 
@@ -269,8 +270,9 @@ static const struct mixture mixtures[] = {
 
 static bool can(const struct hardware_description *description, const struct mixture *mixture)
 {
-        return (mixture->level < 0 || description->max_brightness) && (!mixture->cores || description->n_policies) &&
-               (!mixture->wifi || description->wifi) && can_move(description, mixture->rx + mixture->wakes_per_s, 0) &&
+        return (mixture->level < 0 || description->max_brightness) &&
+               (!mixture->cores || description->n_policies) && (!mixture->wifi || description->wifi) &&
+               can_move(description, mixture->rx + mixture->wakes_per_s, 0) &&
                (!(mixture->read > 0) || description->n_disks);
 }
 
@@ -282,7 +284,8 @@ static int add_mixture(struct plan *plan, const struct hardware_description *des
 
         snprintf(mode.name, sizeof(mode.name), "%s", mixture->name);
         if (policy > 0)
-                snprintf(mode.name, sizeof(mode.name), "%s.%u", mixture->name, description->policies[policy].policy);
+                snprintf(mode.name, sizeof(mode.name), "%s.%u", mixture->name,
+                         description->policies[policy].policy);
         if (mixture->level >= 0)
                 mix_display(description, &mode, (size_t)mixture->level);
         if (mixture->cores)

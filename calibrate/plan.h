@@ -72,8 +72,8 @@ struct plan_limits {
  * Lowers the rates of a plan, then how often its modes come, until all that it is sure to do stays within
  * @limits. The log is told which coefficient suffers.
  */
-void plan_limit(const struct hardware_description *description, enum observation_method method, uint32_t passes,
-                const struct plan_limits *limits, const struct log *log, struct plan *plan);
+void plan_limit(const struct hardware_description *description, enum observation_method method,
+                uint32_t passes, const struct plan_limits *limits, const struct log *log, struct plan *plan);
 /* How long one visit may take at most, as far as that can be guessed. */
 double plan_expected_s(const struct hardware_description *description, enum observation_method method,
                        const struct planned_mode *mode);
@@ -93,7 +93,8 @@ int plan_usage(const struct hardware_description *description, const struct mode
  *
  * Return: how many.
  */
-size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t last, bool extras, size_t *ret);
+size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t last, bool extras,
+                  size_t *ret);
 
 /* SApp's order: each mode three times in a row. Room for 3 * plan->n in @ret. */
 size_t plan_order_sapp(const struct plan *plan, uint64_t seed, size_t *ret);

@@ -117,7 +117,8 @@ int program_hear(struct program *program, int timeout_ms, char *buf, size_t size
 
                 if (err)
                         return err;
-                n = read(program->from_fd, program->line + program->length, sizeof(program->line) - program->length);
+                n = read(program->from_fd, program->line + program->length,
+                         sizeof(program->line) - program->length);
                 if (n <= 0 && !(n < 0 && errno == EINTR))
                         return -EPIPE;
                 program->length += (size_t)MAX(n, 0);
@@ -132,8 +133,8 @@ bool program_lives(const struct program *program)
 {
         siginfo_t info = { 0 };
 
-        return program->pid > 0 && waitid(P_PID, (id_t)program->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-               info.si_pid == 0;
+        return program->pid > 0 &&
+               waitid(P_PID, (id_t)program->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
 }
 
 /* Its pipes are closed, so it ends by itself; if not, it is ended. */

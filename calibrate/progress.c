@@ -68,8 +68,9 @@ void progress_begin(struct progress *progress, const struct night *night)
         cJSON *json;
 
         if (!progress->json && night->n_before) {
-                printf("Going on with %s by %s after %zu observations, from %.0f %%\n", night->description.device,
-                       night->run.method, night->n, night->runner.look.capacity_percent);
+                printf("Going on with %s by %s after %zu observations, from %.0f %%\n",
+                       night->description.device, night->run.method, night->n,
+                       night->runner.look.capacity_percent);
                 fflush(stdout);
                 return;
         }
@@ -151,7 +152,8 @@ static void observation_line(struct progress *progress, const struct night *nigh
                 if (!isnan(mw))
                         snprintf(power, sizeof(power), "%.0f mW", mw);
                 printf("  %3.0f %%  %-28s %8s  %-16s %s left\n", night->runner.look.capacity_percent,
-                       observation->mode, power, known, span_text(night_hours_left(night), left, sizeof(left)));
+                       observation->mode, power, known,
+                       span_text(night_hours_left(night), left, sizeof(left)));
         }
         fflush(stdout);
 }
@@ -197,7 +199,8 @@ void progress_wifi(struct progress *progress, const struct night *night, bool ba
                 return;
         if (!progress->json) {
                 if (!back && isfinite(retry_s))
-                        snprintf(text, sizeof(text), "no access point; its states wait, and are tried again in %s",
+                        snprintf(text, sizeof(text),
+                                 "no access point; its states wait, and are tried again in %s",
                                  span_text(retry_s / 3600, span, sizeof(span)));
                 else if (!back)
                         snprintf(text, sizeof(text), "no access point; its states are left out from now on");

@@ -28,7 +28,8 @@
 #define REJECTED_SHARE 0.25
 #define REJECTED_MIN 4
 
-static void reject(struct observation *observation, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void reject(struct observation *observation, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
 static void reject(struct observation *observation, const char *format, ...)
 {
         va_list arguments;
@@ -90,8 +91,8 @@ static bool has_load(const struct hardware_policy *group, uint32_t policy, uint3
         return group->policy == policy;
 }
 
-static uint64_t busy_at(const struct usage *usage, const struct hardware_policy *policy, uint32_t khz, uint32_t cores,
-                        uint64_t *total)
+static uint64_t busy_at(const struct usage *usage, const struct hardware_policy *policy, uint32_t khz,
+                        uint32_t cores, uint64_t *total)
 {
         uint64_t at = 0;
 
@@ -132,11 +133,11 @@ static void check_cpu(const struct runner *runner, const struct mode *mode, stru
                 if (!mode->policy_cores[i])
                         continue;
                 if ((double)total < OWN_LOAD_SHARE * mode->policy_cores[i] * elapsed)
-                        reject(observation, "policy %u was busy only %.0f %% of the time asked", policy->policy,
-                               100 * (double)total / (mode->policy_cores[i] * elapsed));
+                        reject(observation, "policy %u was busy only %.0f %% of the time asked",
+                               policy->policy, 100 * (double)total / (mode->policy_cores[i] * elapsed));
                 else if (khz && (double)at < SHARE_AT_TARGET * (double)total)
-                        reject(observation, "policy %u ran at %u kHz only %.0f %% of the time", policy->policy, khz,
-                               100 * (double)at / (double)total);
+                        reject(observation, "policy %u ran at %u kHz only %.0f %% of the time",
+                               policy->policy, khz, 100 * (double)at / (double)total);
         }
         if ((double)usage_busy_ns(&observation->usage) > asked + (FOREIGN_CORES + own_cores(mode)) * elapsed)
                 reject(observation, "other programs kept %.2f cores busy",
@@ -165,29 +166,33 @@ static void check_moved(const struct mode *mode, struct observation *observation
         if (!(usage->have & USAGE_WIFI))
                 return;
         if (mode->wifi_on && (double)usage->wifi_on_ns < ASSOCIATED_SHARE * elapsed)
-                reject(observation, REFUSE_AWAY "%.0f %% of the time", 100 * (double)usage->wifi_on_ns / elapsed);
+                reject(observation, REFUSE_AWAY "%.0f %% of the time",
+                       100 * (double)usage->wifi_on_ns / elapsed);
         check_rate("received", usage->wifi_rx_bytes, mode->rx_mb_per_s, observation);
         check_rate("sent", usage->wifi_tx_bytes, mode->tx_mb_per_s, observation);
         /* A collector that counts no bursts would let their energy seem to be something else's. */
         if ((double)usage->wifi_wakes < RAN_SHARE * mode->wakes_per_s * elapsed / (double)NS_PER_S)
-                reject(observation, "only %" PRIu64 " of the %.0f wake-ups asked for were counted", usage->wifi_wakes,
-                       mode->wakes_per_s * elapsed / (double)NS_PER_S);
+                reject(observation, "only %" PRIu64 " of the %.0f wake-ups asked for were counted",
+                       usage->wifi_wakes, mode->wakes_per_s * elapsed / (double)NS_PER_S);
 }
 
 void refuse_observation(const struct runner *runner, const struct mode *mode, struct observation *observation)
 {
         if (runner->hindrance)
-                reject(observation, "%s%s", runner->hindrance == -EAGAIN ? REFUSE_PAUSED : "", runner->reason);
+                reject(observation, "%s%s", runner->hindrance == -EAGAIN ? REFUSE_PAUSED : "",
+                       runner->reason);
         if (runner->span.disturbed)
                 reject(observation, "the charger was plugged in");
         if (runner->span.suspend_ns)
-                reject(observation, "the machine slept for %.0f s", (double)runner->span.suspend_ns / (double)NS_PER_S);
+                reject(observation, "the machine slept for %.0f s",
+                       (double)runner->span.suspend_ns / (double)NS_PER_S);
         if (observation->usage.have & USAGE_CPU && observation->elapsed_ns)
                 check_cpu(runner, mode, observation);
         check_moved(mode, observation);
 }
 
-void refuse_steps(const struct runner *runner, double jump, double biggest, double n, struct observation *observation)
+void refuse_steps(const struct runner *runner, double jump, double biggest, double n,
+                  struct observation *observation)
 {
         double refresh_s = isnan(runner->refresh.period_s) ? REFRESH_UNKNOWN_S : runner->refresh.period_s;
         double seconds = (double)observation->elapsed_ns / (double)NS_PER_S;

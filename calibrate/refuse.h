@@ -20,7 +20,8 @@ int refuse_start(const struct hardware_description *description, const struct lo
                  enum observation_method method, const struct log *log);
 
 /* Sets `rejected` where the mode was not what it should be. */
-void refuse_observation(const struct runner *runner, const struct mode *mode, struct observation *observation);
+void refuse_observation(const struct runner *runner, const struct mode *mode,
+                        struct observation *observation);
 
 /* The same for level steps: @jump was the last change, @biggest the largest, @n how many there were. */
 void refuse_steps(const struct runner *runner, double jump, double biggest, double n,

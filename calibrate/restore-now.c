@@ -51,8 +51,8 @@ static void on_sentence(void *data, enum log_level level, const char *sentence)
 
 static void print_json(const struct restore_report *report)
 {
-        printf("{\"restored\": %zu, \"kept\": %zu, \"left\": %zu, \"failed\": %zu}\n", report->restored, report->kept,
-               report->left, report->failed);
+        printf("{\"restored\": %zu, \"kept\": %zu, \"left\": %zu, \"failed\": %zu}\n", report->restored,
+               report->kept, report->left, report->failed);
 }
 
 static void print_text(const struct restore_report *report)
@@ -70,7 +70,8 @@ static bool is_calibration(pid_t pid)
         char path[32], comm[32];
 
         snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-        return pid > 0 && util_read_at(AT_FDCWD, path, comm, sizeof(comm)) > 0 && strncmp(comm, "joulecast-", 10) == 0;
+        return pid > 0 && util_read_at(AT_FDCWD, path, comm, sizeof(comm)) > 0 &&
+               strncmp(comm, "joulecast-", 10) == 0;
 }
 
 /* Its watchdog ends it well: the worker stops, and everything is put back before the lock is given up. */
@@ -87,7 +88,8 @@ static int end_it(const char *journal, const struct log *log)
                 err = lock_take(journal, NULL);
         }
         if (err)
-                log_error(log, "the calibration that runs (process %d) does not end: %s", (int)pid, strerror(-err));
+                log_error(log, "the calibration that runs (process %d) does not end: %s", (int)pid,
+                          strerror(-err));
         return err; /* held until this process ends */
 }
 

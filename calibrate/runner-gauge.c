@@ -44,7 +44,8 @@ static void note_change(struct learning *learning, const struct look *look, doub
 {
         learning->quantum_mw = fmin(learning->quantum_mw, fabs(look->power_mw - before_mw));
         if (learning->changes++ > 0)
-                learning->gap_s[learning->n++] = (double)(look->at_ns - learning->changed_ns) / (double)NS_PER_S;
+                learning->gap_s[learning->n++] = (double)(look->at_ns - learning->changed_ns) /
+                                                 (double)NS_PER_S;
         learning->changed_ns = look->at_ns;
 }
 
@@ -76,7 +77,8 @@ int runner_learn_gauge(struct runner *runner, const struct mode *mode)
                 waited_s += LEARN_POLL_S;
                 if (waited_s > LEARN_MAX_S)
                         return -ETIMEDOUT;
-                changed = runner->look.power_mw != before_mw && !isnan(before_mw) && !isnan(runner->look.power_mw);
+                changed = runner->look.power_mw != before_mw && !isnan(before_mw) &&
+                          !isnan(runner->look.power_mw);
                 if (changed) {
                         note_change(&learning, &runner->look, before_mw);
                         waited_s = 0;
@@ -115,7 +117,8 @@ static double updates_of(double gauge_period_s)
  */
 double runner_dwell_s(double gauge_period_s)
 {
-        return SETTLE_S + (0.5 + updates_of(gauge_period_s)) * gauge_period_s + 2 * fmin(LOOK_S, gauge_period_s / 8);
+        return SETTLE_S + (0.5 + updates_of(gauge_period_s)) * gauge_period_s +
+               2 * fmin(LOOK_S, gauge_period_s / 8);
 }
 
 static double seconds(uint64_t from_ns, uint64_t to_ns)

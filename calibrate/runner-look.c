@@ -19,7 +19,8 @@ static double known(uint32_t have, uint32_t bit, double value)
 /* The finest level that the battery shows, in percent. */
 static double fine_level(const struct battery *battery)
 {
-        uint32_t charge = BATTERY_CHARGE_NOW | BATTERY_CHARGE_FULL, energy = BATTERY_ENERGY_NOW | BATTERY_ENERGY_FULL;
+        uint32_t charge = BATTERY_CHARGE_NOW | BATTERY_CHARGE_FULL,
+                 energy = BATTERY_ENERGY_NOW | BATTERY_ENERGY_FULL;
 
         if ((battery->have & charge) == charge && battery->charge_full_uah)
                 return 100.0 * (double)battery->charge_now_uah / (double)battery->charge_full_uah;

@@ -52,7 +52,8 @@ static int wait_step(struct runner *runner, double *fallen)
         }
         *fallen = level - runner->look.level_percent;
         if (*fallen > 0)
-                runner->step_percent = fmin(isnan(runner->step_percent) ? INFINITY : runner->step_percent, *fallen);
+                runner->step_percent = fmin(isnan(runner->step_percent) ? INFINITY : runner->step_percent,
+                                            *fallen);
         return 0;
 }
 

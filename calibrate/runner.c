@@ -79,7 +79,8 @@ int span_begin(struct runner *runner)
         usage_clear(&runner->span.usage);
         runner->span = (struct span){
                 .start_ns = runner->look.at_ns,
-                .start_realtime_ns = runner->first.realtime_ns + (int64_t)(runner->look.at_ns - runner->first.at_ns),
+                .start_realtime_ns = runner->first.realtime_ns +
+                                     (int64_t)(runner->look.at_ns - runner->first.at_ns),
         };
         return 0;
 }
@@ -111,7 +112,8 @@ int runner_wait(struct runner *runner, double seconds, double poll_s)
 
                 if (runner->look.capacity_percent <= refuse_floor_percent(runner->description))
                         return -EDQUOT;
-                err = wait_until(runner, MIN(end, runner->look.at_ns + (uint64_t)(poll_s * (double)NS_PER_S)));
+                err = wait_until(runner,
+                                 MIN(end, runner->look.at_ns + (uint64_t)(poll_s * (double)NS_PER_S)));
                 if (!err)
                         err = runner->hindrance;
                 if (err)

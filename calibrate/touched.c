@@ -31,7 +31,8 @@ static void touch_disks(const struct dry_run *dry_run, struct touched *touched)
         for (size_t i = 0; i < description->n_disks && options->n_disks == 0; i++)
                 touch(touched, "a file of 256 MB on %s, removed afterwards", description->disks[i]);
         if (isfinite(dry_run->limits->write_bytes))
-                touch(touched, "at most %.1f GB written to storages (flash wears)", dry_run->limits->write_bytes / 1e9);
+                touch(touched, "at most %.1f GB written to storages (flash wears)",
+                      dry_run->limits->write_bytes / 1e9);
 }
 
 static void touch_wifi(const struct dry_run *dry_run, struct touched *touched)
@@ -74,7 +75,8 @@ void touched_list(const struct dry_run *dry_run, struct touched *ret)
         if (!dry_run->options->device)
                 touch_machine(dry_run, &touched);
         else
-                touch(&touched, "nothing of this machine: frequencies, screen, WiFi and load are the virtual device's");
+                touch(&touched,
+                      "nothing of this machine: frequencies, screen, WiFi and load are the virtual device's");
         touch(&touched, "%s (written)", dry_run->observations);
         touch(&touched, "%s (written)", dry_run->profile);
         *ret = touched;

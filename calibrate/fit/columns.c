@@ -37,7 +37,8 @@ static int members_from_json(const cJSON *json, struct device_policy *policy)
                 struct device_member *member = &policy->members[policy->n_members];
                 const char *cpus = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "cpus"));
 
-                if (policy->n_members == COLUMNS_MEMBERS_MAX || !read_u32(item, "policy", 1e6, &member->policy))
+                if (policy->n_members == COLUMNS_MEMBERS_MAX ||
+                    !read_u32(item, "policy", 1e6, &member->policy))
                         return -EINVAL;
                 snprintf(member->cpus, sizeof(member->cpus), "%s", cpus ? cpus : "");
                 policy->n_members++;
@@ -228,7 +229,8 @@ static void add_policies(struct columns *columns, const struct seen *seen, enum 
         }
 }
 
-int columns_make(const struct device *device, const struct usage *const *usages, size_t n, struct columns *ret)
+int columns_make(const struct device *device, const struct usage *const *usages, size_t n,
+                 struct columns *ret)
 {
         struct columns columns = { .device = *device };
         struct seen seen = { 0 };
@@ -271,7 +273,8 @@ void columns_clear(struct columns *columns)
 }
 
 /* Splits @amount over the two points around @point among columns first..first+n-1. */
-static void spread(const struct columns *columns, size_t first, size_t n, uint32_t point, double amount, double *row)
+static void spread(const struct columns *columns, size_t first, size_t n, uint32_t point, double amount,
+                   double *row)
 {
         const struct coefficient *list = columns->list + first;
         size_t above = 0;
@@ -310,8 +313,8 @@ void columns_row(const struct columns *columns, const struct usage *usage, doubl
         }
         for (size_t i = 0; i < usage->n_screen; i++)
                 if (columns->levels > 0 && usage->screen[i].brightness != BRIGHTNESS_UNKNOWN)
-                        spread(columns, columns->term[TERM_DISPLAY], columns->levels, usage->screen[i].brightness,
-                               (double)usage->screen[i].on_ns / NS_PER_S, row);
+                        spread(columns, columns->term[TERM_DISPLAY], columns->levels,
+                               usage->screen[i].brightness, (double)usage->screen[i].on_ns / NS_PER_S, row);
         put(columns, TERM_DISK_READ, (double)usage->read_bytes / BYTES_PER_MB, row);
         put(columns, TERM_DISK_WRITE, (double)usage->write_bytes / BYTES_PER_MB, row);
         put(columns, TERM_WIFI_ON, (double)usage->wifi_on_ns / NS_PER_S, row);

@@ -65,7 +65,8 @@ struct columns {
 };
 
 /* The columns for @usages, of which each may be NULL. */
-int columns_make(const struct device *device, const struct usage *const *usages, size_t n, struct columns *ret);
+int columns_make(const struct device *device, const struct usage *const *usages, size_t n,
+                 struct columns *ret);
 void columns_clear(struct columns *columns);
 
 /*

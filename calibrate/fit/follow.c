@@ -234,7 +234,9 @@ static ssize_t choose(const struct follow *follow, const struct rows *rows, cons
 {
         _cleanup_free_ struct candidate *candidates = calloc(follow->n_modes + 1, sizeof(*candidates));
         const struct row *last = &rows->list[rows->n - 1];
-        struct step step = { .percent_j = percent_j, .level = last->level - 0.01, .refresh_s = last->refresh_s };
+        struct step step = { .percent_j = percent_j,
+                             .level = last->level - 0.01,
+                             .refresh_s = last->refresh_s };
 
         if (!candidates)
                 return -1;
@@ -316,7 +318,8 @@ static struct cJSON *answer_fit(struct follow *follow)
         char error[128] = "";
         int err;
 
-        err = rows_make(&follow->columns, follow->observations, follow->n, &rows, &basis, error, sizeof(error));
+        err = rows_make(&follow->columns, follow->observations, follow->n, &rows, &basis, error,
+                        sizeof(error));
         if (!err)
                 err = regression_fit(&follow->columns, &rows, &regression_options_default, &fit);
         if (error[0])
@@ -362,7 +365,8 @@ static struct cJSON *answer_observation(struct follow *follow, const cJSON *line
 
         if (!follow->started)
                 return failure("an observation came before the start line");
-        if (util_grow(&follow->observations, &follow->capacity, follow->n + 1, sizeof(*follow->observations)) < 0)
+        if (util_grow(&follow->observations, &follow->capacity, follow->n + 1,
+                      sizeof(*follow->observations)) < 0)
                 return failure("out of memory");
         if (observation_from_json(json, &follow->observations[follow->n]) < 0)
                 return failure("the observation is not complete");

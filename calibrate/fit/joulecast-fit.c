@@ -163,7 +163,8 @@ static int parse_options(int argc, char **argv, struct options *options)
         }
         if (optind < argc)
                 return wrong_usage("there is an argument too many");
-        if (options->follow && (options->observations || options->usage || options->costs || options->profile))
+        if (options->follow &&
+            (options->observations || options->usage || options->costs || options->profile))
                 return wrong_usage("--follow stands alone");
         if (!options->usage != !options->costs || (options->usage && isnan(options->energy_full_mwh)))
                 return wrong_usage("--usage, --costs and --energy-full-mwh go together");
@@ -241,8 +242,8 @@ static void free_runs(struct observation_run *runs, size_t n)
         free(runs);
 }
 
-static int refit(const struct options *options, const struct observation_run *run, struct observations *database,
-                 const char *where)
+static int refit(const struct options *options, const struct observation_run *run,
+                 struct observations *database, const char *where)
 {
         const char *estimator = options->estimator;
         struct observation *list = NULL;
@@ -263,7 +264,8 @@ static int refit(const struct options *options, const struct observation_run *ru
                 observation_clear(&list[i]);
         free(list);
         if (err == -ENODATA && !error[0])
-                snprintf(error, sizeof(error), "run %lld has no observations; calibrate first", (long long)run->id);
+                snprintf(error, sizeof(error), "run %lld has no observations; calibrate first",
+                         (long long)run->id);
         if (err)
                 return fail(err, where, error);
         set_created(outcome.profile);

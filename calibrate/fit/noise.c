@@ -37,7 +37,8 @@ static double own_variance(const struct noise *noise, bool charge, double power,
 {
         if (charge)
                 return square(noise->level_error * power) + square(noise->model_error * power);
-        return (square(noise->gauge_error * power) + square(noise->gauge_quantum_mw) * UNIFORM_VARIANCE) / updates +
+        return (square(noise->gauge_error * power) + square(noise->gauge_quantum_mw) * UNIFORM_VARIANCE) /
+                       updates +
                square(noise->model_error * power);
 }
 
@@ -46,14 +47,15 @@ static double delay_variance(double refresh_s, double power, double seconds)
         return UNIFORM_VARIANCE * square(refresh_s * power / seconds);
 }
 
-double noise_expected(const struct noise *noise, bool charge, double power_mw, double before_mw, double seconds,
-                      double refresh_s, double updates)
+double noise_expected(const struct noise *noise, bool charge, double power_mw, double before_mw,
+                      double seconds, double refresh_s, double updates)
 {
         double variance = square(noise->background_sd_mw) * mean_variance(seconds, noise->background_tau_s) +
                           own_variance(noise, charge, power_mw, updates);
 
         if (charge)
-                variance += delay_variance(refresh_s, power_mw, seconds) + delay_variance(refresh_s, before_mw, seconds);
+                variance += delay_variance(refresh_s, power_mw, seconds) +
+                            delay_variance(refresh_s, before_mw, seconds);
         return variance;
 }
 
@@ -68,14 +70,15 @@ void noise_covariance(const struct noise *noise, const struct rows *rows, const 
                 double before = touches ? power[index[a] - 1] : power[index[a]];
                 double variance;
 
-                variance = noise_expected(noise, row->charge, power[index[a]], before, row->seconds, row->refresh_s,
-                                          row->updates);
+                variance = noise_expected(noise, row->charge, power[index[a]], before, row->seconds,
+                                          row->refresh_s, row->updates);
                 gsl_matrix_set(covariance, a, a, variance + (extra ? extra[a] : 0));
                 for (size_t b = 0; b < a; b++) {
                         const struct row *other = &rows->list[index[b]];
                         double gap = fmax(row->start_s - other->start_s - other->seconds, 0), shared;
 
-                        shared = hum * mean_covariance(row->seconds, other->seconds, gap, noise->background_tau_s);
+                        shared = hum *
+                                 mean_covariance(row->seconds, other->seconds, gap, noise->background_tau_s);
                         if (touches && row->charge && index[b] + 1 == index[a])
                                 shared -= UNIFORM_VARIANCE *
                                           square(fmin(row->refresh_s, other->refresh_s) * before) /

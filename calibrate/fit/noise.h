@@ -38,5 +38,5 @@ void noise_covariance(const struct noise *noise, const struct rows *rows, const 
 double noise_mean_factor(double seconds, double tau_s);
 
 /* Variance in mW^2 of a row to come: @seconds in a mode of @power_mw by @method's kind of row. */
-double noise_expected(const struct noise *noise, bool charge, double power_mw, double before_mw, double seconds,
-                      double refresh_s, double updates);
+double noise_expected(const struct noise *noise, bool charge, double power_mw, double before_mw,
+                      double seconds, double refresh_s, double updates);

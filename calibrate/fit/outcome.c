@@ -62,7 +62,8 @@ int outcome_warn(struct outcome *outcome, const char *format, ...)
         return 0;
 }
 
-int outcome_line_add(struct outcome *outcome, const struct coefficient *coefficient, struct outcome_line **ret)
+int outcome_line_add(struct outcome *outcome, const struct coefficient *coefficient,
+                     struct outcome_line **ret)
 {
         struct outcome_line *grown = reallocarray(outcome->lines, outcome->n_lines + 1, sizeof(*grown));
 
@@ -98,7 +99,8 @@ static bool touched(const struct rows *rows, const struct regression *fit, size_
 }
 
 /* The columns that @column cannot be told apart from: those with the largest parts in its null vectors. */
-static void explain(const struct columns *columns, const gsl_matrix *null, size_t n_null, size_t column, char *remark)
+static void explain(const struct columns *columns, const gsl_matrix *null, size_t n_null, size_t column,
+                    char *remark)
 {
         size_t best = SIZE_MAX;
         double most = NULL_PART;
@@ -137,7 +139,8 @@ static void judge_line(struct outcome_line *line, double value, double variance,
         line->half_width = t * line->standard_error;
         line->resolved = line->half_width <= OUTCOME_RESOLVED_MAX * value;
         if (!line->resolved)
-                snprintf(line->remark, sizeof(line->remark), "not resolved (<= %.3g)", value + line->half_width);
+                snprintf(line->remark, sizeof(line->remark), "not resolved (<= %.3g)",
+                         value + line->half_width);
 }
 
 static int make_lines(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
@@ -217,7 +220,8 @@ static int add_single_cores(struct profile *profile, const struct columns *colum
         return 0;
 }
 
-static int add_coefficients(struct outcome *outcome, const struct columns *columns, const struct regression *fit)
+static int add_coefficients(struct outcome *outcome, const struct columns *columns,
+                            const struct regression *fit)
 {
         struct profile *profile = outcome->profile;
         _cleanup_free_ size_t *kept = calloc(columns->n, sizeof(*kept));
@@ -316,7 +320,8 @@ static int check_rising(struct outcome *outcome, const struct columns *columns, 
 
                         if (fall <= 3 * sqrt(fmax(variance, 0)))
                                 continue;
-                        err = outcome_warn(outcome, "%s is below %s by more than its error: was it throttled?",
+                        err = outcome_warn(outcome,
+                                           "%s is below %s by more than its error: was it throttled?",
                                            outcome->lines[b].key, outcome->lines[a].key);
                         if (err)
                                 return err;
@@ -337,7 +342,9 @@ static void add_gauge(const struct regression *fit, size_t base)
 int outcome_regression(const struct columns *columns, const struct rows *rows, const struct regression *fit,
                        enum voltage_basis basis, const struct noise *noise, struct outcome *ret)
 {
-        struct outcome outcome = { .estimator = "regression", .n_rows = fit->n, .noise_scale = sqrt(fit->scale) };
+        struct outcome outcome = { .estimator = "regression",
+                                   .n_rows = fit->n,
+                                   .noise_scale = sqrt(fit->scale) };
         _cleanup_matrix_ gsl_matrix *null = NULL;
         size_t n_null = 0;
         int err;

@@ -73,7 +73,8 @@ int outcome_regression(const struct columns *columns, const struct rows *rows, c
                        enum voltage_basis basis, const struct noise *noise, struct outcome *ret);
 void outcome_clear(struct outcome *outcome);
 int outcome_warn(struct outcome *outcome, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int outcome_line_add(struct outcome *outcome, const struct coefficient *coefficient, struct outcome_line **ret);
+int outcome_line_add(struct outcome *outcome, const struct coefficient *coefficient,
+                     struct outcome_line **ret);
 
 /* Tables for people, or one JSON object. @path: where the profile went, NULL: nowhere. */
 void outcome_print(const struct outcome *outcome, const char *path, FILE *to);

@@ -113,7 +113,8 @@ static int make_app(struct random *random, const struct device *device, uint32_t
         return err;
 }
 
-static int make_system(struct random *random, const struct device *device, double *seconds, struct usage *usage)
+static int make_system(struct random *random, const struct device *device, double *seconds,
+                       struct usage *usage)
 {
         *seconds = uniform(random, 600, 2400);
         usage->have = USAGE_ALL;
@@ -124,8 +125,8 @@ static int make_system(struct random *random, const struct device *device, doubl
         usage->wifi_wakes = (uint64_t)(0.05 * *seconds);
         if (device->n_policies == 0)
                 return 0;
-        return usage_add_cpu(usage, device->policies[0].policy, device->policies[0].khz[0], ns(0.07 * *seconds),
-                             ns(0.068 * *seconds));
+        return usage_add_cpu(usage, device->policies[0].policy, device->policies[0].khz[0],
+                             ns(0.07 * *seconds), ns(0.068 * *seconds));
 }
 
 static int make_session(struct random *random, const struct device *device, uint32_t max_brightness,

@@ -87,7 +87,8 @@ static int given_level(const struct regression *fit, gsl_matrix **ret)
         if (z > 0) {
                 gsl_matrix_const_view cba = gsl_matrix_const_submatrix(fit->covariance, 0, p, p, z);
                 gsl_matrix_const_view caa = gsl_matrix_const_submatrix(fit->covariance, p, p, z, z);
-                _cleanup_matrix_ gsl_matrix *inverse = gsl_matrix_alloc(z, z), *product = gsl_matrix_alloc(p, z);
+                _cleanup_matrix_ gsl_matrix *inverse = gsl_matrix_alloc(z, z),
+                                            *product = gsl_matrix_alloc(p, z);
                 int err = inverse && product ? algebra_invert(&caa.matrix, inverse) : -ENOMEM;
 
                 if (err)
@@ -181,8 +182,9 @@ static int sensitivity(const struct portfolio *portfolio, const struct regressio
         return 0;
 }
 
-static double gain(const gsl_matrix *vc, const struct regression *fit, const struct noise *noise, const double *x,
-                   const struct step *step, gsl_vector *a, gsl_vector *work, gsl_vector *effect)
+static double gain(const gsl_matrix *vc, const struct regression *fit, const struct noise *noise,
+                   const double *x, const struct step *step, gsl_vector *a, gsl_vector *work,
+                   gsl_vector *effect)
 {
         double power = 0, seconds, percent, own, squares;
 
@@ -203,8 +205,9 @@ static double gain(const gsl_matrix *vc, const struct regression *fit, const str
         return squares / own / (percent + HOUR_COST * seconds / 3600);
 }
 
-ssize_t portfolio_next(const struct portfolio *portfolio, const struct regression *fit, const struct noise *noise,
-                       const struct candidate *candidates, size_t n, const struct step *step)
+ssize_t portfolio_next(const struct portfolio *portfolio, const struct regression *fit,
+                       const struct noise *noise, const struct candidate *candidates, size_t n,
+                       const struct step *step)
 {
         size_t q = fit->p + fit->z;
         _cleanup_matrix_ gsl_matrix *vc = NULL;

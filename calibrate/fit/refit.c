@@ -38,20 +38,23 @@ static double energy_of(const struct observation *observations, size_t n)
 {
         for (size_t i = 0; i < n; i++)
                 if (observations[i].charge_full_uah > 0)
-                        return observations[i].charge_full_uah / 1000 * GENERIC_MEAN_V * cells_of(observations, n);
+                        return observations[i].charge_full_uah / 1000 * GENERIC_MEAN_V *
+                               cells_of(observations, n);
         return NAN;
 }
 
 int refit_device(const struct observation_run *run, const struct observation *observations, size_t n,
                  struct device *ret, char *error, size_t error_size)
 {
-        struct device device = { .energy_full_mwh = run->energy_full_mwh, .max_brightness = run->max_brightness };
+        struct device device = { .energy_full_mwh = run->energy_full_mwh,
+                                 .max_brightness = run->max_brightness };
         cJSON *json = cJSON_Parse(run->description ? run->description : "");
         int err = device_policies_from_json(json, &device);
 
         cJSON_Delete(json);
         if (err) {
-                snprintf(error, error_size, "the run's description of the device has policies that make no sense");
+                snprintf(error, error_size,
+                         "the run's description of the device has policies that make no sense");
                 return -EINVAL;
         }
         snprintf(device.name, sizeof(device.name), "%s", run->device);
@@ -83,8 +86,8 @@ static int make_columns(const struct device *device, const struct observation *o
         return columns_make(device, usages, n, ret);
 }
 
-static int fit(const struct columns *columns, const struct observation *observations, size_t n, struct outcome *ret,
-               char *error, size_t error_size)
+static int fit(const struct columns *columns, const struct observation *observations, size_t n,
+               struct outcome *ret, char *error, size_t error_size)
 {
         struct regression regression = { 0 };
         struct rows rows = { 0 };
@@ -94,7 +97,8 @@ static int fit(const struct columns *columns, const struct observation *observat
         if (!err)
                 err = regression_fit(columns, &rows, &regression_options_default, &regression);
         if (!err)
-                err = outcome_regression(columns, &rows, &regression, basis, &regression_options_default.noise, ret);
+                err = outcome_regression(columns, &rows, &regression, basis,
+                                         &regression_options_default.noise, ret);
         regression_clear(&regression);
         rows_clear(&rows);
         return err;

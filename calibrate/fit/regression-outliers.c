@@ -46,7 +46,8 @@ static double usual_scale(const struct work *work, double *scratch)
         if (n == 0)
                 return 1;
         gsl_sort(scratch, 1, n);
-        return (work->options->prior_dof + (double)n * gsl_stats_median_from_sorted_data(scratch, 1, n) / MEDIAN_SQUARE) /
+        return (work->options->prior_dof +
+                (double)n * gsl_stats_median_from_sorted_data(scratch, 1, n) / MEDIAN_SQUARE) /
                (work->options->prior_dof + (double)n);
 }
 

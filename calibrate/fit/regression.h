@@ -53,8 +53,8 @@ struct regression {
 };
 
 /* 0; -ENODATA: no row to fit; -EDOM; -ENOMEM. */
-int regression_fit(const struct columns *columns, const struct rows *rows, const struct regression_options *options,
-                   struct regression *ret);
+int regression_fit(const struct columns *columns, const struct rows *rows,
+                   const struct regression_options *options, struct regression *ret);
 void regression_clear(struct regression *regression);
 
 /* The level's columns of a row at @level (0..1) with @power_mw; z entries. */
@@ -64,5 +64,5 @@ void regression_level_columns(double level, double power_mw, double *to);
  * Rank of the fitted rows with the prior. @null as algebra_rank() leaves it, p x p; which columns have a part
  * in what cannot be told apart is for the caller to say.
  */
-ssize_t regression_rank(const struct columns *columns, const struct rows *rows, const struct regression *regression,
-                        gsl_matrix *null);
+ssize_t regression_rank(const struct columns *columns, const struct rows *rows,
+                        const struct regression *regression, gsl_matrix *null);

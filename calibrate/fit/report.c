@@ -29,10 +29,11 @@ static void print_lines(const struct outcome *outcome, FILE *to)
                 if (isfinite(line->half_width))
                         snprintf(width, sizeof(width), "+- %.1f", line->half_width);
                 if (line->resolved)
-                        fprintf(to, "%-32s %10.1f %12s  %-5s %s\n", line->key, line->value, width, unit(line->key),
-                                line->remark);
+                        fprintf(to, "%-32s %10.1f %12s  %-5s %s\n", line->key, line->value, width,
+                                unit(line->key), line->remark);
                 else
-                        fprintf(to, "%-32s %10s %12s  %-5s %s\n", line->key, "", "", unit(line->key), line->remark);
+                        fprintf(to, "%-32s %10s %12s  %-5s %s\n", line->key, "", "", unit(line->key),
+                                line->remark);
         }
 }
 
@@ -45,8 +46,9 @@ static void print_modes(const struct outcome *outcome, FILE *to)
                 const struct outcome_mode *mode = &outcome->modes[i];
                 char name[MODE_NAME_MAX];
 
-                fprintf(to, "%-32s %10zu %10.1f %+10.1f %+6.1f\n", util_printable(mode->mode, name, sizeof(name)),
-                        mode->n, mode->power_mw, mode->residual_mw, mode->z);
+                fprintf(to, "%-32s %10zu %10.1f %+10.1f %+6.1f\n",
+                        util_printable(mode->mode, name, sizeof(name)), mode->n, mode->power_mw,
+                        mode->residual_mw, mode->z);
         }
 }
 
@@ -60,8 +62,9 @@ static void print_checks(const struct outcome *outcome, FILE *to)
                 char name[MODE_NAME_MAX], width[32];
 
                 snprintf(width, sizeof(width), "+- %.1f", check->half_width_mw);
-                fprintf(to, "%-32s %10.1f %10.1f %12s  mW   %s\n", util_printable(check->mode, name, sizeof(name)),
-                        check->measured_mw, check->predicted_mw, width, check->inside ? "holds" : "does not hold");
+                fprintf(to, "%-32s %10.1f %10.1f %12s  mW   %s\n",
+                        util_printable(check->mode, name, sizeof(name)), check->measured_mw,
+                        check->predicted_mw, width, check->inside ? "holds" : "does not hold");
         }
         fprintf(to, "%s\n", outcome->validation == VALIDATION_PASSED ?
                 "Validated: rows that were never fitted came out as predicted." :
@@ -75,8 +78,8 @@ void outcome_print(const struct outcome *outcome, const char *path, FILE *to)
         print_checks(outcome, to);
         fprintf(to, "\n%zu rows fitted, %zu rejected", outcome->n_rows, outcome->n_rejected);
         if (isfinite(outcome->noise_scale))
-                fprintf(to, "; noise %.2f of what was expected; %.1f degrees of freedom", outcome->noise_scale,
-                        outcome->profile->degrees_of_freedom);
+                fprintf(to, "; noise %.2f of what was expected; %.1f degrees of freedom",
+                        outcome->noise_scale, outcome->profile->degrees_of_freedom);
         fprintf(to, ".\n");
         for (size_t i = 0; i < outcome->n_warnings; i++)
                 fprintf(to, "Warning: %s.\n", outcome->warnings[i]);

@@ -35,7 +35,8 @@ static bool usable(const struct observation *observation)
 
 static int by_time(const void *a, const void *b)
 {
-        const struct observation *x = *(const struct observation *const *)a, *y = *(const struct observation *const *)b;
+        const struct observation *x = *(const struct observation *const *)a,
+                                 *y = *(const struct observation *const *)b;
 
         return (x->elapsed_ns > y->elapsed_ns) - (x->elapsed_ns < y->elapsed_ns);
 }
@@ -94,8 +95,8 @@ static double cpu_mj(const struct outcome *outcome, const struct observation *ob
 
         for (size_t i = 0; i < observation->usage.n_cpu; i++) {
                 const struct cpu_time *cpu = &observation->usage.cpu[i];
-                ssize_t at = profile_find(outcome->profile, TERM_CPU_ACTIVE, profile_as(outcome->profile, cpu->policy),
-                                          cpu->khz, "");
+                ssize_t at = profile_find(outcome->profile, TERM_CPU_ACTIVE,
+                                          profile_as(outcome->profile, cpu->policy), cpu->khz, "");
 
                 if (at >= 0)
                         sum += outcome->profile->coefficients[at].value * (double)cpu->busy_ns / NS_PER_S;
@@ -180,9 +181,11 @@ static int add_rest(struct outcome *outcome, const struct observation *observati
         return divisor > 0 ? add(outcome, term, 0, point, rest / divisor) : 0;
 }
 
-static int add_all(struct outcome *outcome, const struct observation *observations, size_t n, double energy_full_mwh)
+static int add_all(struct outcome *outcome, const struct observation *observations, size_t n,
+                   double energy_full_mwh)
 {
-        static const enum term terms[] = { TERM_BASE, TERM_DISPLAY, TERM_DISK_READ, TERM_DISK_WRITE, TERM_WIFI_RX };
+        static const enum term terms[] = { TERM_BASE, TERM_DISPLAY, TERM_DISK_READ, TERM_DISK_WRITE,
+                                           TERM_WIFI_RX };
 
         for (size_t k = 0; k < ARRAY_SIZE(terms); k++) {
                 for (size_t i = 0; i < n; i++) {

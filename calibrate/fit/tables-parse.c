@@ -11,7 +11,8 @@
 
 #define FIELDS_MAX 32
 
-static const char *const cost_columns[COST_COLUMNS] = { "display_percent", "cpu_percent", "io_percent", "wifi_percent" };
+static const char *const cost_columns[COST_COLUMNS] = { "display_percent", "cpu_percent", "io_percent",
+                                                        "wifi_percent" };
 
 struct layout {
         size_t name, state, cost[COST_COLUMNS], total; /* SIZE_MAX: missing */
@@ -92,7 +93,8 @@ static int read_row(char *line, const struct layout *layout, struct cost_row *ro
         return read_cost(fields, n, layout->total, &row->total, &row->total_half_unit);
 }
 
-int cost_table_parse(const char *text, size_t length, const char *name, const struct log *log, struct cost_table *ret)
+int cost_table_parse(const char *text, size_t length, const char *name, const struct log *log,
+                     struct cost_table *ret)
 {
         _cleanup_free_ char *copy = strndup(text, length);
         struct cost_table table = { 0 };
@@ -115,7 +117,8 @@ int cost_table_parse(const char *text, size_t length, const char *name, const st
                 }
                 table.rows[table.n] = (struct cost_row){ 0 };
                 if (read_row(line, &layout, &table.rows[table.n++]) < 0) {
-                        log_error(log, "%s:%zu: needs a name, foreground or background, and costs of 0 or more",
+                        log_error(log,
+                                  "%s:%zu: needs a name, foreground or background, and costs of 0 or more",
                                   name, number);
                         cost_table_clear(&table);
                         return -EINVAL;

@@ -27,10 +27,12 @@ static const char *partner_of(const char *name)
         return strcmp(name, "SApp") == 0 ? "Power Profiler" : name;
 }
 
-static const struct usage_table_row *find_partner(const struct usage_table *usage, const struct cost_row *cost)
+static const struct usage_table_row *find_partner(const struct usage_table *usage,
+                                                  const struct cost_row *cost)
 {
         for (size_t i = 0; i < usage->n_rows; i++)
-                if (usage->rows[i].state == cost->state && strcmp(usage->rows[i].name, partner_of(cost->name)) == 0)
+                if (usage->rows[i].state == cost->state &&
+                    strcmp(usage->rows[i].name, partner_of(cost->name)) == 0)
                         return &usage->rows[i];
         return NULL;
 }
@@ -190,7 +192,8 @@ static void add_columns(struct fit *fit, const struct usage_table_row *row, enum
 
         for (size_t k = 0; column == COST_CPU && k < row->usage.n_cpu; k++)
                 for (size_t j = 0; j < fit->n_khz && fit->khz[j] <= row->usage.cpu[k].khz; j++)
-                        x[j] += (double)row->usage.cpu[k].busy_ns / NS_PER_S * stretch_ghz(fit, j) / fit->percent_mj;
+                        x[j] += (double)row->usage.cpu[k].busy_ns / NS_PER_S * stretch_ghz(fit, j) /
+                                fit->percent_mj;
         for (size_t k = 0; k < ARRAY_SIZE(others); k++)
                 if (others[k].column == column)
                         x[fit->n_khz + k] += units(row, others[k].term) / fit->percent_mj;
@@ -322,7 +325,9 @@ static int make_profile(struct fit *fit, double energy_full_mwh)
 int tables_fit(const struct usage_table *usage, const struct cost_table *costs, double energy_full_mwh,
                struct outcome *ret, char *error, size_t error_size)
 {
-        struct fit fit = { .usage = usage, .costs = costs, .percent_mj = 1000 * J_PER_PERCENT(energy_full_mwh),
+        struct fit fit = { .usage = usage,
+                           .costs = costs,
+                           .percent_mj = 1000 * J_PER_PERCENT(energy_full_mwh),
                            .outcome = { .estimator = "tables", .noise_scale = NAN } };
         int err = make_profile(&fit, energy_full_mwh);
 

@@ -37,7 +37,8 @@ struct cost_table {
  * name,state,..,display_percent,cpu_percent,io_percent,wifi_percent,total_percent,..;
  * other columns are ignored. 0; -EINVAL; -errno.
  */
-int cost_table_parse(const char *text, size_t length, const char *name, const struct log *log, struct cost_table *ret);
+int cost_table_parse(const char *text, size_t length, const char *name, const struct log *log,
+                     struct cost_table *ret);
 void cost_table_clear(struct cost_table *table);
 
 /*

@@ -51,7 +51,8 @@ static bool is_wanted(const struct extensions *extensions, EGLDeviceEXT device, 
 
 static int make_context(struct gpu *gpu)
 {
-        static const EGLint wanted[] = { EGL_SURFACE_TYPE, 0, EGL_RENDERABLE_TYPE, EGL_OPENGL_ES2_BIT, EGL_NONE };
+        static const EGLint wanted[] = { EGL_SURFACE_TYPE, 0, EGL_RENDERABLE_TYPE, EGL_OPENGL_ES2_BIT,
+                                         EGL_NONE };
         static const EGLint version[] = { EGL_CONTEXT_CLIENT_VERSION, 2, EGL_NONE };
         EGLConfig config;
         EGLint n = 0;

@@ -71,7 +71,8 @@ static uint64_t busy_ns(void)
                 struct gpu_client client;
                 char text[4096];
 
-                if (util_read_at(dirfd(dir), entry->d_name, text, sizeof(text)) > 0 && gpu_parse_fdinfo(text, &client))
+                if (util_read_at(dirfd(dir), entry->d_name, text, sizeof(text)) > 0 &&
+                    gpu_parse_fdinfo(text, &client))
                         busy += client.busy_ns; /* descriptors that share a client count twice: it is only compared to 0 */
         }
         if (dir)
@@ -99,8 +100,8 @@ static void answer(struct load *load)
 {
         double share;
 
-        if (strncmp(load->line, "load ", 5) == 0 && util_parse_double(load->line + 5, &share) == 0 && share >= 0 &&
-            share <= 1) {
+        if (strncmp(load->line, "load ", 5) == 0 && util_parse_double(load->line + 5, &share) == 0 &&
+            share >= 0 && share <= 1) {
                 load->share = share;
                 puts(load->line);
         } else {

@@ -27,7 +27,8 @@ void backlight_init(struct backlight *backlight, int root_fd, const struct displ
         if (!state->backlight[0])
                 return;
         backlight->max = state->max_brightness;
-        snprintf(backlight->brightness, sizeof(backlight->brightness), CLASS "/%s/brightness", state->backlight);
+        snprintf(backlight->brightness, sizeof(backlight->brightness), CLASS "/%s/brightness",
+                 state->backlight);
         snprintf(backlight->power, sizeof(backlight->power), CLASS "/%s/bl_power", state->backlight);
 }
 
@@ -111,13 +112,14 @@ int backlight_check(struct backlight *backlight)
                 return 0;
         err = read_brightness(backlight, &now);
         if (err) {
-                log_error(backlight->log, "%s: cannot be read any more: %s", backlight->brightness, strerror(-err));
+                log_error(backlight->log, "%s: cannot be read any more: %s", backlight->brightness,
+                          strerror(-err));
                 return err;
         }
         if (now == held)
                 return 0;
-        log_warning(backlight->log, "somebody changed the brightness from %u to %u; it is held at %u again", held,
-                    now, held);
+        log_warning(backlight->log, "somebody changed the brightness from %u to %u; it is held at %u again",
+                    held, now, held);
         return backlight_hold(backlight, held);
 }
 

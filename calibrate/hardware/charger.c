@@ -77,8 +77,8 @@ static int force(struct charger *charger)
                 int err = settings_write(charger->settings, charger->names[i], "force-discharge");
 
                 if (err) {
-                        log_error(charger->log, "%s: the firmware refused force-discharge: %s", charger->names[i],
-                                  strerror(-err));
+                        log_error(charger->log, "%s: the firmware refused force-discharge: %s",
+                                  charger->names[i], strerror(-err));
                         return err;
                 }
         }
@@ -86,8 +86,10 @@ static int force(struct charger *charger)
                 nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
         if (discharges(charger))
                 return 0;
-        log_error(charger->log, "the firmware took force-discharge, but the battery did not begin to discharge within "
-                  "%d s; unplug the charger and leave --force-discharge out", WAIT_S);
+        log_error(charger->log,
+                  "the firmware took force-discharge, but the battery did not begin to discharge within "
+                  "%d s; unplug the charger and leave --force-discharge out",
+                  WAIT_S);
         return -EIO;
 }
 
@@ -131,7 +133,8 @@ static int find_batteries(struct charger *charger)
                         snprintf(charger->names[charger->n++], sizeof(charger->names[0]),
                                  "/sys/class/power_supply/%s/charge_behaviour", units[i].name);
         if (!err && charger->n == 0) {
-                log_error(charger->log, "--force-discharge: no battery's charge_behaviour offers force-discharge here; "
+                log_error(charger->log,
+                          "--force-discharge: no battery's charge_behaviour offers force-discharge here; "
                           "unplug the charger and leave it out");
                 return -ENOTSUP;
         }

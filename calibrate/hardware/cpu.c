@@ -92,7 +92,8 @@ static int prepare_policy(struct cpu_part *self, const struct frequency_policy *
                 }
         }
         if (policy->userspace) {
-                int err = add_if_there(self->settings, attribute(policy, "scaling_setspeed", name, sizeof(name)));
+                int err = add_if_there(self->settings,
+                                       attribute(policy, "scaling_setspeed", name, sizeof(name)));
 
                 if (err)
                         return err;
@@ -107,7 +108,8 @@ static int prepare(struct part *part, struct settings *settings)
 
         self->settings = settings;
         if (self->missing) {
-                log_error(self->log, "this joulecast was built without libcpupower, which pins CPU frequencies");
+                log_error(self->log,
+                          "this joulecast was built without libcpupower, which pins CPU frequencies");
                 return -ENOSYS;
         }
         for (size_t i = 0; !err && self->drives && i < ARRAY_SIZE(boosts); i++)
@@ -143,7 +145,8 @@ static int write_khz(struct cpu_part *self, const struct frequency_policy *polic
 static int write_governor(struct cpu_part *self, const struct frequency_policy *policy, const char *governor)
 {
         char name[128];
-        int err = settings_before(self->settings, attribute(policy, "scaling_governor", name, sizeof(name)), governor);
+        int err = settings_before(self->settings, attribute(policy, "scaling_governor", name, sizeof(name)),
+                                  governor);
 
         if (!err)
                 err = frequency_set_governor(policy->cpus[0], governor);
@@ -153,7 +156,8 @@ static int write_governor(struct cpu_part *self, const struct frequency_policy *
 }
 
 /* The kernel refuses a lower limit above the upper one, so the one that makes room goes first. */
-static int write_limits(struct cpu_part *self, const struct frequency_policy *policy, uint32_t min, uint32_t max)
+static int write_limits(struct cpu_part *self, const struct frequency_policy *policy, uint32_t min,
+                        uint32_t max)
 {
         bool up = max >= policy->limit_max_khz;
         int err = up ? write_khz(self, policy, "scaling_max_freq", frequency_set_max, max)
@@ -174,7 +178,8 @@ static int turn_boost_off(struct cpu_part *self)
                 if (settings_original(self->settings, boosts[i].name))
                         err = settings_write(self->settings, boosts[i].name, boosts[i].off);
         for (size_t i = 0; !err && i < self->n_policies; i++)
-                if (settings_original(self->settings, attribute(&self->policies[i], "boost", name, sizeof(name))))
+                if (settings_original(self->settings,
+                                      attribute(&self->policies[i], "boost", name, sizeof(name))))
                         err = settings_write(self->settings, name, "0");
         return err;
 }
@@ -215,7 +220,8 @@ static const struct hardware_policy *group_of(const struct cpu_part *self, size_
 
 static uint32_t busy_in(const struct cpu_part *self, const struct mode *mode, size_t i)
 {
-        return group_busy(group_of(self, i), self->places[i].member, mode->policy_cores[self->places[i].group]);
+        return group_busy(group_of(self, i), self->places[i].member,
+                          mode->policy_cores[self->places[i].group]);
 }
 
 /* What a mode asks of a policy. */
@@ -350,7 +356,8 @@ static int make_groups(struct cpu_part *self, const struct frequency_policy *pol
         for (int second = 0; !err && second < 2; second++)
                 for (size_t i = 0; i < n; i++)
                         if (is_second_thread(root_fd, policies[i].shown.policy) == second)
-                                add_policy(self, &policies[i], kind_of(list, n_list, policies[i].shown.policy));
+                                add_policy(self, &policies[i],
+                                           kind_of(list, n_list, policies[i].shown.policy));
         return err;
 }
 
@@ -366,8 +373,10 @@ static void tell_left_out(const struct cpu_part *self, int root_fd)
         for (size_t i = 0; i < self->n_policies; i++)
                 n -= MIN(n, self->policies[i].shown.n_cpus);
         if (n > 0)
-                log_warning(self->log, "%zu CPUs are in frequency policies beyond the first %zu, which alone are "
-                            "measured; forecasts will lack what runs there", n, self->n_policies);
+                log_warning(self->log,
+                            "%zu CPUs are in frequency policies beyond the first %zu, which alone are "
+                            "measured; forecasts will lack what runs there",
+                            n, self->n_policies);
 }
 
 int part_cpu_open(const struct machine_hardware *machine, struct part **ret)

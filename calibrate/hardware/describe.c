@@ -16,7 +16,8 @@
 #include "util.h"
 
 /* Calls @each with the name of every entry of a folder until it says true. */
-static bool any(int root_fd, const char *folder, bool (*each)(int fd, const char *name, void *data), void *data)
+static bool any(int root_fd, const char *folder, bool (*each)(int fd, const char *name, void *data),
+                void *data)
 {
         _cleanup_closedir_ DIR *dir = util_opendir_at(root_fd, folder);
         struct dirent *entry;
@@ -117,9 +118,11 @@ static void describe_cpus(int root_fd, struct hardware_description *description)
                 return;
         /* No cpufreq: one policy of all cores at a frequency that nobody knows. */
         description->n_policies = 1;
-        description->policies[0] = (struct hardware_policy){ .n_cpus = cpus > 0 ? (uint32_t)cpus : 1, .n_khz = 1 };
+        description->policies[0] = (struct hardware_policy){ .n_cpus = cpus > 0 ? (uint32_t)cpus : 1,
+                                                             .n_khz = 1 };
         if (cpus > 1)
-                snprintf(description->policies[0].cpus, sizeof(description->policies[0].cpus), "0-%ld", cpus - 1);
+                snprintf(description->policies[0].cpus, sizeof(description->policies[0].cpus), "0-%ld",
+                         cpus - 1);
         else
                 snprintf(description->policies[0].cpus, sizeof(description->policies[0].cpus), "0");
 }

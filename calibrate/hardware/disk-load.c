@@ -111,8 +111,8 @@ static struct file_state *next_file(struct disk_load *load)
         return NULL;
 }
 
-static uint64_t random_offset(struct disk_load *load, const struct disk_file *file, const struct disk_job *job,
-                              size_t length)
+static uint64_t random_offset(struct disk_load *load, const struct disk_file *file,
+                              const struct disk_job *job, size_t length)
 {
         uint64_t places = file->bytes / length;
 
@@ -184,7 +184,8 @@ static void run_slice(struct disk_load *load)
 
 static void sleep_until(struct disk_load *load, uint64_t until_ns)
 {
-        struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_S), .tv_nsec = (long)(until_ns % NS_PER_S) };
+        struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_S),
+                                  .tv_nsec = (long)(until_ns % NS_PER_S) };
         unsigned generation = load->generation;
 
         while (goes_on(load, generation) && now_ns() < until_ns)

@@ -49,4 +49,5 @@ void disk_load_counts(struct disk_load *load, struct disk_counts *ret);
 int disk_load_error(struct disk_load *load, size_t file);
 void disk_load_drop(struct disk_load *load, size_t file, int err);
 /* What jobs did with this file, by our own count. */
-void disk_load_file_counts(struct disk_load *load, size_t file, uint64_t *read_bytes, uint64_t *written_bytes);
+void disk_load_file_counts(struct disk_load *load, size_t file, uint64_t *read_bytes,
+                           uint64_t *written_bytes);

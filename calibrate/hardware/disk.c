@@ -69,7 +69,8 @@ static int describe(struct part *part, struct hardware_description *description)
         struct part_disk *disk = disk_of(part);
 
         for (size_t i = 0; i < disk->n; i++)
-                memcpy(description->disks[i], disk->storages[i].storage.device, sizeof(description->disks[i]));
+                memcpy(description->disks[i], disk->storages[i].storage.device,
+                       sizeof(description->disks[i]));
         description->n_disks = disk->n;
         return 0;
 }
@@ -157,8 +158,8 @@ static void check_device(struct part_disk *disk, size_t i)
         struct disk_storage *storage = &disk->storages[i];
         struct counted device, done;
 
-        if (disk_load_error(disk->load, i) ||
-            storage_counters(disk->root_fd, storage->storage.device, &device.read_bytes, &device.written_bytes) < 0)
+        if (disk_load_error(disk->load, i) || storage_counters(disk->root_fd, storage->storage.device,
+                                                               &device.read_bytes, &device.written_bytes) < 0)
                 return;
         disk_load_file_counts(disk->load, i, &done.read_bytes, &done.written_bytes);
         done.read_bytes -= storage->start_done.read_bytes;
@@ -166,9 +167,10 @@ static void check_device(struct part_disk *disk, size_t i)
         if (sees(device.read_bytes - storage->start.read_bytes, done.read_bytes) &&
             sees(device.written_bytes - storage->start.written_bytes, done.written_bytes))
                 return;
-        log_warning(disk->log, "%s: of what was read and written there, the storage %s saw only a part: it is not "
-                    "measured any more; name a folder right on a storage with --disk", storage->storage.folder,
-                    storage->storage.device);
+        log_warning(disk->log,
+                    "%s: of what was read and written there, the storage %s saw only a part: it is not "
+                    "measured any more; name a folder right on a storage with --disk",
+                    storage->storage.folder, storage->storage.device);
         storage->said = true;
         disk_load_drop(disk->load, i, -ENOTSUP);
 }
@@ -178,12 +180,14 @@ static void check_own_io(struct part_disk *disk, const struct disk_counts *count
         struct counted io;
 
         if (disk->said_io || read_own_io(disk, &io) < 0 ||
-            (sees(io.read_bytes - disk->start_io.read_bytes, counts->read_bytes - disk->start_done.read_bytes) &&
+            (sees(io.read_bytes - disk->start_io.read_bytes,
+                  counts->read_bytes - disk->start_done.read_bytes) &&
              sees(io.written_bytes - disk->start_io.written_bytes,
                   counts->written_bytes - disk->start_done.written_bytes)))
                 return;
         disk->said_io = true;
-        log_bug_kernel(disk->log, "/proc/self/io does not count what is read and written past the page cache; apps' "
+        log_bug_kernel(disk->log,
+                       "/proc/self/io does not count what is read and written past the page cache; apps' "
                        "bytes may be missed, too");
 }
 
@@ -197,7 +201,8 @@ static void check_pace(struct part_disk *disk, const struct disk_counts *counts)
         if (disk->said_slow || counts->limit_reached || seconds < SLOW_AFTER_S || done >= SLOW_SHARE * asked)
                 return;
         disk->said_slow = true;
-        log_info(disk->log, "the storage keeps up with %.1f MB/s of the %.1f asked for; what it does is what counts",
+        log_info(disk->log,
+                 "the storage keeps up with %.1f MB/s of the %.1f asked for; what it does is what counts",
                  done / seconds / BYTES_PER_MB, asked / seconds / BYTES_PER_MB);
 }
 
@@ -349,10 +354,12 @@ static int add_storage(struct part_disk *disk, const char *folder, bool named)
                 return -EINVAL;
         }
         if (err) {
-                log_warning(disk->log, "%s: no storage is measured there: %s; name a folder on one with --disk", folder,
+                log_warning(disk->log,
+                            "%s: no storage is measured there: %s; name a folder on one with --disk", folder,
                             why);
         } else if (is_named(disk, storage.device)) {
-                log_warning(disk->log, "%s is on the storage %s, which is measured already", folder, storage.device);
+                log_warning(disk->log, "%s is on the storage %s, which is measured already", folder,
+                            storage.device);
                 storage_close(&storage);
         } else {
                 disk->storages[disk->n++].storage = storage;

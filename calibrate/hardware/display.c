@@ -69,7 +69,8 @@ static void start_program(struct display *display)
         if (display->screen.white || display->told_picture || !display->backlight.max)
                 return;
         display->told_picture = true;
-        log_info(display->log, "no white picture can be shown on this screen, so its brightness alone is measured");
+        log_info(display->log,
+                 "no white picture can be shown on this screen, so its brightness alone is measured");
 }
 
 /* What the kernel says of the screen is what is learnt from. */
@@ -81,7 +82,8 @@ static void compare(struct display *display, bool on)
             state.screen_on == on)
                 return;
         display->told_state = true;
-        log_warning(display->log, "the screen was switched %s, and the kernel says that it is %s; that counts",
+        log_warning(display->log,
+                    "the screen was switched %s, and the kernel says that it is %s; that counts",
                     on ? "on" : "off", on ? "off" : "on");
 }
 
@@ -126,7 +128,8 @@ static int switch_off(struct display *display)
         if (err != -EOPNOTSUPP)
                 return err;
         if (!display->told_dim)
-                log_warning(display->log, "the screen cannot be switched off from here; its dimmest light counts to "
+                log_warning(display->log,
+                            "the screen cannot be switched off from here; its dimmest light counts to "
                             "what the machine always draws");
         display->told_dim = true;
         return display->backlight.max ? backlight_hold(&display->backlight, 1) : 0;
@@ -147,7 +150,8 @@ static int check(struct part *part)
         struct display *display = display_of(part);
         int err = backlight_check(&display->backlight);
 
-        if (err || !display->applied || !display->screen.program.pid || program_lives(&display->screen.program))
+        if (err || !display->applied || !display->screen.program.pid ||
+            program_lives(&display->screen.program))
                 return err;
         screen_program_end(&display->screen);
         log_warning(display->log, "the screen was taken from us; we take it again");

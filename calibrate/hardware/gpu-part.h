@@ -8,4 +8,5 @@
  * The GPU of the machine whose "/" is @root_fd, for tests on trees. @arguments: the program that loads it, as
  * program_start() takes it; kept.
  */
-int gpu_part_open(int root_fd, char *const arguments[], const struct machine_hardware *machine, struct part **ret);
+int gpu_part_open(int root_fd, char *const arguments[], const struct machine_hardware *machine,
+                  struct part **ret);

@@ -49,7 +49,8 @@ static int start(struct gpu_part *gpu)
                 return -ENODEV;
         if (strcmp(kind, "counted") == 0)
                 return 0;
-        log_info(gpu->log, "the GPU (%s) is not measured: its driver does not count busy time in /proc/PID/fdinfo",
+        log_info(gpu->log,
+                 "the GPU (%s) is not measured: its driver does not count busy time in /proc/PID/fdinfo",
                  util_printable(renderer, line, sizeof(line)));
         return -ENODEV;
 }
@@ -135,7 +136,8 @@ static const struct part_ops gpu_ops = {
         .close = close_gpu,
 };
 
-int gpu_part_open(int root_fd, char *const arguments[], const struct machine_hardware *machine, struct part **ret)
+int gpu_part_open(int root_fd, char *const arguments[], const struct machine_hardware *machine,
+                  struct part **ret)
 {
         struct gpu_part *gpu;
         int err;

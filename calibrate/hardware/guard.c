@@ -220,7 +220,8 @@ static int judge_supply(struct guard *guard, const struct sample *sample, char *
         }
         if (!guard->charger && (status == BATTERY_DISCHARGING || status == BATTERY_UNKNOWN))
                 return 0;
-        snprintf(reason, size, guard->charger ? "the charger is plugged in" : "the battery does not discharge");
+        snprintf(reason, size,
+                 guard->charger ? "the charger is plugged in" : "the battery does not discharge");
         return -EAGAIN;
 }
 
@@ -230,7 +231,8 @@ static int judge_temperature(struct guard *guard, const struct battery *battery,
 
         if (!(battery->have & BATTERY_TEMPERATURE)) {
                 if (!guard->told_temperature)
-                        log_info(guard->log, "this battery shows no temperature; only the kernel's own throttling "
+                        log_info(guard->log,
+                                 "this battery shows no temperature; only the kernel's own throttling "
                                  "guards it, and what runs throttled is left out");
                 guard->told_temperature = true;
                 return 0;

@@ -33,8 +33,8 @@ static void open_device(struct input *input, const char *name)
 {
         _cleanup_close_ int fd = -1;
 
-        if (strncmp(name, "event", 5) != 0 || strlen(name) >= sizeof(input->names[0]) || is_open(input, name) ||
-            input->n == ARRAY_SIZE(input->devices))
+        if (strncmp(name, "event", 5) != 0 || strlen(name) >= sizeof(input->names[0]) ||
+            is_open(input, name) || input->n == ARRAY_SIZE(input->devices))
                 return;
         fd = openat(input->folder_fd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         if (fd < 0 || is_sensor(fd))
@@ -81,8 +81,9 @@ void input_close(struct input *input)
 static bool is_touch(const struct input_event *event)
 {
         if (event->type == EV_KEY)
-                return event->value == 1 && event->code != KEY_BRIGHTNESSUP && event->code != KEY_BRIGHTNESSDOWN &&
-                       event->code != KEY_DISPLAY_OFF && event->code != KEY_WLAN && event->code != KEY_RFKILL;
+                return event->value == 1 && event->code != KEY_BRIGHTNESSUP &&
+                       event->code != KEY_BRIGHTNESSDOWN && event->code != KEY_DISPLAY_OFF &&
+                       event->code != KEY_WLAN && event->code != KEY_RFKILL;
         return event->type == EV_REL || event->type == EV_ABS || event->type == EV_SW;
 }
 

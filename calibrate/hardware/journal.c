@@ -48,7 +48,8 @@ static uint64_t checksum(const char *text, size_t length)
         return hash;
 }
 
-static void print_entry(FILE *file, const struct journal_entry *entry, size_t number, enum journal_state state)
+static void print_entry(FILE *file, const struct journal_entry *entry, size_t number,
+                        enum journal_state state)
 {
         if (state == JOURNAL_FILE) {
                 fprintf(file, "[file %zu]\nname = %s\n", number, entry->name);
@@ -80,7 +81,8 @@ char *journal_print(const struct journal *journal, bool all_pending, size_t *ret
                             all_pending && state != JOURNAL_FILE ? JOURNAL_PENDING : state);
         }
         if (fflush(file) == 0)
-                fprintf(file, "[end]\nentries = %zu\nchecksum = %016" PRIx64 "\n", journal->n, checksum(text, length));
+                fprintf(file, "[end]\nentries = %zu\nchecksum = %016" PRIx64 "\n", journal->n,
+                        checksum(text, length));
         if (fclose(file) != 0) {
                 free(text);
                 return NULL;
@@ -233,7 +235,8 @@ static int begin_section(struct parser *parser, const struct ini_place *place, c
         return journal_add(&parser->journal, &entry);
 }
 
-static int on_key(void *data, const struct ini_place *place, const char *section, const char *key, const char *value)
+static int on_key(void *data, const struct ini_place *place, const char *section, const char *key,
+                  const char *value)
 {
         struct parser *parser = data;
         int err = 0;
@@ -251,7 +254,8 @@ static int on_key(void *data, const struct ini_place *place, const char *section
         return strcmp(section, "end") ? set_entry(parser, place, key, value) : set_end(parser, place, key, value);
 }
 
-int journal_parse(const char *text, size_t length, const char *name, const struct log *log, struct journal *ret)
+int journal_parse(const char *text, size_t length, const char *name, const struct log *log,
+                  struct journal *ret)
 {
         static const char end[] = "\n[end]\n";
         const char *tail = memmem(text, length, end, sizeof(end) - 1);

@@ -61,7 +61,8 @@ struct journal_entry *journal_find(const struct journal *journal, const char *na
 int journal_add(struct journal *journal, const struct journal_entry *entry);
 
 /* 0; -EBADMSG after one sentence to @log: not a journal, or not of this list; -ENOMEM. */
-int journal_parse(const char *text, size_t length, const char *name, const struct log *log, struct journal *ret);
+int journal_parse(const char *text, size_t length, const char *name, const struct log *log,
+                  struct journal *ret);
 
 /* The text of @journal; with @all_pending as if each setting might be ours. free() it. NULL: no memory. */
 char *journal_print(const struct journal *journal, bool all_pending, size_t *ret_length);

@@ -15,7 +15,8 @@ int logind_set_brightness(const char *backlight, uint32_t brightness)
         int err = sd_bus_open_system(&bus);
 
         if (err >= 0)
-                err = sd_bus_call_method(bus, "org.freedesktop.login1", "/org/freedesktop/login1/session/auto",
+                err = sd_bus_call_method(bus, "org.freedesktop.login1",
+                                         "/org/freedesktop/login1/session/auto",
                                          "org.freedesktop.login1.Session", "SetBrightness", NULL, NULL, "ssu",
                                          "backlight", backlight, brightness);
         return err < 0 ? err : 0;

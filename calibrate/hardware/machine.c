@@ -204,7 +204,8 @@ static void stay_awake(struct hardware_machine *machine)
 {
         machine->inhibitor = logind_inhibit("A calibration measures what this machine draws");
         if (machine->inhibitor < 0)
-                log_warning(machine->options.log, "nothing keeps this machine from going to sleep meanwhile: %s",
+                log_warning(machine->options.log,
+                            "nothing keeps this machine from going to sleep meanwhile: %s",
                             strerror(-machine->inhibitor));
 }
 
@@ -223,7 +224,8 @@ static int open_guard(struct hardware_machine *machine)
 
         if (machine->guard)
                 return 0;
-        err = guard_open(machine->root_fd, machine->options.force_discharge, machine->options.log, &machine->guard);
+        err = guard_open(machine->root_fd, machine->options.force_discharge, machine->options.log,
+                         &machine->guard);
         if (!err)
                 guard_watch_sessions(machine->guard);
         return err;
@@ -240,7 +242,8 @@ static int begin(struct hardware *hardware)
         if (err)
                 return err;
         guard_before_change(machine->guard);
-        err = settings_open(machine->root_fd, machine->options.journal, machine->options.log, &machine->settings);
+        err = settings_open(machine->root_fd, machine->options.journal, machine->options.log,
+                            &machine->settings);
         for (size_t i = 0; !err && i < machine->n_parts; i++)
                 err = machine->parts[i]->ops->prepare(machine->parts[i], machine->settings);
         if (!err)
@@ -332,7 +335,8 @@ int hardware_machine_open(const struct machine_hardware *options, struct hardwar
         machine->inhibitor = -1;
         machine->options = *options;
         machine->root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        machine->sampled = (struct sampled){ .root_fd = machine->root_fd, .description = &machine->description };
+        machine->sampled = (struct sampled){ .root_fd = machine->root_fd,
+                                             .description = &machine->description };
         err = machine->root_fd < 0 ? -errno : 0;
         if (!err) {
                 machine_describe_battery(machine->root_fd, &machine->description);

@@ -36,8 +36,8 @@ static int ask(sd_bus *bus, const char *interface, uint32_t *ret)
         if (err >= 0)
                 err = sd_bus_message_read(answer, "o", &device);
         if (err >= 0)
-                err = sd_bus_get_property_trivial(bus, NETWORK_MANAGER, device, NETWORK_MANAGER ".Device", "Metered", NULL,
-                                                  'u', ret);
+                err = sd_bus_get_property_trivial(bus, NETWORK_MANAGER, device, NETWORK_MANAGER ".Device",
+                                                  "Metered", NULL, 'u', ret);
         sd_bus_message_unref(answer);
         return err;
 }

@@ -53,7 +53,8 @@ int nl80211_open(struct nl80211 **ret)
         nl->socket = nl_socket_alloc();
         err = nl->socket ? errno_from_nl(genl_connect(nl->socket)) : -ENOMEM;
         if (!err) {
-                setsockopt(nl_socket_get_fd(nl->socket), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+                setsockopt(nl_socket_get_fd(nl->socket), SOL_SOCKET, SO_RCVTIMEO, &patience,
+                           sizeof(patience));
                 nl->family = genl_ctrl_resolve(nl->socket, NL80211_GENL_NAME);
                 err = nl->family < 0 ? -ENODEV : 0;
         }
@@ -88,7 +89,8 @@ static int on_valid(struct nl_msg *message, void *data)
         struct nlattr *attributes[NL80211_ATTR_MAX + 1];
         int err;
 
-        if (nla_parse(attributes, NL80211_ATTR_MAX, genlmsg_attrdata(header, 0), genlmsg_attrlen(header, 0), NULL) < 0)
+        if (nla_parse(attributes, NL80211_ATTR_MAX, genlmsg_attrdata(header, 0), genlmsg_attrlen(header, 0),
+                      NULL) < 0)
                 return NL_SKIP;
         err = answer->take ? answer->take(attributes, answer->data) : 0;
         if (err)
@@ -229,6 +231,6 @@ int nl80211_power_save(struct nl80211 *nl, const char *interface, bool *ret)
 
 int nl80211_set_power_save(struct nl80211 *nl, const char *interface, bool on)
 {
-        return ask(nl, interface, NL80211_CMD_SET_POWER_SAVE, NLM_F_ACK, on ? NL80211_PS_ENABLED : NL80211_PS_DISABLED,
-                   NULL, NULL);
+        return ask(nl, interface, NL80211_CMD_SET_POWER_SAVE, NLM_F_ACK,
+                   on ? NL80211_PS_ENABLED : NL80211_PS_DISABLED, NULL, NULL);
 }

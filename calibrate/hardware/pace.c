@@ -14,7 +14,8 @@ void pace_start(struct pace *pace, double bytes_per_s, uint64_t now_ns)
 double pace_owed(struct pace *pace, uint64_t now_ns)
 {
         double most = pace->bytes_per_s * CATCH_UP_S;
-        double owed = pace->bytes_per_s * ((double)(now_ns - pace->start_ns) / (double)NS_PER_S) - pace->done_bytes;
+        double owed = pace->bytes_per_s * ((double)(now_ns - pace->start_ns) / (double)NS_PER_S) -
+                      pace->done_bytes;
 
         if (owed > most) {
                 pace->done_bytes += owed - most;

@@ -59,7 +59,8 @@ static void judge(struct search *search, const struct connection *connection)
 
 static bool is_login_server(const char *comm)
 {
-        static const char *const servers[] = { "sshd", "dropbear", "mosh-server", "in.telnetd", "xrdp-sesman" };
+        static const char *const servers[] = { "sshd", "dropbear", "mosh-server", "in.telnetd",
+                                               "xrdp-sesman" };
 
         for (size_t i = 0; i < ARRAY_SIZE(servers); i++)
                 if (strncmp(comm, servers[i], strlen(servers[i])) == 0)
@@ -178,8 +179,8 @@ int connection_parse(const char *line, struct connection *ret)
         unsigned state;
 
         *ret = (struct connection){ 0 };
-        if (sscanf(line, " %*u: %39[0-9A-F]:%4x %39[0-9A-F]:%*4x %2x %*s %*s %*s %*u %*u %lu", near, &ret->near_port, far,
-                   &state, &ret->inode) < 4 ||
+        if (sscanf(line, " %*u: %39[0-9A-F]:%4x %39[0-9A-F]:%*4x %2x %*s %*s %*s %*u %*u %lu", near,
+                   &ret->near_port, far, &state, &ret->inode) < 4 ||
             state != ESTABLISHED || parse_hex(near, &ret->near) < 0 || parse_hex(far, &ret->far) < 0)
                 return -EINVAL;
         return address_is_loopback(&ret->far) ? -EINVAL : 0;
@@ -190,7 +191,8 @@ int ssh_connection_parse(const char *text, struct connection *ret)
         char far[64], near[64];
 
         *ret = (struct connection){ 0 };
-        if (sscanf(text, "%63s %*u %63s %u", far, near, &ret->near_port) != 3 || address_parse(far, &ret->far) < 0)
+        if (sscanf(text, "%63s %*u %63s %u", far, near, &ret->near_port) != 3 ||
+            address_parse(far, &ret->far) < 0)
                 return -EINVAL;
         if (address_parse(near, &ret->near) < 0)
                 ret->near = (struct address){ 0 };

@@ -54,11 +54,15 @@ static double uptime_s(int root_fd)
 static enum verdict fail(const struct restore *restore, const struct journal_entry *entry, int err)
 {
         if (entry->state == JOURNAL_FILE)
-                log_error(restore->log, "%s: cannot be removed: %s; remove it by hand, or try `joulecast calibrate "
-                          "--restore` again", entry->name, strerror(-err));
+                log_error(restore->log,
+                          "%s: cannot be removed: %s; remove it by hand, or try `joulecast calibrate "
+                          "--restore` again",
+                          entry->name, strerror(-err));
         else
-                log_error(restore->log, "%s: cannot be put back to %s: %s; set it by hand, or try `joulecast calibrate "
-                          "--restore` again", entry->name, entry->original, strerror(-err));
+                log_error(restore->log,
+                          "%s: cannot be put back to %s: %s; set it by hand, or try `joulecast calibrate "
+                          "--restore` again",
+                          entry->name, entry->original, strerror(-err));
         return VERDICT_FAILED;
 }
 
@@ -69,7 +73,8 @@ static enum verdict gone(const struct restore *restore, const struct journal_ent
                           entry->original);
                 return VERDICT_FAILED;
         }
-        log_warning(restore->log, "%s: its device is gone, so it is not put back to %s", entry->name, entry->original);
+        log_warning(restore->log, "%s: its device is gone, so it is not put back to %s", entry->name,
+                    entry->original);
         return VERDICT_LEFT;
 }
 
@@ -128,7 +133,8 @@ static enum verdict judge_setting(const struct restore *restore, const struct jo
 static enum verdict folder_gone(const struct restore *restore, const struct journal_entry *entry)
 {
         if (restore->rebooted && uptime_s(restore->root_fd) < PROBING_S) {
-                log_error(restore->log, "%s: its folder is not there yet; it is removed when it is", entry->name);
+                log_error(restore->log, "%s: its folder is not there yet; it is removed when it is",
+                          entry->name);
                 return VERDICT_FAILED;
         }
         log_warning(restore->log, "%s: its folder is gone; remove the file if that comes back", entry->name);
@@ -151,7 +157,8 @@ static enum verdict remove_scratch(const struct restore *restore, const struct j
         if (fstatat(fd, base, &info, AT_SYMLINK_NOFOLLOW) < 0)
                 return errno == ENOENT ? VERDICT_KEPT : fail(restore, entry, -errno);
         if (!S_ISREG(info.st_mode) || info.st_uid != geteuid()) {
-                log_warning(restore->log, "%s: is not the file that calibration made; left alone", entry->name);
+                log_warning(restore->log, "%s: is not the file that calibration made; left alone",
+                            entry->name);
                 return VERDICT_LEFT;
         }
         if (unlinkat(fd, base, 0) < 0)
@@ -229,9 +236,10 @@ static enum verdict judge_again(const struct restore *restore, const struct jour
                 err = error;
         if (err)
                 return fail(restore, entry, err);
-        if (strcmp(now, entry->original) && !attribute_held_down(restore->root_fd, entry->name, now, entry->original)) {
-                log_error(restore->log, "%s: was put back to %s and still shows %s; set it by hand", entry->name,
-                          entry->original, now);
+        if (strcmp(now, entry->original) &&
+            !attribute_held_down(restore->root_fd, entry->name, now, entry->original)) {
+                log_error(restore->log, "%s: was put back to %s and still shows %s; set it by hand",
+                          entry->name, entry->original, now);
                 return VERDICT_FAILED;
         }
         log_debug(restore->log, "%s: %s again", entry->name, entry->original);

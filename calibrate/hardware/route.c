@@ -75,7 +75,8 @@ struct question {
 
 static void put(struct question *question, unsigned short type, const void *payload, size_t size)
 {
-        struct rtattr *attribute = (struct rtattr *)((char *)question + NLMSG_ALIGN(question->header.nlmsg_len));
+        struct rtattr *attribute = (struct rtattr *)((char *)question +
+                                                     NLMSG_ALIGN(question->header.nlmsg_len));
 
         attribute->rta_type = type;
         attribute->rta_len = (unsigned short)RTA_LENGTH(size);
@@ -88,7 +89,8 @@ static void ask(const struct address *to, const struct address *from, struct que
         *ret = (struct question){
                 .header = { .nlmsg_len = NLMSG_LENGTH(sizeof(struct rtmsg)), .nlmsg_type = RTM_GETROUTE,
                             .nlmsg_flags = NLM_F_REQUEST },
-                .route = { .rtm_family = (unsigned char)to->family, .rtm_dst_len = (unsigned char)(8 * size_of(to)) },
+                .route = { .rtm_family = (unsigned char)to->family,
+                           .rtm_dst_len = (unsigned char)(8 * size_of(to)) },
         };
         put(ret, RTA_DST, to->bytes, size_of(to));
         if (to->scope)

@@ -52,7 +52,8 @@ static void look(const struct sampled *sampled, struct sampled_policy *policy, u
         char path[128], text[32];
         uint64_t khz;
 
-        snprintf(path, sizeof(path), "sys/devices/system/cpu/cpufreq/policy%u/scaling_cur_freq", policy->policy);
+        snprintf(path, sizeof(path), "sys/devices/system/cpu/cpufreq/policy%u/scaling_cur_freq",
+                 policy->policy);
         if (util_read_at(sampled->root_fd, path, text, sizeof(text)) > 0 && util_parse_u64(text, &khz) == 0)
                 policy->time_ns[nearest(policy->group, khz)] += elapsed_ns;
 }

@@ -33,7 +33,8 @@ struct sessions {
 
 static int get_bool(sd_bus *bus, const char *path, const char *property, bool *ret)
 {
-        int value, err = sd_bus_get_property_trivial(bus, LOGIN, path, LOGIN ".Session", property, NULL, 'b', &value);
+        int value, err = sd_bus_get_property_trivial(bus, LOGIN, path, LOGIN ".Session", property, NULL, 'b',
+                                                     &value);
 
         if (err >= 0)
                 *ret = value;
@@ -76,8 +77,8 @@ static int ask(struct sessions *sessions, struct session *list, size_t *n)
 {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
         const char *seat, *path;
-        int err = sd_bus_call_method(sessions->bus, LOGIN, LOGIN_PATH, LOGIN ".Manager", "ListSessions", NULL, &reply,
-                                     "");
+        int err = sd_bus_call_method(sessions->bus, LOGIN, LOGIN_PATH, LOGIN ".Manager", "ListSessions", NULL,
+                                     &reply, "");
 
         *n = 0;
         if (err >= 0)
@@ -137,10 +138,11 @@ static int on_change(sd_bus_message *message, void *data, sd_bus_error *error)
 /* The manager's own IdleHint is not asked for: our inhibitor makes it false. */
 static int watch(struct sessions *sessions)
 {
-        static const char changes[] = "type='signal',sender='" LOGIN "',interface='org.freedesktop.DBus.Properties',"
+        static const char changes[] = "type='signal',sender='" LOGIN
+                                      "',interface='org.freedesktop.DBus.Properties',"
                                       "member='PropertiesChanged',path_namespace='" LOGIN_PATH "/session'";
-        int err = sd_bus_match_signal(sessions->bus, NULL, LOGIN, LOGIN_PATH, LOGIN ".Manager", "SessionNew", on_change,
-                                      sessions);
+        int err = sd_bus_match_signal(sessions->bus, NULL, LOGIN, LOGIN_PATH, LOGIN ".Manager", "SessionNew",
+                                      on_change, sessions);
 
         return err < 0 ? err : sd_bus_add_match(sessions->bus, NULL, changes, on_change, sessions);
 }
@@ -152,8 +154,9 @@ int sessions_open(const struct log *log, struct sessions **ret)
         if (!sessions)
                 return -ENOMEM;
         sessions->log = log;
-        if (sd_bus_open_system(&sessions->bus) < 0 || sd_bus_set_method_call_timeout(sessions->bus, CALL_US) < 0 ||
-            watch(sessions) < 0 || ask(sessions, sessions->list, &sessions->n) < 0) {
+        if (sd_bus_open_system(&sessions->bus) < 0 ||
+            sd_bus_set_method_call_timeout(sessions->bus, CALL_US) < 0 || watch(sessions) < 0 ||
+            ask(sessions, sessions->list, &sessions->n) < 0) {
                 sessions_close(sessions);
                 return -ENODATA;
         }
@@ -200,8 +203,10 @@ unsigned sessions_hear(struct sessions *sessions)
         if (more > 0)
                 sessions->stale = true;
         if (more < 0) {
-                log_warning(sessions->log, "the system bus is gone (%s): who uses this machine is seen by its input "
-                            "devices alone", strerror(-more));
+                log_warning(sessions->log,
+                            "the system bus is gone (%s): who uses this machine is seen by its input "
+                            "devices alone",
+                            strerror(-more));
                 sessions->bus = sd_bus_close_unref(sessions->bus);
         }
         return news;

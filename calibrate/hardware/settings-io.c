@@ -55,7 +55,8 @@ bool is_running_machine(int root_fd)
  */
 static int open_below(int root_fd, const char *path, int flags)
 {
-        struct open_how how = { .flags = (uint64_t)flags, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+        struct open_how how = { .flags = (uint64_t)flags,
+                                .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
         int fd = -1;
 
         for (int i = 0; fd < 0 && i < OPEN_TRIES; i++) {
@@ -165,7 +166,8 @@ static bool read_number(int root_fd, const char *path, uint64_t *ret)
 {
         char text[64];
 
-        return util_read_at(root_fd, below_root(path), text, sizeof(text)) > 0 && util_parse_u64(text, ret) == 0;
+        return util_read_at(root_fd, below_root(path), text, sizeof(text)) > 0 &&
+               util_parse_u64(text, ret) == 0;
 }
 
 static bool beside(const char *name, const char *file, char *buf, size_t size)
@@ -207,11 +209,12 @@ bool attribute_held_down(int root_fd, const char *name, const char *now, const c
         if (!last || util_parse_u64(now, &is) < 0 || util_parse_u64(wanted, &was) < 0 || is >= was)
                 return false;
         if (strcmp(last, "/scaling_min_freq") == 0) /* follows a maximum below it */
-                return beside(name, "scaling_max_freq", path, sizeof(path)) && read_number(root_fd, path, &limit) &&
-                       limit == is;
+                return beside(name, "scaling_max_freq", path, sizeof(path)) &&
+                       read_number(root_fd, path, &limit) && limit == is;
         if (strcmp(last, "/scaling_max_freq"))
                 return false;
-        return (beside(name, "bios_limit", path, sizeof(path)) && read_number(root_fd, path, &limit) && limit == is) ||
+        return (beside(name, "bios_limit", path, sizeof(path)) && read_number(root_fd, path, &limit) &&
+                limit == is) ||
                cooled(root_fd);
 }
 

@@ -15,8 +15,8 @@
 #define CPU "/sys/devices/system/cpu/"
 #define POLICY CPU "cpufreq/policy[0-9]*/"
 
-static const char *const charge_behaviours[] = { "auto", "inhibit-charge", "inhibit-charge-awake", "force-discharge",
-                                                 NULL };
+static const char *const charge_behaviours[] = { "auto", "inhibit-charge", "inhibit-charge-awake",
+                                                 "force-discharge", NULL };
 
 static const char *const powers[] = { "off", "on", NULL };
 
@@ -95,8 +95,8 @@ static bool in_range(const struct attribute *attribute, uint64_t min, const char
                         return true;
         if (attribute->words || attribute->word)
                 return attribute->word && is_word(value);
-        return value[strspn(value, "0123456789")] == '\0' && util_parse_u64(value, &number) == 0 && number >= min &&
-               number <= attribute->max;
+        return value[strspn(value, "0123456789")] == '\0' && util_parse_u64(value, &number) == 0 &&
+               number >= min && number <= attribute->max;
 }
 
 bool attribute_writable(const struct attribute *attribute, const char *value)

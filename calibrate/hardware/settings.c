@@ -22,8 +22,10 @@ struct settings {
 static int cannot_lock(const struct log *log, const char *journal, int err, pid_t pid)
 {
         if (err == -EBUSY && pid)
-                log_error(log, "a calibration is running already (process %d); wait for its end, or end it with "
-                          "`kill %d`", (int)pid, (int)pid);
+                log_error(log,
+                          "a calibration is running already (process %d); wait for its end, or end it with "
+                          "`kill %d`",
+                          (int)pid, (int)pid);
         else if (err == -EBUSY)
                 log_error(log, "a calibration is running already; wait for its end");
         else
@@ -105,7 +107,8 @@ static void see_behind_limit(const struct settings *settings, struct journal_ent
 
         if (!slash || strcmp(slash, "/scaling_max_freq"))
                 return;
-        snprintf(path, sizeof(path), "%.*s/cpuinfo_max_freq", (int)(slash - entry->name) - 1, entry->name + 1);
+        snprintf(path, sizeof(path), "%.*s/cpuinfo_max_freq", (int)(slash - entry->name) - 1,
+                 entry->name + 1);
         if (util_read_at(settings->root_fd, path, text, sizeof(text)) < 0)
                 return;
         text[strcspn(text, "\n")] = '\0';

@@ -114,7 +114,8 @@ static bool is_counted(int root_fd, const char *device)
 {
         char below[64];
 
-        return disk_is_storage(root_fd, device) || only_slave(root_fd, device, below, sizeof(below)) == -E2BIG;
+        return disk_is_storage(root_fd, device) ||
+               only_slave(root_fd, device, below, sizeof(below)) == -E2BIG;
 }
 
 /*
@@ -190,7 +191,8 @@ int storage_open(int root_fd, const char *folder, struct storage *ret, char *why
         storage.folder_fd = open(storage.folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (storage.folder_fd < 0)
                 return refuse(why, size, "%s", strerror(errno));
-        if (faccessat(storage.folder_fd, ".", W_OK, AT_EACCESS) < 0 || fstatvfs(storage.folder_fd, &space) < 0)
+        if (faccessat(storage.folder_fd, ".", W_OK, AT_EACCESS) < 0 ||
+            fstatvfs(storage.folder_fd, &space) < 0)
                 err = refuse(why, size, "it cannot be written: %s", strerror(errno));
         else
                 err = find_device(root_fd, &storage, why, size);

@@ -75,17 +75,21 @@ static int wait_until(struct hardware *hardware, uint64_t until_ns)
         return until_ns > now ? virtual_advance(device, until_ns - now) : 0;
 }
 
-static uint32_t busy_in(const struct hardware_virtual *virtual, const struct place *place, const struct mode *mode)
+static uint32_t busy_in(const struct hardware_virtual *virtual, const struct place *place,
+                        const struct mode *mode)
 {
         if (place->group == SIZE_MAX)
                 return 0;
-        return group_busy(&virtual->description.policies[place->group], place->member, mode->policy_cores[place->group]);
+        return group_busy(&virtual->description.policies[place->group], place->member,
+                          mode->policy_cores[place->group]);
 }
 
 /* Those of a group that are not busy stay at their lowest, as a governor would leave them. */
-static uint32_t khz_in(const struct hardware_virtual *virtual, const struct place *place, const struct mode *mode)
+static uint32_t khz_in(const struct hardware_virtual *virtual, const struct place *place,
+                       const struct mode *mode)
 {
-        bool busy = place->group != SIZE_MAX && (busy_in(virtual, place, mode) || !mode->policy_cores[place->group]);
+        bool busy = place->group != SIZE_MAX &&
+                    (busy_in(virtual, place, mode) || !mode->policy_cores[place->group]);
 
         return busy && mode->policy_khz[place->group] ? mode->policy_khz[place->group] : place->lowest_khz;
 }
@@ -173,7 +177,8 @@ static const struct hardware_ops hardware_virtual_ops = {
 };
 
 /* What the sample shows of one policy. */
-static void describe_policy(const struct sample *sample, uint32_t number, struct hardware_policy *policy, bool *package)
+static void describe_policy(const struct sample *sample, uint32_t number, struct hardware_policy *policy,
+                            bool *package)
 {
         uint32_t cpus[VIRTUAL_CPUS_MAX];
 
@@ -193,7 +198,8 @@ static void describe_policy(const struct sample *sample, uint32_t number, struct
 
 static bool are_alike(const struct hardware_policy *a, const struct hardware_policy *b)
 {
-        return a->n_cpus == b->n_cpus && a->n_khz == b->n_khz && !memcmp(a->khz, b->khz, a->n_khz * sizeof(a->khz[0]));
+        return a->n_cpus == b->n_cpus && a->n_khz == b->n_khz &&
+               !memcmp(a->khz, b->khz, a->n_khz * sizeof(a->khz[0]));
 }
 
 /*
@@ -213,8 +219,8 @@ static uint32_t kind_of(const struct hardware_policy *policies, size_t n, size_t
         return policies[count < CPU_KIND_MIN ? at : first].policy;
 }
 
-static void place_policy(struct hardware_virtual *virtual, const struct hardware_policy *policy, uint32_t kind,
-                         bool package)
+static void place_policy(struct hardware_virtual *virtual, const struct hardware_policy *policy,
+                         uint32_t kind, bool package)
 {
         struct hardware_description *description = &virtual->description;
         struct place *place = &virtual->places[virtual->n_places++];
@@ -305,8 +311,8 @@ static int learn_description(struct hardware_virtual *virtual, const struct prof
         return err;
 }
 
-int hardware_virtual_open(const struct profile *truth, uint64_t seed, double start_percent, const struct log *log,
-                          struct hardware **ret)
+int hardware_virtual_open(const struct profile *truth, uint64_t seed, double start_percent,
+                          const struct log *log, struct hardware **ret)
 {
         struct hardware_virtual *virtual = calloc(1, sizeof(*virtual));
         int err;

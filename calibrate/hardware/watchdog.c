@@ -86,11 +86,13 @@ static void say(const struct watchdog *watchdog, int result, const struct restor
                 log_error(watchdog->log, "the calibration was ended by signal %d (%s); of what it had changed, %zu "
                           "settings were put back, %zu were as before, %zu were left as somebody else has set them, %zu "
                           "failed",
-                          WTERMSIG(result), strsignal(WTERMSIG(result)), report->restored, report->kept, report->left,
-                          report->failed);
+                          WTERMSIG(result), strsignal(WTERMSIG(result)), report->restored, report->kept,
+                          report->left, report->failed);
         else if (report->restored + report->failed > 0)
-                log_error(watchdog->log, "the calibration ended without putting everything back; %zu settings were "
-                          "put back now, %zu failed", report->restored, report->failed);
+                log_error(watchdog->log,
+                          "the calibration ended without putting everything back; %zu settings were "
+                          "put back now, %zu failed",
+                          report->restored, report->failed);
 }
 
 static int watch(const struct watchdog *watchdog, pid_t worker, const sigset_t *set)

@@ -70,7 +70,8 @@ static void limit(struct part *part, double bytes)
 
         wifi->limit_bytes = bytes;
         if (wifi->load && wifi->perhaps_metered)
-                log_info(wifi->log, "%s: nobody here knows whether this network is metered; at most %.1f GB are moved",
+                log_info(wifi->log,
+                         "%s: nobody here knows whether this network is metered; at most %.1f GB are moved",
                          wifi->interface, bytes / 1e9);
 }
 
@@ -130,8 +131,10 @@ static int wait_connected(struct part_wifi *wifi)
                         return err;
         }
         if (!wifi->said_away)
-                log_warning(wifi->log, "%s: no connection within %.0f s of switching it on; states with WiFi wait until "
-                            "it is back", wifi->interface, CONNECT_S);
+                log_warning(wifi->log,
+                            "%s: no connection within %.0f s of switching it on; states with WiFi wait until "
+                            "it is back",
+                            wifi->interface, CONNECT_S);
         wifi->said_away = true;
         return -ENOTCONN;
 }
@@ -145,8 +148,8 @@ static void keep_power_save(struct part_wifi *wifi)
         if (!original || nl80211_power_save(wifi->nl, wifi->interface, &on) < 0 || on == (original[0] == '1'))
                 return;
         if (settings_write(wifi->settings, wifi->power_save, original) < 0)
-                log_warning(wifi->log, "%s: its power save changed to %s and cannot be put back", wifi->interface,
-                            on ? "on" : "off");
+                log_warning(wifi->log, "%s: its power save changed to %s and cannot be put back",
+                            wifi->interface, on ? "on" : "off");
 }
 
 static void look_at_signal(const struct part_wifi *wifi)
@@ -154,7 +157,8 @@ static void look_at_signal(const struct part_wifi *wifi)
         struct nl80211_station station;
 
         if (nl80211_station(wifi->nl, wifi->interface, &station) == 0 && station.signal_dbm < WEAK_DBM)
-                log_warning(wifi->log, "%s: the signal is weak (%d dBm): what WiFi costs here is more than elsewhere",
+                log_warning(wifi->log,
+                            "%s: the signal is weak (%d dBm): what WiFi costs here is more than elsewhere",
                             wifi->interface, station.signal_dbm);
 }
 
@@ -165,8 +169,8 @@ static int switch_radio(struct part_wifi *wifi, bool on)
 
         wifi->radio_on = on || !wifi->radio[0];
         if (err) {
-                log_warning(wifi->log, "%s: its radio cannot be switched %s: %s", wifi->interface, on ? "on" : "off",
-                            strerror(-err));
+                log_warning(wifi->log, "%s: its radio cannot be switched %s: %s", wifi->interface,
+                            on ? "on" : "off", strerror(-err));
                 return err;
         }
         if (!on)
@@ -238,7 +242,8 @@ static int check(struct part *part)
 
         if (wifi->loads && wifi->load)
                 said(wifi, traffic_load_tend(wifi->load));
-        if (wifi->radio_on && wifi->settings && !wifi->said_lost && !net_is_up(wifi->root_fd, wifi->interface)) {
+        if (wifi->radio_on && wifi->settings && !wifi->said_lost &&
+            !net_is_up(wifi->root_fd, wifi->interface)) {
                 wifi->said_lost = true;
                 log_warning(wifi->log, "%s: the connection was lost", wifi->interface);
         }
@@ -304,17 +309,20 @@ static int find_radio(struct part_wifi *wifi, bool allow_disconnect)
 {
         if (rfkill_find(wifi->root_fd, wifi->interface, wifi->radio, sizeof(wifi->radio)) < 0) {
                 wifi->radio[0] = '\0';
-                log_warning(wifi->log, "%s: its radio has no switch, so that what it costs to be on stays in the base",
+                log_warning(wifi->log,
+                            "%s: its radio has no switch, so that what it costs to be on stays in the base",
                             wifi->interface);
                 return 0;
         }
         if (rfkill_hard_blocked(wifi->root_fd, wifi->radio)) {
-                log_warning(wifi->log, "%s: switched off by the machine's own switch, and not measured", wifi->interface);
+                log_warning(wifi->log, "%s: switched off by the machine's own switch, and not measured",
+                            wifi->interface);
                 return -ENODEV;
         }
         if (!allow_disconnect && remote_login_over(wifi->root_fd, wifi->interface)) {
                 wifi->radio[0] = '\0';
-                log_warning(wifi->log, "%s carries a remote login, or may do so, so its radio stays on, and what "
+                log_warning(wifi->log,
+                            "%s carries a remote login, or may do so, so its radio stays on, and what "
                             "it costs stays in the base; --allow-disconnect switches it off all the same",
                             wifi->interface);
         }
@@ -330,12 +338,14 @@ static int find_traffic(struct part_wifi *wifi, const struct machine_hardware *m
         int costs, err;
 
         if (!machine->wifi_url && !machine->wifi_peer) {
-                log_info(wifi->log, "%s: without --wifi-url or --wifi-peer its traffic is not measured", wifi->interface);
+                log_info(wifi->log, "%s: without --wifi-url or --wifi-peer its traffic is not measured",
+                         wifi->interface);
                 return 0;
         }
         costs = metered(wifi->interface);
         if (costs > 0) {
-                log_warning(wifi->log, "%s is on a metered network, so its traffic is not measured", wifi->interface);
+                log_warning(wifi->log, "%s is on a metered network, so its traffic is not measured",
+                            wifi->interface);
                 return 0;
         }
         wifi->perhaps_metered = costs < 0;

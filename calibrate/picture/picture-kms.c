@@ -172,8 +172,8 @@ static void close_head(const struct kms *kms, struct head *head)
         struct drm_mode_destroy_dumb destroy = { .handle = head->handle };
 
         if (before && before->mode_valid)
-                drmModeSetCrtc(kms->fd, head->crtc, before->buffer_id, before->x, before->y, &head->connector, 1,
-                               &before->mode);
+                drmModeSetCrtc(kms->fd, head->crtc, before->buffer_id, before->x, before->y, &head->connector,
+                               1, &before->mode);
         drmModeFreeCrtc(before);
         if (head->framebuffer)
                 drmModeRmFB(kms->fd, head->framebuffer);

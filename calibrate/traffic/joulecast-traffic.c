@@ -184,7 +184,8 @@ static void worker_finish(struct worker *worker)
         if (failed && worker->timed_out)
                 traffic_fail(worker->tally, 0, "the other side did not finish in time");
         else if (failed && !worker->tally->error[0])
-                traffic_fail(worker->tally, 0, "the transfer died of signal %d", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+                traffic_fail(worker->tally, 0, "the transfer died of signal %d",
+                             WIFSIGNALED(status) ? WTERMSIG(status) : 0);
         answer_work(worker, failed);
 }
 
@@ -296,7 +297,8 @@ static int drop_privileges(void)
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         if (geteuid() != 0)
                 return 0;
-        if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0)
+        if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
+            setresuid(NOBODY, NOBODY, NOBODY) < 0)
                 return -errno;
         return 0;
 }
@@ -318,7 +320,8 @@ static int parse_options(int argc, char **argv)
                 return -1;
         else {
                 if (option == -1)
-                        fprintf(stderr, "joulecast-traffic: no arguments are taken; see joulecast-traffic --help\n");
+                        fprintf(stderr,
+                                "joulecast-traffic: no arguments are taken; see joulecast-traffic --help\n");
                 return 2;
         }
         return 0;

@@ -75,8 +75,8 @@ static int read_report(struct iperf_test *test, const struct request *request, s
         else
                 tally->tx_bytes += (uint64_t)end_bytes(report, "sum_sent");
         if (error || !report)
-                err = traffic_fail(tally, errno_from_iperf(i_errno), "the peer %s, port %u: %s", request->peer,
-                                   request->port, error ? error : iperf_strerror(i_errno));
+                err = traffic_fail(tally, errno_from_iperf(i_errno), "the peer %s, port %u: %s",
+                                   request->peer, request->port, error ? error : iperf_strerror(i_errno));
         cJSON_Delete(report);
         return err;
 }

@@ -84,7 +84,8 @@ static int receive_once(CURL *curl, struct receiver *receiver, const char *error
                 return traffic_fail(receiver->tally, errno_from_curl(code), "the url gave nothing: %s",
                                     *error ? error : curl_easy_strerror(code));
         if (receiver->body_bytes == before)
-                return traffic_fail(receiver->tally, -ENODATA, "the url is empty; name a file of a megabyte or more");
+                return traffic_fail(receiver->tally, -ENODATA,
+                                    "the url is empty; name a file of a megabyte or more");
         return 0;
 }
 

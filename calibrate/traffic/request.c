@@ -85,12 +85,14 @@ static int parse_number(const cJSON *json, struct request *request, char *error,
                         continue;
                 if (!cJSON_IsNumber(json) || !(value >= number->min && value <= number->max) ||
                     (number->whole && value != floor(value)))
-                        return complain(error, size, "%s must be a%s number from %.15g to %.15g", number->name,
-                                        number->whole ? " whole" : "", number->min, number->max);
+                        return complain(error, size, "%s must be a%s number from %.15g to %.15g",
+                                        number->name, number->whole ? " whole" : "", number->min,
+                                        number->max);
                 store_number(request, number, value);
                 return 0;
         }
-        return complain(error, size, "%s takes no member \"%.40s\"", request_names[request->kind], json->string);
+        return complain(error, size, "%s takes no member \"%.40s\"", request_names[request->kind],
+                        json->string);
 }
 
 /*
@@ -147,7 +149,8 @@ static const struct text *find_text(const char *name)
         return NULL;
 }
 
-static int parse_text(const cJSON *json, const struct text *text, struct request *request, char *error, size_t size)
+static int parse_text(const cJSON *json, const struct text *text, struct request *request, char *error,
+                      size_t size)
 {
         if (!cJSON_IsString(json) || strlen(json->valuestring) >= text->size || !text->is(json->valuestring))
                 return complain(error, size, "%s must be %s", text->name, text->wanted);
@@ -172,7 +175,8 @@ static int parse_members(const cJSON *json, struct request *request, char *error
         if (!request->url[0] == !request->peer[0])
                 return complain(error, size, "%s needs either a url or a peer", request_names[request->kind]);
         if (request->kind == REQUEST_TRANSMIT && request->url[0])
-                return complain(error, size, "transmit needs a peer that runs iperf3 -s; it does not send to a url");
+                return complain(error, size,
+                                "transmit needs a peer that runs iperf3 -s; it does not send to a url");
         if (request->kind != REQUEST_WAKE && !request->bytes_per_s)
                 return complain(error, size, "%s needs bytes_per_s", request_names[request->kind]);
         return 0;

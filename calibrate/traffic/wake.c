@@ -63,10 +63,12 @@ static int open_peer(const struct request *request, struct tally *tally)
         snprintf(port, sizeof(port), "%u", request->port);
         err = getaddrinfo(request->peer, port, &hints, &found);
         if (err)
-                return traffic_fail(tally, -EHOSTUNREACH, "the peer %s: %s", request->peer, gai_strerror(err));
+                return traffic_fail(tally, -EHOSTUNREACH, "the peer %s: %s", request->peer,
+                                    gai_strerror(err));
         for (const struct addrinfo *one = found; one && fd < 0; one = one->ai_next) {
                 fd = socket(one->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-                if (fd >= 0 && (bind_to(fd, request->interface) < 0 || connect(fd, one->ai_addr, one->ai_addrlen) < 0)) {
+                if (fd >= 0 &&
+                    (bind_to(fd, request->interface) < 0 || connect(fd, one->ai_addr, one->ai_addrlen) < 0)) {
                         close(fd);
                         fd = -1;
                 }
