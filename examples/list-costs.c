@@ -29,7 +29,8 @@ static void print_costs(const struct joulecast_cost *cost)
         printf("%-24s %-10s %8.1f J\n", "base", "", joulecast_cost_base_j(cost));
         if (!isnan(sum)) {
                 printf("%-24s %-10s %8.1f J\n", "unexplained", "", joulecast_cost_unexplained_j(cost));
-                printf("%-24s %-10s %8.1f J (the sum is %.1f J)\n", "battery", "", joulecast_cost_measured_j(cost), sum);
+                printf("%-24s %-10s %8.1f J (the sum is %.1f J)\n", "battery", "",
+                       joulecast_cost_measured_j(cost), sum);
         }
         for (i = 0; (missing = joulecast_cost_not_measured(cost, i)) != NULL; i++)
                 printf("not measured: %s\n", missing);

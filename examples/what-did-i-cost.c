@@ -16,7 +16,8 @@ static void print_state(const struct joulecast_cost *cost, const char *app, enum
         struct joulecast_cost_app mine;
 
         if (joulecast_cost_find(cost, app, state, &mine) < 0) {
-                printf("%s: never %s\n", app, state == JOULECAST_FOREGROUND ? "in front" : "in the background");
+                printf("%s: never %s\n", app,
+                       state == JOULECAST_FOREGROUND ? "in front" : "in the background");
                 return;
         }
         printf("%s %s: %.0f J in %.0f s, %.2f %% of the battery, %.4f %% a minute (%.0f J of it the display)\n", app,
@@ -24,7 +25,8 @@ static void print_state(const struct joulecast_cost *cost, const char *app, enum
                mine.percent.value, mine.percent_per_minute.value, mine.component_j[JOULECAST_DISPLAY]);
 }
 
-static int answer(struct joulecast_context *context, const char *profile_path, const char *usage_path, const char *app)
+static int answer(struct joulecast_context *context, const char *profile_path, const char *usage_path,
+                  const char *app)
 {
         struct joulecast_profile *profile = NULL;
         struct joulecast_usage *usage = NULL;

@@ -60,8 +60,8 @@ void answers_close(struct answers *answers)
         free(answers);
 }
 
-int answers_open(const char *path, const struct question_source *source, uint64_t share_ns, const struct log *log,
-                 struct answers **ret)
+int answers_open(const char *path, const struct question_source *source, uint64_t share_ns,
+                 const struct log *log, struct answers **ret)
 {
         struct answers *answers = calloc(1, sizeof(*answers));
         char *copy = strdup(path);
@@ -106,7 +106,8 @@ void answers_watch(const struct answers *answers, struct pollfd fds[ANSWERS_FDS]
 {
         bool awake = answers && !is_tired(answers);
 
-        fds[0] = (struct pollfd){ .fd = awake && free_place(answers) < ANSWERS_CLIENTS_MAX ? answers->fd : -1, .events = POLLIN };
+        fds[0] = (struct pollfd){ .fd = awake && free_place(answers) < ANSWERS_CLIENTS_MAX ? answers->fd : -1,
+                                  .events = POLLIN };
         for (size_t i = 0; i < ANSWERS_CLIENTS_MAX; i++)
                 fds[i + 1] = (struct pollfd){ .fd = awake ? answers->clients[i].fd : -1,
                                               .events = awake && answers->clients[i].answer ? POLLOUT : POLLIN };
@@ -176,7 +177,8 @@ static void give(struct client *client)
 /* Of what has come: the length of the question, once it is whole; -1 not yet. */
 static ssize_t take(struct client *client)
 {
-        ssize_t n = recv(client->fd, client->text + client->n, sizeof(client->text) - client->n, MSG_DONTWAIT);
+        ssize_t n = recv(client->fd, client->text + client->n, sizeof(client->text) - client->n,
+                         MSG_DONTWAIT);
         const char *end;
 
         if (n < 0) {

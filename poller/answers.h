@@ -26,8 +26,8 @@ struct answers;
  *
  * Return: 0; a negative errno, and @log heard it.
  */
-int answers_open(const char *path, const struct question_source *source, uint64_t share_ns, const struct log *log,
-                 struct answers **ret);
+int answers_open(const char *path, const struct question_source *source, uint64_t share_ns,
+                 const struct log *log, struct answers **ret);
 void answers_close(struct answers *answers);
 
 /* All of these do nothing where @answers is NULL. */

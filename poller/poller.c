@@ -158,7 +158,8 @@ static int wait_until(const struct waiting *waiting, uint64_t deadline_ns)
         int err = arm(waiting, deadline_ns);
 
         while (!err) {
-                uint64_t now_ns = poller_now_ns(), until_ns = MIN(deadline_ns, answers_deadline_ns(waiting->answers));
+                uint64_t now_ns = poller_now_ns(),
+                         until_ns = MIN(deadline_ns, answers_deadline_ns(waiting->answers));
                 struct timespec left = timespec_of(until_ns - MIN(now_ns, until_ns));
                 struct pollfd fds[2 + ARRAY_SIZE(waiting->sources->list) + ANSWERS_FDS] = {
                         { .fd = waiting->signal_fd, .events = POLLIN },

@@ -90,11 +90,12 @@ static int answer_cost(const struct answering *answering, const struct question 
         return err;
 }
 
-static int answer_predict(const struct answering *answering, const struct question *question, struct cJSON **ret)
+static int answer_predict(const struct answering *answering, const struct question *question,
+                          struct cJSON **ret)
 {
         struct joulecast_forecast *forecast = NULL;
-        int err = joulecast_forecast_new(answering->profile, answering->usage, question->app, question->minutes,
-                                         &forecast);
+        int err = joulecast_forecast_new(answering->profile, answering->usage, question->app,
+                                         question->minutes, &forecast);
 
         if (err == 0)
                 *ret = answer_forecast_json(forecast, question->minutes);
@@ -103,7 +104,8 @@ static int answer_predict(const struct answering *answering, const struct questi
 }
 
 /* The question was checked when it was read. */
-static int answer_budget(const struct answering *answering, const struct question *question, struct cJSON **ret)
+static int answer_budget(const struct answering *answering, const struct question *question,
+                         struct cJSON **ret)
 {
         struct joulecast_budget *budget = NULL;
         const struct joulecast_plan plan = { .plan = question->plan };

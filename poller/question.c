@@ -138,7 +138,8 @@ static int read_key(struct reading *reading, const struct cJSON *value)
                 if (strcmp(value->string, keys[i].key) == 0)
                         return keys[i].read(reading, keys[i].key, value);
         }
-        return wrong(reading, "a question has no key \"%s\"", util_printable(value->string, printable, sizeof(printable)));
+        return wrong(reading, "a question has no key \"%s\"",
+                     util_printable(value->string, printable, sizeof(printable)));
 }
 
 static int check(struct reading *reading)

@@ -204,7 +204,8 @@ static const struct source_ops session_ops = {
 
 static int watch(struct session_source *self)
 {
-        static const char changes[] = "type='signal',sender='" LOGIN "',interface='org.freedesktop.DBus.Properties',"
+        static const char changes[] = "type='signal',sender='" LOGIN
+                                      "',interface='org.freedesktop.DBus.Properties',"
                                       "member='PropertiesChanged',path_namespace='" LOGIN_PATH "'";
         int err = sd_bus_match_signal(self->bus, NULL, LOGIN, LOGIN_PATH, LOGIN_MANAGER, "PrepareForSleep",
                                       on_sleep, self);

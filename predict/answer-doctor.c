@@ -85,7 +85,8 @@ static struct cJSON *display_json(const struct findings *findings)
         if (!findings->has_display)
                 return cJSON_CreateNull();
         json = cJSON_CreateObject();
-        cJSON_AddItemToObject(json, "backlight", answer_text(display->backlight[0] ? display->backlight : NULL));
+        cJSON_AddItemToObject(json, "backlight",
+                              answer_text(display->backlight[0] ? display->backlight : NULL));
         cJSON_AddNumberToObject(json, "max_brightness",
                                 if_known(display->max_brightness > 0, display->max_brightness));
         if (display->screen_known)
@@ -192,7 +193,8 @@ int doctor_json(const struct findings *findings)
         cJSON_AddBoolToObject(json, "disk", findings->has_disk);
         cJSON_AddBoolToObject(json, "network", findings->has_net);
         cJSON_AddItemToObject(json, "profile", answer_text(findings->profile[0] ? findings->profile : NULL));
-        cJSON_AddItemToObject(json, "database", answer_text(findings->database[0] ? findings->database : NULL));
+        cJSON_AddItemToObject(json, "database",
+                              answer_text(findings->database[0] ? findings->database : NULL));
         cJSON_AddItemToObject(json, "recorded", recorded_json(&findings->recorded));
         return answer_print_json(json);
 }

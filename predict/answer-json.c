@@ -125,7 +125,8 @@ struct cJSON *answer_forecast_json(const struct joulecast_forecast *forecast, do
         answer_add_number(json, "level", 0.9);
         cJSON_AddItemToObject(json, "percent", answer_public_value(joulecast_forecast_percent(forecast)));
         cJSON_AddItemToObject(json, "energy_j", answer_public_value(joulecast_forecast_energy_j(forecast)));
-        cJSON_AddItemToObject(json, "device_percent", answer_public_value(joulecast_forecast_device_percent(forecast)));
+        cJSON_AddItemToObject(json, "device_percent",
+                              answer_public_value(joulecast_forecast_device_percent(forecast)));
         cJSON_AddItemToObject(json, "basis", answer_text(joulecast_forecast_basis(forecast)));
         return json;
 }

@@ -45,7 +45,8 @@ char *format_value(const struct cost_value *value, const char *unit, char *buf)
         if (isnan(value->low))
                 snprintf(buf, 64, "%s %s", number, unit);
         else
-                snprintf(buf, 64, "%s %s (%s .. %s)", number, unit, format_number(value->low, resolution, low),
+                snprintf(buf, 64, "%s %s (%s .. %s)", number, unit,
+                         format_number(value->low, resolution, low),
                          format_number(value->high, resolution, high));
         return buf;
 }

@@ -12,7 +12,8 @@
 
 static void tell(void *data, enum joulecast_level level, const char *sentence)
 {
-        log_write(&program_log, level == JOULECAST_ERROR ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING, "%s", sentence);
+        log_write(&program_log, level == JOULECAST_ERROR ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING, "%s",
+                  sentence);
 }
 
 static int set_context(const struct options *options, struct joulecast_context *context)

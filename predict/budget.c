@@ -95,7 +95,8 @@ static int print_answer(const struct joulecast_budget *budget, const struct ques
                 printf("%s %s of standby", question->n_reserves ? "," : ":",
                        ask_minutes(question->standby_minutes, span));
         if (question->keep_percent > 0)
-                printf("%s %.0f %% to keep", question->n_reserves || question->standby_minutes > 0 ? "," : ":",
+                printf("%s %.0f %% to keep",
+                       question->n_reserves || question->standby_minutes > 0 ? "," : ":",
                        question->keep_percent);
         printf(".\n");
         print_note("From %s.", joulecast_budget_basis(budget));

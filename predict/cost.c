@@ -60,7 +60,8 @@ static int cost_of_database(const struct arguments *arguments)
                 return code;
         err = joulecast_cost_new(ask.profile, ask.usage, arguments->from_ns, arguments->to_ns, &cost);
         if (err == -ENODATA) {
-                log_error(&program_log, "nothing was recorded in that time; joulecastd records while it runs");
+                log_error(&program_log,
+                          "nothing was recorded in that time; joulecastd records while it runs");
                 return CODE_NO_DATA;
         }
         if (err == -ENOMEM || err == -EOVERFLOW) /* of all others the store, or the service, has told */

@@ -30,7 +30,8 @@ static int add_battery(const struct sample *sample, struct findings *findings)
         unit->energy_full_uwh = sample->battery.energy_full_uwh;
         if (!(unit->energy_have & BATTERY_ENERGY_FULL) && sample->battery.have & BATTERY_CHARGE_FULL &&
             sample->battery.have & BATTERY_VOLTAGE) { /* rough, as for a real one */
-                unit->energy_full_uwh = sample->battery.charge_full_uah * (sample->battery.voltage_uv / 1000) / 1000;
+                unit->energy_full_uwh = sample->battery.charge_full_uah *
+                                        (sample->battery.voltage_uv / 1000) / 1000;
                 unit->energy_have |= BATTERY_ENERGY_FULL;
         }
         findings->batteries = unit;
@@ -57,7 +58,8 @@ static int add_policies(const struct sample *sample, struct findings *findings)
         for (size_t p = 0; p < findings->n_policies; p++) {
                 policy = &findings->policies[p];
                 for (size_t i = 0; i < sample->n_cores; i++) {
-                        if (sample->cores[i].policy == policy->policy && policy->n_cpus < ARRAY_SIZE(policy->cpus))
+                        if (sample->cores[i].policy == policy->policy &&
+                            policy->n_cpus < ARRAY_SIZE(policy->cpus))
                                 policy->cpus[policy->n_cpus++] = sample->cores[i].cpu;
                 }
         }

@@ -42,7 +42,8 @@ static void look_at_batteries(int root_fd, struct findings *findings)
         int err = battery_list(root_fd, &findings->batteries, &findings->n_batteries);
 
         if (err < 0)
-                findings_miss(findings, "battery", "sys/class/power_supply cannot be read: %s", strerror(-err));
+                findings_miss(findings, "battery", "sys/class/power_supply cannot be read: %s",
+                              strerror(-err));
         else if (findings->n_batteries == 0)
                 findings_miss(findings, "battery", "sys/class/power_supply shows no battery of this machine");
         findings_check_batteries(findings);
@@ -79,7 +80,8 @@ static void look_at_cpus(int root_fd, struct findings *findings)
         int err = cpu_list(root_fd, &findings->policies, &findings->n_policies);
 
         if (err < 0)
-                findings_miss(findings, "cpufreq", "sys/devices/system/cpu cannot be read: %s", strerror(-err));
+                findings_miss(findings, "cpufreq", "sys/devices/system/cpu cannot be read: %s",
+                              strerror(-err));
         else if (findings->n_policies == 0)
                 findings_miss(findings, "cpufreq",
                               "the kernel shows no frequency policies (a virtual machine, or no "
@@ -169,7 +171,8 @@ static void look_at_collectors(int root_fd, const struct options *options, struc
         if (!(counts & COUNTS_NET))
                 look_at_sockets(root_fd, findings);
         if (!(counts & COUNTS_EXITS))
-                findings_miss(findings, "short processes", "what begins and ends between two polls is nobody's");
+                findings_miss(findings, "short processes",
+                              "what begins and ends between two polls is nobody's");
         if (!(counts & COUNTS_OPPS))
                 findings_miss(findings, "CPU time by frequency", "%s", findings->n_policies > 0 ?
                               "shared by the time that each policy spent at its frequencies" :
@@ -181,8 +184,10 @@ static void look_at_collectors(int root_fd, const struct options *options, struc
 static void miss_profile(struct findings *findings, const char *why, const char *shipped)
 {
         if (shipped)
-                findings_miss(findings, "profile", "%.150s: %s; run joulecast calibrate, or joulecast profile use %s, "
-                              "which ships for this device", findings->profile, why, shipped);
+                findings_miss(findings, "profile",
+                              "%.150s: %s; run joulecast calibrate, or joulecast profile use %s, "
+                              "which ships for this device",
+                              findings->profile, why, shipped);
         else
                 findings_miss(findings, "profile", "%.150s: %s; run joulecast calibrate", findings->profile, why);
 }
@@ -224,7 +229,8 @@ static int look_at_machine(const struct options *options, struct findings *findi
         look_at_rest(root_fd, findings);
         look_at_collectors(root_fd, options, findings);
         if (!options->machine && geteuid() != 0)
-                findings_miss(findings, "other users' disk bytes", "/proc/PID/io of others is for root alone");
+                findings_miss(findings, "other users' disk bytes",
+                              "/proc/PID/io of others is for root alone");
         shipped = find_shipped_profile(root_fd);
         look_at_files(options, shipped, findings);
         return CODE_OK;

@@ -79,8 +79,8 @@ static int run_program(const struct entry *entry, char **argv)
                 }
                 execvp(entry->program, argv);
         }
-        log_error(&program_log, "%s: cannot run %s: %s; was it built and installed?", entry->name, entry->program,
-                  strerror(errno));
+        log_error(&program_log, "%s: cannot run %s: %s; was it built and installed?", entry->name,
+                  entry->program, strerror(errno));
         return CODE_FAILED;
 }
 

@@ -46,9 +46,11 @@ char *find_shipped_profile(int root_fd)
 static int tell_no_profile(const struct options *options)
 {
         _cleanup_close_ int root_fd = options->device ? -1 : open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_free_ char *path = profile_path(options), *shipped = root_fd < 0 ? NULL : find_shipped_profile(root_fd);
+        _cleanup_free_ char *path = profile_path(options),
+                            *shipped = root_fd < 0 ? NULL : find_shipped_profile(root_fd);
 
-        log_error(&program_log, "there is no profile%s%s; run joulecast calibrate, or joulecast profile use %s",
+        log_error(&program_log,
+                  "there is no profile%s%s; run joulecast calibrate, or joulecast profile use %s",
                   path ? " " : "", path ? path : "", shipped ? shipped : "NAME");
         return CODE_NO_DATA;
 }

@@ -45,7 +45,8 @@ static bool mistake(const struct command *command, int *exit_code, const char *w
         return false;
 }
 
-static const struct option_row *find_row(const struct option_row *rows, size_t n, const char *name, size_t length)
+static const struct option_row *find_row(const struct option_row *rows, size_t n, const char *name,
+                                         size_t length)
 {
         for (size_t i = 0; i < n; i++) {
                 if (strlen(rows[i].name) == length && strncmp(rows[i].name, name, length) == 0)

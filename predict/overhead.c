@@ -57,7 +57,8 @@ static int find_service(int proc_fd, struct process_stat *ret)
                 if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
                         continue;
                 length = read_of(proc_fd, atoi(entry->d_name), "stat", text, sizeof(text));
-                if (length > 0 && process_parse_stat(text, (size_t)length, ret) && strcmp(ret->comm, SERVICE) == 0)
+                if (length > 0 && process_parse_stat(text, (size_t)length, ret) &&
+                    strcmp(ret->comm, SERVICE) == 0)
                         pid = atoi(entry->d_name);
         }
         return pid;

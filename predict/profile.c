@@ -45,7 +45,8 @@ static int current_path(const struct options *options, bool write, char **ret)
         return err;
 }
 
-static void list_one(struct cJSON *json, struct table *table, const char *name, const char *path, bool current)
+static void list_one(struct cJSON *json, struct table *table, const char *name, const char *path,
+                     bool current)
 {
         _cleanup_(profile_freep) struct profile *profile = NULL;
         struct cJSON *item;

@@ -209,13 +209,13 @@ static int tell(const struct arguments *arguments, const struct profile *truth, 
         return answer_print_json(json);
 }
 
-static int run(const struct arguments *arguments, const struct profile *truth, const struct scenario *scenario,
-               const char *database, int64_t realtime_ns)
+static int run(const struct arguments *arguments, const struct profile *truth,
+               const struct scenario *scenario, const char *database, int64_t realtime_ns)
 {
         _cleanup_(virtual_freep) struct virtual_device *device = NULL;
         _cleanup_(watcher_clear) struct watcher watcher = { 0 };
-        int err = virtual_open(truth, VIRTUAL_SIMULATE, arguments->seed, arguments->start_percent, &program_log,
-                               &device);
+        int err = virtual_open(truth, VIRTUAL_SIMULATE, arguments->seed, arguments->start_percent,
+                               &program_log, &device);
 
         if (!err) {
                 virtual_set_realtime(device, realtime_ns - (int64_t)scenario->end_ns);
@@ -261,7 +261,8 @@ static int simulate(const struct arguments *arguments, int64_t realtime_ns)
         else
                 err = paths_usage(arguments->options.device, true, &database);
         if (err < 0) {
-                log_error(&program_log, "simulate: no place for a database (%s); say --database FILE", strerror(-err));
+                log_error(&program_log, "simulate: no place for a database (%s); say --database FILE",
+                          strerror(-err));
                 return CODE_FAILED;
         }
         return run(arguments, truth, scenario, database, realtime_ns);

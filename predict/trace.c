@@ -209,8 +209,8 @@ static void print_name(const char *app)
         printf("%s%*s", name, (int)(APP_COLUMNS - width), "");
 }
 
-static void print_line(const char *time, const char *app, const char *state, double watt, const double *component_j,
-                       double seconds)
+static void print_line(const char *time, const char *app, const char *state, double watt,
+                       const double *component_j, double seconds)
 {
         printf("%-8s  ", time);
         print_name(app);
@@ -332,7 +332,8 @@ static int prepare_to_wait(struct tracer *tracer)
                 return -errno;
         tracer->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
         tracer->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-        if (tracer->signal_fd < 0 || tracer->timer_fd < 0 || timerfd_settime(tracer->timer_fd, 0, &timer, NULL) < 0)
+        if (tracer->signal_fd < 0 || tracer->timer_fd < 0 ||
+            timerfd_settime(tracer->timer_fd, 0, &timer, NULL) < 0)
                 return -errno;
         return 0;
 }
@@ -399,7 +400,8 @@ int trace_main(int argc, char **argv)
         if (!options_parse(&command, argc, argv, &tracer.options, NULL, &code))
                 return code;
         if (tracer.options.device) {
-                log_error(&program_log, "trace watches this machine; joulecast simulate plays a virtual device");
+                log_error(&program_log,
+                          "trace watches this machine; joulecast simulate plays a virtual device");
                 return CODE_USAGE;
         }
         code = open_profile(&tracer.options, &tracer.profile);

@@ -65,7 +65,8 @@ int parse_percent(const char *text, double *ret)
 {
         double percent;
 
-        if (!take_number(&text, &percent) || (strcmp(text, "") != 0 && strcmp(text, "%") != 0) || percent > 100)
+        if (!take_number(&text, &percent) || (strcmp(text, "") != 0 && strcmp(text, "%") != 0) ||
+            percent > 100)
                 return -EINVAL;
         *ret = percent;
         return 0;
@@ -163,7 +164,8 @@ int parse_time(const char *text, int64_t now_ns, int64_t *ret)
 
         if (text[0] != '-')
                 return parse_iso(text, ret);
-        if (!text[1] || isdigit((unsigned char)text[strlen(text) - 1]) || parse_minutes(text + 1, &minutes) < 0)
+        if (!text[1] || isdigit((unsigned char)text[strlen(text) - 1]) ||
+            parse_minutes(text + 1, &minutes) < 0)
                 return -EINVAL;
         *ret = now_ns - (int64_t)llround(minutes * 60e9);
         return 0;

@@ -41,7 +41,8 @@ void focus_report_unknown(struct focus_sink *sink)
 
 static bool same(const struct focus_state *a, const struct focus_state *b)
 {
-        return a->known == b->known && a->locked == b->locked && a->pid == b->pid && strcmp(a->app_id, b->app_id) == 0;
+        return a->known == b->known && a->locked == b->locked && a->pid == b->pid &&
+               strcmp(a->app_id, b->app_id) == 0;
 }
 
 void agent_report(struct focus_sink *sink, const struct focus_state *state)

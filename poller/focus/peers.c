@@ -55,7 +55,8 @@ static void take_socket(const struct backend *backend, struct peers *peers, cons
         bool ours = false;
         uint32_t peer = 0;
 
-        for (const struct rtattr *at = (const struct rtattr *)(message + 1); RTA_OK(at, length); at = RTA_NEXT(at, length)) {
+        for (const struct rtattr *at = (const struct rtattr *)(message + 1); RTA_OK(at, length);
+             at = RTA_NEXT(at, length)) {
                 if (at->rta_type == UNIX_DIAG_NAME)
                         ours = RTA_PAYLOAD(at) >= strlen(path) && RTA_PAYLOAD(at) <= strlen(path) + 1 &&
                                memcmp(RTA_DATA(at), path, strlen(path)) == 0;
@@ -91,7 +92,8 @@ static int find_inodes(const struct backend *backend, struct peers *peers)
 
                 if (n <= 0)
                         return -errno;
-                for (const struct nlmsghdr *at = (const void *)bytes; NLMSG_OK(at, left); at = NLMSG_NEXT(at, left)) {
+                for (const struct nlmsghdr *at = (const void *)bytes; NLMSG_OK(at, left);
+                     at = NLMSG_NEXT(at, left)) {
                         if (at->nlmsg_type == NLMSG_DONE)
                                 return 0;
                         if (at->nlmsg_type == NLMSG_ERROR)

@@ -62,7 +62,8 @@ static bool is_window(const char *node)
 {
         int64_t number;
 
-        return (json_int(json_get(node, "pid"), &number) && number > 0) || json_int(json_get(node, "window"), &number);
+        return (json_int(json_get(node, "pid"), &number) && number > 0) ||
+               json_int(json_get(node, "window"), &number);
 }
 
 static const char *find_focused(const char *node, int depth)
