@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * A calibration in small, for test-restore to kill: holds a machine tree under the watchdog and changes its settings
- * as fast as it can, through drivers that round. Says "WATCHDOG WORKER LOAD" when it is under way.
+ * A calibration in small, for test-restore to kill: holds a machine tree under the watchdog and changes its
+ * settings as fast as it can, through drivers that round. Says "WATCHDOG WORKER LOAD" when it is under way.
  *
  *     hold-tree FOLDER            until it is told to stop
  *     hold-tree FOLDER restore    what the next start does

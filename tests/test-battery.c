@@ -115,7 +115,10 @@ static void two_are_one(void)
 }
 
 /* uevents of real devices: what is believed is in range, and each is a battery or an empty bay. */
-/* As a driver answers whose battery is on its way out (ENODEV): the other one goes on, and it may come back. */
+/*
+ * As a driver answers whose battery is on its way out (ENODEV):
+ * the other one goes on, and it may come back.
+ */
 static void one_cannot_be_read(void)
 {
         static const char text[] = P "TYPE=Battery\n" P "STATUS=Discharging\n" P "CAPACITY=50\n";

@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* --force-discharge on trees: who can, who cannot, what is written, and at which charge it starts and stops. */
+/*
+ * --force-discharge on trees: who can, who cannot,
+ * what is written, and at which charge it starts and stops.
+ */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Which frequency policies are of one kind, on trees like those of real machines, and whose the time of a package is. */
+/*
+ * Which frequency policies are of one kind,
+ * on trees like those of real machines, and whose the time of a package is.
+ */
 
 #include <fcntl.h>
 #include <stdarg.h>

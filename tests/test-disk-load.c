@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The load on storages: its pace and which storage a folder is on; with a folder as argument real files in it, past
- * the page cache, and the part with its file of 256 MB.
+ * The load on storages: its pace and which storage a folder is on; with a folder as argument real files in
+ * it, past the page cache, and the part with its file of 256 MB.
  */
 
 #include <dirent.h>

@@ -339,7 +339,10 @@ static void test_no_backlight(void)
         end(&desk);
 }
 
-/* A backlight whose panel is no eDP, DSI or LVDS by its connector's name; and one beside a monitor on a cable. */
+/*
+ * A backlight whose panel is no eDP, DSI or LVDS by its connector's name;
+ * and one beside a monitor on a cable.
+ */
 static void test_other_names(void)
 {
         struct desk desk;

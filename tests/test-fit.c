@@ -96,7 +96,10 @@ static void algebra_is_exact(void)
         clear_all(list, ARRAY_SIZE(list));
 }
 
-/* Both cores always, as SApp does it: what is shared cannot be told from what is not, and that must be said. */
+/*
+ * Both cores always, as SApp does it:
+ * what is shared cannot be told from what is not, and that must be said.
+ */
 static void deficient_design_is_flagged(void)
 {
         static const size_t picked[] = { 0, 2, 4, 6, 8, 9, 10 };

@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The link between the agents and the service, with every message that it must not believe; and what becomes of it. */
+/*
+ * The link between the agents and the service,
+ * with every message that it must not believe; and what becomes of it.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -335,7 +338,10 @@ static void foreign_pid(void)
         close(root_fd);
 }
 
-/* A change of focus is heard of after its settle time: it goes where it belongs among what was noted meanwhile. */
+/*
+ * A change of focus is heard of after its settle time:
+ * it goes where it belongs among what was noted meanwhile.
+ */
 static void late_changes(void)
 {
         struct screen_log log = { 0 };
@@ -374,7 +380,10 @@ static void late_changes(void)
         sample_clear(&sample);
 }
 
-/* Random changes of focus, brightness and lock inside a poll: apps and nobody sum to the screen-on time exactly. */
+/*
+ * Random changes of focus, brightness and lock inside a poll:
+ * apps and nobody sum to the screen-on time exactly.
+ */
 static void screen_time_is_split_exactly(void)
 {
         static const char *const apps[] = { "", "one", "two", "three" };

@@ -37,8 +37,8 @@ static void add(struct history *history, uint64_t poll, const char *app, enum ap
 }
 
 /*
- * Polls of 30 s: in the first @play of each 100 the game has the screen and a core (0.4 + 0.5 W); a sync runs always,
- * at 0.05 W while the game plays and at 0.02 W otherwise. A call of 0.4 W in five more.
+ * Polls of 30 s: in the first @play of each 100 the game has the screen and a core (0.4 + 0.5 W); a sync runs
+ * always, at 0.05 W while the game plays and at 0.02 W otherwise. A call of 0.4 W in five more.
  */
 static struct history *make(const struct profile *profile, uint64_t play)
 {
@@ -75,7 +75,10 @@ static void what_it_will_cost(const struct history *history)
         check_near(forecast.percent.value, 0.9 * 1200 / 360, 1e-6);
         check(forecast.energy_j.low < forecast.energy_j.value && forecast.energy_j.value < forecast.energy_j.high);
         check(forecast.energy_j.high - forecast.energy_j.value < 0.1 * forecast.energy_j.value);
-        /* with base and the sync at what it draws while the game plays, but for the prior that pulls it to the mean */
+        /*
+         * with base and the sync at what it draws while the game plays,
+         * but for the prior that pulls it to the mean
+         */
         check_near(forecast.device_percent.value, (0.9 + 0.1 + 0.05) * 1200 / 360, 0.06);
         check_int(forecast_app(history, "The Game", 20, &unknown_battery, &forecast), 0);
         check_text(forecast.app, "game");

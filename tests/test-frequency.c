@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * CPUs as a part of calibration (calibrate/hardware/cpu.c, frequency.c) on trees of files. libcpupower knows only the
- * real /sys, so each tree is mounted over its CPUs in a mount namespace of this process's own; nobody else sees it.
- * Settings are written in the tree itself, for those of the real machine would have to be sysfs. What goes over the
- * border to libcpupower, and to the load, is watched by the linker's --wrap.
+ * CPUs as a part of calibration (calibrate/hardware/cpu.c, frequency.c) on trees of files. libcpupower knows
+ * only the real /sys, so each tree is mounted over its CPUs in a mount namespace of this process's own;
+ * nobody else sees it. Settings are written in the tree itself, for those of the real machine would have to
+ * be sysfs. What goes over the border to libcpupower, and to the load, is watched by the linker's --wrap.
  */
 
 #include <errno.h>
@@ -70,7 +70,10 @@ static unsigned limit(uint32_t policy, const char *name)
         return (unsigned)strtoul(got(text, CPU "/cpufreq/policy%u/%s", policy, name), NULL, 10);
 }
 
-/* The kernel refuses a lower limit above the upper one; a file does not, so it is looked for after each write. */
+/*
+ * The kernel refuses a lower limit above the upper one;
+ * a file does not, so it is looked for after each write.
+ */
 static void watch_limits(void)
 {
         char text[64];
@@ -109,7 +112,10 @@ void __wrap_spin_stop(struct spin *spin)
         loaded[0] = '\0';
 }
 
-/* A machine as a test wants it. All frequencies have seven digits: a file keeps what a shorter write leaves over. */
+/*
+ * A machine as a test wants it. All frequencies have seven digits:
+ * a file keeps what a shorter write leaves over.
+ */
 struct policy {
         uint32_t first, n_cpus;
         const char *list;       /* NULL: the driver has none */

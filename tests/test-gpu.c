@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The GPU of a calibration: what it asks of joulecast-gpu, and what it makes of its answers. A script stands in for it. */
+/*
+ * The GPU of a calibration: what it asks of joulecast-gpu,
+ * and what it makes of its answers. A script stands in for it.
+ */
 
 #include <errno.h>
 #include <fcntl.h>

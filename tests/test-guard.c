@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What lets a calibration of this machine go on, on a machine tree; its CPU load; and the frequencies that it samples. */
+/*
+ * What lets a calibration of this machine go on, on a machine tree;
+ * its CPU load; and the frequencies that it samples.
+ */
 
 #include <errno.h>
 #include <fcntl.h>

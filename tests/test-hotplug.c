@@ -117,7 +117,10 @@ int main(void)
         check_int(little_ns, 5 * S);
         check_int(big_ns, 0);
 
-        /* It comes back with counters of its own, while the other one goes: as many CPUs as before, but others. */
+        /*
+         * It comes back with counters of its own, while the other one goes:
+         * as many CPUs as before, but others.
+         */
         remove_policy(0);
         set_policy(4, "4 5", 1200000, 0, 300);
         set_cpus((int[]){ -1, -1, 950, 100 });

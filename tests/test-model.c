@@ -105,7 +105,10 @@ static void unknown_frequency_of_a_kind(void)
         profile_free(profile);
 }
 
-/* Policy 1 costs what policy 0 does, and one with an error is one: what both used is as sure as if one had. */
+/*
+ * Policy 1 costs what policy 0 does, and one with an error is one:
+ * what both used is as sure as if one had.
+ */
 static void is_as_another(void)
 {
         static const char as[] = "[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 10\n[battery]\nenergy_full_mwh = 10000\n"

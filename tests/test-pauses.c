@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What comes between a night: a virtual device whose user plugs in, whose load ends, which gets too hot, which lies. */
+/*
+ * What comes between a night: a virtual device whose user plugs in,
+ * whose load ends, which gets too hot, which lies.
+ */
 
 #include "watched-night.h"
 
@@ -142,7 +145,10 @@ static void limit_wifi(struct hardware *hardware, double bytes)
         told_bytes = bytes;
 }
 
-/* The hardware's own end is where the plan's is: 4 GB by percent, 500 MB by what is over soon, else what was said. */
+/*
+ * The hardware's own end is where the plan's is:
+ * 4 GB by percent, 500 MB by what is over soon, else what was said.
+ */
 static void moves_no_more_than_planned(void)
 {
         static const struct {

@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Which shipped profile a machine finds: by its firmware's names, in trees of a laptop, a phone and a hostile one. */
+/*
+ * Which shipped profile a machine finds: by its firmware's names,
+ * in trees of a laptop, a phone and a hostile one.
+ */
 
 #include <fcntl.h>
 

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The units of --schedule. With a folder as its argument it writes them there, for test-units to have systemd's own
- * parser read them.
+ * The units of --schedule. With a folder as its argument it writes them there, for test-units to have
+ * systemd's own parser read them.
  */
 
 #include <errno.h>

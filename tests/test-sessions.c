@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What the session manager says of users, asked on a bus of our own where a child answers in its place; and the guard. */
+/*
+ * What the session manager says of users,
+ * asked on a bus of our own where a child answers in its place; and the guard.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -83,7 +86,10 @@ static const sd_bus_vtable session_table[] = {
         SD_BUS_VTABLE_END,
 };
 
-/* A letter and a session's number: "a1" makes c1 active, "A1" makes it not, "s1" makes the next answer of it slow. "c1": never silent. */
+/*
+ * A letter and a session's number: "a1" makes c1 active, "A1" makes it not,
+ * "s1" makes the next answer of it slow. "c1": never silent.
+ */
 static void change(sd_bus *bus, const char *word)
 {
         struct mock *mock = &mocks[word[1] - '0'];
@@ -253,7 +259,10 @@ static double wait_s(struct guard *guard, const char *word, double s)
         return (double)(now_ns() - before) / (double)NS_PER_S;
 }
 
-/* Who wakes the session ends a wait at once and pauses the night for a minute; what our white picture does, does not. */
+/*
+ * Who wakes the session ends a wait at once and pauses the night for a minute;
+ * what our white picture does, does not.
+ */
 static void pauses_the_night(void)
 {
         char dir[] = "/tmp/joulecast-sessions-XXXXXX";

@@ -229,7 +229,10 @@ static void test_in_flight(bool batch)
         machine_remove(&machine);
 }
 
-/* Boost moves the limits: what it made of them is ours, too, and a limit nobody touched comes back with it. */
+/*
+ * Boost moves the limits: what it made of them is ours,
+ * too, and a limit nobody touched comes back with it.
+ */
 static void test_affected(void)
 {
         struct machine machine;
@@ -355,7 +358,10 @@ static void in_tree(const struct machine *machine, const char *path, char buf[25
         snprintf(buf, 256, "%s%s", machine->dir, path);
 }
 
-/* A file on a storage that is mounted when somebody logs in: waited for after a boot, and named when it stays away. */
+/*
+ * A file on a storage that is mounted when somebody logs in:
+ * waited for after a boot, and named when it stays away.
+ */
 static void test_gone_folder(void)
 {
         struct machine machine;

@@ -7,7 +7,10 @@
 
 #include "store-fixture.h"
 
-/* Proportions as time_in_state makes them, with what breaks them: a missing point, any beyond busy, huge numbers. */
+/*
+ * Proportions as time_in_state makes them, with what breaks them:
+ * a missing point, any beyond busy, huge numbers.
+ */
 static void fill_in_shape(struct usage *usage, uint64_t busy_ns, unsigned round)
 {
         usage->have = USAGE_CPU;
@@ -85,7 +88,10 @@ static void one_writer_many_readers(void)
         remove_database();
 }
 
-/* An interval and the names that came with it are there at once, or not at all; and so is one that brings no names. */
+/*
+ * An interval and the names that came with it are there at once,
+ * or not at all; and so is one that brings no names.
+ */
 static void failed_append_leaves_nothing(void)
 {
         struct store *store = open_store(STORE_WRITE);

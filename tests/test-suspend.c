@@ -300,7 +300,10 @@ static void from_samples_to_the_budget(void)
         play(device.store, START + (int64_t)(device.boottime_ns + 30 * HOUR));
         store_close(device.store);
         check_int(profile_save(profile, profile_path), 0);
-        /* Suspended for 48 h, awake without a screen for a minute: standing by is sleeping, at 30 mW and not at 100. */
+        /*
+         * Suspended for 48 h, awake without a screen for a minute:
+         * standing by is sleeping, at 30 mW and not at 100.
+         */
         check_near(reserved_percent(180), 3 * 30 / 100.0, 0.05);
 
         interval_maker_free(device.maker);

@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * From a virtual device through source, sample and interval to energy, with the truth as the profile: on a device
- * without noise, leakage and idle cost the model is exact, so what is measured is what happened, to 1e-6.
+ * From a virtual device through source, sample and interval to energy, with the truth as the
+ * profile: on a device without noise, leakage and idle cost the model is exact, so what is measured
+ * is what happened, to 1e-6.
  */
 
 #include <errno.h>
@@ -159,8 +160,9 @@ static void measured_is_what_happened(void)
 }
 
 /*
- * Apps that come and go between two polls lose nothing: processes are seen once more after their end. The shared part
- * S is split by the busy time of a whole interval, so apps may differ by a little where their mix changes inside it.
+ * Apps that come and go between two polls lose nothing: processes are seen once more after their end.
+ * The shared part S is split by the busy time of a whole interval, so apps may differ by a little where
+ * their mix changes inside it.
  */
 static void nothing_is_lost_between_polls(void)
 {

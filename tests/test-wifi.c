@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the WiFi part reads: switches of radios, routes, connections, and the kernel's answers about stations. */
+/*
+ * What the WiFi part reads: switches of radios, routes,
+ * connections, and the kernel's answers about stations.
+ */
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,7 +29,10 @@ static void make_link(const char *tree, const char *name, const char *target)
         check_int(symlink(target, path), 0);
 }
 
-/* Two radios, a keyboard's switch that blocks WiFi as a whole, and Bluetooth: only the radio's own will do. */
+/*
+ * Two radios, a keyboard's switch that blocks WiFi as a whole,
+ * and Bluetooth: only the radio's own will do.
+ */
 static void finds_the_radio(void)
 {
         char tree[64] = "/tmp/joulecast-test-wifi-XXXXXX", setting[96] = "", small[8];
@@ -172,7 +178,10 @@ static void knows_connections_from_elsewhere(void)
         }
 }
 
-/* From a far end on the link, which goes over any interface; at the end of a table such as a busy machine has. */
+/*
+ * From a far end on the link, which goes over any interface;
+ * at the end of a table such as a busy machine has.
+ */
 static void finds_it_among_thousands(void)
 {
         static const char login[] = "9999: 000080FE000000000000000001000000:0016 000080FE000000000000000002000000:D2F0 01 0:0\n";
@@ -288,7 +297,10 @@ static void finds_what_an_interface_is_made_of(void)
         tree_remove(tree);
 }
 
-/* As the kernel sends them: length, type, payload, padded to four bytes. Little-endian and big-endian machines alike. */
+/*
+ * As the kernel sends them: length, type, payload, padded to four bytes.
+ * Little-endian and big-endian machines alike.
+ */
 struct attribute_text {
         unsigned char bytes[64];
         size_t length;

@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The network load of a calibration, driven by lines on standard input for test-traffic-load: "set RX TX WAKES BYTES",
- * "tend". Each is answered by its result. Arguments: PROGRAM INTERFACE URL PEER, where "-" is none.
+ * The network load of a calibration, driven by lines on standard input for test-traffic-load:
+ * "set RX TX WAKES BYTES", "tend". Each is answered by its result. Arguments: PROGRAM INTERFACE
+ * URL PEER, where "-" is none.
  */
 
 #include "log.h"

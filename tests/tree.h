@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * A machine tree in one file: a line "path TAB content" for each file, with \n, \t and \\ escaped; lines that begin
- * with # are comments. Unpacked into a folder, --machine reads it like a device.
+ * A machine tree in one file: a line "path TAB content" for each file, with \n, \t and \\ escaped; lines that
+ * begin with # are comments. Unpacked into a folder, --machine reads it like a device.
  */
 
 #include <ftw.h>

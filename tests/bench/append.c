@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * append FILE N_POINTS: what storing one poll of 50 active processes costs, each spread over N_POINTS operating
- * points by time_in_state, on a machine with 60 apps. CPU time and bytes written per poll, over 500 polls.
+ * append FILE N_POINTS: what storing one poll of 50 active processes costs, each spread over
+ * N_POINTS operating points by time_in_state, on a machine with 60 apps. CPU time and bytes written
+ * per poll, over 500 polls.
  */
 
 #include <stdio.h>

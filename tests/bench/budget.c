@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * budget PROFILE DATABASE APP CALLER: what an app that asks for its budget waits for, by the public API. The first
- * answer reads the history; the next ones are what a game would ask between two levels.
+ * budget PROFILE DATABASE APP CALLER: what an app that asks for its budget waits for, by the public API. The
+ * first answer reads the history; the next ones are what a game would ask between two levels.
  */
 
 #include <joulecast.h>

@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * fill-store FILE [DAYS]: a usage.db as a poller leaves it after 30 days (or DAYS) of polls every 30 s on a machine
- * with 300 processes of 60 apps, all of which do something in each poll; rolled up as the poller does it.
+ * fill-store FILE [DAYS]: a usage.db as a poller leaves it after 30 days (or DAYS) of polls every
+ * 30 s on a machine with 300 processes of 60 apps, all of which do something in each poll; rolled
+ * up as the poller does it.
  */
 
 #include <stdio.h>

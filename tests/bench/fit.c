@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* fit OBSERVATIONS.db: from one night's observations to a profile, validation included, in CPU time; median of many. */
+/*
+ * fit OBSERVATIONS.db: from one night's observations to a profile,
+ * validation included, in CPU time; median of many.
+ */
 
 #include <gsl/gsl_errno.h>
 #include <stdio.h>

@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What each way to count the network adds to a call, between two network namespaces of ours. Packets are counted
- * where they pass: a datagram at the call that sends it, what TCP sends also later, and what arrives in a softirq.
+ * What each way to count the network adds to a call, between two network namespaces of ours. Packets
+ * are counted where they pass: a datagram at the call that sends it, what TCP sends also later, and
+ * what arrives in a softirq.
  */
 
 #include "bench-hooks.h"

@@ -4,8 +4,8 @@
 /*
  * What the programs add to the work of others: to a switch between two
  * processes, and to calls that send and receive (bench-hooks-net.c). By the kernel's own count (bpf_stats,
- * which includes its two clock reads: what an empty program shows stands first) and, for switches, by the wall, as
- * the median of pairs with and without, in turn.
+ * which includes its two clock reads: what an empty program shows stands first) and, for switches, by the
+ * wall, as the median of pairs with and without, in turn.
  *
  * Usage: bench-hooks [net]
  */

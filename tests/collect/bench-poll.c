@@ -4,8 +4,8 @@
 /*
  * What one poll costs: collect, subtract, store, in one transaction, by each
  * collector in turn in the same process, with a sleep before each so that caches
- * are as cold as they are in a service. CPU time, medians, and ratios to plain /proc. The ratio of the lower quartiles
- * stands beside: on a machine that builds something most polls have new processes to name.
+ * are as cold as they are in a service. CPU time, medians, and ratios to plain /proc. The ratio of the lower
+ * quartiles stands beside: on a machine that builds something most polls have new processes to name.
  *
  * Usage: bench-poll [PROCESSES [POLLS [SLEEP-MS]]]
  */

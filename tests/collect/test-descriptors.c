@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Hundreds of processes and too few descriptors for them: `kept` raises the limit where it may, opens the rest anew at
- * each poll where it may not, and says the same of all. It never takes the descriptors that others need.
+ * Hundreds of processes and too few descriptors for them: `kept` raises the limit where it may, opens
+ * the rest anew at each poll where it may not, and says the same of all. It never takes the
+ * descriptors that others need.
  */
 
 #include <dirent.h>

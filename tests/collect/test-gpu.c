@@ -161,7 +161,10 @@ static void hold_cycles(int pid, uint64_t cycles, uint64_t total)
         put(path, text);
 }
 
-/* Xe tells no times: a quarter of the cycles of ten seconds are 2.5 s. What was before we looked is not known. */
+/*
+ * Xe tells no times: a quarter of the cycles of ten seconds are 2.5 s.
+ * What was before we looked is not known.
+ */
 static void test_cycles(void)
 {
         struct source *source = NULL;

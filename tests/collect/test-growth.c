@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Ten thousand polls, with processes that come and go, take no more memory than a thousand, and no descriptors. */
+/*
+ * Ten thousand polls, with processes that come and go,
+ * take no more memory than a thousand, and no descriptors.
+ */
 
 #include <dirent.h>
 #include <errno.h>

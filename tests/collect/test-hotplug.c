@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A CPU of this machine goes offline for a moment, and comes back whatever happens: collectors go on counting. */
+/*
+ * A CPU of this machine goes offline for a moment,
+ * and comes back whatever happens: collectors go on counting.
+ */
 
 #include <fcntl.h>
 #include <signal.h>

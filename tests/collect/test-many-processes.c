@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * More processes than BPF has records for in one walk (8,192), and than there are descriptors to be kept: each is
- * told of once, with what it used, by all collectors; and so is the end of each that goes, by all that tell of ends.
+ * More processes than BPF has records for in one walk (8,192), and than there are descriptors to be
+ * kept: each is told of once, with what it used, by all collectors; and so is the end of each that goes,
+ * by all that tell of ends.
  */
 
 #include <errno.h>

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What each collector misses of processes that become another program, or that come or go between two polls: all that
- * they ran, who gets it, and what is nobody's. docs/performance.md says the same in words.
+ * What each collector misses of processes that become another program, or that come or go between two polls:
+ * all that they ran, who gets it, and what is nobody's. docs/performance.md says the same in words.
  */
 
 #include <errno.h>

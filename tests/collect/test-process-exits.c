@@ -27,8 +27,8 @@
 #define SHORT_LIVED 1000
 
 /*
- * Taskstats are made at the beginning of an end: what a process still spends on it they miss, some 50 us, and far more
- * with a sanitizer's shadow to unmap. What it did before is there.
+ * Taskstats are made at the beginning of an end: what a process still spends on it they miss, some 50 us, and
+ * far more with a sanitizer's shadow to unmap. What it did before is there.
  */
 static bool only_before_the_end;
 

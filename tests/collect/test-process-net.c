@@ -4,8 +4,8 @@
 /*
  * Network bytes byte for byte, and bursts, between two network namespaces and a
  * veth pair: one end is taken for WiFi or not, the peer has a namespace of its
- * own. Each way to count is forced, and what it does not see is a test too, so that the day it does is noticed:
- * the table of docs/performance.md is `works` below.
+ * own. Each way to count is forced, and what it does not see is a test too, so that the day it does is
+ * noticed: the table of docs/performance.md is `works` below.
  *
  * Usage: test-process-net COLLECTOR calls|functions|packets|sockets
  */
@@ -178,8 +178,8 @@ static bool fork_with_us(void)
 }
 
 /*
- * Swallows what comes to port 7001, sends BYTES to who connects to 7002 and BYTES_UNREAD at 7004, answers datagrams
- * at 7003 and 7006, connects to who asks at 7005.
+ * Swallows what comes to port 7001, sends BYTES to who connects to 7002 and BYTES_UNREAD at 7004, answers
+ * datagrams at 7003 and 7006, connects to who asks at 7005.
  */
 static void be_peer(void)
 {
@@ -465,7 +465,10 @@ static bool has_all(const struct process *process, const struct seen *want, bool
                (wifi ? process->wifi_rx_bytes : process->other_rx_bytes) >= want->received;
 }
 
-/* Told at its exit, by an RCU that may be 10 s late; or what sockets have, some of which may be on its way. */
+/*
+ * Told at its exit, by an RCU that may be 10 s late;
+ * or what sockets have, some of which may be on its way.
+ */
 static const struct process *wait_for(const struct work *work, pid_t pid, bool wifi)
 {
         const struct process *process = NULL;

@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The reading end of a ring, against one in memory that is laid out as the kernel's: every place at which records may end. */
+/*
+ * The reading end of a ring, against one in memory that is laid out as the kernel's:
+ * every place at which records may end.
+ */
 
 #include <errno.h>
 #include <string.h>

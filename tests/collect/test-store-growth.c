@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A hundred thousand polls on a clock of its own, five weeks of a machine with 60 apps of which 50 do something in each
- * poll, and whose processes come and go: what is written for a poll, what a month takes when it is rolled up, and that
- * the memory does not grow.
+ * A hundred thousand polls on a clock of its own, five weeks of a machine with 60 apps of which 50 do
+ * something in each poll, and whose processes come and go: what is written for a poll, what a month takes
+ * when it is rolled up, and that the memory does not grow.
  */
 
 #include <errno.h>

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The service's end of the focus, alone: prints each state as a line of JSON as soon as it is stored, and on a line
- * "poll" of its input reads a sample and prints its events. What the desktop tests look at.
+ * The service's end of the focus, alone: prints each state as a line of JSON as soon as it is stored, and on
+ * a line "poll" of its input reads a sample and prints its events. What the desktop tests look at.
  */
 
 #include <errno.h>

@@ -10,9 +10,9 @@
 #include "fuzz.h"
 
 /*
- * A process of somebody else's says what app it is: by its name, group, arguments, environment, mounts and by its
- * flatpak's file, and as a window. Whatever it says, the id is printable and fits. 0xff stands between the files, as it
- * is in no text; what comes behind the last is the window's id.
+ * A process of somebody else's says what app it is: by its name, group, arguments, environment, mounts and by
+ * its flatpak's file, and as a window. Whatever it says, the id is printable and fits. 0xff stands between
+ * the files, as it is in no text; what comes behind the last is the window's id.
  */
 
 static const char *const files[] = { "proc/9/cgroup", "proc/9/cmdline", "proc/9/environ", "proc/9/mountinfo",

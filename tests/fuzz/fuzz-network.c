@@ -8,8 +8,8 @@
 #include "util.h"
 
 /*
- * What calibrate reads of the network before it turns a radio off: routes, connections, what sshd says, and the station
- * that it is with; all parsers on the same bytes.
+ * What calibrate reads of the network before it turns a radio off: routes, connections, what sshd says, and
+ * the station that it is with; all parsers on the same bytes.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -10,8 +10,8 @@
 #include "util.h"
 
 /*
- * The command line of calibrate, an argument a line, the first the folder it is said in: what is accepted is in its
- * range, and becomes a unit of exactly the lines that a unit has, however the words of it are made.
+ * The command line of calibrate, an argument a line, the first the folder it is said in: what is accepted is
+ * in its range, and becomes a unit of exactly the lines that a unit has, however the words of it are made.
  */
 
 #define ARGUMENTS_MAX 32

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Inside the virtual phone: runs what the suite asks for, over a virtio port. It blocks, since a core of an emulated
- * phone is too dear to be polled with.
+ * Inside the virtual phone: runs what the suite asks for, over a virtio port. It blocks, since a core of an
+ * emulated phone is too dear to be polled with.
  *
  *   from the suite:  ID BYTES\n and that many bytes of shell script; BYTES 0: kill what ID started
  *   to the suite:    ID out BYTES\n and that many bytes of output; ID exit CODE\n

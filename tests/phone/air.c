@@ -2,10 +2,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The far end of the virtual phone's radio, in the access point's own network, mount and process namespaces: tells the
- * physics on the host who is associated and what crossed the air, on a virtio port that nothing else in the phone reads.
- * One JSON line when something changed, at most one in each period. "at" is the phone's boottime in seconds; rx and tx
- * are bytes and packets as the phone would call them. Descriptor 9 is the operstate of the phone's interface.
+ * The far end of the virtual phone's radio, in the access point's own network, mount and process namespaces:
+ * tells the physics on the host who is associated and what crossed the air, on a virtio port that nothing
+ * else in the phone reads. One JSON line when something changed, at most one in each period. "at" is the
+ * phone's boottime in seconds; rx and tx are bytes and packets as the phone would call them. Descriptor 9 is
+ * the operstate of the phone's interface.
  *
  * Usage: air PORT INTERFACE PERIOD_MS
  */
@@ -42,7 +43,10 @@ static uint64_t read_counter(const char *interface, const char *name)
         return value;
 }
 
-/* The phone's own interface, as its kernel has it: a file of sysfs that was opened outside of these namespaces. */
+/*
+ * The phone's own interface, as its kernel has it:
+ * a file of sysfs that was opened outside of these namespaces.
+ */
 static bool is_associated(void)
 {
         char state[16] = "";

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * What the phone's disks moved, as QEMU counts it, over a QMP socket. Asked without waiting for the answer, so that a
- * slow one holds nothing up.
+ * What the phone's disks moved, as QEMU counts it, over a QMP socket. Asked without waiting for the answer,
+ * so that a slow one holds nothing up.
  */
 
 #include <stdbool.h>
@@ -24,5 +24,8 @@ void blocks_close(struct blocks *blocks);
 /* Takes an answer, if one is there, and asks anew. 0; -errno. */
 int blocks_look(struct blocks *blocks);
 
-/* One line of QMP. 1: it was an answer with disks, and they are summed up; 0: something else; -EPROTO: an error. */
+/*
+ * One line of QMP. 1: it was an answer with disks,
+ * and they are summed up; 0: something else; -EPROTO: an error.
+ */
 int blocks_parse(const char *line, uint64_t *read_bytes, uint64_t *write_bytes);

@@ -2,10 +2,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Holds this machine in modes, by lines on standard input, for steps that are about one component and not about a
- * night: "mode RX TX WAKES READ WRITE" with the radio on, MB/s and bursts a second; "off", the same without any WiFi;
- * "look" at what the parts think; "end". Each line is answered by its result; what is said to people goes to standard
- * error. Arguments: JOURNAL [disk=FOLDER] [url=URL] [peer=HOST:PORT] [wifi-limit=BYTES] [write-limit=BYTES]
+ * Holds this machine in modes, by lines on standard input, for steps that are about one component and not
+ * about a night: "mode RX TX WAKES READ WRITE" with the radio on, MB/s and bursts a second; "off", the same
+ * without any WiFi; "look" at what the parts think; "end". Each line is answered by its result; what is said
+ * to people goes to standard error. Arguments: JOURNAL [disk=FOLDER] [url=URL] [peer=HOST:PORT]
+ * [wifi-limit=BYTES] [write-limit=BYTES]
  */
 
 #include <math.h>

@@ -18,6 +18,9 @@ struct options {
 void options_usage(FILE *file);
 int options_parse(int argc, char **argv, struct options *options); /* 0; -EINVAL */
 
-/* The charge that the last power cut left, and how often the phone has started. No file: a new phone. 0; -errno. */
+/*
+ * The charge that the last power cut left, and how often the phone has started.
+ * No file: a new phone. 0; -errno.
+ */
 int state_load(struct options *options, const struct log *log);
 int state_save(const struct options *options, struct world *world);

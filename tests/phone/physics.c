@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The physics of the virtual phone: looks at what QEMU's guest really does, lets a virtual device draw the power for
- * it, and writes what its gauge shows into the registers of the phone's firmware. Nothing in the phone sees more of it
- * than a battery, a charger and a thermometer. Ends when QEMU does.
+ * The physics of the virtual phone: looks at what QEMU's guest really does, lets a virtual device draw the
+ * power for it, and writes what its gauge shows into the registers of the phone's firmware. Nothing in the
+ * phone sees more of it than a battery, a charger and a thermometer. Ends when QEMU does.
  */
 
 #include <errno.h>

@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * QEMU's qtest socket (docs/devel/testing/qtest.rst there): lines such as "readl 0xff000010" or "outb 0x2005 0x1",
- * answered one by one with "OK" and a value. Commands are collected and sent together, so that a look at the phone
- * is one way there and back.
+ * QEMU's qtest socket (docs/devel/testing/qtest.rst there): lines such as "readl 0xff000010" or "outb 0x2005
+ * 0x1", answered one by one with "OK" and a value. Commands are collected and sent together, so that a look
+ * at the phone is one way there and back.
  */
 
 #include <stddef.h>
@@ -33,11 +33,15 @@ void qtest_out_byte(struct qtest *qtest, uint16_t port, uint8_t value);
 void qtest_read_long(struct qtest *qtest, uint64_t address, uint64_t *ret);
 void qtest_write_long(struct qtest *qtest, uint64_t address, uint32_t value);
 
-/* Sends what was collected and waits for the answers. 0; -EPIPE: QEMU is gone; -EPROTO; -ENOBUFS: too much at once. */
+/*
+ * Sends what was collected and waits for the answers.
+ * 0; -EPIPE: QEMU is gone; -EPROTO; -ENOBUFS: too much at once.
+ */
 int qtest_run(struct qtest *qtest);
 
 /*
- * Takes whole lines out of @text: each answer to where it belongs, beginning at *@at. Interrupts that QEMU tells of are
- * passed over. Returns the bytes taken; -EPROTO for a command that failed, or an answer that nobody asked for.
+ * Takes whole lines out of @text: each answer to where it belongs, beginning at *@at. Interrupts that
+ * QEMU tells of are passed over. Returns the bytes taken; -EPROTO for a command that failed, or an
+ * answer that nobody asked for.
  */
 ssize_t qtest_parse(const char *text, size_t length, uint64_t *const *answers, size_t n_answers, size_t *at);

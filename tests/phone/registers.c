@@ -58,8 +58,8 @@ static uint32_t full(const struct registers *registers, const struct world *worl
 }
 
 /*
- * A gauge in mWh has the steps of the shown charge: percent of charge times the energy of a full battery. It is rounded
- * up, so that the percent which Linux works out from it is the gauge's own.
+ * A gauge in mWh has the steps of the shown charge: percent of charge times the energy of a full battery. It
+ * is rounded up, so that the percent which Linux works out from it is the gauge's own.
  */
 static uint32_t remaining(const struct registers *registers, const struct world *world)
 {

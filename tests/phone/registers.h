@@ -3,8 +3,9 @@
 #pragma once
 
 /*
- * The phone's firmware (phone.asl) reads what it shows of battery, charger and temperature from words in the memory of
- * QEMU's pc-testdev, and writes there what Linux wants: the backlight. P-states are bytes at I/O ports.
+ * The phone's firmware (phone.asl) reads what it shows of battery, charger and temperature from
+ * words in the memory of QEMU's pc-testdev, and writes there what Linux wants: the backlight.
+ * P-states are bytes at I/O ports.
  */
 
 #include <stdbool.h>
@@ -70,8 +71,8 @@ struct phone_look {
 int register_find(const char *name);
 
 /*
- * Powered on: unless the phone is running already, everything is set as a phone finds it. @charge: the gauge counts mAh,
- * which needs a device with a voltage curve. 0; -errno.
+ * Powered on: unless the phone is running already, everything is set as a phone finds it. @charge: the gauge
+ * counts mAh, which needs a device with a voltage curve. 0; -errno.
  */
 int registers_open(struct registers *registers, struct qtest *qtest, const struct world *world, bool charge);
 int registers_look(struct registers *registers, size_t n_cpus, struct phone_look *ret);

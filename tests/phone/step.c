@@ -15,7 +15,10 @@
 #define KHZ_PER_P_STATE 100000
 #define VGA_PICTURE 0x20
 
-/* Bytes that came since a look just before would be a rate beyond all devices, which the virtual device refuses. */
+/*
+ * Bytes that came since a look just before would be a rate beyond all devices,
+ * which the virtual device refuses.
+ */
 #define STEP_MIN_NS 5000000
 
 uint64_t physics_now_ns(void)
@@ -105,7 +108,10 @@ int physics_step(struct physics *physics)
                 return err == -ESRCH ? -EPIPE : err;
         load.level_percent = (double)look.backlight;
         load.screen_on = (look.vga & VGA_PICTURE) && look.backlight > 0;
-        /* The time that passed did so at the frequencies of the look before: a change is on average half a step late. */
+        /*
+         * The time that passed did so at the frequencies of the look before:
+         * a change is on average half a step late.
+         */
         memcpy(load.khz, physics->load.khz, sizeof(load.khz));
         err = world_step(&physics->world, dt_ns / 1e9, &load);
         physics->last_ns = now_ns;

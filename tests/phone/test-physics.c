@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The parts of the phone's physics, on what QEMU, Linux and the radio say; and its registers on a QEMU of 64 words. */
+/*
+ * The parts of the phone's physics, on what QEMU, Linux and the radio say;
+ * and its registers on a QEMU of 64 words.
+ */
 
 #include <errno.h>
 #include <pthread.h>

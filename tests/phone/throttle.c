@@ -43,8 +43,8 @@ static int find_root(bool *unified, const char **ret)
 }
 
 /*
- * All of QEMU moves into the parent: with v2 threads can be spread below their process's group only, and timers of the
- * phone are other threads' work.
+ * All of QEMU moves into the parent: with v2 threads can be spread below their process's group only, and
+ * timers of the phone are other threads' work.
  */
 static int make_parent(struct throttle *throttle, const char *root)
 {

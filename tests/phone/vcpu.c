@@ -143,7 +143,10 @@ void vcpus_close(struct vcpus *vcpus)
         vcpus->n = 0;
 }
 
-/* A CPU that never sleeps switches too, where it waits for QEMU's big lock: only the idle part of its switches wakes it. */
+/*
+ * A CPU that never sleeps switches too, where it waits for QEMU's big lock:
+ * only the idle part of its switches wakes it.
+ */
 static double busy_ns(double awake_ns, double switches, double wake_ns, double dt_ns)
 {
         double idle = fmax(0, 1 - awake_ns / dt_ns);

@@ -3,11 +3,12 @@
 #pragma once
 
 /*
- * How busy each CPU of the phone is, as the host sees it: the time in which QEMU's thread of that CPU ("CPU n/TCG",
- * from -name NAME,debug-threads=on) was not asleep, running or waiting for a place to run. A halted CPU sleeps; one
- * that the host keeps waiting, or that is throttled, does not halt, and the phone's own clock calls it busy too. So the
- * host's load and the throttle need no correction. Waking up does: between the host's wake-up and the first
- * instruction of the phone lies QEMU's own work, which a chip has not; VCPU_WAKE_US says how it was measured.
+ * How busy each CPU of the phone is, as the host sees it: the time in which QEMU's thread of that CPU ("CPU
+ * n/TCG", from -name NAME,debug-threads=on) was not asleep, running or waiting for a place to run. A halted
+ * CPU sleeps; one that the host keeps waiting, or that is throttled, does not halt, and the phone's own clock
+ * calls it busy too. So the host's load and the throttle need no correction. Waking up does: between the
+ * host's wake-up and the first instruction of the phone lies QEMU's own work, which a chip has not;
+ * VCPU_WAKE_US says how it was measured.
  */
 
 #include <stdbool.h>
@@ -18,9 +19,10 @@
 #define VCPU_MAX 8
 
 /*
- * Microseconds of each voluntary switch of an idle CPU. Measured against the CPU time that a process in the phone was
- * given, at 10 to 200 wake-ups a second and 1 to 30 % of load: 290 to 780; about half of it the phone's own kernel sees
- * as not idle. With 400 the error stays under 2 % of one CPU, and under 1 % where a process never sleeps.
+ * Microseconds of each voluntary switch of an idle CPU. Measured against the CPU time that a process in
+ * the phone was given, at 10 to 200 wake-ups a second and 1 to 30 % of load: 290 to 780; about half of it
+ * the phone's own kernel sees as not idle. With 400 the error stays under 2 % of one CPU, and under 1 %
+ * where a process never sleeps.
  */
 #define VCPU_WAKE_US 400.0
 

@@ -93,7 +93,10 @@ uint32_t world_max_khz(const struct world *world, size_t cpu)
         return khz;
 }
 
-/* A policy runs as fast as the fastest of its CPUs; what the device has not is the next higher that it has. */
+/*
+ * A policy runs as fast as the fastest of its CPUs;
+ * what the device has not is the next higher that it has.
+ */
 static uint32_t policy_khz(const struct world *world, uint32_t policy, const struct world_load *load)
 {
         uint32_t asked = 0, khz = 0;
@@ -126,7 +129,10 @@ static struct virtual_work *add(struct works *works, const char *component)
         return work;
 }
 
-/* An app for each component is how the device tells what each took: "cpu.0.800000" does all of that policy there. */
+/*
+ * An app for each component is how the device tells what each took:
+ * "cpu.0.800000" does all of that policy there.
+ */
 static void add_cpu(const struct world *world, const struct world_load *load, struct works *works)
 {
         const struct sample *sample = &world->sample;
