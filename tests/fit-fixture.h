@@ -53,7 +53,8 @@ static const struct load loads[] = {
 
 static inline double power(const struct load *load)
 {
-        double mw = BASE + load->read_mb_per_s * READ + load->rx_mb_per_s * WIFI_RX + (load->wifi ? WIFI_ON : 0);
+        double mw = BASE + load->read_mb_per_s * READ + load->rx_mb_per_s * WIFI_RX +
+                    (load->wifi ? WIFI_ON : 0);
 
         if (load->frequency >= 0)
                 mw += active[load->frequency] * load->cores + shared[load->frequency];
@@ -85,7 +86,8 @@ static inline void observe(const struct load *load, size_t i, struct observation
                 .gauge_updates = 5, .refresh_s = 3.5, .temperature_c = NAN,
         };
         snprintf(observation->mode, sizeof(observation->mode), "%s", load->mode);
-        snprintf(observation->kind, sizeof(observation->kind), "%.*s", (int)strcspn(load->mode, "."), load->mode);
+        snprintf(observation->kind, sizeof(observation->kind), "%.*s", (int)strcspn(load->mode, "."),
+                 load->mode);
         fill_usage(load, 20, &observation->usage);
 }
 

@@ -38,7 +38,8 @@ static bool put(int root_fd, const char *name, const char *value)
         return fd >= 0 && dprintf(fd, "%s\n", value) > 0 && renameat(root_fd, "new", root_fd, name + 1) == 0;
 }
 
-static int change_one(struct settings *settings, int root_fd, const char *name, const char *wanted, const char *made)
+static int change_one(struct settings *settings, int root_fd, const char *name, const char *wanted,
+                      const char *made)
 {
         int err = settings_before(settings, name, wanted);
 

@@ -55,7 +55,8 @@ static inline struct sample *after(struct fixture *f, double seconds)
         return &f->sample;
 }
 
-static inline struct process *process(struct sample *sample, pid_t pid, uint64_t start_time, const char *app, uint64_t cpu_ns)
+static inline struct process *process(struct sample *sample, pid_t pid, uint64_t start_time, const char *app,
+                                      uint64_t cpu_ns)
 {
         struct process *process = sample_add_process(sample, false);
 
@@ -89,7 +90,8 @@ static inline void screen(struct sample *sample, const char *app, bool on, uint3
         sample->have |= SAMPLE_SCREEN | (app ? SAMPLE_FOREGROUND : 0);
 }
 
-static inline void event(struct sample *sample, uint64_t boottime_ns, const char *app, bool on, uint32_t brightness)
+static inline void event(struct sample *sample, uint64_t boottime_ns, const char *app, bool on,
+                         uint32_t brightness)
 {
         struct screen_event *event = sample_add_event(sample);
 

@@ -58,7 +58,8 @@ static inline uint64_t draw(void)
         return state;
 }
 
-static inline struct interval_row *add_row(struct interval *interval, pid_t pid, const char *app, enum app_state state)
+static inline struct interval_row *add_row(struct interval *interval, pid_t pid, const char *app,
+                                           enum app_state state)
 {
         struct interval_row *row;
 
@@ -72,11 +73,13 @@ static inline struct interval_row *add_row(struct interval *interval, pid_t pid,
         return row;
 }
 
-static inline void add_alive(struct interval *interval, const char *app, enum app_state state, uint64_t active_ns)
+static inline void add_alive(struct interval *interval, const char *app, enum app_state state,
+                             uint64_t active_ns)
 {
         struct interval_alive *alive;
 
-        util_grow(&interval->alive, &interval->capacity.alive, interval->n_alive + 1, sizeof(*interval->alive));
+        util_grow(&interval->alive, &interval->capacity.alive, interval->n_alive + 1,
+                  sizeof(*interval->alive));
         alive = &interval->alive[interval->n_alive++];
         *alive = (struct interval_alive){ .uid = 1000, .state = state, .active_ns = active_ns };
         snprintf(alive->app, sizeof(alive->app), "%s", app);
@@ -86,7 +89,8 @@ static inline void fill_randomly(struct usage *usage)
 {
         usage->have = USAGE_ALL;
         for (uint32_t i = 0; i < draw() % 5; i++)
-                usage_add_cpu(usage, i % 2 * 4, 300000 + i * 100000, draw() % (30 * NS_PER_S), draw() % NS_PER_S);
+                usage_add_cpu(usage, i % 2 * 4, 300000 + i * 100000, draw() % (30 * NS_PER_S),
+                              draw() % NS_PER_S);
         usage->read_bytes = draw() % 3 ? 0 : draw() % 1000000;
         usage->write_bytes = draw() % 3 ? 0 : draw() >> 30;
         usage->wifi_rx_bytes = draw() % 100000;
@@ -96,7 +100,8 @@ static inline void fill_randomly(struct usage *usage)
                 usage_add_screen(usage, draw() % 2 ? BRIGHTNESS_UNKNOWN : 100, draw() % NS_PER_S);
 }
 
-static inline void make_interval(struct interval *interval, int64_t end_ns, uint64_t elapsed_ns, unsigned n_apps)
+static inline void make_interval(struct interval *interval, int64_t end_ns, uint64_t elapsed_ns,
+                                 unsigned n_apps)
 {
         for (size_t i = 0; i < interval->n_rows; i++)
                 usage_clear(&interval->rows[i].usage);
@@ -146,7 +151,8 @@ static inline int add_up(void *data, const struct store_row *row)
         return usage_add(&sum->usage, row->usage);
 }
 
-static inline struct sum total(struct store *store, int64_t from_ns, int64_t to_ns, enum store_grain grain, const char *app)
+static inline struct sum total(struct store *store, int64_t from_ns, int64_t to_ns, enum store_grain grain,
+                               const char *app)
 {
         const struct store_query query = { from_ns, to_ns, grain, app, -1 };
         struct sum sum = { .last_start_ns = INT64_MIN, .ascending = true };
@@ -168,8 +174,10 @@ static inline bool same(const struct sum *a, const struct sum *b)
 {
         bool equal = a->active_ns == b->active_ns && a->usage.n_cpu == b->usage.n_cpu &&
                      a->usage.n_screen == b->usage.n_screen && a->usage.time_ns == b->usage.time_ns &&
-                     a->usage.read_bytes == b->usage.read_bytes && a->usage.write_bytes == b->usage.write_bytes &&
-                     a->usage.wifi_rx_bytes == b->usage.wifi_rx_bytes && a->usage.wifi_wakes == b->usage.wifi_wakes &&
+                     a->usage.read_bytes == b->usage.read_bytes &&
+                     a->usage.write_bytes == b->usage.write_bytes &&
+                     a->usage.wifi_rx_bytes == b->usage.wifi_rx_bytes &&
+                     a->usage.wifi_wakes == b->usage.wifi_wakes &&
                      a->usage.gpu_busy_ns == b->usage.gpu_busy_ns && a->usage.have == b->usage.have;
 
         for (size_t i = 0; equal && i < a->usage.n_cpu; i++)
@@ -257,7 +265,8 @@ static inline size_t read_sleeps(struct store *store, struct store_sleep *ret)
         return (size_t)(end - ret);
 }
 
-static inline void append_sleep(struct store *store, int64_t end_ns, uint64_t suspend_ns, uint32_t battery_have)
+static inline void append_sleep(struct store *store, int64_t end_ns, uint64_t suspend_ns,
+                                uint32_t battery_have)
 {
         struct interval interval = { .end_realtime_ns = end_ns, .elapsed_ns = suspend_ns + 30 * NS_PER_S,
                                      .suspend_ns = suspend_ns, .battery_have = battery_have, .have = SAMPLE_BATTERY,

@@ -47,7 +47,8 @@ static void put_capacity(uint32_t cpu, unsigned capacity)
         put(path, text);
 }
 
-static void put_policy(uint32_t policy, const char *cpus, unsigned min_khz, unsigned max_khz, const char *list)
+static void put_policy(uint32_t policy, const char *cpus, unsigned min_khz, unsigned max_khz,
+                       const char *list)
 {
         put_attribute(policy, "related_cpus", "%s\n", cpus);
         put_attribute(policy, "cpuinfo_min_freq", "%u\n", min_khz);
@@ -81,7 +82,8 @@ static const char *kinds(void)
         check_int(cpu_list(root_fd, &list, &n), 0);
         text[0] = '\0';
         for (size_t i = 0; i < n; i++)
-                length += (size_t)snprintf(text + length, sizeof(text) - length, i ? " %u" : "%u", list[i].kind);
+                length += (size_t)snprintf(text + length, sizeof(text) - length, i ? " %u" : "%u",
+                                           list[i].kind);
         free(list);
         close(root_fd);
         return text;

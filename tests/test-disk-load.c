@@ -76,7 +76,8 @@ static void names_storages(void)
         /* LVM on LUKS on a partition; RAID of two disks. */
         tree_write(tree, "sys/devices/virtual/block/dm-1/size", "0\n", 2);
         make_link(tree, "sys/devices/virtual/block/dm-1/slaves/dm-0", "../../dm-0");
-        make_link(tree, "sys/devices/virtual/block/dm-0/slaves/nvme0n1p2", "../../../../pci/block/nvme0n1/nvme0n1p2");
+        make_link(tree, "sys/devices/virtual/block/dm-0/slaves/nvme0n1p2",
+                  "../../../../pci/block/nvme0n1/nvme0n1p2");
         make_link(tree, "sys/devices/virtual/block/dm-2/slaves/sda3", "../../../../pci/block/sda/sda3");
         make_link(tree, "sys/devices/virtual/block/dm-2/slaves/sdb", "../../../../pci/block/sdb");
         make_link(tree, "sys/dev/block/253:1", "../../devices/virtual/block/dm-1");

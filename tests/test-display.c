@@ -112,7 +112,8 @@ static int open_part(struct desk *desk)
 {
         const struct machine_hardware machine = { .log = &desk->log };
 
-        return display_part_open(desk->root_fd, desk->has_program ? desk->program : NULL, &machine, &desk->part);
+        return display_part_open(desk->root_fd, desk->has_program ? desk->program : NULL, &machine,
+                                 &desk->part);
 }
 
 static void begin(struct desk *desk)

@@ -33,7 +33,9 @@ static struct focus_message good(void)
 {
         return (struct focus_message){ .magic = FOCUS_MAGIC, .version = FOCUS_VERSION,
                                        .size = sizeof(struct focus_message),
-                                       .have = FOCUS_KNOWN | FOCUS_APP, .boottime_ns = NOW, .app_id = "foot" };
+                                       .have = FOCUS_KNOWN | FOCUS_APP,
+                                       .boottime_ns = NOW,
+                                       .app_id = "foot" };
 }
 
 static void messages(void)

@@ -66,7 +66,8 @@ static char *observation_line(const struct load *load, size_t i)
         observation.steps = 1;
         observation.refresh_s = 10;
         usage_clear(&observation.usage);
-        observation.elapsed_ns = (uint64_t)(1000 * J_PER_PERCENT(BATTERY_MWH) / observation.power_mw * NS_PER_S);
+        observation.elapsed_ns = (uint64_t)(1000 * J_PER_PERCENT(BATTERY_MWH) / observation.power_mw *
+                                            NS_PER_S);
         observation.charge_full_uah = 15000 / 3.8 * 1000;
         observation.voltage_mv = 3800;
         observation.power_mw = NAN;
@@ -120,7 +121,8 @@ static void follow_answers(void)
  * Observations of all modes but those with WiFi, which are left out or not; @next: what is wanted after the
  * last.
  */
-static double follow_without_wifi(struct follow *follow, bool left_out, size_t from, size_t to, char *next, size_t size)
+static double follow_without_wifi(struct follow *follow, bool left_out, size_t from, size_t to, char *next,
+                                  size_t size)
 {
         double width = NAN;
 

@@ -25,7 +25,8 @@ static struct profile *parse(const char *text)
 
 static struct forecast_battery unknown_battery;
 
-static void add(struct history *history, uint64_t poll, const char *app, enum app_state state, const struct usage *usage)
+static void add(struct history *history, uint64_t poll, const char *app, enum app_state state,
+                const struct usage *usage)
 {
         struct store_row row = { .start_ns = (int64_t)S(30 * poll), .end_ns = (int64_t)S(30 * poll + 30), .app = app,
                                  .name = app && *app ? "The Game" : "", .state = state, .usage = usage,
@@ -73,7 +74,8 @@ static void what_it_will_cost(const struct history *history)
         check_int(forecast_app(history, "game", 20, &unknown_battery, &forecast), 0);
         check_near(forecast.energy_j.value, 0.9 * 1200, 1e-6);
         check_near(forecast.percent.value, 0.9 * 1200 / 360, 1e-6);
-        check(forecast.energy_j.low < forecast.energy_j.value && forecast.energy_j.value < forecast.energy_j.high);
+        check(forecast.energy_j.low < forecast.energy_j.value &&
+              forecast.energy_j.value < forecast.energy_j.high);
         check(forecast.energy_j.high - forecast.energy_j.value < 0.1 * forecast.energy_j.value);
         /*
          * with base and the sync at what it draws while the game plays,

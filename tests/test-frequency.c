@@ -156,7 +156,8 @@ static void put_policy(const struct policy *policy)
         }
         strcat(related, "\n");
         strcat(affected, "\n");
-        snprintf(governor, sizeof(governor), "%.*s\n", (int)strcspn(policy->governors, " "), policy->governors);
+        snprintf(governor, sizeof(governor), "%.*s\n", (int)strcspn(policy->governors, " "),
+                 policy->governors);
         put(related, "cpufreq/policy%u/related_cpus", policy->first);
         put(affected, "cpufreq/policy%u/affected_cpus", policy->first);
         put(policy->governors, "cpufreq/policy%u/scaling_available_governors", policy->first);
@@ -364,7 +365,9 @@ static void offline(void)
                 { 0, 2, NULL, 1000000, 2000000, "powersave performance\n", 0 },
                 { 2, 3, NULL, 1000000, 3000000, "powersave performance\n", 1 },
         };
-        const struct mode all = { .name = "all", .policy_khz = { 2000000, 3000000 }, .policy_cores = { 2, 3 } };
+        const struct mode all = { .name = "all",
+                                  .policy_khz = { 2000000, 3000000 },
+                                  .policy_cores = { 2, 3 } };
         struct machine machine;
         char text[64];
 

@@ -22,7 +22,8 @@ static void put(const char *path, const char *text)
 }
 
 /* The folder of a policy is there while one of its CPUs is; its counters begin anew with it. */
-static void set_policy(unsigned policy, const char *cpus, unsigned low_khz, unsigned low_ticks, unsigned high_ticks)
+static void set_policy(unsigned policy, const char *cpus, unsigned low_khz, unsigned low_ticks,
+                       unsigned high_ticks)
 {
         char path[128], text[128];
 
@@ -49,8 +50,8 @@ static void set_cpus(const int *ticks)
 
         for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
                 if (ticks[i] >= 0)
-                        snprintf(text + strlen(text), sizeof(text) - strlen(text), "cpu%d %d 0 0 0 0 0 0 0 0 0\n",
-                                 numbers[i], ticks[i]);
+                        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                                 "cpu%d %d 0 0 0 0 0 0 0 0 0\n", numbers[i], ticks[i]);
         put("proc/stat", text);
 }
 

@@ -147,7 +147,8 @@ static void what_the_machine_did_not_do_no_process_did(void)
                 f.sample.wifi_rx_bytes = i == 2 ? 10 : 0;
                 poll(&f);
                 if (i > 0)
-                        check_int(row(&f, "a", STATE_BACKGROUND)->usage.have & USAGE_WIFI, i == 1 ? USAGE_WIFI : 0);
+                        check_int(row(&f, "a", STATE_BACKGROUND)->usage.have & USAGE_WIFI,
+                                  i == 1 ? USAGE_WIFI : 0);
                 if (i > 0)
                         check_int(f.interval.rows[0].usage.wifi_on_ns, i == 1 ? 15 * S : 30 * S);
         }

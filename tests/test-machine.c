@@ -40,7 +40,8 @@ static void print_battery(FILE *file, const struct battery *battery)
         print_number(file, battery->have & BATTERY_ENERGY_FULL, "energy_full_uwh", battery->energy_full_uwh);
         print_number(file, battery->have & BATTERY_VOLTAGE, "voltage_uv", battery->voltage_uv);
         print_number(file, battery->have & BATTERY_POWER, "power_uw", battery->power_uw);
-        print_number(file, battery->have & BATTERY_TEMPERATURE, "temperature_dc", (uint64_t)battery->temperature_dc);
+        print_number(file, battery->have & BATTERY_TEMPERATURE, "temperature_dc",
+                     (uint64_t)battery->temperature_dc);
         fputc('\n', file);
 }
 
@@ -48,9 +49,9 @@ static void print_process(FILE *file, const struct process *process)
 {
         char comm[64];
 
-        fprintf(file, "process %d: app \"%s\" comm \"%s\" uid %u cpu_ns %llu start %llu", (int)process->pid, process->app,
-                util_printable(process->comm, comm, sizeof(comm)), process->uid, (unsigned long long)process->cpu_ns,
-                (unsigned long long)process->start_time);
+        fprintf(file, "process %d: app \"%s\" comm \"%s\" uid %u cpu_ns %llu start %llu", (int)process->pid,
+                process->app, util_printable(process->comm, comm, sizeof(comm)), process->uid,
+                (unsigned long long)process->cpu_ns, (unsigned long long)process->start_time);
         print_number(file, process->have & PROCESS_DISK, "read", process->read_bytes);
         print_number(file, process->have & PROCESS_DISK, "write", process->write_bytes);
         fputc('\n', file);
@@ -69,8 +70,8 @@ static void print_sample(FILE *file, const struct sample *sample)
                 fprintf(file, clock ? "all the time\n" : "%llu ns\n", (unsigned long long)opp->time_ns);
         }
         for (size_t i = 0; i < sample->n_cores; i++)
-                fprintf(file, "core %u of policy %u: busy %llu ns\n", sample->cores[i].cpu, sample->cores[i].policy,
-                        (unsigned long long)sample->cores[i].busy_ns);
+                fprintf(file, "core %u of policy %u: busy %llu ns\n", sample->cores[i].cpu,
+                        sample->cores[i].policy, (unsigned long long)sample->cores[i].busy_ns);
         fprintf(file, "disk: read %llu write %llu\n", (unsigned long long)sample->read_bytes,
                 (unsigned long long)sample->write_bytes);
         fprintf(file, "wifi: %s rx %llu tx %llu; other: rx %llu tx %llu\n", sample->wifi_on ? "on" : "off",

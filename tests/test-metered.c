@@ -53,7 +53,8 @@ static void serve(void)
         sd_bus *bus = NULL;
 
         if (sd_bus_open_system(&bus) < 0 ||
-            sd_bus_add_object_vtable(bus, NULL, "/org/freedesktop/NetworkManager", NAME, manager_table, NULL) < 0)
+            sd_bus_add_object_vtable(bus, NULL, "/org/freedesktop/NetworkManager", NAME, manager_table,
+                                     NULL) < 0)
                 _exit(1);
         for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
                 char path[64];

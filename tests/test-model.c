@@ -49,7 +49,8 @@ static struct profile *parse(const char *string)
         return profile;
 }
 
-static struct model_energy energy_of(const struct profile *profile, const struct usage *usage, double extra_sd_j)
+static struct model_energy energy_of(const struct profile *profile, const struct usage *usage,
+                                     double extra_sd_j)
 {
         struct model_vector vector = { 0 };
         struct model_energy energy = { .value_j = NAN };

@@ -42,7 +42,8 @@ static void check_all_measured(const struct test *test)
  */
 static void access_point_comes_back(void)
 {
-        struct test calm = { .device = wifi_text }, gauge = { .device = wifi_text }, percent = { .device = wifi_text };
+        struct test calm = { .device = wifi_text }, gauge = { .device = wifi_text },
+                    percent = { .device = wifi_text };
 
         run(&calm, METHOD_GAUGE);
         check_int(calm.hardware.tries, 0);
@@ -100,7 +101,8 @@ static void access_point_stays_away(void)
  */
 static void precision_without_access_point(void)
 {
-        struct test gone = { .device = wifi_text, .stop_percent = 4 }, back = { .device = wifi_text, .stop_percent = 4 };
+        struct test gone = { .device = wifi_text, .stop_percent = 4 },
+                    back = { .device = wifi_text, .stop_percent = 4 };
 
         gone.hardware.away_until_s = 1e9;
         run(&gone, METHOD_PERCENT);

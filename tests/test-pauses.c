@@ -108,7 +108,8 @@ static void load_ends(void)
 
 static void burn_must_run(void)
 {
-        struct test gauge = { .hardware = { .refuses = "burn" } }, percent = { .hardware = { .load_of = "burn" } };
+        struct test gauge = { .hardware = { .refuses = "burn" } },
+                    percent = { .hardware = { .load_of = "burn" } };
 
         run(&gauge, METHOD_GAUGE);
         check_int(gauge.err, -EIO);
@@ -121,7 +122,8 @@ static void burn_must_run(void)
 /* charge_now that is the percentage once more, that stands, and that runs at half the pace. */
 static void charge_lies(void)
 {
-        struct test coarse = { .hardware = { .charge_coarse = true } }, stands = { .hardware = { .charge_share = 1e-9 } },
+        struct test coarse = { .hardware = { .charge_coarse = true } },
+                    stands = { .hardware = { .charge_share = 1e-9 } },
                     stray = { .hardware = { .charge_share = 0.5 } };
 
         run(&coarse, METHOD_TICKS);

@@ -18,7 +18,9 @@ static void phone(struct hardware_description *description, size_t n_policies, s
                                                       .voltage = true, .energy_full_mwh = NAN, .rough_mwh = 15000 };
         description->n_policies = n_policies;
         for (size_t i = 0; i < n_policies; i++) {
-                description->policies[i] = (struct hardware_policy){ .policy = (uint32_t)(4 * i), .n_cpus = 4, .n_khz = n_khz };
+                description->policies[i] = (struct hardware_policy){ .policy = (uint32_t)(4 * i),
+                                                                     .n_cpus = 4,
+                                                                     .n_khz = n_khz };
                 for (size_t k = 0; k < n_khz; k++)
                         description->policies[i].khz[k] = (uint32_t)(300000 + 100000 * k);
         }
@@ -73,15 +75,18 @@ static void has_everything(void)
                 check_int(count(&plan, ROLE_HELD_BACK, "mixed"), 2);
                 check_int(count(&plan, ROLE_BURN, NULL), 1);
                 check_text(plan.modes[plan.burn].mode.name, "burn");
-                check(plan_find(&plan, "display.178") && plan_find(&plan, "display.5") && plan_find(&plan, "display.255"));
+                check(plan_find(&plan, "display.178") && plan_find(&plan, "display.5") &&
+                      plan_find(&plan, "display.255"));
                 /* What has no frequency runs with the CPU idle. */
                 for (size_t i = 0; i < plan.n; i++) {
                         const struct mode *mode = &plan.modes[i].mode;
 
                         check(plan.modes[i].guess_w > 0);
                         check(mode->held_back == (plan.modes[i].role == ROLE_HELD_BACK));
-                        if (!strcmp(mode->kind, "display") || !strcmp(mode->kind, "disk") || !strcmp(mode->kind, "wifi"))
-                                check(!mode->policy_cores[0] && !mode->policy_cores[1] && !mode->policy_cores[2]);
+                        if (!strcmp(mode->kind, "display") || !strcmp(mode->kind, "disk") ||
+                            !strcmp(mode->kind, "wifi"))
+                                check(!mode->policy_cores[0] && !mode->policy_cores[1] &&
+                                      !mode->policy_cores[2]);
                 }
                 plan_clear(&plan);
         }
@@ -244,7 +249,8 @@ static double sure_bytes(const struct hardware_description *description, const s
                 uint32_t times = mode->role == ROLE_BLOCK ? method == METHOD_GAUGE ? passes : 1
                                                           : mode->role == ROLE_HELD_BACK;
 
-                bytes += rate * 1e6 * MIN(times, mode->visits_max) * plan_expected_s(description, method, mode);
+                bytes += rate * 1e6 * MIN(times, mode->visits_max) *
+                         plan_expected_s(description, method, mode);
         }
         return bytes;
 }

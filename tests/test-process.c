@@ -77,7 +77,8 @@ static void uids(void)
 
         for (unsigned i = 0; i < 1000; i++)
                 length += snprintf(text + length, sizeof(text) - (size_t)length, "%u ", 2000000000 + i);
-        check(mkdtemp(dir) && tree_write(dir, "9/status", text, (size_t)length) && tree_write(dir, "8/status", "", 0));
+        check(mkdtemp(dir) && tree_write(dir, "9/status", text, (size_t)length) &&
+              tree_write(dir, "8/status", "", 0));
         fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         check_int(process_read_uid(fd, 9, &uid), 0);
         check_int(uid, 1000);

@@ -123,7 +123,8 @@ static void gauge(void)
         struct runner runner;
         struct plan plan;
 
-        open_quiet("gauge_period_s = 3.5\ngauge_noise_percent = 0.3\ngauge_quantum_mw = 1\n", 90, &hardware, &description);
+        open_quiet("gauge_period_s = 3.5\ngauge_noise_percent = 0.3\ngauge_quantum_mw = 1\n", 90, &hardware,
+                   &description);
         check(description.current_sensor);
         check_int(plan_make(&description, &plan), 0);
         check_int(runner_open(hardware, &description, &no_signal, false, &runner), 0);
@@ -166,7 +167,8 @@ static void gauge_without_noise(void)
 /* Nothing of the mode before may be left in a mean, however slow the gauge is. */
 static void gauge_forgets(void)
 {
-        static const char *const periods[] = { "gauge_period_s = 1\n", "gauge_period_s = 3.5\n", "gauge_period_s = 30\n" };
+        static const char *const periods[] = { "gauge_period_s = 1\n", "gauge_period_s = 3.5\n",
+                                               "gauge_period_s = 30\n" };
 
         for (size_t p = 0; p < ARRAY_SIZE(periods); p++) {
                 struct hardware_description description;
@@ -414,7 +416,9 @@ static void refuses(void)
         refuse_steps(&runner, 3, 3, 1, &observation);
         check_text(observation.rejected, "the level jumped by 3.00 % at once");
 
-        runner.look = (struct look){ .status = BATTERY_CHARGING, .level_percent = 90, .capacity_percent = 90 };
+        runner.look = (struct look){ .status = BATTERY_CHARGING,
+                                     .level_percent = 90,
+                                     .capacity_percent = 90 };
         check_int(refuse_start(&description, &runner.look, METHOD_PERCENT, NULL), -EINVAL);
         runner.look.status = BATTERY_DISCHARGING;
         check_int(refuse_start(&description, &runner.look, METHOD_PERCENT, NULL), 0);

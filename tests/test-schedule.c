@@ -12,13 +12,16 @@
 #include "schedule.h"
 #include "util.h"
 
-static char *const nasty[] = { (char[]){ "--profile" }, (char[]){ "a \"b\" \\ $HOME %h 'c'; d" },
-                               (char[]){ "--wifi-url" }, (char[]){ "http://h/ä?x=1&y=%20" }, (char[]){ "" }, NULL };
+static char *const nasty[] = { (char[]){ "--profile" },  (char[]){ "a \"b\" \\ $HOME %h 'c'; d" },
+                               (char[]){ "--wifi-url" }, (char[]){ "http://h/ä?x=1&y=%20" },
+                               (char[]){ "" },           NULL };
 
 static struct schedule some(void)
 {
-        return (struct schedule){ .program = "/usr/libexec/joulecast/joulecast-calibrate", .working = "/root/a b%",
-                                  .arguments = nasty, .when = 1795224600 };
+        return (struct schedule){ .program = "/usr/libexec/joulecast/joulecast-calibrate",
+                                  .working = "/root/a b%",
+                                  .arguments = nasty,
+                                  .when = 1795224600 };
 }
 
 static void test_service(void)

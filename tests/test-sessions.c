@@ -42,8 +42,8 @@ static int list_sessions(sd_bus_message *message, void *data, sd_bus_error *erro
         int err = sd_bus_message_new_method_return(message, &reply);
 
         if (chatters)
-                sd_bus_emit_signal(sd_bus_message_get_bus(message), LOGIN_PATH, LOGIN ".Manager", "SessionNew",
-                                   "so", mocks[0].id, mocks[0].path);
+                sd_bus_emit_signal(sd_bus_message_get_bus(message), LOGIN_PATH, LOGIN ".Manager",
+                                   "SessionNew", "so", mocks[0].id, mocks[0].path);
         if (err >= 0)
                 err = sd_bus_message_open_container(reply, 'a', "(susso)");
         for (size_t i = 0; err >= 0 && i < ARRAY_SIZE(mocks); i++)
@@ -66,8 +66,8 @@ static const sd_bus_vtable manager_table[] = {
 };
 
 /* Once, longer than anybody waits. */
-static int get_class(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
-                     void *data, sd_bus_error *error)
+static int get_class(sd_bus *bus, const char *path, const char *interface, const char *property,
+                     sd_bus_message *reply, void *data, sd_bus_error *error)
 {
         struct mock *mock = data;
 
@@ -121,7 +121,8 @@ static void change(sd_bus *bus, const char *word)
                 break;
         case 'n':
                 mock->there = mock->active = 1;
-                sd_bus_emit_signal(bus, LOGIN_PATH, LOGIN ".Manager", "SessionNew", "so", mock->id, mock->path);
+                sd_bus_emit_signal(bus, LOGIN_PATH, LOGIN ".Manager", "SessionNew", "so", mock->id,
+                                   mock->path);
                 break;
         default:
                 _exit(1);
@@ -141,7 +142,8 @@ static void serve(int from_fd)
         if (sd_bus_request_name(bus, LOGIN, 0) < 0)
                 _exit(1);
         for (;;) {
-                struct pollfd fds[] = { { .fd = sd_bus_get_fd(bus), .events = POLLIN }, { from_fd, POLLIN, 0 } };
+                struct pollfd fds[] = { { .fd = sd_bus_get_fd(bus), .events = POLLIN },
+                                        { from_fd, POLLIN, 0 } };
                 char word[2];
 
                 while (sd_bus_process(bus, NULL) > 0)
@@ -240,7 +242,9 @@ static int judge(struct guard *guard, double s)
         const struct sample sample = {
                 .boottime_ns = now_ns() + (uint64_t)(s * (double)NS_PER_S),
                 .have = SAMPLE_BATTERY,
-                .battery = { .have = BATTERY_CAPACITY, .status = BATTERY_DISCHARGING, .capacity_percent = 80 },
+                .battery = { .have = BATTERY_CAPACITY,
+                             .status = BATTERY_DISCHARGING,
+                             .capacity_percent = 80 },
         };
         char reason[64] = "";
         int err = guard_judge(guard, &sample, reason, sizeof(reason));

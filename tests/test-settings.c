@@ -555,8 +555,8 @@ static void test_hostile(void)
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 struct journal journal = { 0 };
                 char text[1024];
-                int n = snprintf(text, sizeof(text), "%s[end]\nentries = %u\nchecksum = %016llx\n", cases[i].text,
-                                 cases[i].entries, (unsigned long long)fnv(cases[i].text));
+                int n = snprintf(text, sizeof(text), "%s[end]\nentries = %u\nchecksum = %016llx\n",
+                                 cases[i].text, cases[i].entries, (unsigned long long)fnv(cases[i].text));
                 int err = journal_parse(text, (size_t)n, "case", &machine.log, &journal);
 
                 if (err != (cases[i].good ? 0 : -EBADMSG))

@@ -14,7 +14,9 @@
 static void hostile_names_come_back_printable(void)
 {
         struct store *store = open_store(STORE_WRITE);
-        struct interval interval = { .end_realtime_ns = START, .start_realtime_ns = START - S, .elapsed_ns = NS_PER_S };
+        struct interval interval = { .end_realtime_ns = START,
+                                     .start_realtime_ns = START - S,
+                                     .elapsed_ns = NS_PER_S };
         struct sum sum;
 
         add_row(&interval, 0, "", STATE_BACKGROUND);
@@ -32,7 +34,9 @@ static void hostile_names_come_back_printable(void)
 static void a_flood_of_names_ends_in_one_row(void)
 {
         struct store *store = open_store(STORE_WRITE);
-        struct interval interval = { .end_realtime_ns = START, .start_realtime_ns = START - S, .elapsed_ns = NS_PER_S };
+        struct interval interval = { .end_realtime_ns = START,
+                                     .start_realtime_ns = START - S,
+                                     .elapsed_ns = NS_PER_S };
         struct sum all;
         char app[32];
 

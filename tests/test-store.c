@@ -21,7 +21,8 @@ static void fill_in_shape(struct usage *usage, uint64_t busy_ns, unsigned round)
                         continue;
                 if (round % 7 == 2 && i == 4)
                         part_ns = draw() >> 9;
-                usage_add_cpu(usage, i / 10 * 4, 300000 + i * 100000, part_ns, round % 5 == 3 ? part_ns * 2 : part_ns / 3);
+                usage_add_cpu(usage, i / 10 * 4, 300000 + i * 100000, part_ns,
+                              round % 5 == 3 ? part_ns * 2 : part_ns / 3);
         }
 }
 
@@ -36,7 +37,8 @@ static void shaped_usages_come_back_exactly(void)
                 char app[16];
 
                 snprintf(app, sizeof(app), "app-%u", i);
-                fill_in_shape(&add_row(&interval, 100 + (pid_t)i, app, STATE_BACKGROUND)->usage, draw() % NS_PER_S, i);
+                fill_in_shape(&add_row(&interval, 100 + (pid_t)i, app, STATE_BACKGROUND)->usage,
+                              draw() % NS_PER_S, i);
         }
         for (size_t i = 0; i < interval.n_rows; i++)
                 check_int(usage_add(&want.usage, &interval.rows[i].usage), 0);
@@ -95,7 +97,9 @@ static void one_writer_many_readers(void)
 static void failed_append_leaves_nothing(void)
 {
         struct store *store = open_store(STORE_WRITE);
-        struct interval interval = { .end_realtime_ns = START, .start_realtime_ns = START - S, .elapsed_ns = NS_PER_S };
+        struct interval interval = { .end_realtime_ns = START,
+                                     .start_realtime_ns = START - S,
+                                     .elapsed_ns = NS_PER_S };
 
         add_row(&interval, 0, "", STATE_BACKGROUND);
         check_int(store_append(store, &interval), 0);

@@ -105,7 +105,8 @@ static void look(struct device *device)
         sample->realtime_ns = START + (int64_t)device->boottime_ns + device->step_ns;
         strcpy(sample->boot_id, "one");
         sample->have = SAMPLE_BATTERY;
-        sample->battery = (struct battery){ .have = BATTERY_ENERGY_NOW | BATTERY_ENERGY_FULL, .status = device->status,
+        sample->battery = (struct battery){ .have = BATTERY_ENERGY_NOW | BATTERY_ENERGY_FULL,
+                                            .status = device->status,
                                             .energy_now_uwh = (uint64_t)device->energy_uwh,
                                             .energy_full_uwh = 10000000 };
         err = interval_make(device->maker, sample, &device->interval);
@@ -142,7 +143,8 @@ static size_t count_sleeps(struct store *store, struct suspend_power *power)
 static void play(struct store *store, int64_t from_ns)
 {
         for (int i = 1; i <= 120; i++) {
-                struct interval interval = { .end_realtime_ns = from_ns + i * 60 * (int64_t)S, .elapsed_ns = 60 * S };
+                struct interval interval = { .end_realtime_ns = from_ns + i * 60 * (int64_t)S,
+                                             .elapsed_ns = 60 * S };
                 const char *const apps[] = { "", "game" };
 
                 interval.start_realtime_ns = interval.end_realtime_ns - 60 * (int64_t)S;
@@ -226,7 +228,8 @@ static void cost_takes_the_sleeps_too(bool profile_says)
         struct profile *profile = make_profile();
 
         if (profile_says)
-                profile_add(profile, &(struct coefficient){ .term = TERM_SUSPEND, .value = 60, .standard_error = 1 });
+                profile_add(profile,
+                            &(struct coefficient){ .term = TERM_SUSPEND, .value = 60, .standard_error = 1 });
         check_int(profile_save(profile, profile_path), 0);
         check_int(store_open(database, STORE_WRITE, NULL, &device.store), 0);
         check_int(interval_maker_new(&device.maker), 0);

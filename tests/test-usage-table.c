@@ -71,7 +71,8 @@ static void bad_tables_are_named(void)
                 struct usage_table *table = NULL;
 
                 said[0] = '\0';
-                check_int(usage_table_parse(cases[i].text, strlen(cases[i].text), "t", &log, &table), -EINVAL);
+                check_int(usage_table_parse(cases[i].text, strlen(cases[i].text), "t", &log, &table),
+                          -EINVAL);
                 check(table == NULL);
                 check_text(said, cases[i].sentence);
         }

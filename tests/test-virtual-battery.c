@@ -11,7 +11,8 @@
 /* Joules are volts times coulombs, step by step; and V = OCV - I*R holds at every look. */
 static void test_battery(void)
 {
-        struct virtual_device *device = open_device(PLAIN VOLTAGE "resistance_mohm = 200\n", VIRTUAL_SIMULATE, 1, 100);
+        struct virtual_device *device = open_device(PLAIN VOLTAGE "resistance_mohm = 200\n", VIRTUAL_SIMULATE,
+                                                    1, 100);
         struct sample sample = { 0 };
         struct virtual_truth truth, before;
         double full_c = 36000 / 3.7, sum_j = 0;

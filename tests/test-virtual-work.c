@@ -42,7 +42,8 @@ static void test_daemons(void)
  */
 static void test_rates(void)
 {
-        struct virtual_device *device = open_device(PLAIN "rate_variation_percent = 10\n", VIRTUAL_SIMULATE, 5, 100);
+        struct virtual_device *device = open_device(PLAIN "rate_variation_percent = 10\n", VIRTUAL_SIMULATE,
+                                                    5, 100);
         struct virtual_work work = { .app = "copy", .read_mb_per_s = 1, .write_mb_per_s = 1 };
         struct sample sample = { 0 };
         struct virtual_truth truth;

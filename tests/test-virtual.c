@@ -19,8 +19,8 @@ static void test_formula(void)
         check_near(virtual_truth_power_w(device), 0.12 + 0.03 + 0.55, 1e-12);
         check_int(virtual_set_work(device, &game, 1), 0);
         base_w = 0.1 + 0.02 * (1 - any) + 0.03;
-        app_w = (0.08 + 0.02) * any + 0.5 * 1.8 + 0.55 + 0.5 * 0.006 + 0.25 * 0.025 + 0.125 * 0.35 + 0.0625 * 0.55 +
-                0.1 * 0.12 + 0.5 * 0.9;
+        app_w = (0.08 + 0.02) * any + 0.5 * 1.8 + 0.55 + 0.5 * 0.006 + 0.25 * 0.025 + 0.125 * 0.35 +
+                0.0625 * 0.55 + 0.1 * 0.12 + 0.5 * 0.9;
         check_near(virtual_truth_power_w(device), base_w + app_w, 1e-12);
         run(device, 1000);
         virtual_truth_read(device, &truth);
@@ -152,7 +152,8 @@ static void test_effects(void)
 static void test_refusals(void)
 {
         struct virtual_device *device = open_device(PLAIN, VIRTUAL_SIMULATE, 1, 90);
-        struct virtual_work work[2] = { { .app = "one", .foreground = true }, { .app = "two", .foreground = true } };
+        struct virtual_work work[2] = { { .app = "one", .foreground = true },
+                                        { .app = "two", .foreground = true } };
         _cleanup_(profile_freep) struct profile *truth = NULL;
         struct virtual_device *none = NULL;
 

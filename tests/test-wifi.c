@@ -115,7 +115,8 @@ static void finds_the_default_routes(void)
                 check_int(is_default_by(cases[i].lines, NULL, "wlan0"), cases[i].wlan);
                 check_int(is_default_by(cases[i].lines, NULL, "eth0"), cases[i].eth);
         }
-        check(is_default_by(HEAD, six, "wlan0") && !is_default_by(HEAD, six, "eth0") && !is_default_by(HEAD, six, "lo"));
+        check(is_default_by(HEAD, six, "wlan0") && !is_default_by(HEAD, six, "eth0") &&
+              !is_default_by(HEAD, six, "lo"));
 }
 
 /* With thousands of networks of containers, or all of the Internet's. */
@@ -247,7 +248,8 @@ static void reads_routes(void)
         struct {
                 struct nlmsghdr header;
                 struct nlmsgerr error;
-        } refusal = { { .nlmsg_len = sizeof(refusal), .nlmsg_type = NLMSG_ERROR }, { .error = -ENETUNREACH } };
+        } refusal = { { .nlmsg_len = sizeof(refusal), .nlmsg_type = NLMSG_ERROR },
+                      { .error = -ENETUNREACH } };
         unsigned index = 0;
 
         check_int(route_parse(&answer, sizeof(answer), &index), 0);
@@ -363,7 +365,8 @@ static void names_power_save(void)
         check_text(name, "nl80211:wlan0/power_save");
         check_int(power_save_name("wlan0", small, sizeof(small)), -ENAMETOOLONG);
         check(attribute_find(name) != NULL);
-        check(attribute_writable(attribute_find(name), "1") && !attribute_writable(attribute_find(name), "2"));
+        check(attribute_writable(attribute_find(name), "1") &&
+              !attribute_writable(attribute_find(name), "2"));
         check(!attribute_find("nl80211:wlan0/txpower") && !attribute_find("nl80211:a/b/power_save"));
         check_int(power_save_medium.read(-1, "nl80211:nowhere0/power_save", value, sizeof(value)), -ENOENT);
         check_int(power_save_medium.write(-1, "nl80211:nowhere0/power_save", "1"), -ENOENT);

@@ -30,14 +30,15 @@ int main(int argc, char **argv)
         if (argc != 5)
                 return 2;
         signal(SIGPIPE, SIG_IGN);
-        err = traffic_load_open(&(struct traffic_where){ argv[1], argv[2], given(argv[3]), given(argv[4]) }, &log, &load);
+        err = traffic_load_open(&(struct traffic_where){ argv[1], argv[2], given(argv[3]), given(argv[4]) },
+                                &log, &load);
         printf("%d\n", err);
         while (!err && fflush(stdout) == 0 && fgets(line, sizeof(line), stdin)) {
                 struct traffic_job job = { 0 };
                 double most = 0;
 
-                if (sscanf(line, "set %lf %lf %lf %lf", &job.rx_bytes_per_s, &job.tx_bytes_per_s, &job.wakes_per_s,
-                           &most) == 4)
+                if (sscanf(line, "set %lf %lf %lf %lf", &job.rx_bytes_per_s, &job.tx_bytes_per_s,
+                           &job.wakes_per_s, &most) == 4)
                         printf("%d\n", traffic_load_set(load, &job, most));
                 else
                         printf("%d\n", traffic_load_tend(load));

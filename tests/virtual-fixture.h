@@ -46,7 +46,8 @@ static inline void print_log(void *data, enum log_level level, const char *sente
 
 static const struct log log_all = { .handler = print_log };
 
-static inline struct virtual_device *open_device(const char *text, enum virtual_stream stream, uint64_t seed, double percent)
+static inline struct virtual_device *open_device(const char *text, enum virtual_stream stream, uint64_t seed,
+                                                 double percent)
 {
         _cleanup_(profile_freep) struct profile *truth = NULL;
         struct virtual_device *device = NULL;

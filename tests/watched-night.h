@@ -91,7 +91,8 @@ static inline int may_go_on(struct hardware *hardware, const struct sample *samp
                 snprintf(reason, size, "the charger is plugged in");
                 return self->answer;
         }
-        if (self->load_of && strcmp(self->mode, self->load_of) == 0 && sample->boottime_ns > self->held_ns + 10 * NS_PER_S) {
+        if (self->load_of && strcmp(self->mode, self->load_of) == 0 &&
+            sample->boottime_ns > self->held_ns + 10 * NS_PER_S) {
                 snprintf(reason, size, "its load ended");
                 return -EIO;
         }
@@ -118,7 +119,8 @@ static inline int read_sample(struct hardware *hardware, struct sample *sample)
         if (!err && self->losses > 0 && strcmp(self->mode, self->loses) == 0)
                 sample->wifi_on = false;
         if (!err && self->charge_coarse)
-                sample->battery.charge_now_uah = sample->battery.charge_full_uah * sample->battery.capacity_percent / 100;
+                sample->battery.charge_now_uah = sample->battery.charge_full_uah *
+                                                 sample->battery.capacity_percent / 100;
         return err;
 }
 
@@ -261,6 +263,7 @@ static inline size_t count(const struct test *test, const char *mode, const char
         size_t n = 0;
 
         for (size_t i = 0; i < test->n; i++)
-                n += (!mode || strcmp(test->list[i].mode, mode) == 0) && strcmp(test->list[i].rejected, rejected) == 0;
+                n += (!mode || strcmp(test->list[i].mode, mode) == 0) &&
+                     strcmp(test->list[i].rejected, rejected) == 0;
         return n;
 }

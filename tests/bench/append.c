@@ -32,7 +32,8 @@ static uint64_t draw(uint64_t below)
 }
 
 /* The machine moves on by 30 s; every process by a few ticks of 10 ms, 50 of them at least by one. */
-static void make_sample(struct sample *sample, uint64_t poll, size_t n_points, uint64_t *time_ns, uint64_t *cpu_ns)
+static void make_sample(struct sample *sample, uint64_t poll, size_t n_points, uint64_t *time_ns,
+                        uint64_t *cpu_ns)
 {
         sample_reset(sample);
         sample->boottime_ns = sample->monotonic_ns = (poll + 1) * 30 * NS_PER_S;
@@ -79,7 +80,8 @@ int main(int argc, char **argv)
         struct interval_maker *maker = NULL;
         struct interval interval = { 0 };
         struct sample sample = { 0 };
-        uint64_t n_points = 0, time_ns[64] = { 0 }, cpu_ns[N_APPS] = { 0 }, append_ns = 0, fold_ns = 0, bytes = 0;
+        uint64_t n_points = 0, time_ns[64] = { 0 }, cpu_ns[N_APPS] = { 0 }, append_ns = 0, fold_ns = 0,
+                 bytes = 0;
         size_t rows = 0;
 
         if (argc != 3 || util_parse_u64(argv[2], &n_points) < 0 || n_points < 1 || n_points > 64)

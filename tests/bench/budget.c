@@ -29,8 +29,8 @@ static int compare(const void *a, const void *b)
         return one < other ? -1 : one > other;
 }
 
-static int ask(const struct joulecast_profile *profile, struct joulecast_usage *usage, const struct joulecast_plan *plan,
-               double *minutes)
+static int ask(const struct joulecast_profile *profile, struct joulecast_usage *usage,
+               const struct joulecast_plan *plan, double *minutes)
 {
         struct joulecast_budget *budget = NULL;
         int err = joulecast_budget_new(profile, usage, plan, &budget);
@@ -71,8 +71,8 @@ static int measure(struct joulecast_context *context, char **argv)
         }
         qsort(took_ms, ANSWERS, sizeof(took_ms[0]), compare);
         if (err == 0)
-                printf("a budget through the API (median of %d)             %9.3f ms   goal 1 ms   %s\n", ANSWERS,
-                       took_ms[ANSWERS / 2], took_ms[ANSWERS / 2] < 1 ? "met" : "MISSED");
+                printf("a budget through the API (median of %d)             %9.3f ms   goal 1 ms   %s\n",
+                       ANSWERS, took_ms[ANSWERS / 2], took_ms[ANSWERS / 2] < 1 ? "met" : "MISSED");
         joulecast_plan_free(plan);
         joulecast_usage_free(usage);
         joulecast_profile_free(profile);

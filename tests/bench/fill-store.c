@@ -33,8 +33,8 @@ static uint64_t draw(uint64_t below)
 
 static void fill_row(struct interval_row *row, unsigned process)
 {
-        static const uint32_t khz[] = { 245000, 384000, 460800, 499200, 576000, 614400, 652800, 691200, 768000, 806400,
-                                        844800, 998400 };
+        static const uint32_t khz[] = { 245000, 384000, 460800, 499200, 576000, 614400,
+                                        652800, 691200, 768000, 806400, 844800, 998400 };
 
         usage_clear(&row->usage);
         *row = (struct interval_row){ .pid = (pid_t)(1000 + process), .start_time = process, .uid = 1000 };
@@ -100,7 +100,8 @@ int main(int argc, char **argv)
         }
         err = store_open(argv[1], STORE_WRITE, NULL, &store);
         if (!err)
-                err = fill(store, &interval, ((int64_t)time(NULL) - (int64_t)days * 86400) * (int64_t)NS_PER_S,
+                err = fill(store, &interval,
+                           ((int64_t)time(NULL) - (int64_t)days * 86400) * (int64_t)NS_PER_S,
                            (unsigned)days * 86400 / POLL_S);
         for (unsigned i = 0; i <= N_PROCESSES; i++)
                 usage_clear(&rows[i].usage);

@@ -49,8 +49,8 @@ static int measure(const struct observation_run *run, const struct observation *
                 }
         }
         qsort(took_ms, FITS, sizeof(took_ms[0]), compare);
-        printf("one fit of %3zu observations, %-8s                      %9.1f ms   goal     10 ms   %s\n", n, run->method,
-               took_ms[FITS / 2], took_ms[FITS / 2] <= 10 ? "met" : "MISSED");
+        printf("one fit of %3zu observations, %-8s                      %9.1f ms   goal     10 ms   %s\n", n,
+               run->method, took_ms[FITS / 2], took_ms[FITS / 2] <= 10 ? "met" : "MISSED");
         return 0;
 }
 

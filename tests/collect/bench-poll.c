@@ -194,14 +194,15 @@ static void compare_to_pidstat(double reference_us, const char *name)
                 sample_us[i] = (long_us - short_us) / 8;
         }
         middle_us = median(sample_us, PIDSTAT_PAIRS);
-        printf("%-28s %9s %9.0f   a poll of \"%s\" is 1 in %.1f of it\n", "a sample of pidstat -dru", "", middle_us,
-               name, middle_us / reference_us);
+        printf("%-28s %9s %9.0f   a poll of \"%s\" is 1 in %.1f of it\n", "a sample of pidstat -dru", "",
+               middle_us, name, middle_us / reference_us);
 }
 
 int main(int argc, char **argv)
 {
         int n = argc > 1 ? atoi(argv[1]) : 500, polls = argc > 2 ? atoi(argv[2]) : 20;
-        int sleep_ms = argc > 3 ? atoi(argv[3]) : 1000, root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int sleep_ms = argc > 3 ? atoi(argv[3]) : 1000,
+            root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         double reference, calm_reference = 0, last = 0;
 
         polls = MIN(MAX(polls, 1), POLLS_MAX);
@@ -219,8 +220,8 @@ int main(int argc, char **argv)
                         poll_once(&candidates[i], poll);
                 }
         }
-        printf("%-28s %9s %9s %9s %9s %9s %6s %9s %6s %6s\n", "collector", "processes", "poll us", "collect", "subtract",
-               "ratio", "1 in", "calm us", "1 in", "rows");
+        printf("%-28s %9s %9s %9s %9s %9s %6s %9s %6s %6s\n", "collector", "processes", "poll us", "collect",
+               "subtract", "ratio", "1 in", "calm us", "1 in", "rows");
         reference = 0;
         for (size_t i = 0; i < n_candidates; i++) {
                 struct candidate *candidate = &candidates[i];
@@ -232,9 +233,9 @@ int main(int argc, char **argv)
                 }
                 last = whole;
                 printf("%-28s %9zu %9.0f %9.0f %9.0f %9.4f %6.1f %9.0f %6.1f %6zu\n", candidate->name,
-                       candidate->n_processes, whole,
-                       median(candidate->collect_us, polls), median(candidate->subtract_us, polls), whole / reference,
-                       reference / whole, calm, calm_reference / calm, candidate->n_rows);
+                       candidate->n_processes, whole, median(candidate->collect_us, polls),
+                       median(candidate->subtract_us, polls), whole / reference, reference / whole, calm,
+                       calm_reference / calm, candidate->n_rows);
         }
         fflush(stdout);
         compare_to_pidstat(last, candidates[n_candidates - 1].name);

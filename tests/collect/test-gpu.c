@@ -156,7 +156,8 @@ static void hold_cycles(int pid, uint64_t cycles, uint64_t total)
         char path[256], text[160];
 
         snprintf(path, sizeof(path), "proc/%d/fdinfo/9", pid);
-        snprintf(text, sizeof(text), "drm-driver: xe\ndrm-client-id: 1\ndrm-cycles-rcs: %llu\ndrm-total-cycles-rcs: %llu\n",
+        snprintf(text, sizeof(text),
+                 "drm-driver: xe\ndrm-client-id: 1\ndrm-cycles-rcs: %llu\ndrm-total-cycles-rcs: %llu\n",
                  (unsigned long long)cycles, (unsigned long long)total);
         put(path, text);
 }

@@ -92,8 +92,8 @@ int main(int argc, char **argv)
                         early_fds = descriptors();
                 }
         }
-        fprintf(stderr, "%s: %llu kB of our own after %d polls, %llu kB after %d\n", name, (unsigned long long)early_kb,
-                POLLS / 10, (unsigned long long)anonymous_kb(), POLLS);
+        fprintf(stderr, "%s: %llu kB of our own after %d polls, %llu kB after %d\n", name,
+                (unsigned long long)early_kb, POLLS / 10, (unsigned long long)anonymous_kb(), POLLS);
         check(anonymous_kb() <= early_kb + early_kb / 4);
         check(descriptors() <= early_fds + early_fds / 4);
         sources_close(&sources);

@@ -303,7 +303,8 @@ int main(void)
         if (!start_children(go[0], told[1]))
                 return 77;
         for (size_t i = 0; all_collectors[i].name; i++) {
-                int err = collector_open(all_collectors, all_collectors[i].name, &options, &sources[n_sources]);
+                int err = collector_open(all_collectors, all_collectors[i].name, &options,
+                                         &sources[n_sources]);
 
                 fprintf(stderr, "%s: %s\n", all_collectors[i].name, err ? strerror(-err) : "loaded");
                 n_sources += !err;

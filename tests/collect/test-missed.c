@@ -121,7 +121,8 @@ static void becomes_another(bool told)
         wait_for(done[0]);
         poll_once();
         check_near((double)ran_of("missed-first"), told ? (double)AFTER_NS : 0, (double)NEAR_NS);
-        check_near((double)ran_of("missed-second"), (double)(told ? BEFORE_NS : AFTER_NS + BEFORE_NS), (double)NEAR_NS);
+        check_near((double)ran_of("missed-second"), (double)(told ? BEFORE_NS : AFTER_NS + BEFORE_NS),
+                   (double)NEAR_NS);
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
 }

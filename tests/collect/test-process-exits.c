@@ -226,7 +226,8 @@ static void test_lost(void)
 int main(int argc, char **argv)
 {
         const struct log log = { hear_of_lost, NULL };
-        struct collector_options options = { .root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), .log = &log };
+        struct collector_options options = { .root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+                                             .log = &log };
         const char *name = argc > 1 ? argv[1] : "bpf";
         int err = collector_open(all_collectors, name, &options, &source);
 

@@ -351,7 +351,8 @@ static void tcp_short(void)
 
 static void loopback(void)
 {
-        int server = listen_at("127.0.0.1", 7009, SOCK_STREAM), fd = connect_to("127.0.0.1", 7009, SOCK_STREAM);
+        int server = listen_at("127.0.0.1", 7009, SOCK_STREAM),
+            fd = connect_to("127.0.0.1", 7009, SOCK_STREAM);
         int other = accept(server, NULL, NULL), pair[2];
 
         write_all(fd, 10000);
@@ -499,7 +500,8 @@ static void check_work(const struct work *work, pid_t pid, bool wifi)
         check(process);
         if (!process)
                 return;
-        fprintf(stderr, "%s (%s): sent %llu, received %llu, bursts %llu\n", work->name, wifi ? "wifi" : "other",
+        fprintf(stderr, "%s (%s): sent %llu, received %llu, bursts %llu\n", work->name,
+                wifi ? "wifi" : "other",
                 (unsigned long long)(wifi ? process->wifi_tx_bytes : process->other_tx_bytes),
                 (unsigned long long)(wifi ? process->wifi_rx_bytes : process->other_rx_bytes),
                 (unsigned long long)process->wifi_wakes);

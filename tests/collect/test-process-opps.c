@@ -170,7 +170,8 @@ static void note(struct running *running, const size_t *at)
         for (size_t i = 0; i < ARRAY_SIZE(works); i++) {
                 uint64_t now_ns = clock_ns(running[i].clock);
 
-                running[i].want[3 * (size_t)works[i].cpu + at[works[i].cpu]] += (double)(now_ns - running[i].last_ns);
+                running[i].want[3 * (size_t)works[i].cpu + at[works[i].cpu]] += (double)(now_ns -
+                                                                                         running[i].last_ns);
                 running[i].last_ns = now_ns;
         }
 }
@@ -205,8 +206,8 @@ static void check_policies(const uint64_t *before_ns, uint64_t wall_ns)
                         busy += (double)sample.opps[i].busy_ns;
                 }
                 any -= (double)before_ns[p];
-                fprintf(stderr, "policy %zu: any %.1f ms, busy %.1f ms, wall %.1f ms\n", p, any / 1e6, busy / 1e6,
-                        (double)wall_ns / 1e6);
+                fprintf(stderr, "policy %zu: any %.1f ms, busy %.1f ms, wall %.1f ms\n", p, any / 1e6,
+                        busy / 1e6, (double)wall_ns / 1e6);
                 check_near(any, (double)wall_ns, 0.03 * (double)wall_ns); /* we look at the clock when we get the CPU */
                 check(busy >= any);
         }
@@ -214,7 +215,8 @@ static void check_policies(const uint64_t *before_ns, uint64_t wall_ns)
 
 static void run(void)
 {
-        static const size_t steps[][2] = { { 0, 0 }, { 1, 0 }, { 2, 1 }, { 0, 2 }, { 1, 2 }, { 2, 0 }, { 1, 1 } };
+        static const size_t steps[][2] = { { 0, 0 }, { 1, 0 }, { 2, 1 }, { 0, 2 },
+                                           { 1, 2 }, { 2, 0 }, { 1, 1 } };
         struct running running[ARRAY_SIZE(works)] = { 0 };
         uint64_t begin_ns, before_ns[2] = { 0 };
         size_t at[2] = { 0, 0 };

@@ -105,7 +105,9 @@ static int watch(const char *tree)
         _cleanup_close_ int root_fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         struct sample sample = {
                 .have = SAMPLE_BATTERY,
-                .battery = { .have = BATTERY_CAPACITY, .status = BATTERY_DISCHARGING, .capacity_percent = 80 },
+                .battery = { .have = BATTERY_CAPACITY,
+                             .status = BATTERY_DISCHARGING,
+                             .capacity_percent = 80 },
         };
         char reason[64], line[32], told[64] = "?";
         struct guard *guard = NULL;

@@ -34,7 +34,8 @@ static void check_again(const struct journal *journal)
 
         fuzz_assert(text && journal_parse(text, length, "again", NULL, &again) == 0);
         fuzz_assert(again.n == journal->n);
-        fuzz_assert(journal->n == 0 || memcmp(again.entries, journal->entries, again.n * sizeof(*again.entries)) == 0);
+        fuzz_assert(journal->n == 0 ||
+                    memcmp(again.entries, journal->entries, again.n * sizeof(*again.entries)) == 0);
         journal_clear(&again);
 }
 

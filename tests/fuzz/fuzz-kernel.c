@@ -49,7 +49,8 @@ static void gpu(const char *text)
         struct gpu_client client;
 
         if (gpu_parse_fdinfo(text, &client))
-                fuzz_assert(memchr(client.device, '\0', sizeof(client.device)) && !strpbrk(client.device, " \t\n"));
+                fuzz_assert(memchr(client.device, '\0', sizeof(client.device)) &&
+                            !strpbrk(client.device, " \t\n"));
 }
 
 static void process(const uint8_t *data, size_t size, const char *text)

@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct question question;
 
         if (question_parse((const char *)data, size, &question, error) < 0) {
-                fuzz_assert(*error && strcmp(util_printable(error, printable, sizeof(printable)), error) == 0);
+                fuzz_assert(*error &&
+                            strcmp(util_printable(error, printable, sizeof(printable)), error) == 0);
                 return 0;
         }
         fuzz_assert(question.ask != ASK_NOTHING && question.from_ns < question.to_ns);

@@ -101,7 +101,8 @@ int blocks_look(struct blocks *blocks)
 
         if (blocks->fd < 0)
                 return 0;
-        n = recv(blocks->fd, blocks->text + blocks->length, sizeof(blocks->text) - blocks->length, MSG_DONTWAIT);
+        n = recv(blocks->fd, blocks->text + blocks->length, sizeof(blocks->text) - blocks->length,
+                 MSG_DONTWAIT);
         if (n == 0)
                 return -EPIPE;
         if (n < 0)

@@ -18,7 +18,8 @@
 #include "hardware.h"
 #include "log.h"
 
-static void parse(int argc, char **argv, struct machine_hardware *machine, const char **disk, double *wifi_limit_bytes)
+static void parse(int argc, char **argv, struct machine_hardware *machine, const char **disk,
+                  double *wifi_limit_bytes)
 {
         for (int i = 2; i < argc; i++) {
                 const char *value = strchr(argv[i], '=');
@@ -78,8 +79,8 @@ int main(int argc, char **argv)
         if (!err)
                 err = hardware->ops->describe(hardware, &description);
         if (!err)
-                printf("disks=%zu wifi=%d rx=%d tx=%d\n", description.n_disks, description.wifi, description.wifi_rx,
-                       description.wifi_tx);
+                printf("disks=%zu wifi=%d rx=%d tx=%d\n", description.n_disks, description.wifi,
+                       description.wifi_rx, description.wifi_tx);
         if (!err)
                 hardware->ops->limit_wifi(hardware, wifi_limit_bytes);
         if (!err && hardware->ops->begin)

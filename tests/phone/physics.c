@@ -27,7 +27,8 @@ static int check_gauge(const struct physics *physics, const struct options *opti
 {
         if (!options->charge || physics->world.truth->virtual_device.n_voltage > 0)
                 return 0;
-        log_error(&log_all, "%s: --charge needs a device with a voltage curve (voltage_mv.PERCENT)", options->device);
+        log_error(&log_all, "%s: --charge needs a device with a voltage curve (voltage_mv.PERCENT)",
+                  options->device);
         return -EINVAL;
 }
 
@@ -44,7 +45,8 @@ static int open_phone(struct physics *physics, const struct options *options)
         if (!err)
                 err = vcpus_open(&physics->vcpus, pid);
         if (err == -ENODEV)
-                log_error(&log_all, "QEMU %d shows no CPU threads; it needs -name NAME,debug-threads=on", (int)pid);
+                log_error(&log_all, "QEMU %d shows no CPU threads; it needs -name NAME,debug-threads=on",
+                          (int)pid);
         if (!err && physics->vcpus.n != physics->world.sample.n_cores) {
                 log_error(&log_all, "%s: the device has %zu CPUs, the phone %zu", options->device,
                           physics->world.sample.n_cores, physics->vcpus.n);
@@ -56,10 +58,12 @@ static int open_phone(struct physics *physics, const struct options *options)
                 return err;
         physics->vcpus.wake_ns = options->wake_us * 1e3;
         radio_open(&physics->radio, options->radio);
-        physics->throttled = !options->no_throttle && throttle_open(&physics->throttle, &physics->vcpus, pid) == 0;
+        physics->throttled = !options->no_throttle &&
+                             throttle_open(&physics->throttle, &physics->vcpus, pid) == 0;
         if (!physics->throttled && !options->no_throttle)
-                log_warning(&log_all, "the control groups of this machine are not ours to write, so the phone's CPUs "
-                                      "are not throttled: their frequency changes the power only");
+                log_warning(&log_all,
+                            "the control groups of this machine are not ours to write, so the phone's CPUs "
+                            "are not throttled: their frequency changes the power only");
         return 0;
 }
 
@@ -102,8 +106,8 @@ static int start(struct physics *physics, struct server *server, struct options 
         int err = state_load(options, &log_all);
 
         if (!err)
-                err = world_open(&physics->world, options->device, options->factor, options->seed, options->percent,
-                                 &log_all);
+                err = world_open(&physics->world, options->device, options->factor, options->seed,
+                                 options->percent, &log_all);
         if (!err)
                 err = check_gauge(physics, options);
         if (!err)

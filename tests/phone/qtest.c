@@ -115,7 +115,8 @@ ssize_t qtest_parse(const char *text, size_t length, uint64_t *const *answers, s
 
 static int receive(struct qtest *qtest, size_t *at)
 {
-        ssize_t n = socket_receive(qtest->fd, qtest->in + qtest->in_length, sizeof(qtest->in) - qtest->in_length);
+        ssize_t n = socket_receive(qtest->fd, qtest->in + qtest->in_length,
+                                   sizeof(qtest->in) - qtest->in_length);
 
         if (n < 0)
                 return (int)n;

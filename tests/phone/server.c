@@ -71,7 +71,8 @@ static void greet(struct server *server)
 
 void server_run(struct server *server, struct physics *physics, uint64_t until_ns)
 {
-        for (uint64_t now_ns = physics_now_ns(); now_ns < until_ns && !physics->quit; now_ns = physics_now_ns()) {
+        for (uint64_t now_ns = physics_now_ns(); now_ns < until_ns && !physics->quit;
+             now_ns = physics_now_ns()) {
                 struct timespec wait = { .tv_nsec = (long)MIN(until_ns - now_ns, NS_PER_S - 1) };
                 struct pollfd fds[CLIENTS_MAX + 1] = { { .fd = server->fd, .events = POLLIN } };
 

@@ -30,7 +30,8 @@ static void test_qtest(void)
         check_int(value, 0x18);
         check_int(other, 0xffffffff);
         for (size_t i = 0; i < 4; i++) {
-                static const char *const bad[] = { "FAIL Unknown command\n", "OK pear\n", "OKAY 0x1\n", "OK\n" };
+                static const char *const bad[] = { "FAIL Unknown command\n", "OK pear\n", "OKAY 0x1\n",
+                                                   "OK\n" };
 
                 at = 0;
                 check_int(qtest_parse(bad[i], strlen(bad[i]), answers, 1, &at), -EPROTO);
@@ -89,7 +90,8 @@ static void test_blocks(void)
                                " {\"stats\": {\"rd_bytes\": 8}}]}", &read_bytes, &write_bytes), 1);
         check_int(read_bytes, 520);
         check_int(write_bytes, 3);
-        check_int(blocks_parse("{\"error\": {\"class\": \"GenericError\"}}", &read_bytes, &write_bytes), -EPROTO);
+        check_int(blocks_parse("{\"error\": {\"class\": \"GenericError\"}}", &read_bytes, &write_bytes),
+                  -EPROTO);
         check_int(blocks_parse("pear", &read_bytes, &write_bytes), -EPROTO);
 }
 

@@ -53,7 +53,8 @@ static int make_parent(struct throttle *throttle, const char *root)
 
         if (root_fd < 0)
                 return -errno;
-        snprintf(throttle->parent, sizeof(throttle->parent), "%s/joulecast-phone-%d", root, (int)throttle->pid);
+        snprintf(throttle->parent, sizeof(throttle->parent), "%s/joulecast-phone-%d", root,
+                 (int)throttle->pid);
         if (mkdir(throttle->parent, 0755) < 0 && errno != EEXIST)
                 return -errno;
         fd = open(throttle->parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

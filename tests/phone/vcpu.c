@@ -164,8 +164,8 @@ int vcpus_read(struct vcpus *vcpus, double dt_ns, double *ret)
 
                 if (err)
                         return err;
-                vcpu->pool_ns += busy_ns((double)(awake_ns - vcpu->awake_ns), (double)(switches - vcpu->switches),
-                                         vcpus->wake_ns, dt_ns);
+                vcpu->pool_ns += busy_ns((double)(awake_ns - vcpu->awake_ns),
+                                         (double)(switches - vcpu->switches), vcpus->wake_ns, dt_ns);
                 vcpu->awake_ns = awake_ns;
                 vcpu->switches = switches;
                 told_ns = fmax(0, fmin(vcpu->pool_ns, dt_ns));

@@ -91,7 +91,8 @@ cJSON *world_truth(struct world *world)
  * Mean power with @n of the policy's CPUs busy at @opp,
  * everything else at rest at its lowest frequency; W.
  */
-static double power_w(const struct world *world, struct virtual_device *device, const struct opp *opp, size_t n)
+static double power_w(const struct world *world, struct virtual_device *device, const struct opp *opp,
+                      size_t n)
 {
         struct virtual_work work = { .app = "spin" };
         const struct sample *sample = &world->sample;

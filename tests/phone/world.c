@@ -28,8 +28,9 @@ static int check_cpus(const struct world *world, const char *file, const struct 
 
                 if (sample->cores[i].cpu == i && i < VCPU_MAX && ascends)
                         continue;
-                log_error(log, "%s: a virtual phone has the CPUs 0 to %d at most, in the order of their policies", file,
-                          VCPU_MAX - 1);
+                log_error(log,
+                          "%s: a virtual phone has the CPUs 0 to %d at most, in the order of their policies",
+                          file, VCPU_MAX - 1);
                 return -EINVAL;
         }
         return 0;
@@ -88,7 +89,8 @@ uint32_t world_max_khz(const struct world *world, size_t cpu)
         uint32_t khz = 0;
 
         for (size_t i = 0; i < world->sample.n_opps; i++)
-                if (cpu >= world->sample.n_cores || world->sample.opps[i].policy == world->sample.cores[cpu].policy)
+                if (cpu >= world->sample.n_cores ||
+                    world->sample.opps[i].policy == world->sample.cores[cpu].policy)
                         khz = MAX(khz, world->sample.opps[i].khz);
         return khz;
 }
