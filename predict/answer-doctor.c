@@ -278,14 +278,19 @@ static void print_known(const char *what, double value, const char *unit)
                 printf("  %-12s %.3g %s\n", what, value, unit);
 }
 
+/* Loading BPF programs and naming all processes once takes some 50 ms of CPU: as much as the polls of an hour. */
+#define START_FADES_S (6 * 3600)
+
 static void print_overhead(const struct overhead *overhead)
 {
+        char duration[32];
+
         if (overhead->pid == 0) {
                 puts("No joulecastd is running, so it costs nothing; start it to see what it does.\n");
                 return;
         }
-        printf("joulecastd (pid %d) itself, over the %.3g hours that it runs:\n", overhead->pid,
-               overhead->running_s / 3600);
+        printf("joulecastd (pid %d) itself, over the %s that it runs:\n", overhead->pid,
+               format_duration(overhead->running_s, duration));
         print_known("CPU", overhead->cpu_s_per_day, "s a day");
         print_known("wakeups", overhead->wakeups_per_hour, "an hour");
         print_known("written", overhead->written_mb_per_day, "MB a day");
@@ -293,6 +298,9 @@ static void print_overhead(const struct overhead *overhead)
         print_known("thereof own", overhead->anonymous_mb, "MB");
         print_known("battery", overhead->percent_per_day, "% a day");
         print_known("not told", overhead->lost, "ends of processes, for which the kernel had no room");
+        if (overhead->running_s < START_FADES_S)
+                print_note("Its start is in there, which costs as much as an hour of polls: for what a day costs, "
+                           "look again later.");
         putchar('\n');
 }
 
