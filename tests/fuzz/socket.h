@@ -58,7 +58,8 @@ static inline void *fuzz_answer(void *data)
                 int fd = accept(self->fd, NULL, NULL);
                 char question[8192];
 
-                fuzz_assert(fd >= 0);
+                if (fd < 0) /* libFuzzer's clock rings by a signal */
+                        continue;
                 if (recv(fd, question, sizeof(question), 0) > 0)
                         (void)!send(fd, self->answer, self->size, MSG_NOSIGNAL);
                 close(fd);
