@@ -247,8 +247,7 @@ static ssize_t choose(const struct follow *follow, const struct rows *rows, cons
                 candidates[i].excluded = follow->modes[i].held_back || follow->modes[i].left_out ||
                                          strcmp(follow->modes[i].name, last->observation->mode) == 0;
         }
-        return portfolio_next(&follow->portfolio, fit, &regression_options_default.noise, candidates,
-                              follow->n_modes, &step);
+        return portfolio_next(&follow->portfolio, fit, candidates, follow->n_modes, &step);
 }
 
 static void add_number(cJSON *object, const char *name, double value)

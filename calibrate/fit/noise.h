@@ -15,7 +15,8 @@
 #include "rows.h"
 
 struct noise {
-        double background_sd_mw;     /* daemons */
+        double background_part;      /* daemons: their standard deviation, of the power at rest */
+        double background_sd_mw;     /* the same of this device; regression_fit() sets it */
         double background_tau_s;
         double background_hum;       /* part of their variance that lasts from row to row; the rest is rare tasks */
         double level_error;          /* a step of the level, beyond the smooth curve: standard deviation, of 1 */

@@ -114,7 +114,7 @@ static double power_of(const struct row *row, const struct regression *fit)
 }
 
 static int check_row(const struct outcome *outcome, const struct rows *rows, size_t i, const struct regression *fit,
-                     const struct noise *noise, struct outcome_check *check)
+                     struct outcome_check *check)
 {
         const struct row *row = &rows->list[i];
         double before = row->follows ? power_of(row - 1, fit) : row->power_mw, predicted, variance, t;
@@ -123,21 +123,20 @@ static int check_row(const struct outcome *outcome, const struct rows *rows, siz
         if (err)
                 return err;
         t = gsl_cdf_tdist_Pinv((1 + CHECK_LEVEL) / 2, fmax(fit->degrees_of_freedom, 1));
-        variance += fit->scale * noise_expected(noise, row->charge, row->power_mw, before, row->seconds,
+        variance += fit->scale * noise_expected(&fit->noise, row->charge, row->power_mw, before, row->seconds,
                                                 row->refresh_s, row->updates);
         variance += pow(predicted * outcome->profile->scale_percent / 100, 2) +
                     pow(predicted * outcome->profile->discrepancy_percent / 100, 2);
         *check = (struct outcome_check){ .measured_mw = row->power_mw, .predicted_mw = predicted };
         if (row->charge && row->follows)
-                check->measured_mw += row->refresh_s / 2 * (power_of(row, fit) - before) / row->seconds;
+                check->measured_mw += row->late_s * (power_of(row, fit) - before) / row->seconds;
         snprintf(check->mode, sizeof(check->mode), "%s", row->observation->mode);
         check->half_width_mw = t * sqrt(variance);
         check->inside = fabs(check->measured_mw - predicted) <= check->half_width_mw;
         return 0;
 }
 
-int outcome_validate(struct outcome *outcome, const struct rows *rows, const struct regression *fit,
-                     const struct noise *noise)
+int outcome_validate(struct outcome *outcome, const struct rows *rows, const struct regression *fit)
 {
         int err;
 
@@ -149,7 +148,7 @@ int outcome_validate(struct outcome *outcome, const struct rows *rows, const str
 
                 if (!observation->held_back || observation->rejected[0] || !(rows->list[i].power_mw > 0))
                         continue;
-                err = check_row(outcome, rows, i, fit, noise, &outcome->checks[outcome->n_checks]);
+                err = check_row(outcome, rows, i, fit, &outcome->checks[outcome->n_checks]);
                 if (err)
                         return err;
                 outcome->validation = MAX(outcome->validation, VALIDATION_PASSED);

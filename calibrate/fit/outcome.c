@@ -263,7 +263,7 @@ static int set_background(struct profile *profile, const struct noise *noise, do
 }
 
 static int make_profile(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
-                        const struct regression *fit, enum voltage_basis basis, const struct noise *noise)
+                        const struct regression *fit, enum voltage_basis basis)
 {
         const struct device *device = &columns->device;
         bool charge = fit->z > 0;
@@ -284,7 +284,7 @@ static int make_profile(struct outcome *outcome, const struct columns *columns, 
         if (!err)
                 err = add_coefficients(outcome, columns, fit);
         if (!err)
-                err = set_background(outcome->profile, noise, fit->scale);
+                err = set_background(outcome->profile, &fit->noise, fit->scale);
         return err;
 }
 
@@ -340,7 +340,7 @@ static void add_gauge(const struct regression *fit, size_t base)
 }
 
 int outcome_regression(const struct columns *columns, const struct rows *rows, const struct regression *fit,
-                       enum voltage_basis basis, const struct noise *noise, struct outcome *ret)
+                       enum voltage_basis basis, struct outcome *ret)
 {
         struct outcome outcome = { .estimator = "regression",
                                    .n_rows = fit->n,
@@ -357,13 +357,13 @@ int outcome_regression(const struct columns *columns, const struct rows *rows, c
         if (!err)
                 err = make_lines(&outcome, columns, rows, fit, null, n_null);
         if (!err)
-                err = make_profile(&outcome, columns, rows, fit, basis, noise);
+                err = make_profile(&outcome, columns, rows, fit, basis);
         if (!err)
                 err = check_rising(&outcome, columns, fit);
         if (!err)
                 err = outcome_residuals(&outcome, columns, rows, fit);
         if (!err)
-                err = outcome_validate(&outcome, rows, fit, noise);
+                err = outcome_validate(&outcome, rows, fit);
         if (err)
                 outcome_clear(&outcome);
         else

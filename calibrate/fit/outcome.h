@@ -70,7 +70,7 @@ struct outcome {
 };
 
 int outcome_regression(const struct columns *columns, const struct rows *rows, const struct regression *fit,
-                       enum voltage_basis basis, const struct noise *noise, struct outcome *ret);
+                       enum voltage_basis basis, struct outcome *ret);
 void outcome_clear(struct outcome *outcome);
 int outcome_warn(struct outcome *outcome, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int outcome_line_add(struct outcome *outcome, const struct coefficient *coefficient,
@@ -86,5 +86,4 @@ int outcome_add_policies(struct profile *profile, const struct device *device);
 /* outcome-checks.c: lack of fit and held-back rows. */
 int outcome_residuals(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
                       const struct regression *fit);
-int outcome_validate(struct outcome *outcome, const struct rows *rows, const struct regression *fit,
-                     const struct noise *noise);
+int outcome_validate(struct outcome *outcome, const struct rows *rows, const struct regression *fit);

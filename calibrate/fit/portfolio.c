@@ -182,9 +182,8 @@ static int sensitivity(const struct portfolio *portfolio, const struct regressio
         return 0;
 }
 
-static double gain(const gsl_matrix *vc, const struct regression *fit, const struct noise *noise,
-                   const double *x, const struct step *step, gsl_vector *a, gsl_vector *work,
-                   gsl_vector *effect)
+static double gain(const gsl_matrix *vc, const struct regression *fit, const double *x,
+                   const struct step *step, gsl_vector *a, gsl_vector *work, gsl_vector *effect)
 {
         double power = 0, seconds, percent, own, squares;
 
@@ -201,13 +200,13 @@ static double gain(const gsl_matrix *vc, const struct regression *fit, const str
         gsl_blas_ddot(a, work, &own);
         gsl_blas_dgemv(CblasNoTrans, 1, vc, a, 0, effect);
         gsl_blas_ddot(effect, effect, &squares);
-        own += fit->scale * noise_expected(noise, true, power, step->before_mw, seconds, step->refresh_s, 1);
+        own += fit->scale * noise_expected(&fit->noise, true, power, step->before_mw, seconds,
+                                           step->refresh_s, 1);
         return squares / own / (percent + HOUR_COST * seconds / 3600);
 }
 
 ssize_t portfolio_next(const struct portfolio *portfolio, const struct regression *fit,
-                       const struct noise *noise, const struct candidate *candidates, size_t n,
-                       const struct step *step)
+                       const struct candidate *candidates, size_t n, const struct step *step)
 {
         size_t q = fit->p + fit->z;
         _cleanup_matrix_ gsl_matrix *vc = NULL;
@@ -224,7 +223,7 @@ ssize_t portfolio_next(const struct portfolio *portfolio, const struct regressio
 
                 if (candidates[i].excluded)
                         continue;
-                worth = gain(vc, fit, noise, candidates[i].x, step, a, work, effect);
+                worth = gain(vc, fit, candidates[i].x, step, a, work, effect);
                 if (worth > most) {
                         most = worth;
                         best = (ssize_t)i;

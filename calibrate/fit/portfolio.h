@@ -46,5 +46,4 @@ struct step {
 
 /* The candidate whose row lowers the portfolio's relative variance most per cost; -1: none. */
 ssize_t portfolio_next(const struct portfolio *portfolio, const struct regression *fit,
-                       const struct noise *noise, const struct candidate *candidates, size_t n,
-                       const struct step *step);
+                       const struct candidate *candidates, size_t n, const struct step *step);

@@ -97,8 +97,7 @@ static int fit(const struct columns *columns, const struct observation *observat
         if (!err)
                 err = regression_fit(columns, &rows, &regression_options_default, &regression);
         if (!err)
-                err = outcome_regression(columns, &rows, &regression, basis,
-                                         &regression_options_default.noise, ret);
+                err = outcome_regression(columns, &rows, &regression, basis, ret);
         regression_clear(&regression);
         rows_clear(&rows);
         return err;

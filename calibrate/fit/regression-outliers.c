@@ -78,8 +78,8 @@ void weigh(struct work *work)
         }
 }
 
-/* What rare tasks of daemons cost on average, mW: how much we believe before we see any. */
-#define RARE_MW 4.0
+/* What daemons' rare tasks cost on average, of their standard deviation: our belief before we see any. */
+#define RARE_PART 0.27
 
 /*
  * Outliers pull one way: daemons that wake up cost, and nothing pays back. What the weights took from them
@@ -92,6 +92,7 @@ int recentre(struct work *work)
         struct regression *fit = work->fit;
         size_t base = work->columns->term[TERM_BASE];
         double *extra = fit->extra, ones = 0, rest = 0, trust;
+        double rare = pow(RARE_PART * fit->noise.background_sd_mw, 2);
         _cleanup_free_ double *none = calloc(fit->n, sizeof(*none));
         int err;
 
@@ -109,8 +110,8 @@ int recentre(struct work *work)
                 ones += weight;
                 rest += weight * fit->residual_mw[a];
         }
-        trust = 1 / (1 + fit->scale / ones / (RARE_MW * RARE_MW));
+        trust = 1 / (1 + fit->scale / ones / rare);
         gsl_vector_set(fit->value, base, fmax(gsl_vector_get(fit->value, base) + trust * rest / ones, 0));
-        *gsl_matrix_ptr(fit->covariance, base, base) += (1 - trust) * RARE_MW * RARE_MW;
+        *gsl_matrix_ptr(fit->covariance, base, base) += (1 - trust) * rare;
         return 0;
 }

@@ -28,6 +28,7 @@ struct work {
         double *precision;      /* n: diagonal of the projection (1 / deletion variance) */
         double *scratch;        /* n */
         bool *nonneg;
+        double *bend_sd;        /* q: how much those bend whose first column this is, mW */
         double level_sd;        /* of each wave, as far as this gauge tells */
 };
 

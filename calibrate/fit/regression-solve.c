@@ -28,8 +28,8 @@ int invert_noise(struct work *work)
                 gsl_matrix_view block = noise_block(work, from);
                 int err;
 
-                noise_covariance(&work->options->noise, work->rows, work->fit->index + from,
-                                 block.matrix.size1, work->power, work->fit->extra + from, &block.matrix);
+                noise_covariance(&work->fit->noise, work->rows, work->fit->index + from, block.matrix.size1,
+                                 work->power, work->fit->extra + from, &block.matrix);
                 err = gsl_linalg_cholesky_decomp1(&block.matrix);
                 if (!err)
                         err = gsl_linalg_cholesky_invert(&block.matrix);

@@ -13,14 +13,15 @@
 #include "util.h"
 
 /*
- * Found on virtual devices (docs/accuracy.md), on which none of them is critical. Daemons: 11 mW of steady hum and as
- * much again of rare tasks. A step of the level is off by 0.4 % beyond the smooth curve; 1 % of a reading is what
- * current sensors specify. Neighbouring operating points: table 3 of AppScope and real phones bend
- * by 3 to 6 % of the largest. Level: three waves of 0.85 % each make the 1.5 % of the simulation study.
+ * Found on virtual devices (docs/accuracy.md), on which none of them is critical. Daemons: of 150 mW at rest
+ * 11 mW of steady hum and as much again of rare tasks; what rests at more has more of them. A step of the level
+ * is off by 0.4 % beyond the smooth curve; 1 % of a reading is what current sensors specify. Neighbouring
+ * operating points: table 3 of AppScope and real phones bend by 3 to 6 % of the largest. Level: three waves of
+ * 0.85 % each make the 1.5 % of the simulation study.
  */
 const struct regression_options regression_options_default = {
         .noise = {
-                .background_sd_mw = 15,
+                .background_part = 0.1,
                 .background_tau_s = 300,
                 .background_hum = 0.6,
                 .level_error = 0.004,
@@ -53,6 +54,7 @@ static void work_clear(struct work *work)
         free(work->precision);
         free(work->scratch);
         free(work->nonneg);
+        free(work->bend_sd);
 }
 
 static int work_make(struct work *work)
@@ -72,9 +74,10 @@ static int work_make(struct work *work)
         work->precision = calloc(n, sizeof(*work->precision));
         work->scratch = calloc(n, sizeof(*work->scratch));
         work->nonneg = calloc(q, sizeof(*work->nonneg));
+        work->bend_sd = calloc(q, sizeof(*work->bend_sd));
         return work->x && work->white && work->y && work->ry && work->noise && work->gram && work->inverse &&
-               work->moment && work->last && work->power && work->precision && work->scratch && work->nonneg ?
-               0 : -ENOMEM;
+               work->moment && work->last && work->power && work->precision && work->scratch &&
+               work->nonneg && work->bend_sd ? 0 : -ENOMEM;
 }
 
 void regression_clear(struct regression *regression)
@@ -140,14 +143,14 @@ static void fill(struct work *work)
         }
 }
 
-/* The mean of a level's delay: what the step came late by belongs to the mode before and after in equal measure. */
+/* The mean of a level's delay: at the start it was drawn in the mode before, at the end in this one. */
 static double delay_mw(const struct work *work, size_t i)
 {
         const struct row *row = &work->rows->list[i];
 
         if (!row->charge || !row->follows)
                 return 0;
-        return row->refresh_s / 2 * (work->power[i] - work->power[i - 1]) / row->seconds;
+        return row->late_s * (work->power[i] - work->power[i - 1]) / row->seconds;
 }
 
 /*
@@ -227,10 +230,30 @@ static int iterate(struct work *work)
         return 0;
 }
 
+/* Before anything is fitted: what its idle rows say, or no more than the least of all. */
+static double power_at_rest_mw(const struct rows *rows)
+{
+        double sum = 0, least = INFINITY;
+        size_t n = 0;
+
+        for (size_t i = 0; i < rows->n; i++) {
+                const struct row *row = &rows->list[i];
+
+                if (!row->fitted)
+                        continue;
+                least = fmin(least, row->power_mw);
+                if (strcmp(row->observation->kind, "idle") == 0) {
+                        sum += row->power_mw;
+                        n++;
+                }
+        }
+        return n > 0 ? sum / (double)n : least;
+}
+
 int regression_fit(const struct columns *columns, const struct rows *rows, const struct regression_options *options,
                    struct regression *ret)
 {
-        struct regression fit = { .p = columns->n, .scale = 1 };
+        struct regression fit = { .p = columns->n, .scale = 1, .noise = options->noise };
         struct work work = { .columns = columns, .rows = rows, .options = options, .fit = &fit,
                              .level_sd = options->level_sd };
         int err;
@@ -240,6 +263,7 @@ int regression_fit(const struct columns *columns, const struct rows *rows, const
                         fit.z = LEVEL_COLUMNS;
         work.q = fit.p + fit.z;
         err = regression_make(&fit, rows);
+        fit.noise.background_sd_mw = fit.noise.background_part * power_at_rest_mw(rows);
         if (!err)
                 err = work_make(&work);
         if (!err) {

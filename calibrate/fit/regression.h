@@ -48,6 +48,7 @@ struct regression {
         double *deletion;       /* n: each row's distance from what all others say, in its standard deviations */
         double *residual_mw;    /* n: observed minus fitted */
         double *extra;          /* n: variance that takes weight from outliers, mW^2 */
+        struct noise noise;     /* as expected of this device */
         double scale;           /* variance of the rows, of what the noise model expects */
         double degrees_of_freedom;
 };

@@ -51,6 +51,12 @@ static double mean_power_mw(const struct observation *observation, const struct 
         return 1000 * step_joules(observation, device) * NS_PER_S / (double)observation->elapsed_ns;
 }
 
+/* What its counters cover: they begin when the mode does, its energy with the step that ended the one before. */
+static double counted_ns(const struct observation *observation)
+{
+        return (double)(observation->usage.time_ns ? observation->usage.time_ns : observation->elapsed_ns);
+}
+
 static bool usable(const struct row *row)
 {
         return isfinite(row->power_mw) && row->power_mw > 0;
@@ -59,15 +65,17 @@ static bool usable(const struct row *row)
 static void row_make(const struct columns *columns, const struct observation *observation, int64_t epoch_ns,
                      double refresh_s, struct row *row)
 {
-        double per_second = NS_PER_S / (double)observation->elapsed_ns;
+        double elapsed_ns = (double)observation->elapsed_ns, per_second = NS_PER_S / counted_ns(observation);
 
         row->observation = observation;
-        row->seconds = 1 / per_second;
+        row->seconds = elapsed_ns / NS_PER_S;
         row->start_s = (double)(observation->start_realtime_ns - epoch_ns) / NS_PER_S;
         row->charge = observation->method != METHOD_GAUGE;
         row->level = isfinite(observation->percent) ? observation->percent / 100 : 0.5;
         row->power_mw = mean_power_mw(observation, &columns->device);
         row->refresh_s = row->charge ? refresh_s : 0;
+        if (row->charge)
+                row->late_s = refresh_s / 2 + fmax(elapsed_ns - counted_ns(observation), 0) / NS_PER_S;
         row->updates = observation->gauge_updates > 0 ? observation->gauge_updates : 1;
         columns_row(columns, &observation->usage, row->x);
         for (size_t j = 0; j < columns->n; j++)

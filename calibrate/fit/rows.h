@@ -19,6 +19,7 @@ struct row {
         double start_s;     /* since the first row */
         double level;       /* state of charge in the middle, 0..1 */
         double refresh_s;   /* of the level; 0 for a gauge */
+        double late_s;      /* so long its charge was still drawn in the mode before, on average; 0 for a gauge */
         double updates;     /* of the gauge in the dwell */
         bool charge;        /* a charge level (percent, ticks), else a gauge */
         bool follows;       /* the row before ended where this one starts */
