@@ -16,7 +16,7 @@
 #define RATE_MIN 1000.0    /* joulecast-traffic's own range */
 #define RATE_MAX 1e9
 #define SILENCE_MIN_S 1.0  /* a wake-up of the model is a burst after a second of it */
-#define TURN_S 5.0
+#define TURN_S 2.0         /* both in a dwell of seconds, by shares that are not too uneven */
 #define ALONE_S 600.0
 #define FAILURES_MAX 4
 #define RETRY_S 2.0
