@@ -49,7 +49,7 @@ class Policy:
 class Device:
     """One truth. `text` is its file."""
 
-    def __init__(self, seed, policies=1, harder=False):
+    def __init__(self, seed, policies=1, harder=False, times=1):
         rng = random.Random("device %d" % seed)
 
         def spread(value, sd=0.15):
@@ -75,6 +75,22 @@ class Device:
             "thermal_tau_s": 400, "ambient_sd_c": 2, "rate_variation_percent": 10, "gauge_period_s": 3.5,
             "gauge_noise_percent": 1, "gauge_quantum_mw": 4, "gauge_gain_percent": 1, "gauge_offset_mw": 3,
         }
+
+        if times != 1:
+            self.grow(times)
+
+    def grow(self, times):
+        """The same as a larger machine: all that is a power, an energy or a conductance is so many times as large."""
+        for policy in self.policies:
+            for name in ("active", "shared", "idle"):
+                setattr(policy, name, [mw * times for mw in getattr(policy, name)])
+        self.display = {level: mw * times for level, mw in self.display.items()}
+        for name in ("energy_mwh", "base", "read", "write", "on", "rx", "tx", "wake"):
+            setattr(self, name, getattr(self, name) * times)
+        for key in ("background_mw", "spike_mw", "gauge_quantum_mw", "gauge_offset_mw"):
+            self.physics[key] *= times
+        for key in ("resistance_mohm", "thermal_c_per_w"):
+            self.physics[key] /= times
 
     def text(self):
         lines = ["[profile]", "version = 1", "device = accuracy-%d" % self.seed, "method = virtual", "[battery]",
