@@ -12,9 +12,7 @@
 #include "units.h"
 #include "util.h"
 
-/* Looks at the level this often until its refresh is known, so that this can be learnt. Fine levels are fresher. */
-#define POLL_UNKNOWN_S 0.5
-#define POLL_UNKNOWN_FINE_S 0.2
+/* Looks at the level so often until its refresh is known, so that this can be learnt; then a few times in each. */
 #define POLLS_PER_REFRESH 5
 #define POLL_MIN_S 0.2
 #define POLL_MAX_S 5.0
@@ -22,7 +20,7 @@
 static double poll_s(const struct runner *runner)
 {
         if (isnan(runner->refresh.period_s))
-                return runner->fine ? POLL_UNKNOWN_FINE_S : POLL_UNKNOWN_S;
+                return POLL_MIN_S;
         return fmin(fmax(runner->refresh.period_s / POLLS_PER_REFRESH, POLL_MIN_S), POLL_MAX_S);
 }
 
