@@ -348,6 +348,25 @@ static int fit_tables(const struct options *options)
         return finish(options, &outcome);
 }
 
+/*
+ * How long the work of daemons lasts is believed, and no calibration is long enough to learn it. Where time runs at
+ * another pace, as in the virtual phone, whoever starts us knows.
+ */
+static int read_environment(void)
+{
+        const char *name = "JOULECAST_DAEMONS_TAU_S", *text = getenv(name);
+        double seconds;
+
+        if (!text)
+                return 0;
+        if (util_parse_double(text, &seconds) < 0 || !(seconds >= 0.1 && seconds <= 86400)) {
+                log_error(&program_log, "%s wants 0.1 to 86400 seconds, not \"%s\"", name, text);
+                return -EINVAL;
+        }
+        regression_options_default.noise.background_tau_s = seconds;
+        return 0;
+}
+
 int main(int argc, char **argv)
 {
         struct options options = { .energy_full_mwh = NAN };
@@ -357,7 +376,7 @@ int main(int argc, char **argv)
                 help();
                 return EXIT_SUCCESS;
         }
-        if (err < 0)
+        if (err < 0 || read_environment() < 0)
                 return EXIT_USAGE;
         gsl_set_error_handler_off();
         if (options.follow)

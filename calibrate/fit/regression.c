@@ -19,7 +19,7 @@
  * operating points: table 3 of AppScope and real phones bend by 3 to 6 % of the largest. Level: three waves of
  * 0.85 % each make the 1.5 % of the simulation study.
  */
-const struct regression_options regression_options_default = {
+struct regression_options regression_options_default = {
         .noise = {
                 .background_part = 0.1,
                 .background_tau_s = 300,

@@ -35,7 +35,7 @@ struct regression_options {
         double prior_dof;      /* how many degrees of freedom our belief in the noise is worth */
 };
 
-extern const struct regression_options regression_options_default;
+extern struct regression_options regression_options_default; /* joulecast-fit reads its environment first */
 
 struct regression {
         size_t p;               /* coefficients */
