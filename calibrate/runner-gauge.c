@@ -68,7 +68,7 @@ int runner_learn_gauge(struct runner *runner, const struct mode *mode)
         if (err)
                 return err;
         while (learning.n < LEARN_CHANGES) {
-                double before_mw = runner->look.power_mw;
+                double before_mw = runner->look.power_mw, before = runner->look.sensor;
                 bool changed;
 
                 err = runner_wait(runner, LEARN_POLL_S, LEARN_POLL_S);
@@ -77,8 +77,7 @@ int runner_learn_gauge(struct runner *runner, const struct mode *mode)
                 waited_s += LEARN_POLL_S;
                 if (waited_s > LEARN_MAX_S)
                         return -ETIMEDOUT;
-                changed = runner->look.power_mw != before_mw && !isnan(before_mw) &&
-                          !isnan(runner->look.power_mw);
+                changed = runner->look.sensor != before && !isnan(before) && !isnan(runner->look.sensor);
                 if (changed) {
                         note_change(&learning, &runner->look, before_mw);
                         waited_s = 0;
@@ -158,12 +157,12 @@ static int wait_watching(struct runner *runner, uint64_t until_ns)
         double poll_s = watch_s(runner);
 
         while (runner->look.at_ns < until_ns) {
-                double before_mw = runner->look.power_mw, left_s = seconds(runner->look.at_ns, until_ns);
+                double before = runner->look.sensor, left_s = seconds(runner->look.at_ns, until_ns);
                 int err = runner_wait(runner, fmin(poll_s, left_s), poll_s);
 
                 if (err)
                         return err;
-                if (runner->look.power_mw != before_mw)
+                if (runner->look.sensor != before)
                         see_update(runner);
         }
         return 0;

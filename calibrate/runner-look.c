@@ -42,6 +42,8 @@ void look_at(const struct sample *sample, bool fine, struct look *look)
                 .charge_full_uah = known(have, BATTERY_CHARGE_FULL, (double)battery->charge_full_uah),
                 .voltage_mv = known(have, BATTERY_VOLTAGE, (double)battery->voltage_uv / 1e3),
                 .power_mw = known(have, BATTERY_POWER, (double)battery->power_uw / 1e3),
+                .sensor = known(have, BATTERY_POWER,
+                                (double)(battery->current_ua ? battery->current_ua : battery->power_uw)),
                 .temperature_c = known(have, BATTERY_TEMPERATURE, battery->temperature_dc / 10.0),
         };
         look->level_percent = have && fine ? fine_level(battery) : look->capacity_percent;

@@ -25,6 +25,7 @@ struct look {
         double charge_full_uah;
         double voltage_mv;
         double power_mw;
+        double sensor;              /* power_now, or current_now: a voltage has a pace of its own */
         double temperature_c;
 };
 

@@ -243,14 +243,13 @@ static bool parse_flow(struct battery_unit *unit, const char *uevent, const char
         return true;
 }
 
-static bool parse_volts_amperes(struct battery_unit *unit, const char *uevent, uint64_t *ret)
+static bool parse_volts_amperes(struct battery_unit *unit, const char *uevent, uint64_t *ret,
+                                uint64_t *current_ua)
 {
-        uint64_t current_ua;
-
-        if (!parse_flow(unit, uevent, "CURRENT_NOW", CURRENT_MIN_UA, CURRENT_MAX_UA, &current_ua) ||
+        if (!parse_flow(unit, uevent, "CURRENT_NOW", CURRENT_MIN_UA, CURRENT_MAX_UA, current_ua) ||
             !(unit->battery.have & BATTERY_VOLTAGE))
                 return false;
-        *ret = current_ua * (unit->battery.voltage_uv / 1000) / 1000;
+        *ret = *current_ua * (unit->battery.voltage_uv / 1000) / 1000;
         if (*ret <= POWER_MAX_UW)
                 return true;
         quirk(unit, "CURRENT_NOW times VOLTAGE_NOW is out of range: %llu uW", (unsigned long long)*ret);
@@ -265,9 +264,9 @@ static bool parse_volts_amperes(struct battery_unit *unit, const char *uevent, u
 static void parse_power(struct battery_unit *unit, const char *uevent)
 {
         struct battery *battery = &unit->battery;
-        uint64_t power_uw = 0, product_uw = 0;
+        uint64_t power_uw = 0, product_uw = 0, current_ua = 0;
         bool power = parse_flow(unit, uevent, "POWER_NOW", POWER_MIN_UW, POWER_MAX_UW, &power_uw);
-        bool product = parse_volts_amperes(unit, uevent, &product_uw);
+        bool product = parse_volts_amperes(unit, uevent, &product_uw, &current_ua);
         double ratio = power && product && power_uw && product_uw ? (double)power_uw / (double)product_uw : 1;
 
         if (ratio > POWER_RATIO || ratio < 1 / POWER_RATIO) {
@@ -278,6 +277,7 @@ static void parse_power(struct battery_unit *unit, const char *uevent)
         if (!power && !product)
                 return;
         battery->power_uw = power ? power_uw : product_uw;
+        battery->current_ua = power ? 0 : current_ua;
         battery->have |= BATTERY_POWER;
 }
 
@@ -424,6 +424,7 @@ void battery_sum(const struct battery_unit *units, size_t n, struct battery *ret
                 sum.energy_full_uwh += battery->energy_full_uwh;
                 sum.voltage_uv += battery->voltage_uv;
                 sum.power_uw += battery->have & BATTERY_POWER ? battery->power_uw : 0;
+                sum.current_ua += battery->have & BATTERY_POWER ? battery->current_ua : 0;
                 sum.temperature_dc = i ? MAX(sum.temperature_dc, battery->temperature_dc) : battery->temperature_dc;
         }
         sum.voltage_uv /= MAX(n, 1);

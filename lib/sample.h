@@ -59,6 +59,7 @@ struct battery {
         uint64_t energy_full_uwh;
         uint64_t voltage_uv;
         uint64_t power_uw;
+        uint64_t current_ua;        /* what power_uw is made of, its voltage aside; 0: it is power_now itself */
         int32_t temperature_dc;     /* tenths of a degree C */
 };
 

@@ -87,6 +87,10 @@ static void parse_each(void)
                         check_int(unit.n_quirks, c->quirks);
                         check_int(c->have & BATTERY_POWER ? unit.battery.power_uw : 0, c->power_uw);
                         check_int(unit.battery.capacity_percent, c->percent);
+                        if (!strstr(c->uevent, "POWER_NOW="))
+                                check((unit.battery.current_ua > 0) == (unit.battery.power_uw > 0));
+                        if (!strstr(c->uevent, "CURRENT_NOW="))
+                                check_int(unit.battery.current_ua, 0);
                 }
                 if (check_failures > failures)
                         fprintf(stderr, "in: %s\n", c->what);

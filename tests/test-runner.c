@@ -164,8 +164,24 @@ static void gauge_without_noise(void)
         hardware->ops->close(hardware);
 }
 
-/* Nothing of the mode before may be left in a mean, however slow the gauge is. */
-static void gauge_forgets(void)
+static const struct hardware_ops *device_ops;
+
+/* The same device by current_now and a voltage_now that is new at each look. */
+static int read_amperes(struct hardware *hardware, struct sample *sample)
+{
+        static unsigned looks;
+        int err = device_ops->read(hardware, sample);
+
+        sample->battery.current_ua = sample->battery.power_uw / 4;
+        sample->battery.power_uw += ++looks % 2;
+        return err;
+}
+
+/*
+ * Nothing of the mode before may be left in a mean, however slow the gauge is, and whatever else its power is made
+ * of.
+ */
+static void gauge_forgets(bool amperes)
 {
         static const char *const periods[] = { "gauge_period_s = 1\n", "gauge_period_s = 3.5\n",
                                                "gauge_period_s = 30\n" };
@@ -175,9 +191,14 @@ static void gauge_forgets(void)
                 struct hardware *hardware = NULL;
                 struct observation observation;
                 struct runner runner;
+                struct hardware_ops ops;
                 struct plan plan;
 
                 open_quiet(periods[p], 90, &hardware, &description);
+                device_ops = hardware->ops;
+                ops = *device_ops;
+                ops.read = amperes ? read_amperes : ops.read;
+                hardware->ops = &ops;
                 check_int(plan_make(&description, &plan), 0);
                 check_int(runner_open(hardware, &description, &no_signal, false, &runner), 0);
                 check_int(runner_learn_gauge(&runner, &plan.modes[plan.burn].mode), 0);
@@ -190,6 +211,7 @@ static void gauge_forgets(void)
                 }
                 plan_clear(&plan);
                 runner_close(&runner);
+                hardware->ops = device_ops;
                 hardware->ops->close(hardware);
         }
 }
@@ -437,7 +459,8 @@ int main(void)
         percent();
         gauge();
         gauge_without_noise();
-        gauge_forgets();
+        gauge_forgets(false);
+        gauge_forgets(true);
         dwells_follow_the_gauge();
         ticks();
         stops_when_asked();
