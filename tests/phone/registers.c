@@ -73,15 +73,22 @@ static uint32_t remaining(const struct registers *registers, const struct world 
         return to_word(ceil(share * full(registers, world) - 1e-6));
 }
 
-/* Watts are multiplied, volts are not: so amperes are. */
-static uint32_t rate(const struct registers *registers, const struct world *world)
+/*
+ * Watts are multiplied, volts are not: so amperes are. They are measured when the gauge measures, and stay until it does
+ * again, while the voltage goes its way.
+ */
+static uint32_t rate(struct registers *registers, const struct world *world)
 {
         const struct battery *battery = &world->sample.battery;
         double volts = registers->charge ? (double)battery->voltage_uv / 1e6 : 1;
 
         if (!(battery->have & BATTERY_POWER))
                 return REG_UNKNOWN;
-        return to_word(round((double)battery->power_uw / 1000 / volts * world->factor));
+        if (battery->power_uw != registers->rate_uw) {
+                registers->rate_uw = battery->power_uw;
+                registers->rate = to_word(round((double)battery->power_uw / 1000 / volts * world->factor));
+        }
+        return registers->rate;
 }
 
 static void show_gauge(struct registers *registers, const struct world *world)

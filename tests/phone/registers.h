@@ -58,6 +58,8 @@ struct registers {
         uint32_t percent;               /* at the last event */
         uint32_t events;                /* to be told at the next write */
         uint64_t pending;               /* those that the firmware has not taken */
+        uint64_t rate_uw; /* the power that the rate is of */
+        uint32_t rate;
 };
 
 /* What the phone wants, at one moment. */
