@@ -314,6 +314,45 @@ static void is_put_back(void)
         tree_remove(dir);
 }
 
+/* As a driver that refuses: also root's writes fail. */
+static void refuse_writes(const char *name, bool refuse)
+{
+        char path[128];
+
+        snprintf(path, sizeof(path), "%s" CPU "/%s", dir, name);
+        if (refuse)
+                check(mount(path, path, NULL, MS_BIND, NULL) == 0 &&
+                      mount(NULL, path, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL) == 0);
+        else
+                check(umount2(path, MNT_DETACH) == 0);
+}
+
+/*
+ * Boost that is off already, whose drivers refuse to hear it again: intel_pstate on a processor without turbo
+ * (until Linux 6.9), a policy's own while all boost is off (cpufreq, since Linux 6.7).
+ */
+static void boost_is_off(void)
+{
+        static const struct policy policies[] = { { 0, 2, NULL, 1000000, 3000000, "powersave performance\n", 0 } };
+        static const struct {
+                const char *name, *value;
+        } boosts[] = { { "intel_pstate/no_turbo", "1\n" }, { "cpufreq/boost", "0\n" }, { "cpufreq/policy0/boost", "0\n" } };
+        struct machine machine;
+
+        begin(policies, 1);
+        for (size_t i = 0; i < ARRAY_SIZE(boosts); i++) {
+                put(boosts[i].value, "%s", boosts[i].name);
+                refuse_writes(boosts[i].name, true);
+        }
+        mount_tree();
+        open_machine(&machine);
+        apply(&machine, 2700000, 1);
+        check_int(limit(0, "scaling_max_freq"), 2700000);
+        for (size_t i = 0; i < ARRAY_SIZE(boosts); i++)
+                refuse_writes(boosts[i].name, false);
+        close_machine(&machine);
+}
+
 /* Drivers without a list: a grid of steps of 100 MHz from the lowest to what boost adds nothing to. */
 static void grid(const char *attribute, const char *value, uint32_t top_khz)
 {
@@ -461,6 +500,7 @@ int main(void)
         }
         limits_meet();
         is_put_back();
+        boost_is_off();
         grid(NULL, NULL, 4780000);
         grid("cpufreq/policy0/base_frequency", "2400000\n", 2400000);
         grid("cpu0/acpi_cppc/nominal_freq", "2700\n", 2700000);

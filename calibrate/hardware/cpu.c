@@ -169,18 +169,29 @@ static int write_limits(struct cpu_part *self, const struct frequency_policy *po
                   : write_khz(self, policy, "scaling_max_freq", frequency_set_max, max);
 }
 
+/*
+ * Drivers refuse even what is so already: intel_pstate where there is no turbo, cpufreq the boost of a policy
+ * while all boost is off.
+ */
+static int turn_off(struct cpu_part *self, const char *name, const char *off)
+{
+        int err;
+
+        if (!settings_original(self->settings, name) || settings_show(self->settings, name, off))
+                return 0;
+        err = settings_write(self->settings, name, off);
+        return err ? fail(self, name, off, err) : 0;
+}
+
 static int turn_boost_off(struct cpu_part *self)
 {
         char name[128];
         int err = 0;
 
         for (size_t i = 0; !err && i < ARRAY_SIZE(boosts); i++)
-                if (settings_original(self->settings, boosts[i].name))
-                        err = settings_write(self->settings, boosts[i].name, boosts[i].off);
+                err = turn_off(self, boosts[i].name, boosts[i].off);
         for (size_t i = 0; !err && i < self->n_policies; i++)
-                if (settings_original(self->settings,
-                                      attribute(&self->policies[i], "boost", name, sizeof(name))))
-                        err = settings_write(self->settings, name, "0");
+                err = turn_off(self, attribute(&self->policies[i], "boost", name, sizeof(name)), "0");
         return err;
 }
 

@@ -275,3 +275,10 @@ const char *settings_original(const struct settings *settings, const char *name)
 
         return entry && entry->state != JOURNAL_FILE ? entry->original : NULL;
 }
+
+bool settings_show(const struct settings *settings, const char *name, const char *value)
+{
+        char now[SETTING_VALUE_MAX];
+
+        return attribute_read(settings->root_fd, name, now) == 0 && strcmp(now, value) == 0;
+}

@@ -59,6 +59,8 @@ int settings_end_changes(struct settings *settings);
 
 /* What it was before us; NULL: not declared. */
 const char *settings_original(const struct settings *settings, const char *name);
+/* Whether the machine shows @value now. */
+bool settings_show(const struct settings *settings, const char *name, const char *value);
 
 /*
  * One calibration at a time: held from before the first look at the journal, by the watchdog and the
