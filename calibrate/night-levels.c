@@ -53,12 +53,20 @@ static double expected_s(const struct night *night, size_t mode)
         return joules / night->plan.modes[mode].guess_w / 2; /* a guess must not end a night: half of it */
 }
 
+/* With --force-discharge it stays plugged in, and discharges as soon as a mode is held. */
+static bool waits_for_plug(const struct night *night)
+{
+        enum battery_status status = night->runner.look.status;
+
+        return !night->description.force_discharge &&
+               (status == BATTERY_CHARGING || status == BATTERY_FULL || status == BATTERY_NOT_CHARGING);
+}
+
 static int wait_unplugged(struct night *night)
 {
         double waited_s = 0;
 
-        while (night->runner.look.status == BATTERY_CHARGING || night->runner.look.status == BATTERY_FULL ||
-               night->runner.look.status == BATTERY_NOT_CHARGING) {
+        while (waits_for_plug(night)) {
                 int err = runner_wait(&night->runner, PLUGGED_POLL_S, PLUGGED_POLL_S);
 
                 if (err)

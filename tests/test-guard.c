@@ -85,6 +85,14 @@ static void supplies(void)
         check_int(judge(guard, 10, 250, reason), -EAGAIN);
         check_text(reason, "the charger is plugged in");
         check_int(judge(forced, 10, 250, reason), 0);
+        sample.battery.status = BATTERY_CHARGING; /* as long as nobody told the firmware */
+        check_int(guard_judge(forced, &sample, reason, sizeof(reason)), 0);
+        guard_after_change(forced, true);
+        check_int(guard_judge(forced, &sample, reason, sizeof(reason)), -EAGAIN);
+        check_text(reason, "the battery does not discharge");
+        check_int(judge(forced, 10, 250, reason), 0);
+        guard_after_change(forced, false); /* given back: it charges, and that is no reason to stay so */
+        check_int(guard_judge(forced, &sample, reason, sizeof(reason)), 0);
         put("sys/class/power_supply/AC/online", "0\n");
         check_int(judge(guard, 20, 250, reason), 0);
         sample.battery.status = BATTERY_CHARGING;

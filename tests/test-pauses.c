@@ -79,6 +79,21 @@ static void pauses_end(void)
         end(&test);
 }
 
+/* On its charger, which the firmware is told to leave alone by the first state, and again after a pause. */
+static void on_its_charger(enum observation_method method)
+{
+        struct test test = { .hardware = { .on_charger = true, .answer = -EAGAIN, .from_s = 1000, .until_s = 1100 } };
+
+        run(&test, method);
+        check_int(test.err, 0);
+        check_int(test.hardware.begins, 2);
+        check_int(count(&test, NULL, PLUGGED), 1);
+        check_int(count(&test, NULL, "the charger was plugged in"), 0);
+        check_int(test.night.n_rejected, 0);
+        check(test.night.n > 10);
+        end(&test);
+}
+
 static void too_hot(void)
 {
         struct test test = { .hardware = { .answer = -ECANCELED, .from_s = 100, .until_s = 1e9 } };
@@ -236,6 +251,8 @@ int main(void)
         gauge_pauses_while_learning();
         percent_pauses();
         pauses_end();
+        on_its_charger(METHOD_PERCENT);
+        on_its_charger(METHOD_TICKS);
         too_hot();
         load_ends();
         states_are_the_modes();

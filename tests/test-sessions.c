@@ -289,14 +289,14 @@ static void pauses_the_night(void)
         wait_s(guard, "i1", 1);
         guard_before_change(guard);
         say("I1"); /* the picture inhibits idling */
-        guard_after_change(guard);
+        guard_after_change(guard, true);
         check(wait_s(guard, "I1", 1) >= 1);
         check_int(judge(guard, 0), 0);
         check(wait_s(guard, "A1", 1) >= 1);
         check(wait_s(guard, "a1", 20) < 15); /* but no picture changes consoles */
         check_int(judge(guard, 0), -EAGAIN);
         guard_before_change(NULL);
-        guard_after_change(NULL);
+        guard_after_change(NULL, true);
         guard_close(guard);
         close(root_fd);
         tree_remove(dir);

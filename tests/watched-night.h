@@ -43,6 +43,7 @@ struct watched {
         double last_try_s;        /* the last of them */
         const char *loses;        /* a mode under which the connection is lost, */
         unsigned losses;          /* so many times */
+        bool on_charger;          /* which charges but under a mode: --force-discharge */
         uint64_t start_ns, held_ns;
         char mode[MODE_NAME_MAX];
         bool taken;
@@ -56,9 +57,11 @@ static inline struct watched *watched_of(struct hardware *hardware)
 
 static inline int describe(struct hardware *hardware, struct hardware_description *ret)
 {
-        struct hardware *device = watched_of(hardware)->device;
+        struct watched *self = watched_of(hardware);
+        int err = self->device->ops->describe(self->device, ret);
 
-        return device->ops->describe(device, ret);
+        ret->force_discharge = self->on_charger;
+        return err;
 }
 
 static inline uint64_t now_ns(struct hardware *hardware)
@@ -118,6 +121,8 @@ static inline int read_sample(struct hardware *hardware, struct sample *sample)
                         (double)(self->charge_uah - sample->battery.charge_now_uah));
         if (!err && self->losses > 0 && strcmp(self->mode, self->loses) == 0)
                 sample->wifi_on = false;
+        if (!err && self->on_charger && !self->mode[0])
+                sample->battery.status = BATTERY_CHARGING;
         if (!err && self->charge_coarse)
                 sample->battery.charge_now_uah = sample->battery.charge_full_uah *
                                                  sample->battery.capacity_percent / 100;
@@ -158,6 +163,7 @@ static inline int restore(struct hardware *hardware)
 
         self->restores += self->taken;
         self->taken = false;
+        self->mode[0] = '\0';
         return self->device->ops->restore(self->device);
 }
 

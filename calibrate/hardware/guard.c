@@ -43,6 +43,7 @@
 struct guard {
         int root_fd, uevent_fd, timer_fd;
         bool force_discharge;
+        bool held;                 /* in the state of a mode */
         const struct log *log;
         struct input input;
         struct sessions *sessions; /* NULL: nobody knows them */
@@ -160,10 +161,12 @@ void guard_before_change(struct guard *guard)
         guard->ours_ns = UINT64_MAX;
 }
 
-void guard_after_change(struct guard *guard)
+void guard_after_change(struct guard *guard, bool held)
 {
-        if (guard)
-                guard->ours_ns = after(boottime_ns(), OURS_S);
+        if (!guard)
+                return;
+        guard->ours_ns = after(boottime_ns(), OURS_S);
+        guard->held = held;
 }
 
 static int wait_once(struct guard *guard, bool *early)
@@ -218,6 +221,8 @@ static int judge_supply(struct guard *guard, const struct sample *sample, char *
                 guard->charger = !guard->force_discharge && supply_online(guard->root_fd);
                 guard->charger_ns = sample->boottime_ns;
         }
+        if (guard->force_discharge && !guard->held)
+                return 0; /* it charges until the firmware is told, with the first mode */
         if (!guard->charger && (status == BATTERY_DISCHARGING || status == BATTERY_UNKNOWN))
                 return 0;
         snprintf(reason, size,

@@ -195,7 +195,7 @@ static int restore(struct hardware *hardware)
 
         guard_before_change(machine->guard);
         err = give_back(machine);
-        guard_after_change(machine->guard);
+        guard_after_change(machine->guard, false);
         return err;
 }
 
@@ -254,7 +254,7 @@ static int begin(struct hardware *hardware)
         } else {
                 stay_awake(machine);
         }
-        guard_after_change(machine->guard);
+        guard_after_change(machine->guard, false);
         return err;
 }
 
@@ -271,8 +271,9 @@ static int apply(struct hardware *hardware, const struct mode *mode)
         for (size_t i = 0; !err && i < machine->n_parts; i++)
                 err = machine->parts[i]->ops->apply(machine->parts[i], mode);
         end = machine->settings ? settings_end_changes(machine->settings) : 0;
-        guard_after_change(machine->guard);
-        return err ? err : end;
+        err = err ? err : end;
+        guard_after_change(machine->guard, !err);
+        return err;
 }
 
 static void close_machine(struct hardware *hardware)

@@ -126,7 +126,7 @@ static int watch(const char *tree)
                         if (!strcmp(line, "later\n"))
                                 sample.boottime_ns += 61 * NS_PER_S;
                         guard_before_change(strcmp(line, "change\n") ? NULL : guard);
-                        guard_after_change(strcmp(line, "change\n") ? NULL : guard);
+                        guard_after_change(strcmp(line, "change\n") ? NULL : guard, true);
                 }
                 if (guard_judge(guard, &sample, reason, sizeof(reason)) == 0)
                         strcpy(reason, "goes on");
