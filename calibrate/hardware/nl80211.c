@@ -79,7 +79,8 @@ void nl80211_close(struct nl80211 *nl)
 struct answer {
         int (*take)(struct nlattr *const *attributes, void *data); /* of each message */
         void *data;
-        int err; /* 1: not over */
+        int err;
+        bool over; /* its end was heard, too: it must not be the next answer's */
 };
 
 static int on_valid(struct nl_msg *message, void *data)
@@ -93,17 +94,14 @@ static int on_valid(struct nl_msg *message, void *data)
                       NULL) < 0)
                 return NL_SKIP;
         err = answer->take ? answer->take(attributes, answer->data) : 0;
-        if (err)
+        if (!answer->err)
                 answer->err = err;
         return NL_SKIP;
 }
 
 static int on_end(struct nl_msg *message, void *data)
 {
-        struct answer *answer = data;
-
-        if (answer->err > 0)
-                answer->err = 0;
+        ((struct answer *)data)->over = true;
         return NL_STOP;
 }
 
@@ -112,6 +110,7 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *error, void *data
         struct answer *answer = data;
 
         answer->err = error->error < 0 ? error->error : -EIO;
+        answer->over = true;
         return NL_STOP;
 }
 
@@ -125,11 +124,13 @@ static int receive(struct nl80211 *nl, struct answer *answer)
         nl_cb_set(callbacks, NL_CB_FINISH, NL_CB_CUSTOM, on_end, answer);
         nl_cb_set(callbacks, NL_CB_ACK, NL_CB_CUSTOM, on_end, answer);
         nl_cb_err(callbacks, NL_CB_CUSTOM, on_error, answer);
-        while (answer->err > 0) {
+        while (!answer->over) {
                 int err = nl_recvmsgs(nl->socket, callbacks);
 
-                if (err < 0 && answer->err > 0)
-                        answer->err = errno_from_nl(err);
+                if (err >= 0 || answer->over)
+                        continue;
+                answer->err = errno_from_nl(err);
+                answer->over = true;
         }
         nl_cb_put(callbacks);
         return answer->err;
@@ -139,7 +140,7 @@ static int receive(struct nl80211 *nl, struct answer *answer)
 static int ask(struct nl80211 *nl, const char *interface, uint8_t command, int flags, int value,
                int (*take)(struct nlattr *const *attributes, void *data), void *data)
 {
-        struct answer answer = { .take = take, .data = data, .err = 1 };
+        struct answer answer = { .take = take, .data = data };
         unsigned index = if_nametoindex(interface);
         struct nl_msg *message = index ? nlmsg_alloc() : NULL;
         int err;
