@@ -191,6 +191,12 @@ void refuse_observation(const struct runner *runner, const struct mode *mode, st
         check_moved(mode, observation);
 }
 
+void refuse_gauge(struct observation *observation)
+{
+        if (isnan(observation->power_mw))
+                reject(observation, "the battery's power went away");
+}
+
 void refuse_steps(const struct runner *runner, double jump, double biggest, double n,
                   struct observation *observation)
 {

@@ -23,6 +23,9 @@ int refuse_start(const struct hardware_description *description, const struct lo
 void refuse_observation(const struct runner *runner, const struct mode *mode,
                         struct observation *observation);
 
+/* The same for a dwell by the current sensor. */
+void refuse_gauge(struct observation *observation);
+
 /* The same for level steps: @jump was the last change, @biggest the largest, @n how many there were. */
 void refuse_steps(const struct runner *runner, double jump, double biggest, double n,
                   struct observation *observation);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "refuse.h"
 #include "units.h"
 #include "util.h"
 
@@ -39,6 +40,12 @@ struct learning {
         double quantum_mw;
         uint64_t changed_ns;
 };
+
+/* One that shows nothing for a while has not been updated. */
+static bool is_new(const struct runner *runner, double before)
+{
+        return runner->look.sensor != before && !isnan(before) && !isnan(runner->look.sensor);
+}
 
 static void note_change(struct learning *learning, const struct look *look, double before_mw)
 {
@@ -77,7 +84,7 @@ int runner_learn_gauge(struct runner *runner, const struct mode *mode)
                 waited_s += LEARN_POLL_S;
                 if (waited_s > LEARN_MAX_S)
                         return -ETIMEDOUT;
-                changed = runner->look.sensor != before && !isnan(before) && !isnan(runner->look.sensor);
+                changed = is_new(runner, before);
                 if (changed) {
                         note_change(&learning, &runner->look, before_mw);
                         waited_s = 0;
@@ -162,7 +169,7 @@ static int wait_watching(struct runner *runner, uint64_t until_ns)
 
                 if (err)
                         return err;
-                if (runner->look.sensor != before)
+                if (is_new(runner, before))
                         see_update(runner);
         }
         return 0;
@@ -225,5 +232,6 @@ int runner_dwell(struct runner *runner, const struct mode *mode, struct observat
         ret->power_mw = mean_mw;
         ret->gauge_updates = (uint32_t)n;
         ret->refresh_s = period_s;
+        refuse_gauge(ret);
         return 0;
 }

@@ -121,6 +121,23 @@ static void load_ends(void)
         end(&test);
 }
 
+/* A sensor that shows nothing for a while: what was measured by it is no power of anything, and is told. */
+static void sensor_goes_away(void)
+{
+        struct test test = { .hardware = { .mute_from_s = 100, .mute_until_s = 140 } };
+        size_t n = 0;
+
+        run(&test, METHOD_GAUGE);
+        check_int(test.err, 0);
+        check_text(test.night.stopped, "all passes made");
+        for (size_t i = 0; i < test.n; i++)
+                check(test.list[i].rejected[0] || test.list[i].power_mw > 0);
+        n = count(&test, NULL, "the battery's power went away");
+        check(n >= 1 && n <= 3);
+        check_int(test.night.n_rejected, n);
+        end(&test);
+}
+
 static void burn_must_run(void)
 {
         struct test gauge = { .hardware = { .refuses = "burn" } },
@@ -256,6 +273,7 @@ int main(void)
         too_hot();
         load_ends();
         states_are_the_modes();
+        sensor_goes_away();
         burn_must_run();
         moves_no_more_than_planned();
         charge_lies();

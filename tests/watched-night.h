@@ -43,6 +43,7 @@ struct watched {
         double last_try_s;        /* the last of them */
         const char *loses;        /* a mode under which the connection is lost, */
         unsigned losses;          /* so many times */
+        double mute_from_s, mute_until_s; /* since the start: the sensor shows nothing */
         bool on_charger;          /* which charges but under a mode: --force-discharge */
         uint64_t start_ns, held_ns;
         char mode[MODE_NAME_MAX];
@@ -85,12 +86,18 @@ static inline int begin(struct hardware *hardware)
         return 0;
 }
 
+static inline bool is_between(const struct watched *self, uint64_t at_ns, double from_s, double until_s)
+{
+        double s = (double)(at_ns - self->start_ns) / (double)NS_PER_S;
+
+        return s >= from_s && s < until_s;
+}
+
 static inline int may_go_on(struct hardware *hardware, const struct sample *sample, char *reason, size_t size)
 {
         struct watched *self = watched_of(hardware);
-        double s = (double)(sample->boottime_ns - self->start_ns) / (double)NS_PER_S;
 
-        if (self->answer && s >= self->from_s && s < self->until_s) {
+        if (self->answer && is_between(self, sample->boottime_ns, self->from_s, self->until_s)) {
                 snprintf(reason, size, "the charger is plugged in");
                 return self->answer;
         }
@@ -121,19 +128,14 @@ static inline int read_sample(struct hardware *hardware, struct sample *sample)
                         (double)(self->charge_uah - sample->battery.charge_now_uah));
         if (!err && self->losses > 0 && strcmp(self->mode, self->loses) == 0)
                 sample->wifi_on = false;
+        if (!err && is_between(self, sample->boottime_ns, self->mute_from_s, self->mute_until_s))
+                sample->battery.have &= ~(uint32_t)BATTERY_POWER;
         if (!err && self->on_charger && !self->mode[0])
                 sample->battery.status = BATTERY_CHARGING;
         if (!err && self->charge_coarse)
                 sample->battery.charge_now_uah = sample->battery.charge_full_uah *
                                                  sample->battery.capacity_percent / 100;
         return err;
-}
-
-static inline bool is_away(const struct watched *self)
-{
-        double s = (double)(self->held_ns - self->start_ns) / (double)NS_PER_S;
-
-        return s >= self->away_from_s && s < self->away_until_s;
 }
 
 static inline int apply(struct hardware *hardware, const struct mode *mode)
@@ -147,7 +149,7 @@ static inline int apply(struct hardware *hardware, const struct mode *mode)
         self->held_ns = now_ns(hardware);
         if (self->refuses && strcmp(mode->name, self->refuses) == 0)
                 return -EHOSTUNREACH;
-        if (mode->wifi_on && is_away(self)) {
+        if (mode->wifi_on && is_between(self, self->held_ns, self->away_from_s, self->away_until_s)) {
                 self->tries++;
                 self->last_try_s = (double)(self->held_ns - self->start_ns) / (double)NS_PER_S;
                 self->device->ops->apply(self->device, mode);
