@@ -104,8 +104,8 @@ static double gauge_left_s(const struct night *night)
         double dwell_s = runner_dwell_s(night->runner.gauge_period_s);
         double passes = (double)night->options->passes - 1 - night->pass;
 
-        return dwell_s *
-               ((double)night->n_order - 1 - (double)night->at + fmax(passes, 0) * (double)night->n_order);
+        return dwell_s * (fmax((double)night->n_order - 1 - (double)night->at, 0) +
+                          fmax(passes, 0) * (double)night->n_order);
 }
 
 /*

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "units.h"
+#include "progress.h"
 #include "util.h"
 
 /* How often an earlier session measured a mode in a pass. */
@@ -91,6 +91,8 @@ static int run_pass(struct night *night, uint32_t pass)
         err = run_order(night);
         if (!err && !night->stopped && night_take_postponed(night))
                 err = run_order(night);
+        if (!err && !night->stopped)
+                progress_pass(night->progress, night);
         return err;
 }
 

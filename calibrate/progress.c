@@ -11,8 +11,7 @@
 
 struct progress {
         bool json;
-        uint32_t pass;   /* gauge: the one whose line is open */
-        size_t in_pass;
+        size_t in_pass;  /* gauge: states since the last pass was told */
 };
 
 int progress_open(bool json, struct progress **ret)
@@ -128,34 +127,47 @@ static void observation_json(const struct night *night, const struct observation
         print_json(json);
 }
 
+static const char *known_text(const struct night *night, const char *before, char *buf, size_t size)
+{
+        double half_width = night->judgement.half_width_percent;
+
+        *buf = '\0';
+        if (!isnan(half_width))
+                snprintf(buf, size, "%sknown to %.1f %%", before, half_width);
+        return buf;
+}
+
 /* One line each; a gauge's dwells are many and short, so a pass makes one line. */
 static void observation_line(struct progress *progress, const struct night *night,
                              const struct observation *observation)
 {
-        double half_width = night->judgement.half_width_percent, mw = power_mw(night, observation);
-        char known[32] = "", left[32], power[32] = "";
+        char known[32], left[32], power[32] = "";
+        double mw = power_mw(night, observation);
 
-        progress->in_pass = progress->pass == observation->pass ? progress->in_pass + 1 : 1;
-        progress->pass = observation->pass;
+        progress->in_pass += observation->rejected[0] == '\0';
         if (observation->rejected[0]) {
                 printf("         %-28s left out: %s\n", observation->mode, observation->rejected);
-                return;
-        }
-        if (!isnan(half_width))
-                snprintf(known, sizeof(known), "known to %.1f %%", half_width);
-        if (night->method == METHOD_GAUGE) {
-                if (night->at + 1 == night->n_order)
-                        printf("  pass %u of %u: %zu states, %s; %s left\n", observation->pass + 1,
-                               MAX(night->options->passes, observation->pass + 1), progress->in_pass, known,
-                               span_text(night_hours_left(night), left, sizeof(left)));
-        } else {
+        } else if (night->method != METHOD_GAUGE) {
                 if (!isnan(mw))
                         snprintf(power, sizeof(power), "%.0f mW", mw);
                 printf("  %3.0f %%  %-28s %8s  %-16s %s left\n", night->runner.look.capacity_percent,
-                       observation->mode, power, known,
+                       observation->mode, power, known_text(night, "", known, sizeof(known)),
                        span_text(night_hours_left(night), left, sizeof(left)));
         }
         fflush(stdout);
+}
+
+void progress_pass(struct progress *progress, const struct night *night)
+{
+        char known[32], left[32];
+
+        if (!progress || progress->json)
+                return;
+        printf("  pass %u of %u: %zu states%s; %s left\n", night->pass + 1, MAX(night->options->passes, night->pass + 1),
+               progress->in_pass, known_text(night, ", ", known, sizeof(known)),
+               span_text(night_hours_left(night), left, sizeof(left)));
+        fflush(stdout);
+        progress->in_pass = 0;
 }
 
 void progress_observation(struct progress *progress, const struct night *night,

@@ -14,6 +14,8 @@ void progress_close(struct progress *progress);
 void progress_begin(struct progress *progress, const struct night *night);
 void progress_observation(struct progress *progress, const struct night *night,
                           const struct observation *observation);
+/* A pass of the gauge is over. */
+void progress_pass(struct progress *progress, const struct night *night);
 /* The device was given back for @reason; NULL: it goes on. */
 void progress_paused(struct progress *progress, const struct night *night, const char *reason);
 /* The access point is back, or went and is tried again after @retry_s (INFINITY: not in this night). */

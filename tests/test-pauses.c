@@ -138,6 +138,23 @@ static void sensor_goes_away(void)
         end(&test);
 }
 
+/* A pass is told of, also where its last state is left out. */
+static void tells_each_pass(void)
+{
+        struct test calm = { 0 }, test = { .aloud = true };
+
+        run(&calm, METHOD_GAUGE);
+        test.hardware.load_of = calm.list[calm.n - 1].mode;
+        run(&test, METHOD_GAUGE);
+        check_int(test.err, 0);
+        check(count(&test, test.hardware.load_of, "its load ended") >= 1);
+        check(strstr(test.told, "left out: its load ended\n") != NULL);
+        check(strstr(test.told, "  pass 1 of 1: ") != NULL);
+        check(!strstr(test.told, ", ;"));
+        end(&calm);
+        end(&test);
+}
+
 static void burn_must_run(void)
 {
         struct test gauge = { .hardware = { .refuses = "burn" } },
@@ -274,6 +291,7 @@ int main(void)
         load_ends();
         states_are_the_modes();
         sensor_goes_away();
+        tells_each_pass();
         burn_must_run();
         moves_no_more_than_planned();
         charge_lies();

@@ -14,6 +14,7 @@
 #include "check.h"
 #include "night.h"
 #include "profile.h"
+#include "progress.h"
 #include "units.h"
 #include "util.h"
 
@@ -194,6 +195,7 @@ struct test {
         struct watched hardware;
         const char *device;         /* as text; NULL: device_text */
         double stop_percent;        /* 0: a night that ends soon */
+        bool aloud;                 /* what it tells is in @told */
         struct hardware_ops light;  /* with read_battery(), where that is asked for */
         struct options options;
         struct night night;
@@ -201,7 +203,7 @@ struct test {
         size_t n;
         int err;
         struct log log;
-        char said[1024];
+        char said[1024], told[4096];
         char folder[32], path[64];
 };
 
@@ -223,6 +225,29 @@ static inline void open_device(struct test *test)
         test->hardware.start_ns = now_ns(&test->hardware.hardware);
         test->night.hardware = &test->hardware.hardware;
         check_int(describe(&test->hardware.hardware, &test->night.description), 0);
+}
+
+/* The night, with what it tells on the standard output. */
+static inline int run_aloud(struct test *test)
+{
+        FILE *file = tmpfile();
+        int before = dup(STDOUT_FILENO), err;
+        size_t n;
+
+        check(file != NULL);
+        check_int(progress_open(false, &test->night.progress), 0);
+        fflush(stdout);
+        dup2(fileno(file), STDOUT_FILENO);
+        err = night_run(&test->night);
+        fflush(stdout);
+        dup2(before, STDOUT_FILENO);
+        close(before);
+        rewind(file);
+        n = fread(test->told, 1, sizeof(test->told) - 1, file);
+        test->told[n] = '\0';
+        fclose(file);
+        progress_close(test->night.progress);
+        return err;
 }
 
 /* A whole night, as main.c leads it; what it observed is in test->list. */
@@ -247,7 +272,7 @@ static inline void run(struct test *test, enum observation_method method)
         check_int(begin(night->hardware), 0);
         check_int(runner_open(night->hardware, &night->description, &no_signal, method == METHOD_TICKS, &night->runner), 0);
         check_int(night_open(night), 0);
-        test->err = night_run(night);
+        test->err = test->aloud ? run_aloud(test) : night_run(night);
         check_int(observations_read(night->observations, night->run.id, &test->list, &test->n), 0);
 }
 
