@@ -281,7 +281,7 @@ static int add_parts(struct cpu_split *split, const uint64_t *part, struct usage
 }
 
 int cpu_split_process(struct cpu_split *split, const struct process *before, const struct process *now,
-                      uint64_t most_ns, struct usage *usage)
+                      const size_t *opp_of, uint64_t most_ns, struct usage *usage)
 {
         bool exact = (now->have & PROCESS_CPU_OPPS) && now->cpu_opp_ns &&
                      (!before || ((before->have & PROCESS_CPU_OPPS) && before->cpu_opp_ns));
@@ -289,8 +289,8 @@ int cpu_split_process(struct cpu_split *split, const struct process *before, con
 
         if (exact) {
                 for (size_t i = 0; i < split->n; i++)
-                        split->parts[i] = growth(before ? before->cpu_opp_ns[i] : 0, now->cpu_opp_ns[i],
-                                                 most_ns);
+                        split->parts[i] = growth(before ? before->cpu_opp_ns[opp_of[i]] : 0,
+                                                 now->cpu_opp_ns[i], most_ns);
         } else {
                 if (total == 0)
                         return 0;

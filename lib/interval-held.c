@@ -243,10 +243,55 @@ static void fetch_held(const struct held_table *table, const struct sample *now)
                 util_fetch(table->slots[slot_of(table, now->processes[i].pid)], sizeof(struct held));
 }
 
+/* Where an operating point stands: mostly where the sample has it, too. */
+static int place_opp(struct held_table *table, size_t guess, const struct opp *opp, size_t *ret)
+{
+        for (size_t i = 0; i < table->n_opps; i++) {
+                size_t at = (guess + i) % table->n_opps;
+
+                if (table->opps[at].policy == opp->policy && table->opps[at].khz == opp->khz) {
+                        *ret = at;
+                        return 0;
+                }
+        }
+        if (util_grow(&table->opps, &table->opps_capacity, table->n_opps + 1, sizeof(*table->opps)) < 0)
+                return -ENOMEM;
+        *ret = table->n_opps;
+        table->opps[table->n_opps++] = (struct opp_id){ opp->policy, opp->khz };
+        return 0;
+}
+
+static int place_opps(struct held_table *table, const struct sample *now)
+{
+        int err = util_grow(&table->opp_of, &table->opp_of_capacity, now->n_opps, sizeof(*table->opp_of));
+
+        for (size_t i = 0; !err && i < now->n_opps; i++)
+                err = place_opp(table, i, &now->opps[i], &table->opp_of[i]);
+        return err;
+}
+
+/* Room for what it ran at each; at those that it does not know yet it has not run. */
+static int make_opps_room(const struct held_table *table, struct held *held)
+{
+        uint64_t *opps;
+
+        if (!held->now->cpu_opp_ns || held->n_opps >= table->n_opps)
+                return 0;
+        opps = reallocarray(held->process.cpu_opp_ns, table->n_opps, sizeof(*opps));
+        if (!opps)
+                return -ENOMEM;
+        memset(opps + held->n_opps, 0, (table->n_opps - held->n_opps) * sizeof(*opps));
+        held->process.cpu_opp_ns = opps;
+        held->n_opps = table->n_opps;
+        return 0;
+}
+
 int held_match(struct held_table *table, struct sample *now)
 {
         int err = util_grow(&table->listed, &table->listed_capacity, now->n_processes, sizeof(struct held *));
 
+        if (!err)
+                err = place_opps(table, now);
         table->samples++;
         table->n_gone = 0;
         fetch_held(table, now);
@@ -261,38 +306,30 @@ int held_match(struct held_table *table, struct sample *now)
                 held->now = process;
                 held->listed = table->samples;
                 table->listed[i] = held;
-                err = follow_app(table, held);
+                err = make_opps_room(table, held);
+                if (!err)
+                        err = follow_app(table, held);
         }
         return err ? err : find_gone(table, now);
 }
 
-static int copy_process(struct held *held, size_t n_opps)
+static void copy_process(const struct held_table *table, struct held *held, size_t n_opps)
 {
         uint64_t *opps = held->process.cpu_opp_ns;
 
-        if (held->now->cpu_opp_ns && !opps) {
-                opps = calloc(n_opps, sizeof(*opps));
-                if (!opps)
-                        return -ENOMEM;
-        }
-        if (held->now->cpu_opp_ns)
-                memcpy(opps, held->now->cpu_opp_ns, n_opps * sizeof(*opps));
+        for (size_t i = 0; held->now->cpu_opp_ns && i < n_opps; i++)
+                opps[table->opp_of[i]] = held->now->cpu_opp_ns[i];
         held->process = *held->now;
         held->process.cpu_opp_ns = opps;
-        return 0;
 }
 
-static int take_over(struct held *held, size_t n_opps)
+static void take_over(const struct held_table *table, struct held *held, size_t n_opps)
 {
-        int err = copy_process(held, n_opps);
-
-        if (err)
-                return err;
+        copy_process(table, held, n_opps);
         held->app->n += held->fresh;
         held->fresh = false;
         held->now = NULL;
         held->reaped = (struct reaped){ 0 };
-        return 0;
 }
 
 static void drop_empty_apps(struct held_table *table)
@@ -317,19 +354,16 @@ static void drop_empty_apps(struct held_table *table)
         table->n_apps = kept;
 }
 
-int held_take_over(struct held_table *table, const struct sample *now)
+void held_take_over(struct held_table *table, const struct sample *now)
 {
-        int err = 0;
-
         for (size_t i = 0; i < table->n_gone; i++) {
                 table->gone[i]->app->n--;
                 drop(table, table->gone[i]);
         }
         table->n_gone = 0;
-        for (size_t i = 0; !err && i < now->n_processes; i++)
-                err = take_over(table->listed[i], now->n_opps);
+        for (size_t i = 0; i < now->n_processes; i++)
+                take_over(table, table->listed[i], now->n_opps);
         drop_empty_apps(table);
-        return err;
 }
 
 void held_clear(struct held_table *table)
@@ -346,5 +380,7 @@ void held_clear(struct held_table *table)
         free(table->apps);
         free(table->listed);
         free(table->gone);
+        free(table->opps);
+        free(table->opp_of);
         *table = (struct held_table){ 0 };
 }

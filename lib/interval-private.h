@@ -45,7 +45,8 @@ struct held {
         struct held *next_of_app;
         struct live_app *app;
         struct process *now;       /* in the sample being subtracted; NULL: it is as it was */
-        struct process process;    /* in the last sample that listed it */
+        struct process process;    /* in the last sample that listed it; its cpu_opp_ns stand as the table's opps do */
+        size_t n_opps;             /* that there is room for */
         uint64_t listed;           /* number of that sample */
         bool fresh;                /* not known before the sample being subtracted */
         bool gone;
@@ -65,6 +66,12 @@ struct live_app {
         uint64_t life_ns;          /* the longest of those that were there for a part of the interval */
 };
 
+/* Policies come and go with their CPUs, so the operating points of a sample stand elsewhere in the next. */
+struct opp_id {
+        uint32_t policy;
+        uint32_t khz;
+};
+
 struct held_table {
         struct held **slots;       /* by pid */
         size_t n, n_slots;
@@ -76,11 +83,15 @@ struct held_table {
         size_t listed_capacity;
         struct held **gone;
         size_t n_gone, gone_capacity;
+        struct opp_id *opps;       /* all that were in a sample so far, in the order in which they came */
+        size_t n_opps, opps_capacity;
+        size_t *opp_of;            /* of each operating point of the sample being subtracted: where it stands there */
+        size_t opp_of_capacity;
         uint64_t samples;
 };
 
 int held_match(struct held_table *table, struct sample *now); /* sets `now`, `fresh`, `gone`, `app` and the lists */
-int held_take_over(struct held_table *table, const struct sample *now);
+void held_take_over(struct held_table *table, const struct sample *now);
 void held_clear(struct held_table *table);                      /* forgets all, and frees its memory */
 struct held *held_find_pid(const struct held_table *table, pid_t pid, const struct held *after); /* NULL: no more */
 void reaped_find(const struct held_table *table, const struct sample *now);
@@ -136,11 +147,11 @@ int cpu_split_make(const struct sample *before, const struct sample *now, uint64
 void cpu_split_clear(struct cpu_split *split);
 
 /*
- * Adds what a process ran since before to @usage, and to owned_ns.
- * any_ns comes later, when all owners are known.
+ * Adds what a process ran since before to @usage, and to owned_ns. any_ns comes later, when all owners are
+ * known. @opp_of: where the operating points of @now stand in @before.
  */
 int cpu_split_process(struct cpu_split *split, const struct process *before, const struct process *now,
-                      uint64_t most_ns, struct usage *usage);
+                      const size_t *opp_of, uint64_t most_ns, struct usage *usage);
 
 /* Gives @usage its part of any_ns by busy time; sums to no more than the policy's. */
 void cpu_split_any(const struct cpu_split *split, struct usage *usage);

@@ -186,7 +186,8 @@ static int subtract_process(struct making *making, struct held *held)
         usage.have = making_usage_have(before, now) | screen_have | making->idle_have;
         subtract_amounts(before, now, &held->reaped, &usage);
         if (usage.have & USAGE_CPU)
-                err = cpu_split_process(&making->maker->cpu, before, now, most_ns, &usage);
+                err = cpu_split_process(&making->maker->cpu, before, now, making->maker->held.opp_of, most_ns,
+                                        &usage);
         if (!err && !usage_is_zero(&usage))
                 err = add_process_rows(making, held, &usage);
         usage_clear(&usage);

@@ -172,22 +172,18 @@ static void forget(struct interval_maker *maker)
 }
 
 /* The next sample may leave out what this one told, if it comes from the same table. */
-static int take_over(struct interval_maker *maker, struct sample *sample)
+static void take_over(struct interval_maker *maker, struct sample *sample)
 {
         struct sample old = maker->before;
-        int err = 0;
 
         if (sample->have & SAMPLE_PROCESSES)
-                err = held_take_over(&maker->held, sample);
-        if (err)
-                return err;
+                held_take_over(&maker->held, sample);
         maker->before = *sample;
         *sample = old;
         sample->shown_by = maker->before.shown_by;
         sample->shown_poll = maker->before.shown_poll;
         sample->taken = true;
         maker->started = true;
-        return 0;
 }
 
 static int start_anew(struct interval_maker *maker, struct sample *sample)
@@ -198,9 +194,10 @@ static int start_anew(struct interval_maker *maker, struct sample *sample)
         if (!sample->partial) /* else it is the same boot, by a clock that went back */
                 held_clear(&maker->held);
         err = sample->have & SAMPLE_PROCESSES ? held_match(&maker->held, sample) : 0;
-        if (!err)
-                err = take_over(maker, sample);
-        return err ? err : -ENODATA;
+        if (err)
+                return err;
+        take_over(maker, sample);
+        return -ENODATA;
 }
 
 int interval_make(struct interval_maker *maker, struct sample *sample, struct interval *ret)
@@ -215,7 +212,7 @@ int interval_make(struct interval_maker *maker, struct sample *sample, struct in
         if (!err)
                 err = make(&making);
         if (!err)
-                err = take_over(maker, sample);
+                take_over(maker, sample);
         if (err) {
                 held_clear(&maker->held); /* half of it may be taken over: the next is the first of a new start */
                 maker->started = false;

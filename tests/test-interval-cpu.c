@@ -159,6 +159,70 @@ static void counted_by_the_kernel_is_taken_as_it_is(void)
         teardown(&f);
 }
 
+/* A process at the operating points of two clusters; a cluster of no kHz is offline, and not listed. */
+static void sample_of_clusters(struct fixture *f, const uint64_t *little_ns, const uint64_t *big_ns)
+{
+        struct sample *sample = after(f, 10);
+        const struct {
+                uint32_t policy;
+                const uint64_t *ns;
+        } clusters[] = { { 0, little_ns }, { 4, big_ns } };
+        struct process *p;
+        uint64_t sum = 0;
+        size_t at = 0;
+
+        sample->opps_counted = true;
+        for (size_t i = 0; i < 2; i++)
+                for (uint32_t khz = 1; clusters[i].ns && khz <= 2; khz++)
+                        opp(sample, clusters[i].policy, khz * 1000000, f->boottime_ns);
+        p = sample_add_process(sample, true);
+        for (size_t i = 0; i < 2; i++)
+                for (size_t k = 0; clusters[i].ns && k < 2; k++)
+                        p->cpu_opp_ns[at++] = clusters[i].ns[k];
+        for (size_t i = 0; i < at; i++)
+                sum += p->cpu_opp_ns[i];
+        p->pid = 10;
+        p->have = PROCESS_CPU | PROCESS_CPU_OPPS;
+        p->cpu_ns = sum;
+        strcpy(p->app, "a");
+}
+
+static uint64_t ran_at(const struct fixture *f, uint32_t policy, uint32_t khz)
+{
+        const struct usage *usage = &row(f, "a", STATE_BACKGROUND)->usage;
+
+        for (size_t i = 0; i < usage->n_cpu; i++)
+                if (usage->cpu[i].policy == policy && usage->cpu[i].khz == khz)
+                        return usage->cpu[i].busy_ns;
+        return 0;
+}
+
+/* Its operating points stand elsewhere in the list from then on; what a process ran there goes on. */
+static void a_cluster_comes_and_goes(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        sample_of_clusters(&f, NULL, (uint64_t[]){ 1 * S, 5 * S });
+        check_int(poll(&f), -ENODATA);
+        sample_of_clusters(&f, (uint64_t[]){ 2 * S, 0 }, (uint64_t[]){ 2 * S, 8 * S });
+        check_int(poll(&f), 0);
+        check_int(ran_at(&f, 0, 1000000), 2 * S);
+        check_int(ran_at(&f, 0, 2000000), 0);
+        check_int(ran_at(&f, 4, 1000000), 1 * S);
+        check_int(ran_at(&f, 4, 2000000), 3 * S);
+        sample_of_clusters(&f, (uint64_t[]){ 3 * S, 4 * S }, NULL);
+        check_int(poll(&f), 0);
+        check_int(ran_at(&f, 0, 1000000), 1 * S);
+        check_int(ran_at(&f, 0, 2000000), 4 * S);
+        sample_of_clusters(&f, (uint64_t[]){ 3 * S, 5 * S }, (uint64_t[]){ 2 * S, 10 * S });
+        check_int(poll(&f), 0);
+        check_int(ran_at(&f, 0, 2000000), 1 * S);
+        check_int(ran_at(&f, 4, 1000000), 0);
+        check_int(ran_at(&f, 4, 2000000), 2 * S);
+        teardown(&f);
+}
+
 /* Ticks of a process arrive before those of its CPU: nobody's is never negative, and nothing counts twice. */
 static void early_ticks_are_a_debt(void)
 {
@@ -186,6 +250,7 @@ int main(void)
         a_package_is_awake_once(false);
         a_package_is_awake_once(true);
         counted_by_the_kernel_is_taken_as_it_is();
+        a_cluster_comes_and_goes();
         early_ticks_are_a_debt();
         return check_result();
 }
