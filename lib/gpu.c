@@ -11,165 +11,16 @@
  * Read after the processes: it fills in what the sample lists.
  */
 
-#include "gpu.h"
+#include "gpu-private.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "machine.h"
 #include "util.h"
 
 #define POLLS_PER_LOOK 10 /* a program that opens the GPU late is found after so many polls at the latest */
-
-struct held {                /* a client that a process has open */
-        int fd;
-        struct gpu_client last;
-        uint64_t seen_ns;    /* monotonic time of that */
-        uint64_t cycles_ns;  /* what its cycles came to */
-};
-
-struct holder {
-        pid_t pid;
-        uint64_t start_time;
-        uint64_t cpu_ns;     /* at the last look for descriptors */
-        uint64_t closed_ns;  /* of clients that are gone */
-        struct held *held;
-        size_t n, capacity;
-        bool seen;
-};
-
-struct gpu_source {
-        struct source source;
-        int proc_fd;
-        uint32_t polls;
-        uint64_t now_ns;     /* of the sample that is being made */
-        struct holder *list; /* every process, ascending by pid */
-        size_t n, capacity;
-        uint64_t gone_ns;    /* of processes that are gone: the machine's total only grows */
-};
-
-static bool is_gpu(int dir_fd, const char *name)
-{
-        char target[64];
-        ssize_t length = readlinkat(dir_fd, name, target, sizeof(target) - 1);
-
-        if (length <= 0)
-                return false;
-        target[length] = '\0';
-        return strncmp(target, "/dev/dri/render", 15) == 0 || strncmp(target, "/dev/dri/card", 13) == 0;
-}
-
-static bool read_client(const struct gpu_source *self, pid_t pid, int fd, struct gpu_client *ret)
-{
-        char path[48], text[4096];
-
-        snprintf(path, sizeof(path), "%d/fdinfo/%d", (int)pid, fd);
-        return util_read_at(self->proc_fd, path, text, sizeof(text)) > 0 && gpu_parse_fdinfo(text, ret);
-}
-
-static struct held *find_client(struct holder *holder, const struct gpu_client *client)
-{
-        for (size_t i = 0; i < holder->n; i++)
-                if (holder->held[i].last.client == client->client &&
-                    strcmp(holder->held[i].last.device, client->device) == 0)
-                        return &holder->held[i];
-        return NULL;
-}
-
-/* Two descriptors of one client count once. */
-static int hold(struct holder *holder, int fd, const struct gpu_client *client, uint64_t now_ns)
-{
-        struct held *held = find_client(holder, client);
-
-        if (held) {
-                held->last.busy_ns = MAX(held->last.busy_ns, client->busy_ns);
-                return 0;
-        }
-        if (util_grow(&holder->held, &holder->capacity, holder->n + 1, sizeof(*held)) < 0)
-                return -ENOMEM;
-        holder->held[holder->n++] = (struct held){ .fd = fd, .last = *client, .seen_ns = now_ns };
-        return 0;
-}
-
-static int look_for_clients(const struct gpu_source *self, struct holder *holder)
-{
-        _cleanup_closedir_ DIR *dir = NULL;
-        char path[32];
-        int err = 0;
-        struct dirent *entry;
-
-        snprintf(path, sizeof(path), "%d/fd", (int)holder->pid);
-        dir = util_opendir_at(self->proc_fd, path);
-        if (!dir)
-                return 0; /* gone, or another's and we are not root */
-        while (!err && (entry = readdir(dir))) {
-                struct gpu_client client;
-                uint64_t number;
-
-                if (util_parse_u64(entry->d_name, &number) == 0 && number <= INT32_MAX &&
-                    is_gpu(dirfd(dir), entry->d_name) && read_client(self, holder->pid, (int)number, &client))
-                        err = hold(holder, (int)number, &client, self->now_ns);
-        }
-        return err;
-}
-
-static uint64_t busy_of(const struct held *held)
-{
-        return held->last.busy_ns + held->cycles_ns;
-}
-
-/* Several engines may be busy at the same time, as with times; cycles that went backward are a gap. */
-static void take_over(struct held *held, const struct gpu_client *now, uint64_t now_ns)
-{
-        uint64_t total = now->total_cycles - MIN(held->last.total_cycles, now->total_cycles);
-        uint64_t cycles = now->cycles - MIN(held->last.cycles, now->cycles);
-
-        if (total > 0 && held->last.total_cycles > 0 && now_ns > held->seen_ns)
-                held->cycles_ns += (uint64_t)((double)(now_ns - held->seen_ns) *
-                                              MIN((double)cycles / (double)total, 16.0));
-        held->last.busy_ns = MAX(held->last.busy_ns, now->busy_ns);
-        held->last.cycles = now->cycles;
-        held->last.total_cycles = now->total_cycles;
-        held->seen_ns = now_ns;
-}
-
-/*
- * Reads the descriptors that it holds; one that is closed,
- * or another client's by now, leaves its last total.
- */
-static uint64_t read_holder(const struct gpu_source *self, struct holder *holder)
-{
-        uint64_t sum = 0;
-        size_t kept = 0;
-
-        for (size_t i = 0; i < holder->n; i++) {
-                struct held *held = &holder->held[i];
-                struct gpu_client now;
-
-                if (read_client(self, holder->pid, held->fd, &now) && now.client == held->last.client &&
-                    strcmp(now.device, held->last.device) == 0) {
-                        take_over(held, &now, self->now_ns);
-                        sum += busy_of(held);
-                        holder->held[kept++] = *held;
-                } else {
-                        holder->closed_ns += busy_of(held);
-                }
-        }
-        holder->n = kept;
-        return sum + holder->closed_ns;
-}
-
-static uint64_t last_of(const struct holder *holder)
-{
-        uint64_t sum = holder->closed_ns;
-
-        for (size_t i = 0; i < holder->n; i++)
-                sum += busy_of(&holder->held[i]);
-        return sum;
-}
 
 /* Both lists ascend by pid, so the place of a new one is where the search ends. */
 static int holder_of(struct gpu_source *self, const struct process *process, size_t *at, struct holder **ret)
@@ -202,7 +53,7 @@ static void forget_gone(struct gpu_source *self)
                         self->list[kept++] = self->list[i];
                         continue;
                 }
-                self->gone_ns += last_of(&self->list[i]);
+                self->gone_ns += holder_last(&self->list[i]);
                 free(self->list[i].held);
         }
         self->n = kept;
@@ -223,7 +74,7 @@ static void keep_unlisted(struct gpu_source *self, const struct sample *sample, 
                                sample->gone[j].start_time == holder->start_time;
                 if (!gone) {
                         holder->seen = true;
-                        *total_ns += last_of(holder);
+                        *total_ns += holder_last(holder);
                 }
         }
 }
@@ -240,10 +91,10 @@ static int read_process(struct gpu_source *self, struct process *process, size_t
                 return is_new;
         holder->seen = true;
         if (is_new || (self->polls % POLLS_PER_LOOK == 0 && holder->cpu_ns != process->cpu_ns)) {
-                err = look_for_clients(self, holder);
+                err = holder_look(self, holder);
                 holder->cpu_ns = process->cpu_ns;
         }
-        process->gpu_busy_ns = holder->n > 0 ? read_holder(self, holder) : holder->closed_ns;
+        process->gpu_busy_ns = holder->n > 0 ? holder_read(self, holder) : holder->closed_ns;
         process->have |= PROCESS_GPU;
         *total_ns += process->gpu_busy_ns;
         return err;
