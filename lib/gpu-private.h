@@ -8,7 +8,9 @@
 #include "source.h"
 
 struct held {                /* a client that a process has open */
-        int fd;
+        int fd;              /* -1: closed, unless there is another */
+        bool shared;         /* another process's: has its own descriptor of it, and the time */
+        uint64_t base_ns;    /* what others had when it became ours */
         struct gpu_client last;
         uint64_t seen_ns;    /* monotonic time of that */
         uint64_t cycles_ns;  /* what its cycles came to */
@@ -16,6 +18,7 @@ struct held {                /* a client that a process has open */
 
 struct holder {
         pid_t pid;
+        uid_t uid;
         uint64_t start_time;
         uint64_t cpu_ns;     /* at the last look for descriptors */
         uint64_t closed_ns;  /* of clients that are gone */
@@ -35,6 +38,6 @@ struct gpu_source {
 };
 
 /* gpu-client.c */
-int holder_look(const struct gpu_source *self, struct holder *holder); /* for descriptors of the GPU */
-uint64_t holder_read(const struct gpu_source *self, struct holder *holder); /* those it has; the total */
-uint64_t holder_last(const struct holder *holder);                     /* as of the last read */
+int holder_look(struct gpu_source *self, struct holder *holder); /* for descriptors of the GPU */
+int holder_read(struct gpu_source *self, struct holder *holder); /* those that it has */
+uint64_t holder_busy_ns(const struct holder *holder);            /* as of the last read; only grows */

@@ -53,7 +53,7 @@ static void forget_gone(struct gpu_source *self)
                         self->list[kept++] = self->list[i];
                         continue;
                 }
-                self->gone_ns += holder_last(&self->list[i]);
+                self->gone_ns += holder_busy_ns(&self->list[i]);
                 free(self->list[i].held);
         }
         self->n = kept;
@@ -74,7 +74,7 @@ static void keep_unlisted(struct gpu_source *self, const struct sample *sample, 
                                sample->gone[j].start_time == holder->start_time;
                 if (!gone) {
                         holder->seen = true;
-                        *total_ns += holder_last(holder);
+                        *total_ns += holder_busy_ns(holder);
                 }
         }
 }
@@ -90,11 +90,14 @@ static int read_process(struct gpu_source *self, struct process *process, size_t
         if (is_new < 0)
                 return is_new;
         holder->seen = true;
+        holder->uid = process->uid;
         if (is_new || (self->polls % POLLS_PER_LOOK == 0 && holder->cpu_ns != process->cpu_ns)) {
                 err = holder_look(self, holder);
                 holder->cpu_ns = process->cpu_ns;
         }
-        process->gpu_busy_ns = holder->n > 0 ? holder_read(self, holder) : holder->closed_ns;
+        if (!err)
+                err = holder_read(self, holder);
+        process->gpu_busy_ns = holder_busy_ns(holder);
         process->have |= PROCESS_GPU;
         *total_ns += process->gpu_busy_ns;
         return err;

@@ -151,6 +151,85 @@ static void test_tree(void)
         close(root_fd);
 }
 
+/* Which descriptor of a client is closed does not matter, as long as there is another. */
+static void test_copies(void)
+{
+        struct source *source = NULL;
+        struct sample sample = { 0 };
+        _cleanup_close_ int root_fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        check_int(gpu_open(root_fd, &source), 0);
+        hold(10, 3, "/dev/dri/renderD128", 1, 1000);
+        hold(10, 4, "/dev/dri/renderD128", 1, 1000);
+        poll(source, &sample, 0, 1);
+        check_int(sample.processes[0].gpu_busy_ns, 1000);
+        drop(10, 3);
+        for (uint64_t i = 1; i < 25; i++) {
+                hold(10, 4, "/dev/dri/renderD128", 1, 1000 + 100 * i);
+                poll(source, &sample, i, 1);
+                check_int(sample.processes[0].gpu_busy_ns, 1000 + 100 * i);
+                check_int(sample.gpu_busy_ns, 1000 + 100 * i);
+        }
+        drop(10, 4);
+        source->ops->close(source);
+        sample_clear(&sample);
+}
+
+static void set_uids(struct sample *sample)
+{
+        for (size_t i = 0; i < sample->n_processes; i++)
+                sample->processes[i].uid = i > 0 ? 1000 : 0;
+}
+
+static void poll_users(struct source *source, struct sample *sample, uint64_t cpu_ns, size_t n)
+{
+        sample_reset(sample);
+        for (size_t i = 0; i < n; i++)
+                *sample_add_process(sample, false) = (struct process){ .pid = 10 + (pid_t)i, .start_time = 1,
+                                                                       .cpu_ns = cpu_ns };
+        set_uids(sample);
+        check_int(source->ops->read(source, sample), 0);
+}
+
+/*
+ * The session manager opens the card, hands it to the compositor and keeps a copy; the compositor's child has
+ * one, too. The time is the compositor's; when that is gone, the child's, from there on.
+ */
+static void test_shared(void)
+{
+        struct source *source = NULL;
+        struct sample sample = { 0 };
+        _cleanup_close_ int root_fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        drop(11, 6);
+        check_int(gpu_open(root_fd, &source), 0);
+        for (int pid = 10; pid < 13; pid++)
+                hold(pid, 7, "/dev/dri/card0", 1, 1000);
+        poll_users(source, &sample, 0, 3);
+        check_int(sample.gpu_busy_ns, 1000);
+        for (int pid = 10; pid < 13; pid++)
+                hold(pid, 7, "/dev/dri/card0", 1, 5000);
+        poll_users(source, &sample, 1, 3);
+        check_int(sample.gpu_busy_ns, 5000);
+        check_int(sample.processes[1].gpu_busy_ns, 4000);
+        check_int(sample.processes[2].gpu_busy_ns, 0);
+        drop(11, 7);
+        hold(10, 7, "/dev/dri/card0", 1, 6000);
+        hold(12, 7, "/dev/dri/card0", 1, 6000);
+        poll_users(source, &sample, 2, 3);
+        hold(10, 7, "/dev/dri/card0", 1, 6500);
+        hold(12, 7, "/dev/dri/card0", 1, 6500);
+        poll_users(source, &sample, 3, 3);
+        check_int(sample.processes[0].gpu_busy_ns, 1000);
+        check_int(sample.processes[1].gpu_busy_ns, 4000);
+        check_int(sample.processes[2].gpu_busy_ns, 500);
+        check_int(sample.gpu_busy_ns, 5500);
+        drop(10, 7);
+        drop(12, 7);
+        source->ops->close(source);
+        sample_clear(&sample);
+}
+
 static void hold_cycles(int pid, uint64_t cycles, uint64_t total)
 {
         char path[256], text[160];
@@ -203,6 +282,8 @@ int main(void)
 {
         test_texts();
         test_tree();
+        test_copies();
+        test_shared();
         test_cycles();
         remove_tree();
         return check_result();
