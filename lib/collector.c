@@ -5,10 +5,10 @@
 /* A part that was not built is a row fewer. */
 const struct collector all_collectors[] = {
 #ifdef HAVE_BPF
-        { "bpf", "one system call; the kernel walks its processes (BPF, Linux 6.7)", process_bpf_open },
-        { "bpf-iter", "one file; the kernel writes a record for each thread (BPF, Linux 5.8)", process_bpf_iter_open },
+        { "bpf", "one system call a poll (BPF, Linux 6.7)", process_bpf_open },
+        { "bpf-iter", "one file, a record a thread (BPF, Linux 5.8)", process_bpf_iter_open },
 #endif
         { "kept", "/proc through descriptors that stay open", process_kept_open },
-        { "proc", "plain /proc: opens stat and io of every process at each poll", process_plain_open },
+        { "proc", "/proc, opened at each poll", process_plain_open },
         { 0 },
 };

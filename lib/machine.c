@@ -16,7 +16,7 @@ int process_plain_open(const struct collector_options *options, struct source **
 }
 
 const struct collector plain_collectors[] = {
-        { "proc", "plain /proc: opens stat and io of every process at each poll", process_plain_open },
+        { "proc", "/proc, opened at each poll", process_plain_open },
         { NULL },
 };
 

@@ -39,12 +39,10 @@ struct options {
 };
 
 static const char help[] =
-        "joulecastd records what each app of this machine uses, for `joulecast cost`,\n"
-        "`predict` and `budget`. As root it sees all processes, else your own.\n"
+        "Usage: joulecast poll [OPTION]...   (as the service: joulecastd)\n"
         "\n"
-        "Usage: joulecastd [--interval S] [--count N] [--collector NAME] [--database FILE]\n"
-        "                  [--config FILE] [--machine DIR] [--focus-socket PATH] [--socket PATH]\n"
-        "                  [--profile FILE]\n"
+        "Records what each app of this machine uses, for `joulecast cost`, `predict` and\n"
+        "`budget`. As root it sees all processes, else your own.\n"
         "\n"
         "  --interval S      seconds between two polls, 0.1 and up; decimals are fine\n"
         "  --count N         poll N times in the foreground, say what was seen, and exit\n"
@@ -54,15 +52,19 @@ static void print_help(void)
 {
         fputs(help, stdout);
         for (const struct collector *collector = all_collectors; collector->name; collector++)
-                printf("                      %-8s %s\n", collector->name, collector->what);
+                printf("%20s%-8s %s\n", "", collector->name, collector->what);
         fputs("  --database FILE   where to store; one process at a time writes to it\n"
               "  --config FILE     joulecast.conf (see below)\n"
-              "  --machine DIR     read DIR/sys and DIR/proc instead of this machine's; needs --database\n"
+              "  --machine DIR     read DIR/sys and DIR/proc instead of this machine's; needs\n"
+              "                    --database\n"
               "  --focus-socket PATH\n"
               "                    where each session's joulecast-focus connects\n"
-              "  --socket PATH     answer users' questions there; the service of root: " SERVICE_SOCKET "\n"
+              "  --socket PATH     answer users' questions there; the service of root does at\n"
+              "                    " SERVICE_SOCKET "\n"
               "  --profile FILE    the power model to answer them by; default: the machine's\n"
               "  --help, --version\n"
+              "\n"
+              "Exit: 0 done; 1 it failed; 2 wrong usage.\n"
               "\n"
               "joulecast.conf, with its defaults:\n", stdout);
         config_print_help(stdout);
@@ -105,7 +107,7 @@ static int parse_option(int option, const char *value, struct options *options)
                 options->profile = value;
                 return 0;
         default:
-                return usage_error("wrong usage; `joulecastd --help` lists the options");
+                return usage_error("wrong usage; see joulecast poll --help");
         }
 }
 
@@ -138,7 +140,7 @@ static int parse_options(int argc, char **argv, struct options *options)
                 case ':':
                         return usage_error("%s needs a value", argv[optind - 1]);
                 case '?':
-                        return usage_error("there is no option %s; `joulecastd --help` lists them",
+                        return usage_error("there is no option %s; see joulecast poll --help",
                                            argv[optind - 1]);
                 default:
                         err = parse_option(option, optarg, options);
@@ -147,7 +149,7 @@ static int parse_options(int argc, char **argv, struct options *options)
         if (!err && options->machine && !options->database)
                 return usage_error("--machine needs a --database of its own: another machine's numbers are not ours");
         if (!err && optind < argc)
-                return usage_error("\"%s\" is not an option; `joulecastd --help` lists them", argv[optind]);
+                return usage_error("\"%s\" is not an option; see joulecast poll --help", argv[optind]);
         return err;
 }
 

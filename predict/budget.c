@@ -161,13 +161,14 @@ int budget_main(int argc, char **argv)
         };
         const struct command command = {
                 .name = "budget",
-                .arguments = "--app A [--reserve B=10m]... [--standby 3h] [--keep PERCENT] [--json]",
-                .help = "How long an app can run and leave enough for what is needed later. \"For sure\" "
-                        "holds in 95\n"
-                        "of 100 cases. The whole device's drain counts: base, the app, and the usual "
-                        "background.",
+                .arguments = "--app A [--reserve B=10m]... [--standby 3h]\n"
+                             "                        [--keep PERCENT] [--battery-percent N]",
+                .help = "How long an app can run and leave enough for what is needed later. \"For sure\"\n"
+                        "holds in 95 of 100 cases. The whole device's drain counts: base, the app, and\n"
+                        "the usual background.",
                 .rows = rows,
                 .n_rows = ARRAY_SIZE(rows),
+                .shared = SHARED_DEVICE | SHARED_PROFILE | SHARED_DATABASE | SHARED_MACHINE | SHARED_JSON,
         };
         struct options options = { 0 };
         int code;

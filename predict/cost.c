@@ -90,10 +90,12 @@ int cost_main(int argc, char **argv)
                 { "usage", "FILE", "price a usage table (CSV) instead of the database", .text = &arguments.usage },
         };
         const struct command command = {
-                .name = "cost", .arguments = "[--from T] [--to T] [--usage FILE] [--json]",
-                .help = "What each app cost the battery, with 95 % intervals: in front and in the background, by\n"
-                        "component, per minute. Without --from and --to everything that is recorded counts.",
+                .name = "cost", .arguments = "[--from T] [--to T] [--usage FILE]",
+                .help = "What each app cost the battery, with 95 % intervals: in front and in the\n"
+                        "background, and per minute; with --json also by component. Without --from and\n"
+                        "--to everything that is recorded counts.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
+                .shared = SHARED_DEVICE | SHARED_PROFILE | SHARED_DATABASE | SHARED_JSON,
         };
         _cleanup_(profile_freep) struct profile *profile = NULL;
         int code;

@@ -243,10 +243,11 @@ int doctor_main(int argc, char **argv)
                 { "overhead", NULL, "what the running service itself costs", .flag = &findings.with_overhead },
         };
         const struct command command = {
-                .name = "doctor", .arguments = "[--overhead] [--machine DIR] [--json]",
-                .help = "What this machine offers: batteries with their gauges' quirks, CPU frequencies, the screen,\n"
-                        "storage, network, ways to collect; and why a thing is missing.",
+                .name = "doctor", .arguments = "[--overhead]",
+                .help = "What this machine offers: batteries with their gauges' quirks, CPU frequencies,\n"
+                        "the screen, storage, network, ways to collect; and why a thing is missing.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
+                .shared = SHARED_DEVICE | SHARED_PROFILE | SHARED_DATABASE | SHARED_MACHINE | SHARED_JSON,
         };
         struct options options = { 0 };
         int code;

@@ -10,13 +10,29 @@
 
 const struct log program_log = { .handler = log_to_stderr, .data = (void *)"joulecast" };
 
+#define HELP_COLUMN 27 /* "--start-percent PERCENT" fits before it */
+#define HELP_WIDTH 80
+
 static void print_row(const struct option_row *row)
 {
-        char left[64];
+        int column = printf("  --%s%s%s", row->name, row->argument ? " " : "",
+                            row->argument ? row->argument : "");
+        const char *gap = "";
 
-        snprintf(left, sizeof(left), "--%s%s%s", row->name, row->argument ? " " : "",
-                 row->argument ? row->argument : "");
-        printf("  %-28s %s\n", left, row->help);
+        column += printf("%*s", MAX(HELP_COLUMN - column, 1), "");
+        for (const char *word = row->help; *word; word += strspn(word, " ")) {
+                int length = (int)strcspn(word, " ");
+
+                if (column + 1 + length > HELP_WIDTH) {
+                        printf("\n%*s", HELP_COLUMN, "");
+                        column = HELP_COLUMN;
+                        gap = "";
+                }
+                column += printf("%s%.*s", gap, length, word);
+                gap = " ";
+                word += length;
+        }
+        putchar('\n');
 }
 
 static void print_help(const struct command *command, const struct option_row *shared, size_t n_shared)
@@ -29,7 +45,8 @@ static void print_help(const struct command *command, const struct option_row *s
                 print_row(&command->rows[i]);
         printf("%sShared options:\n", command->n_rows > 0 ? "\n" : "");
         for (size_t i = 0; i < n_shared; i++)
-                print_row(&shared[i]);
+                if (command->shared & 1u << i)
+                        print_row(&shared[i]);
         print_row(&(struct option_row){ .name = "help", .help = "show this" });
         printf("\nExit: 0 done; 1 it failed; 2 wrong usage; 3 no data to answer from.\n");
 }
@@ -96,8 +113,8 @@ static bool apply(const struct command *command, const struct option_row *shared
 bool options_parse(const struct command *command, int argc, char **argv, struct options *options,
                    const char **positional, int *exit_code)
 {
-        const struct option_row shared[] = {
-                { "device", "virtual:NAME", "a virtual device (a name or a file) instead of this machine",
+        const struct option_row shared[] = { /* in the order of enum shared_option */
+                { "device", "virtual:NAME", "a virtual device, by name or file, not this machine",
                   .text = &options->device },
                 { "profile", "FILE", "the power model; or the name of a shipped one", .text = &options->profile },
                 { "database", "FILE", "what apps used", .text = &options->database },

@@ -42,6 +42,17 @@ struct option_row {
         void *data;
 };
 
+/* The shared options that a command heeds; it takes the others, too, and does nothing with them. */
+enum shared_option {
+        SHARED_DEVICE = 1 << 0,
+        SHARED_PROFILE = 1 << 1,
+        SHARED_DATABASE = 1 << 2,
+        SHARED_OBSERVATIONS = 1 << 3,
+        SHARED_MACHINE = 1 << 4,
+        SHARED_JSON = 1 << 5,
+        SHARED_YES = 1 << 6,
+};
+
 struct command {
         const char *name;         /* "cost" */
         const char *arguments;    /* "[--from T] [--to T]" */
@@ -49,6 +60,7 @@ struct command {
         const struct option_row *rows;
         size_t n_rows;
         size_t max_positional;
+        unsigned shared;          /* enum shared_option, for help */
 };
 
 /* The programs' log: one sentence on stderr. */

@@ -55,9 +55,10 @@ int predict_main(int argc, char **argv)
                  .data = &minutes},
         };
         const struct command command = {
-                .name = "predict", .arguments = "--app A --minutes N [--json]",
+                .name = "predict", .arguments = "--app A --minutes N",
                 .help = "What an app will cost, by what it did before; 90 % intervals.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
+                .shared = SHARED_DEVICE | SHARED_PROFILE | SHARED_DATABASE | SHARED_MACHINE | SHARED_JSON,
         };
         struct options options = { 0 };
         struct joulecast_forecast *forecast = NULL;

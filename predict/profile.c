@@ -328,10 +328,12 @@ int profile_main(int argc, char **argv)
                 .name = "profile", .arguments = "list | show [NAME] | use NAME | reset",
                 .help = "Power models: those that come with joulecast, and the one of this machine.\n"
                         "  list       those that come with joulecast, and the one in use\n"
-                        "  show       the numbers of one (a NAME of the list, or a FILE), else of the one in use\n"
+                        "  show       the numbers of one (a NAME of the list, or a FILE), else of the\n"
+                        "             one in use\n"
                         "  use        make one this machine's own; what was there is kept beside it\n"
                         "  reset      remove this machine's own",
                 .max_positional = 2,
+                .shared = SHARED_DEVICE | SHARED_PROFILE | SHARED_JSON | SHARED_YES,
         };
         const char *words[2] = { NULL, NULL };
         struct options options = { 0 };

@@ -285,11 +285,13 @@ int simulate_main(int argc, char **argv)
         };
         const struct command command = {
                 .name = "simulate",
-                .arguments = "--device virtual:NAME --scenario FILE [--database FILE] [--truth FILE]",
-                .help = "Plays a scenario on a virtual device while the poller watches. It takes no real time;\n"
-                        "virtual time ends now. The database then answers cost, predict and budget.",
+                .arguments = "--device virtual:NAME --scenario FILE\n"
+                             "                          [--database FILE] [--truth FILE]",
+                .help = "Plays a scenario on a virtual device while the poller watches. It takes no real\n"
+                        "time; virtual time ends now. The database then answers cost, predict and budget.",
                 .rows = rows,
                 .n_rows = ARRAY_SIZE(rows),
+                .shared = SHARED_DEVICE | SHARED_DATABASE | SHARED_JSON,
         };
         int code;
 

@@ -390,10 +390,12 @@ int trace_main(int argc, char **argv)
                 { "collector", "NAME", "how to read processes (see joulecast doctor)", .text = &tracer.collector },
         };
         const struct command command = {
-                .name = "trace", .arguments = "[--interval S] [--count N] [--app A] [--json]",
-                .help = "Power by component and app, again and again, until Ctrl-C. As root of all apps, else of\n"
-                        "your own. --json writes a line each time; --database FILE records as joulecastd does.",
+                .name = "trace", .arguments = "[--interval S] [--count N] [--app A]",
+                .help = "Power by component and app, again and again, until Ctrl-C. As root of all apps,\n"
+                        "else of your own. --json writes a line each time; --database FILE records as\n"
+                        "joulecastd does.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
+                .shared = SHARED_PROFILE | SHARED_DATABASE | SHARED_MACHINE | SHARED_JSON,
         };
         int code, err;
 

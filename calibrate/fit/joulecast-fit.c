@@ -42,29 +42,30 @@ struct options {
         bool json;
 };
 
-static void help(void)
-{
-        puts("joulecast-fit turns the observations of a calibration into a profile.\n"
-             "\n"
-             "  joulecast-fit [--observations FILE] [--run N] [--estimator regression|sapp] [--profile OUT] [--json]\n"
-             "  joulecast-fit --usage CSV --costs CSV --energy-full-mwh N [--name DEVICE] [--profile OUT] [--json]\n"
-             "  joulecast-fit --follow\n"
-             "\n"
-             "  --observations FILE   the database that joulecast-calibrate wrote (default: this machine's)\n"
-             "  --device virtual:D    that device's database and profile instead\n"
-             "  --run N               which calibration in it (default: the newest)\n"
-             "  --estimator WHICH     regression (default): weighted, non-negative, with intervals; sapp: the SApp\n"
-             "                        paper's equations 1 to 4 (default for a run of --plan sapp)\n"
-             "  --profile OUT         write the profile there; without it only show what came out\n"
-             "  --usage, --costs      tables of who used what and what it cost in percent (docs: usage table);\n"
-             "                        the coefficients are those that give the costs back, monotone in frequency\n"
-             "  --energy-full-mwh N   energy of the full battery, for the tables\n"
-             "  --name DEVICE         the device that the tables are about\n"
-             "  --follow              JSON lines on stdin and stdout, for joulecast-calibrate\n"
-             "  --json                answer as one JSON object\n"
-             "\n"
-             "Exit: 0 done, 1 failed, 2 wrong usage, 3 no observations to fit.");
-}
+static const char help[] =
+        "Usage: joulecast fit [--observations FILE] [--run N] [--profile OUT] [OPTION]...\n"
+        "       joulecast fit --usage CSV --costs CSV --energy-full-mwh N [--profile OUT]\n"
+        "       joulecast-fit --follow\n"
+        "\n"
+        "Turns the observations of a calibration into a profile.\n"
+        "\n"
+        "  --observations FILE   what joulecast-calibrate wrote (default: this machine's)\n"
+        "  --device virtual:D    that device's observations and profile instead\n"
+        "  --run N               which calibration in it (default: the newest)\n"
+        "  --estimator WHICH     regression: weighted, non-negative, with intervals\n"
+        "                        (default); sapp: the SApp paper's equations 1 to 4\n"
+        "                        (default for a run of --plan sapp)\n"
+        "  --profile OUT         write the profile there; without, only show it\n"
+        "  --usage CSV, --costs CSV\n"
+        "                        fit tables instead: who used what, and what it cost in\n"
+        "                        percent, as joulecast-fit(1) describes them\n"
+        "  --energy-full-mwh N   energy of the full battery, for the tables\n"
+        "  --name DEVICE         the device that the tables are about\n"
+        "  --follow              JSON lines on stdin and stdout, for joulecast-calibrate\n"
+        "  --json                answer as one JSON object\n"
+        "  --help, --version\n"
+        "\n"
+        "Exit: 0 done; 1 it failed; 2 wrong usage; 3 no observations to fit.\n";
 
 enum {
         OPTION_OBSERVATIONS = 1000,
@@ -79,6 +80,7 @@ enum {
         OPTION_FOLLOW,
         OPTION_JSON,
         OPTION_HELP,
+        OPTION_VERSION,
 };
 
 static const struct option long_options[] = {
@@ -94,12 +96,22 @@ static const struct option long_options[] = {
         { "follow", no_argument, NULL, OPTION_FOLLOW },
         { "json", no_argument, NULL, OPTION_JSON },
         { "help", no_argument, NULL, OPTION_HELP },
+        { "version", no_argument, NULL, OPTION_VERSION },
         { NULL, 0, NULL, 0 },
 };
 
 static int wrong_usage(const char *sentence)
 {
-        log_error(&program_log, "%s; see joulecast-fit --help", sentence);
+        log_error(&program_log, "%s; see joulecast fit --help", sentence);
+        return -EINVAL;
+}
+
+static int wrong_word(const char *what, const char *word)
+{
+        char printable[64];
+
+        log_error(&program_log, "%s: %s; see joulecast fit --help",
+                  util_printable(word, printable, sizeof(printable)), what);
         return -EINVAL;
 }
 
@@ -145,24 +157,31 @@ static int parse_option(struct options *options, int option)
                 options->json = true;
                 return 0;
         default:
-                return wrong_usage("an option is unknown or lacks its value");
+                return -EINVAL;
         }
 }
 
-/* 1: help was asked for. */
+/* 1: there is nothing more to do. */
 static int parse_options(int argc, char **argv, struct options *options)
 {
         int option;
 
         opterr = 0;
-        while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-                if (option == OPTION_HELP || option == 'h')
+        while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+                if (option == OPTION_HELP || option == 'h' || option == OPTION_VERSION) {
+                        fputs(option == OPTION_VERSION ? "joulecast-fit " JOULECAST_VERSION "\n" : help,
+                              stdout);
                         return 1;
+                }
+                if (option == '?' || option == ':')
+                        return wrong_word(option == ':' ? "its value is missing"
+                                                        : "there is no such option, or not like this",
+                                          argv[optind - 1]);
                 if (parse_option(options, option) < 0)
                         return -EINVAL;
         }
         if (optind < argc)
-                return wrong_usage("there is an argument too many");
+                return wrong_word("it takes options alone", argv[optind]);
         if (options->follow &&
             (options->observations || options->usage || options->costs || options->profile))
                 return wrong_usage("--follow stands alone");
@@ -372,10 +391,8 @@ int main(int argc, char **argv)
         struct options options = { .energy_full_mwh = NAN };
         int err = parse_options(argc, argv, &options);
 
-        if (err > 0) {
-                help();
+        if (err > 0)
                 return EXIT_SUCCESS;
-        }
         if (err < 0 || read_environment() < 0)
                 return EXIT_USAGE;
         gsl_set_error_handler_off();

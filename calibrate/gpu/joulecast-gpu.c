@@ -31,19 +31,21 @@
 static const char help[] =
         "Usage: joulecast-gpu [--software]\n"
         "\n"
-        "Keeps the GPU of this machine busy for joulecast-calibrate, which starts it and talks\n"
-        "to it over a pipe. It draws, on a render node, what nobody sees.\n"
+        "Keeps the GPU of this machine busy for joulecast-calibrate, which starts it and\n"
+        "talks to it over a pipe. It draws, on a render node, what nobody sees.\n"
         "\n"
-        "  --software   take a renderer that computes on the CPU, for tests; else those are\n"
-        "               no GPU\n"
+        "  --software   take a renderer that computes on the CPU, for tests; else those\n"
+        "               are no GPU\n"
         "  --help, --version\n"
         "\n"
-        "Its first line is \"gpu counted\" or \"gpu uncounted\" (whether the kernel counts its\n"
-        "busy time, in /proc/PID/fdinfo) and the renderer's name. Then, a line each:\n"
+        "Its first line is \"gpu counted\" or \"gpu uncounted\" (whether the kernel counts\n"
+        "its busy time, in /proc/PID/fdinfo) and the renderer's name. Then, a line each:\n"
         "\n"
         "  load SHARE   busy for this share of the time, 0 to 1\n"
         "\n"
-        "answered by the same. The end of the input ends it.\n";
+        "answered by the same. The end of the input ends it.\n"
+        "\n"
+        "Exit: 0 the input ended; 1 there is no GPU, or it failed; 2 wrong usage.\n";
 
 struct load {
         double share;

@@ -22,21 +22,23 @@
 static const char help[] =
         "Usage: joulecast-picture [--on wayland|x11|kms|console]\n"
         "\n"
-        "Holds the screen of this machine for joulecast-calibrate, which starts it and talks\n"
-        "to it over a pipe. Started by root outside of a session, it becomes the user whose\n"
-        "session the screen shows; without one it takes the text console.\n"
+        "Holds the screen of this machine for joulecast-calibrate, which starts it and\n"
+        "talks to it over a pipe. Started by root outside of a session, it becomes the\n"
+        "user whose session the screen shows; without one it takes the text console.\n"
         "\n"
         "  --on WHAT   only this, not the first one that works\n"
         "  --help, --version\n"
         "\n"
-        "Its first line is \"screen WHAT\", followed by \"white\" where it can show a picture and\n"
-        "\"switch\" where it can switch the screen off. Then, a word a line:\n"
+        "Its first line is \"screen WHAT\", followed by \"white\" where it can show a picture\n"
+        "and \"switch\" where it can switch the screen off. Then, a word a line:\n"
         "\n"
         "  on          white and lit (lit, where it cannot show a picture)\n"
         "  off         off (no picture any more, where it cannot switch)\n"
         "\n"
-        "Each is answered by the same word when it is done, or by \"failed\" and why. The end\n"
-        "of the input ends it, and the screen is as it was.\n";
+        "Each is answered by the same word when it is done, or by \"failed\" and why. The\n"
+        "end of the input ends it, and the screen is as it was.\n"
+        "\n"
+        "Exit: 0 the input ended; 1 no screen can be held, or it was lost; 2 wrong usage.\n";
 
 /*
  * In the order in which they are tried. Who is in a session has its display; a console is only where there is

@@ -17,17 +17,19 @@
 #define PROGRAM "joulecast-focus"
 
 static const char help[] =
-        "usage: joulecast-focus [options]\n"
+        "Usage: joulecast-focus [OPTION]...\n"
         "\n"
-        "Tells joulecastd which app of this graphical session has the screen. One runs in each session; window titles\n"
-        "are neither kept nor sent.\n"
+        "Tells joulecastd which app of this graphical session has the screen. One runs in\n"
+        "each session; window titles are neither kept nor sent.\n"
         "\n"
         "  --socket PATH    the service's socket (" FOCUS_SOCKET ")\n"
         "  --backend NAME   only this way to learn the focus (see --list)\n"
         "  --print          each change as a line of JSON on standard output\n"
-        "  --list           the ways to learn the focus, in the order in which they are tried\n"
-        "  --help\n"
-        "  --version\n";
+        "  --list           the ways to learn the focus, in the order in which they are\n"
+        "                   tried, and what speaks against each here\n"
+        "  --help, --version\n"
+        "\n"
+        "Exit: 0 done, or another one runs in this session; 1 it failed; 2 wrong usage.\n";
 
 const struct backend_ops *const backends[] = {
         &sway_backend,
