@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "calibration.h"
@@ -82,7 +83,10 @@ int calibration_refuse_profile(const struct calibration *calibration)
 {
         _cleanup_free_ char *trial = NULL;
         int err = util_make_parent(calibration->profile, 0755), fd;
+        struct stat status;
 
+        if (!err && stat(calibration->profile, &status) == 0 && S_ISDIR(status.st_mode))
+                err = -EISDIR;
         if (!err && asprintf(&trial, "%s.XXXXXX", calibration->profile) < 0)
                 return -ENOMEM;
         if (!err) {

@@ -214,15 +214,33 @@ static int write_all(int fd, const char *text, size_t length)
                 text += n;
                 length -= (size_t)n;
         }
-        return fsync(fd) < 0 ? -errno : 0;
+        return fsync(fd) < 0 && errno != EINVAL ? -errno : 0; /* EINVAL: nothing that is kept on a disk */
+}
+
+/* -ENOENT: there is a file, or nothing, to be replaced. */
+static int write_in_place(const char *path, const char *text, size_t length)
+{
+        _cleanup_close_ int fd = -1;
+        struct stat status;
+        int flags;
+
+        if (stat(path, &status) < 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
+                return -ENOENT;
+        fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
+        if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0)
+                return -errno;
+        return write_all(fd, text, length);
 }
 
 int util_write_file(const char *path, const char *text, size_t length, unsigned mode)
 {
         _cleanup_free_ char *temporary = NULL;
         _cleanup_close_ int fd = -1;
-        int err;
+        int err = write_in_place(path, text, length);
 
+        if (err != -ENOENT)
+                return err;
         if (asprintf(&temporary, "%s.XXXXXX", path) < 0) {
                 temporary = NULL;
                 return -ENOMEM;

@@ -118,7 +118,10 @@ int util_parse_double(const char *text, double *ret); /* finite only; independen
 /* Shortest decimal text that reads back as the same double, in the C locale. Returns @buf of >= 32 bytes. */
 char *util_print_double(double value, char *buf, size_t size);
 
-/* Writes a file whole or not at all: temporary file beside it, fsync, rename. */
+/*
+ * Writes a file whole or not at all: temporary file beside it, fsync, rename. What is no file (a terminal,
+ * /dev/stdout, /dev/null) is written to and stays what it is.
+ */
 int util_write_file(const char *path, const char *text, size_t length, unsigned mode);
 
 /* mkdir -p of the folder that holds @path. 0 or a negative errno. */

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "answer.h"
 #include "commands.h"
@@ -243,7 +244,9 @@ static int keep_old(const char *path)
 {
         _cleanup_free_ char *old = NULL;
 
-        if (access(path, F_OK) < 0)
+        struct stat status;
+
+        if (stat(path, &status) < 0 || !S_ISREG(status.st_mode))
                 return 0;
         if (asprintf(&old, "%s.old", path) < 0)
                 return -ENOMEM;
@@ -299,10 +302,11 @@ static int reset_profile(const struct options *options)
 {
         _cleanup_(profile_freep) struct profile *profile = NULL;
         _cleanup_free_ char *path = NULL;
+        struct stat status;
 
         if (current_path(options, true, &path) < 0)
                 return CODE_FAILED;
-        if (access(path, F_OK) < 0) {
+        if (stat(path, &status) < 0 || !S_ISREG(status.st_mode)) {
                 log_error(&program_log, "there is no profile %s; nothing to reset", path);
                 return CODE_NO_DATA;
         }

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include "check.h"
 #include "paths.h"
@@ -52,8 +54,29 @@ static void the_journal_has_one_place(void)
         check_text(path, geteuid() == 0 ? "/var/lib/joulecast-calibrate/restore.ini" : "/state/joulecast/restore.ini");
 }
 
+/* "--truth /dev/stdout", and no root's device is made a file of by "--profile /dev/null". */
+static void a_pipe_stays_one(void)
+{
+        static const char path[] = "test-paths.pipe";
+        struct stat status;
+        char text[8] = "";
+        int fd;
+
+        unlink(path);
+        check_int(mkfifo(path, 0600), 0);
+        check_int(util_write_file(path, "text", 4, 0600), -ENXIO); /* nobody reads: do not wait */
+        fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        check_int(util_write_file(path, "text", 4, 0600), 0);
+        check_int(read(fd, text, sizeof(text) - 1), 4);
+        check_text(text, "text");
+        check(stat(path, &status) == 0 && S_ISFIFO(status.st_mode));
+        close(fd);
+        unlink(path);
+}
+
 int main(void)
 {
+        a_pipe_stays_one();
         the_journal_has_one_place();
         virtual_devices_have_their_own();
         data_can_be_said();
