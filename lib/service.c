@@ -85,7 +85,8 @@ int service_find(const char *database, const struct log *log, char **ret)
         int err = connect_to(path, &fd);
 
         if (err < 0) {
-                log_error(log, "you may not read %s, and no service answers at %s (%s); start joulecastd",
+                log_error(log, "you may not read %s, and no service answers at %s (%s); "
+                          "start it (systemctl start joulecastd)",
                           database, path, strerror(-err));
                 return -EACCES;
         }

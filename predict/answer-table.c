@@ -152,8 +152,8 @@ static void print_title(const struct cost *cost, const struct profile *profile)
                 printf("Profile %s\n\n", device);
                 return;
         }
-        format_time(cost->from_ns, from, sizeof(from));
-        format_time(cost->to_ns, to, sizeof(to));
+        format_local(cost->from_ns, from, sizeof(from));
+        format_local(cost->to_ns, to, sizeof(to));
         printf("%s .. %s (%s), profile %s\n\n", from, to,
                format_duration((double)(cost->to_ns - cost->from_ns) / 1e9, duration), device);
 }

@@ -79,6 +79,19 @@ int ask_failed(int err)
         return err == -ENODATA ? CODE_NO_DATA : CODE_FAILED;
 }
 
+char *ask_span(double minutes, char *buf)
+{
+        double seconds = minutes * 60 < 1 ? minutes * 60 : round(minutes * 60);
+
+        if (seconds < 120 && fmod(seconds, 60) != 0)
+                snprintf(buf, 32, "%.3g s", seconds);
+        else if (seconds < 7200 && fmod(seconds, 60) != 0)
+                snprintf(buf, 32, "%.0f min %.0f s", floor(seconds / 60), fmod(seconds, 60));
+        else
+                ask_minutes(seconds / 60, buf);
+        return buf;
+}
+
 char *ask_minutes(double minutes, char *buf)
 {
         double whole = floor(minutes);
@@ -87,9 +100,9 @@ char *ask_minutes(double minutes, char *buf)
                 snprintf(buf, 32, "without end");
         else if (minutes < 120)
                 snprintf(buf, 32, "%.0f minute%s", whole, whole == 1 ? "" : "s");
-        else if (fmod(whole, 60) == 0)
+        else if (fmod(whole, 60) == 0 && whole < 48 * 60)
                 snprintf(buf, 32, "%.0f h", whole / 60);
         else
-                snprintf(buf, 32, "%.0f h %.0f min", floor(whole / 60), fmod(whole, 60));
+                format_duration(whole * 60, buf);
         return buf;
 }

@@ -19,5 +19,7 @@ void ask_close(struct ask *ask);
 /* An exit code for what an API call returned, with its sentence where the library has told none. */
 int ask_failed(int err);
 
-/* "10 minutes", "2 h 5 min" */
+/* "10 minutes", "2 h 5 min", "3 d 4 h": whole minutes, down. @buf of 32 bytes. */
 char *ask_minutes(double minutes, char *buf);
+/* What was asked for, to the second: "90 s", "10 min 30 s", else as above. */
+char *ask_span(double minutes, char *buf);

@@ -68,11 +68,12 @@ static void print_headline(const struct joulecast_budget *budget)
         util_printable(joulecast_budget_app(budget), app, sizeof(app));
         ask_minutes(isnan(minutes.low) ? minutes.value : minutes.low, sure);
         ask_minutes(minutes.value, likely);
-        if (isnan(minutes.low))
+        if (minutes.value < 1)
+                printf("%sNothing is left for %s%s%s.\n", bold, app, plain,
+                       joulecast_budget_reserved_percent(budget) > 0 ? ": what is to come later takes it all" : "");
+        else if (isnan(minutes.low))
                 printf("%s can run for %s%s%s; how sure that is, this profile does not know.\n", app, bold,
                        likely, plain);
-        else if (minutes.value < 1)
-                printf("%sNothing is left for %s%s: what is to come later takes it all.\n", bold, app, plain);
         else if (minutes.low < 1)
                 printf("%s may run for %s%s%s, but not for sure.\n", app, bold, likely, plain);
         else
@@ -86,16 +87,16 @@ static int print_answer(const struct joulecast_budget *budget, const struct ques
         char span[32], name[JOULECAST_APP_MAX];
 
         print_headline(budget);
-        printf("\nOf %.0f %% in the battery, %.1f %% are set aside", battery,
+        printf("\nOf %.3g %% in the battery, %.1f %% are set aside", battery,
                joulecast_budget_reserved_percent(budget));
         for (size_t i = 0; i < question->n_reserves; i++)
-                printf("%s %s of %s", i ? "," : ":", ask_minutes(question->reserve_minutes[i], span),
+                printf("%s %s of %s", i ? "," : ":", ask_span(question->reserve_minutes[i], span),
                        util_printable(question->reserve_app[i], name, sizeof(name)));
         if (question->standby_minutes > 0)
                 printf("%s %s of standby", question->n_reserves ? "," : ":",
-                       ask_minutes(question->standby_minutes, span));
+                       ask_span(question->standby_minutes, span));
         if (question->keep_percent > 0)
-                printf("%s %.0f %% to keep",
+                printf("%s %.3g %% to keep",
                        question->n_reserves || question->standby_minutes > 0 ? "," : ":",
                        question->keep_percent);
         printf(".\n");
@@ -150,14 +151,14 @@ int budget_main(int argc, char **argv)
         _cleanup_(question_clear) struct question question = { .battery_percent = NAN };
         const struct option_row rows[] = {
                 { "app", "A", "the app that is to run: its id or its name", .text = &question.app },
-                { "reserve", "B=10m", "leave so much of another app; may be said again", .parse = take_reserve,
-                  .data = &question },
-                { "standby", "3h", "leave so much time with the screen off", .parse = take_minutes,
-                  .data = &question.standby_minutes },
-                { "keep", "PERCENT", "leave so much charge at the end", .parse = take_percent,
-                  .data = &question.keep_percent },
-                { "battery-percent", "N", "answer as if the battery had this charge", .parse = take_percent,
-                  .data = &question.battery_percent },
+                { "reserve", "B=10m", "leave so much of another app; may be said again",
+                  .wants = "APP=TIME like phone=10m, 16 times at most", .parse = take_reserve, .data = &question },
+                { "standby", "3h", "leave so much time with the screen off", .wants = MINUTES_WANTED,
+                  .parse = take_minutes, .data = &question.standby_minutes },
+                { "keep", "PERCENT", "leave so much charge at the end", .wants = PERCENT_WANTED,
+                  .parse = take_percent, .data = &question.keep_percent },
+                { "battery-percent", "N", "answer as if the battery had this charge", .wants = PERCENT_WANTED,
+                  .parse = take_percent, .data = &question.battery_percent },
         };
         const struct command command = {
                 .name = "budget",

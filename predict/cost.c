@@ -49,6 +49,21 @@ static int cost_of_table(const struct arguments *arguments, const struct profile
         return answer(arguments, cost, profile);
 }
 
+static int tell_nothing_then(struct joulecast_usage *usage)
+{
+        int64_t from_ns, to_ns;
+        char from[32], to[32];
+
+        if (joulecast_usage_span(usage, &from_ns, &to_ns) < 0) {
+                log_error(&program_log, "nothing was recorded yet; the service does while it runs");
+                return CODE_NO_DATA;
+        }
+        format_local(from_ns, from, sizeof(from));
+        format_local(to_ns, to, sizeof(to));
+        log_error(&program_log, "nothing was recorded in that time; what there is goes from %s to %s", from, to);
+        return CODE_NO_DATA;
+}
+
 static int cost_of_database(const struct arguments *arguments)
 {
         _cleanup_(ask_close) struct ask ask = { 0 };
@@ -59,11 +74,8 @@ static int cost_of_database(const struct arguments *arguments)
         if (code != CODE_OK)
                 return code;
         err = joulecast_cost_new(ask.profile, ask.usage, arguments->from_ns, arguments->to_ns, &cost);
-        if (err == -ENODATA) {
-                log_error(&program_log,
-                          "nothing was recorded in that time; joulecastd records while it runs");
-                return CODE_NO_DATA;
-        }
+        if (err == -ENODATA)
+                return tell_nothing_then(ask.usage);
         if (err == -ENOMEM || err == -EOVERFLOW) /* of all others the store, or the service, has told */
                 log_error(&program_log, "the recorded usage cannot be summed: %s", strerror(-err));
         if (err < 0)
@@ -75,6 +87,8 @@ static int cost_of_database(const struct arguments *arguments)
         return code;
 }
 
+#define TIME_WANTED "a time like 2026-11-20T08:00 or -24h"
+
 static int take_time(void *data, const char *value)
 {
         return parse_time(value, realtime_now_ns(), data);
@@ -85,8 +99,8 @@ int cost_main(int argc, char **argv)
         struct arguments arguments = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
         const struct option_row rows[] = {
                 { "from", "T", "start: 2026-11-20T08:00 (local, or with Z or +01:00), or -24h before now",
-                  .parse = take_time, .data = &arguments.from_ns },
-                { "to", "T", "end, likewise", .parse = take_time, .data = &arguments.to_ns },
+                  .wants = TIME_WANTED, .parse = take_time, .data = &arguments.from_ns },
+                { "to", "T", "end, likewise", .wants = TIME_WANTED, .parse = take_time, .data = &arguments.to_ns },
                 { "usage", "FILE", "price a usage table (CSV) instead of the database", .text = &arguments.usage },
         };
         const struct command command = {

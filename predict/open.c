@@ -48,10 +48,19 @@ static int tell_no_profile(const struct options *options)
         _cleanup_close_ int root_fd = options->device ? -1 : open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         _cleanup_free_ char *path = profile_path(options),
                             *shipped = root_fd < 0 ? NULL : find_shipped_profile(root_fd);
+        char printable[128] = "", device[128];
 
-        log_error(&program_log,
-                  "there is no profile%s%s; run joulecast calibrate, or joulecast profile use %s",
-                  path ? " " : "", path ? path : "", shipped ? shipped : "NAME");
+        if (path)
+                util_printable(path, printable, sizeof(printable));
+        if (options->profile)
+                log_error(&program_log, "there is no profile %s, neither such a file nor such a name "
+                          "(joulecast profile list shows them)", printable);
+        else if (options->device)
+                log_error(&program_log, "there is no profile %s; run joulecast calibrate --device %s", printable,
+                          util_printable(options->device, device, sizeof(device)));
+        else
+                log_error(&program_log, "there is no profile %s; run joulecast calibrate, or joulecast profile use "
+                          "%s", printable, shipped ? shipped : "NAME (joulecast profile list shows them)");
         return CODE_NO_DATA;
 }
 
@@ -100,6 +109,21 @@ int open_profile(const struct options *options, struct profile **ret)
         return profile_load(path, &program_log, ret) < 0 ? CODE_FAILED : CODE_OK;
 }
 
+static void tell_nothing_recorded(const struct options *options, const char *path)
+{
+        char printable[128], remedy[256] = "start the service (systemctl start joulecastd), or run joulecast poll";
+
+        util_printable(path ? path : "database", printable, sizeof(printable));
+        if (options->device)
+                snprintf(remedy, sizeof(remedy), "joulecast simulate records there");
+        else if (options->database)
+                snprintf(remedy, sizeof(remedy), "joulecast poll --database %s records there", printable);
+        if (path && access(path, F_OK) == 0)
+                log_error(&program_log, "nothing was recorded yet: %s is empty; %s", printable, remedy);
+        else
+                log_error(&program_log, "nothing was recorded yet: there is no %s; %s", printable, remedy);
+}
+
 int tell_no_usage(const struct options *options, int err)
 {
         _cleanup_free_ char *found = NULL;
@@ -108,8 +132,7 @@ int tell_no_usage(const struct options *options, int err)
         if (!path && paths_usage(options->device, false, &found) == 0)
                 path = found;
         if (err == -ENOENT) {
-                log_error(&program_log, "nothing was recorded yet: there is no %s; start joulecastd",
-                          path ? path : "database");
+                tell_nothing_recorded(options, path);
                 return CODE_NO_DATA;
         }
         if (err == -EINVAL && !path)

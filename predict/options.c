@@ -102,9 +102,9 @@ static bool apply(const struct command *command, const struct option_row *shared
                 return true;
         }
         if (row->parse(row->data, value) < 0) {
-                char what[96];
+                char what[128];
 
-                snprintf(what, sizeof(what), "--%s wants %s, not", row->name, row->argument);
+                snprintf(what, sizeof(what), "--%s wants %s, not", row->name, row->wants);
                 return mistake(command, exit_code, what, value);
         }
         return true;

@@ -36,6 +36,7 @@ struct option_row {
         const char *name;         /* without dashes */
         const char *argument;     /* how help calls its value; NULL: a switch */
         const char *help;
+        const char *wants;        /* which values it takes, where there are wrong ones */
         bool *flag;
         const char **text;
         int (*parse)(void *data, const char *value);
@@ -76,11 +77,15 @@ extern const struct log program_log;
 bool options_parse(const struct command *command, int argc, char **argv, struct options *options,
                    const char **positional, int *exit_code);
 
+#define MINUTES_WANTED "a time like 10, 90s or 1h30m"
+#define PERCENT_WANTED "a percentage, 0 to 100"
+
 /* Values. 0; -EINVAL. */
 int parse_minutes(const char *text, double *ret);           /* "10m" "3h" "90s" "1h30m"; a plain number is minutes */
 int parse_percent(const char *text, double *ret);           /* "20" or "20%", 0..100 */
 int parse_time(const char *text, int64_t now_ns, int64_t *ret); /* ISO 8601, or -24h before @now_ns */
-void format_time(int64_t time_ns, char *buf, size_t size);  /* ISO 8601 in UTC */
+void format_time(int64_t time_ns, char *buf, size_t size);  /* ISO 8601 in UTC, for JSON */
+void format_local(int64_t time_ns, char *buf, size_t size); /* "2026-11-20 03:12:44", for people */
 int64_t realtime_now_ns(void);
 
 /*

@@ -29,7 +29,7 @@ static int print_table(const struct joulecast_forecast *forecast, double minutes
         char span[32];
 
         table_row(table, TABLE_HEAD);
-        table_cell(table, "%s of %s", ask_minutes(minutes, span), joulecast_forecast_app(forecast));
+        table_cell(table, "%s of %s", ask_span(minutes, span), joulecast_forecast_app(forecast));
         table_cell(table, "90 of 100 times within");
         add_line(table, "its own", joulecast_forecast_percent(forecast), "%");
         add_line(table, "", joulecast_forecast_energy_j(forecast), "J");
@@ -51,8 +51,8 @@ int predict_main(int argc, char **argv)
         double minutes = NAN;
         const struct option_row rows[] = {
                 {"app", "A", "its id or its name", .text = &app},
-                {"minutes", "N", "for how long; 90s, 20m and 1h30m do too", .parse = take_minutes,
-                 .data = &minutes},
+                {"minutes", "N", "for how long; 90s, 20m and 1h30m do too", .wants = MINUTES_WANTED,
+                 .parse = take_minutes, .data = &minutes},
         };
         const struct command command = {
                 .name = "predict", .arguments = "--app A --minutes N",

@@ -276,12 +276,14 @@ int simulate_main(int argc, char **argv)
                 { "scenario", "FILE", "which app runs when and does what; or the name of a shipped one: airport",
                   .text = &arguments.scenario },
                 { "truth", "FILE", "write what really happened, as JSON", .text = &arguments.truth },
-                { "start-percent", "PERCENT", "true charge at the start (90)", .parse = parse_start_percent,
+                { "start-percent", "PERCENT", "true charge at the start (90)",
+                  .wants = "a percentage above 0, up to 100", .parse = parse_start_percent,
                   .data = &arguments.start_percent },
-                { "interval", "SECONDS", "between two polls, 0.1 and up (30)", .parse = parse_interval,
+                { "interval", "SECONDS", "between two polls, 0.1 and up (30)",
+                  .wants = "seconds, 0.1 to 86400", .parse = parse_interval,
                   .data = &arguments.interval_s },
-                { "seed", "N", "another night on the same device (1)", .parse = parse_seed,
-                  .data = &arguments.seed },
+                { "seed", "N", "another night on the same device (1)", .wants = "a whole number of 0 or more",
+                  .parse = parse_seed, .data = &arguments.seed },
         };
         const struct command command = {
                 .name = "simulate",

@@ -277,9 +277,8 @@ static int print_table(const struct tracer *tracer, const struct cost *cost, dou
 {
         char time[32], *clock;
 
-        format_time(cost->to_ns, time, sizeof(time));
-        clock = strchr(time, 'T') ? strchr(time, 'T') + 1 : time;
-        clock[MIN(strlen(clock), (size_t)8)] = '\0';
+        format_local(cost->to_ns, time, sizeof(time));
+        clock = strchr(time, ' ') ? strchr(time, ' ') + 1 : time;
         if (tracer->intervals % 20 == 0)
                 print_heads();
         if (tracer->app) {
@@ -383,9 +382,10 @@ int trace_main(int argc, char **argv)
 {
         _cleanup_(tracer_close) struct tracer tracer = { .interval_s = 1, .signal_fd = -1, .timer_fd = -1 };
         const struct option_row rows[] = {
-                { "interval", "S", "seconds between two looks, 0.1 and up (default 1)", .parse = parse_interval,
-                  .data = &tracer.interval_s },
-                { "count", "N", "end after N lines (default: at Ctrl-C)", .parse = parse_count, .data = &tracer.count },
+                { "interval", "S", "seconds between two looks, 0.1 and up (default 1)",
+                  .wants = "seconds, 0.1 to 86400", .parse = parse_interval, .data = &tracer.interval_s },
+                { "count", "N", "end after N looks (default: at Ctrl-C)", .wants = "a whole number above 0",
+                  .parse = parse_count, .data = &tracer.count },
                 { "app", "A", "this app alone", .text = &tracer.app },
                 { "collector", "NAME", "how to read processes (see joulecast doctor)", .text = &tracer.collector },
         };
