@@ -88,7 +88,7 @@ struct hardware_ops {
         int (*read_battery)(struct hardware *hardware, struct sample *sample);
         /*
          * Pins, settings and load, all of it. -EOPNOTSUPP: not this mode, said to the log; leave it out of
-         * the night. -ENOTCONN: not now, no access point can be reached; it may come back.
+         * the night. -ENOTCONN: not now, no access point can be reached, or it is of a metered network.
          */
         int (*apply)(struct hardware *hardware, const struct mode *mode);
         int (*restore)(struct hardware *hardware);                           /* everything as it was; safe to repeat */

@@ -212,10 +212,11 @@ void progress_wifi(struct progress *progress, const struct night *night, bool ba
         if (!progress->json) {
                 if (!back && isfinite(retry_s))
                         snprintf(text, sizeof(text),
-                                 "no access point; its states wait, and are tried again in %s",
+                                 "no access point to use; its states wait, and are tried again in %s",
                                  span_text(retry_s / 3600, span, sizeof(span)));
                 else if (!back)
-                        snprintf(text, sizeof(text), "no access point; its states are left out from now on");
+                        snprintf(text, sizeof(text),
+                                 "no access point to use; its states are left out from now on");
                 printf("  %3.0f %%  WiFi: %s\n", night->runner.look.capacity_percent, text);
                 fflush(stdout);
                 return;

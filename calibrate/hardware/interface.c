@@ -123,22 +123,29 @@ int interface_bring_up(const char *interface)
         return ioctl(fd, SIOCSIFFLAGS, &request) < 0 ? -errno : 0;
 }
 
+static int read_count(int root_fd, const char *interface, const char *file, uint64_t *ret)
+{
+        char path[128], text[32];
+        ssize_t n;
+
+        snprintf(path, sizeof(path), "sys/class/net/%s/%s", interface, file);
+        n = util_read_at(root_fd, path, text, sizeof(text));
+        return n < 0 ? (int)n : util_parse_u64(text, ret);
+}
+
 int interface_bytes(int root_fd, const char *interface, uint64_t *ret)
 {
-        static const char *const names[] = { "rx_bytes", "tx_bytes" };
-        uint64_t sum = 0;
+        uint64_t rx, tx;
+        int err = read_count(root_fd, interface, "statistics/rx_bytes", &rx);
 
-        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-                char path[128], text[32];
-                uint64_t bytes;
-                ssize_t n;
+        if (!err)
+                err = read_count(root_fd, interface, "statistics/tx_bytes", &tx);
+        if (!err)
+                *ret = rx + tx;
+        return err;
+}
 
-                snprintf(path, sizeof(path), "sys/class/net/%s/statistics/%s", interface, names[i]);
-                n = util_read_at(root_fd, path, text, sizeof(text));
-                if (n < 0 || util_parse_u64(text, &bytes) < 0)
-                        return n < 0 ? (int)n : -EINVAL;
-                sum += bytes;
-        }
-        *ret = sum;
-        return 0;
+int interface_carrier_changes(int root_fd, const char *interface, uint64_t *ret)
+{
+        return read_count(root_fd, interface, "carrier_changes", ret);
 }

@@ -27,6 +27,8 @@
 #define CONNECT_S 40.0      /* a scan, WPA and DHCP */
 #define BRING_UP_AFTER_S 5.0
 #define LOOK_MS 100
+#define WARY_LOOKS 30       /* DHCP takes some seconds, and may be what says that a network is metered */
+#define ASK_LOOKS 10
 
 /* Below this the radio sends slowly and often again: its price is not what it is elsewhere. */
 #define WEAK_DBM (-75)
@@ -42,11 +44,13 @@ struct part_wifi {
         struct settings *settings;
         struct traffic_load *load; /* NULL: there is no other side */
         bool has_url, has_peer, perhaps_metered;
+        uint64_t carrier_changes;  /* at the last look */
+        unsigned wary;             /* for so many looks more: the network may be another one */
         bool was_up;               /* the interface, when this began; one that was down is not brought up */
         double limit_bytes;        /* nothing, until it is told */
         uint64_t start_bytes;      /* of the interface, when this began */
         bool radio_on, loads;      /* as the mode asks */
-        bool said_limit, said_lost, said_away;
+        bool said_limit, said_lost, said_away, said_metered;
 };
 
 static struct part_wifi *wifi_of(struct part *part)
@@ -219,6 +223,38 @@ static int set_load(struct part_wifi *wifi, const struct mode *mode)
         return wifi->loads ? said(wifi, err) : 0; /* what it did before is over in any case */
 }
 
+/* It need not be the network of before: the radio was off, or the night paused and the machine was moved. */
+static bool is_metered_now(struct part_wifi *wifi)
+{
+        bool metered_now = metered(wifi->interface) > 0;
+
+        if (metered_now && !wifi->said_metered)
+                log_warning(wifi->log,
+                            "%s is on a metered network now: states with traffic wait until it is on another",
+                            wifi->interface);
+        wifi->said_metered = metered_now;
+        return metered_now;
+}
+
+/* Within a mode: only after the connection has changed. */
+static void look_at_network(struct part_wifi *wifi)
+{
+        uint64_t changes;
+
+        if (interface_carrier_changes(wifi->root_fd, wifi->interface, &changes) == 0 &&
+            changes != wifi->carrier_changes) {
+                wifi->carrier_changes = changes;
+                wifi->wary = WARY_LOOKS;
+        }
+        if (wifi->wary > 0 && --wifi->wary % ASK_LOOKS == 0 && is_metered_now(wifi))
+                set_load(wifi, NULL);
+}
+
+static int begin_load(struct part_wifi *wifi, const struct mode *mode)
+{
+        return wifi->load && is_metered_now(wifi) ? -ENOTCONN : set_load(wifi, mode);
+}
+
 static bool has_load(const struct mode *mode)
 {
         return mode->rx_mb_per_s > 0 || mode->tx_mb_per_s > 0 || mode->wakes_per_s > 0;
@@ -233,15 +269,17 @@ static int apply(struct part *part, const struct mode *mode)
         wifi->loads = has_load(mode);
         if (!err)
                 err = switch_radio(wifi, mode->wifi_on);
-        return err || !wifi->loads ? err : set_load(wifi, mode);
+        return err || !wifi->loads ? err : begin_load(wifi, mode);
 }
 
 static int check(struct part *part)
 {
         struct part_wifi *wifi = wifi_of(part);
 
-        if (wifi->loads && wifi->load)
+        if (wifi->loads && wifi->load) {
+                look_at_network(wifi);
                 said(wifi, traffic_load_tend(wifi->load));
+        }
         if (wifi->radio_on && wifi->settings && !wifi->said_lost &&
             !net_is_up(wifi->root_fd, wifi->interface)) {
                 wifi->said_lost = true;
