@@ -180,6 +180,23 @@ static uint32_t alignment(int root_fd, const char *device)
         return (uint32_t)MIN(MAX(logical, ALIGN_MIN), ALIGN_MAX);
 }
 
+/*
+ * Nobody wants flash worn there, and the unit that removes a left file at boot may not write there:
+ * what its ProtectSystem=full leaves out.
+ */
+static bool is_systems(const char *folder)
+{
+        static const char *const folders[] = { "/usr", "/etc", "/boot", "/efi" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+                size_t length = strlen(folders[i]);
+
+                if (!strncmp(folder, folders[i], length) && (!folder[length] || folder[length] == '/'))
+                        return true;
+        }
+        return false;
+}
+
 int storage_open(int root_fd, const char *folder, struct storage *ret, char *why, size_t size)
 {
         struct storage storage = { .folder_fd = -1 };
@@ -188,6 +205,8 @@ int storage_open(int root_fd, const char *folder, struct storage *ret, char *why
 
         if (!realpath(folder, storage.folder))
                 return refuse(why, size, "%s", strerror(errno));
+        if (is_systems(storage.folder))
+                return refuse(why, size, "nothing is written below /usr, /etc, /boot and /efi");
         storage.folder_fd = open(storage.folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (storage.folder_fd < 0)
                 return refuse(why, size, "%s", strerror(errno));
