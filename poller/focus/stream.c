@@ -6,9 +6,13 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
 #include "util.h"
+
+/* A compositor that hangs accepts nobody, and a full queue would hold us as long. */
+static const struct timeval patience = { .tv_usec = 500000 };
 
 int stream_connect(struct stream *stream, const char *path)
 {
@@ -19,8 +23,10 @@ int stream_connect(struct stream *stream, const char *path)
                 return -ENAMETOOLONG;
         strcpy(address.sun_path, path);
         fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+        if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0)
                 return -errno;
+        if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+                return errno == EAGAIN ? -ETIMEDOUT : -errno;
         *stream = (struct stream){ .fd = take_fd(&fd) };
         return 0;
 }

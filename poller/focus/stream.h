@@ -17,7 +17,7 @@ struct stream {
 
 #define STREAM_CLOSED { .fd = -1 }
 
-int stream_connect(struct stream *stream, const char *path);
+int stream_connect(struct stream *stream, const char *path); /* -ETIMEDOUT: nobody accepts */
 void stream_close(struct stream *stream);
 /* A few bytes, which a socket has room for; -ECONNRESET: who leaves them unread is as good as gone. */
 int stream_write(struct stream *stream, const void *bytes, size_t length);
