@@ -13,9 +13,10 @@
 #include "backend.h"
 #include "json.h"
 #include "stream.h"
+#include "units.h"
 #include "util.h"
 
-#define REPLY_MS 500
+#define REPLY_NS (500 * NS_PER_MS)
 
 struct backend {
         struct focus_sink *sink;
@@ -34,6 +35,19 @@ static int socket_path(char *buf, size_t size, const char *file)
         return snprintf(buf, size, "/tmp/hypr/%s/%s", instance, file) < (int)size ? 0 : -ENAMETOOLONG;
 }
 
+/* To its end: -ECONNRESET. All of it has so much time, however slowly it drips. */
+static int read_reply(struct stream *reply)
+{
+        uint64_t now_ns = focus_now_ns(), end_ns = now_ns + REPLY_NS;
+        int err = 0;
+
+        while (!err && now_ns < end_ns) {
+                err = stream_read(reply, (int)((end_ns - now_ns) / NS_PER_MS) + 1);
+                now_ns = focus_now_ns();
+        }
+        return err ? err : -ETIMEDOUT;
+}
+
 /* The answer is an object of one window; "{}" or words where none is active. */
 static int ask_active(struct backend *backend)
 {
@@ -45,8 +59,8 @@ static int ask_active(struct backend *backend)
         if (err)
                 return err;
         err = stream_write(&reply, "j/activewindow", strlen("j/activewindow"));
-        while (!err)
-                err = stream_read(&reply, REPLY_MS);
+        if (!err)
+                err = read_reply(&reply);
         if (reply.length > 0) {
                 if (!json_int(json_get(reply.buffer, "pid"), &pid) || pid < 0 || pid > INT32_MAX)
                         pid = 0;
