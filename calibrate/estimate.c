@@ -46,7 +46,7 @@ static size_t block_means(const struct plan *plan, double *watts, double *per_wa
 
 static double more_observations(const struct hardware_description *description, double stop_percent)
 {
-        double policies = (double)MAX(description->n_policies, 1);
+        double policies = (double)MAX(description->n_policies, (size_t)1);
         double at_3 = MORE_AT_3_PERCENT * (1 + MORE_FOR_POLICY * (policies - 1));
 
         /* The error falls with the root of all that were made, 20 or so in the block. */

@@ -91,7 +91,7 @@ bool group_has(const struct hardware_policy *group, uint32_t policy)
 
 uint32_t group_sharing(const struct hardware_policy *group)
 {
-        return group->sharing ? group->sharing : MAX(group->n_cpus, 1);
+        return group->sharing ? group->sharing : MAX(group->n_cpus, 1u);
 }
 
 uint32_t group_busy(const struct hardware_policy *group, size_t i, uint32_t cores)

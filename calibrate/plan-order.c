@@ -142,7 +142,7 @@ static double guess_mw(const struct hardware_description *description, const str
                         mw += 60 + 60 * at + mode->policy_cores[i] * (100 + 320 * at);
         }
         if (mode->screen_on)
-                mw += 360 + 500.0 * mode->brightness / MAX(description->max_brightness, 1);
+                mw += 360 + 500.0 * mode->brightness / MAX(description->max_brightness, 1u);
         mw += mode->read_mb_per_s * 6 + mode->write_mb_per_s * 25 + mode->wifi_on * 30 +
               mode->rx_mb_per_s * 350 + mode->tx_mb_per_s * 550 + mode->wakes_per_s * 120 + mode->gpu * 900;
         return mw;

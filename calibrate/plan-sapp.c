@@ -37,7 +37,7 @@ static struct mode spinning(const struct hardware_description *description, cons
                 const struct hardware_policy *policy = &description->policies[i];
 
                 mode.policy_khz[i] = policy->n_khz ? policy->khz[policy->n_khz / 2] : 0;
-                mode.policy_cores[i] = MAX(policy->n_cpus, 1);
+                mode.policy_cores[i] = MAX(policy->n_cpus, 1u);
         }
         return mode;
 }
@@ -56,7 +56,7 @@ static int add_frequencies(struct plan *plan, const struct hardware_description 
                         int err;
 
                         mode.policy_khz[i] = policy->khz[k];
-                        mode.policy_cores[i] = MAX(policy->n_cpus, 1);
+                        mode.policy_cores[i] = MAX(policy->n_cpus, 1u);
                         err = plan_add(plan, ROLE_BLOCK, &mode);
                         if (err)
                                 return err;
@@ -143,7 +143,7 @@ size_t plan_order_sapp(const struct plan *plan, uint64_t seed, size_t *ret)
         for (size_t i = 0; i < plan->n; i++) {
                 bool is_cpu = taken < n_cpu && !strcmp(plan->modes[i].mode.kind, "cpu");
                 size_t mode = is_cpu ? cpu[taken] : i;
-                uint32_t times = MIN(SAPP_ITERATIONS, plan->modes[mode].visits_max);
+                uint32_t times = MIN((uint32_t)SAPP_ITERATIONS, plan->modes[mode].visits_max);
 
                 for (size_t k = 0; plan->modes[i].role == ROLE_BLOCK && k < times; k++)
                         ret[n++] = mode;

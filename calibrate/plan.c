@@ -93,7 +93,7 @@ static struct mode cpu_mode(const struct hardware_description *description, size
         struct mode mode = plan_mode("cpu", "cpu.%u.%u.%s", p->policy, khz, all ? "all" : "one");
 
         mode.policy_khz[policy] = khz;
-        mode.policy_cores[policy] = all ? MAX(p->n_cpus, 1) : 1;
+        mode.policy_cores[policy] = all ? MAX(p->n_cpus, 1u) : 1;
         return mode;
 }
 
@@ -239,7 +239,7 @@ static void mix_cpu(const struct hardware_description *description, struct mode 
                 return;
         p = &description->policies[policy];
         mode->policy_khz[policy] = p->khz[(size_t)lround(at * (double)(p->n_khz - 1))];
-        mode->policy_cores[policy] = MIN(cores, MAX(p->n_cpus, 1));
+        mode->policy_cores[policy] = MIN(cores, MAX(p->n_cpus, 1u));
 }
 
 /* A mixture as a row of a table. Levels: -1 none. */

@@ -34,7 +34,7 @@ static void canonical(const struct apps *apps, const char *app_id, char *ret)
         }
         entry = desktop_by_window(apps->index, app_id);
         if (entry && entry->snap)
-                snprintf(ret, APP_ID_MAX, "snap:%.*s", (int)MIN(strcspn(entry->id, "_"), 120), entry->id);
+                snprintf(ret, APP_ID_MAX, "snap:%.*s", (int)MIN(strcspn(entry->id, "_"), (size_t)120), entry->id);
         else
                 util_printable(entry ? entry->id : app_id, ret, APP_ID_MAX);
 }

@@ -169,7 +169,7 @@ static void desktop_id(const struct desktop_entry *entry, char *ret)
 
         util_printable(entry->id, id, sizeof(id) - 8);
         if (entry->snap)
-                snprintf(ret, APP_ID_MAX, "snap:%.*s", (int)MIN(strcspn(id, "_"), 120), id);
+                snprintf(ret, APP_ID_MAX, "snap:%.*s", (int)MIN(strcspn(id, "_"), (size_t)120), id);
         else
                 snprintf(ret, APP_ID_MAX, "%s", id);
 }

@@ -427,7 +427,7 @@ void battery_sum(const struct battery_unit *units, size_t n, struct battery *ret
                 sum.current_ua += battery->have & BATTERY_POWER ? battery->current_ua : 0;
                 sum.temperature_dc = i ? MAX(sum.temperature_dc, battery->temperature_dc) : battery->temperature_dc;
         }
-        sum.voltage_uv /= MAX(n, 1);
+        sum.voltage_uv /= MAX(n, 1u);
         sum.capacity_percent = mean_capacity(units, n);
         if (n > 1 && from_levels(&sum, &percent)) {
                 sum.have |= BATTERY_CAPACITY;

@@ -83,7 +83,7 @@ bool focus_bucket_take(struct focus_bucket *bucket, uint64_t now_ns)
         else if (now_ns > bucket->last_ns)
                 bucket->tokens += (double)(now_ns - bucket->last_ns) / (double)NS_PER_S * FOCUS_RATE_PER_S;
         bucket->tokens = MIN(bucket->tokens, FOCUS_BURST);
-        bucket->last_ns = MAX(now_ns, 1);
+        bucket->last_ns = MAX(now_ns, UINT64_C(1));
         if (bucket->tokens < 1)
                 return false;
         bucket->tokens -= 1;

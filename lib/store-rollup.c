@@ -26,7 +26,8 @@ int marks_read(struct store *store, struct marks *ret)
         marks.hour_done_ns = sqlite3_column_int64(row, 0);
         marks.day_done_ns = MIN(sqlite3_column_int64(row, 1), marks.hour_done_ns);
         marks.raw_gone_ns = MIN(sqlite3_column_int64(row, 2), marks.hour_done_ns);
-        marks.hour_gone_ns = MIN(sqlite3_column_int64(row, 3), MIN(marks.raw_gone_ns, marks.day_done_ns));
+        marks.hour_gone_ns = MIN(sqlite3_column_int64(row, 3), marks.raw_gone_ns);
+        marks.hour_gone_ns = MIN(marks.hour_gone_ns, marks.day_done_ns);
         sqlite3_reset(row);
         *ret = marks;
         return 0;
@@ -297,8 +298,8 @@ static int drop_old(struct store *store, int64_t now_ns, const struct store_rete
         int err;
 
         marks->raw_gone_ns = MAX(marks->raw_gone_ns, MIN(raw_ns, marks->hour_done_ns));
-        hour_ns = MIN(hour_ns,
-                      MIN(floor_to(MAX(marks->raw_gone_ns, -INT64_MAX / 2), DAY_NS), marks->day_done_ns));
+        hour_ns = MIN(hour_ns, floor_to(MAX(marks->raw_gone_ns, -INT64_MAX / 2), DAY_NS));
+        hour_ns = MIN(hour_ns, marks->day_done_ns);
         marks->hour_gone_ns = MAX(marks->hour_gone_ns, hour_ns);
         err = drop_intervals(store, marks->raw_gone_ns);
         if (!err)

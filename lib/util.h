@@ -18,8 +18,19 @@
 
 #define _cleanup_(f) __attribute__((cleanup(f)))
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
-#define MAX(a, b) ((a) > (b) ? (a) : (b))
+/* Each argument is evaluated once. */
+#define MIN(a, b)                                                                                            \
+        __extension__({                                                                                      \
+                __auto_type min_a_ = (a);                                                                    \
+                __auto_type min_b_ = (b);                                                                    \
+                min_a_ < min_b_ ? min_a_ : min_b_;                                                           \
+        })
+#define MAX(a, b)                                                                                            \
+        __extension__({                                                                                      \
+                __auto_type max_a_ = (a);                                                                    \
+                __auto_type max_b_ = (b);                                                                    \
+                max_a_ > max_b_ ? max_a_ : max_b_;                                                           \
+        })
 
 /* The export mark stands in the .c only, so that the public header stays clean. */
 #define JOULECAST_EXPORT __attribute__((visibility("default")))

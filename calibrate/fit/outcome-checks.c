@@ -151,7 +151,8 @@ int outcome_validate(struct outcome *outcome, const struct rows *rows, const str
                 err = check_row(outcome, rows, i, fit, &outcome->checks[outcome->n_checks]);
                 if (err)
                         return err;
-                outcome->validation = MAX(outcome->validation, VALIDATION_PASSED);
+                if (outcome->validation == VALIDATION_NONE)
+                        outcome->validation = VALIDATION_PASSED;
                 if (!outcome->checks[outcome->n_checks++].inside)
                         outcome->validation = VALIDATION_FAILED;
         }

@@ -26,7 +26,7 @@
  * short for a share that is even, long beside the cost of a look.
  */
 #define PIECE_S 0.01
-#define DRAWS_MAX 65536
+#define DRAWS_MAX 65536u
 
 static const char help[] =
         "Usage: joulecast-gpu [--software]\n"
@@ -94,7 +94,7 @@ static double draw_piece(struct load *load)
         if (took < PIECE_S / 2)
                 load->draws = MIN(load->draws * 2, DRAWS_MAX);
         else if (took > PIECE_S * 2)
-                load->draws = MAX(load->draws / 2, 1);
+                load->draws = MAX(load->draws / 2, 1u);
         return took;
 }
 

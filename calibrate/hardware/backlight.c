@@ -72,7 +72,7 @@ int backlight_hold(struct backlight *backlight, uint32_t brightness)
         char text[16];
         int err;
 
-        snprintf(text, sizeof(text), "%u", MIN(MAX(brightness, 1), backlight->max));
+        snprintf(text, sizeof(text), "%u", MIN(MAX(brightness, 1u), backlight->max));
         err = settings_write(backlight->settings, backlight->brightness, text);
         if (!err)
                 err = read_brightness(backlight, &backlight->held);

@@ -319,7 +319,7 @@ static int describe_unpinned(struct cpu_part *self, int root_fd)
         self->missing = n_list > 0;
         self->n_policies = 1;
         policy->shown = (struct hardware_policy){ .n_cpus = n > 0 ? (uint32_t)n : 1, .n_khz = 1 };
-        cpu_print_list(policy->cpus, MAX(n, 1), policy->shown.cpus, sizeof(policy->shown.cpus));
+        cpu_print_list(policy->cpus, MAX(n, (size_t)1), policy->shown.cpus, sizeof(policy->shown.cpus));
         return group_add(&self->groups, &policy->shown, 0, false);
 }
 

@@ -20,7 +20,7 @@
  * small reads a second would keep a core awake, and that core's watts would be the disk's.
  */
 #define SLICE_NS (20 * NS_PER_MS)
-#define BUFFER_BYTES (1 << 20) /* random: a storage that compresses would write less than was asked */
+#define BUFFER_BYTES ((size_t)1 << 20) /* random: a storage that compresses would write less than was asked */
 
 struct file_state {
         struct disk_file *file;

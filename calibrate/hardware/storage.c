@@ -15,8 +15,8 @@
 #include "util.h"
 
 #define SECTOR_BYTES 512  /* of the block layer's counters, whatever the device's own (admin-guide/iostats.rst) */
-#define ALIGN_MIN 4096    /* disks with sectors of 4096 bytes that say 512 would read before each write */
-#define ALIGN_MAX 65536
+#define ALIGN_MIN 4096u   /* disks with sectors of 4096 bytes that say 512 would read before each write */
+#define ALIGN_MAX 65536u
 #define MOUNTINFO_MAX (1 << 20)
 #define LAYERS_MAX 8      /* LUKS on LVM on RAID is three */
 

@@ -163,7 +163,7 @@ static void registry_global(void *data, struct wl_registry *registry, uint32_t n
         if (backend->manager || strcmp(interface, foreign_toplevel_manager_interface.name) != 0)
                 return;
         backend->manager = wl_registry_bind(registry, name, &foreign_toplevel_manager_interface,
-                                            MIN(version, 3));
+                                            MIN(version, 3u));
         if (backend->manager)
                 listen_to(backend->manager, &manager_listener, backend);
 }
