@@ -20,9 +20,11 @@
 
 #include "answer.h"
 #include "commands.h"
+#include "config.h"
 #include "cost.h"
 #include "machine.h"
 #include "options.h"
+#include "paths.h"
 #include "table.h"
 #include "units.h"
 #include "util.h"
@@ -40,6 +42,7 @@ struct tracer {
         struct profile *profile;
         struct sources sources;
         struct store *store;    /* NULL: not recorded */
+        struct store_retention retention;
         struct interval_maker *maker;
         struct sample sample;
         struct interval interval;
@@ -292,6 +295,14 @@ static int print_table(const struct tracer *tracer, const struct cost *cost, dou
         return 0;
 }
 
+/* As joulecastd does. */
+static int record(struct tracer *tracer)
+{
+        int err = store_append(tracer->store, &tracer->interval);
+
+        return err ? err : store_roll_up(tracer->store, tracer->interval.end_realtime_ns, &tracer->retention);
+}
+
 /* One look. The first has nothing to be compared with and prints nothing. */
 static int look(struct tracer *tracer)
 {
@@ -304,7 +315,7 @@ static int look(struct tracer *tracer)
         if (err)
                 return err == -ENODATA ? 0 : err;
         if (tracer->store)
-                err = store_append(tracer->store, &tracer->interval);
+                err = record(tracer);
         if (!err)
                 err = price(tracer, &cost);
         if (err)
@@ -361,6 +372,21 @@ static int trace(struct tracer *tracer)
         return 0;
 }
 
+static int open_database(struct tracer *tracer)
+{
+        _cleanup_(config_clear) struct config config = { 0 };
+        _cleanup_free_ char *path = NULL;
+        int err;
+
+        if (paths_config(&path) < 0)
+                path = NULL;
+        err = config_load(path, &program_log, &config);
+        if (err)
+                return err;
+        tracer->retention = config_retention(&config);
+        return store_open(tracer->options.database, STORE_WRITE, &program_log, &tracer->store);
+}
+
 static int open_all(struct tracer *tracer)
 {
         const struct machine_options machine = {
@@ -372,7 +398,7 @@ static int open_all(struct tracer *tracer)
         int err = machine_open(&machine, &tracer->sources);
 
         if (!err && tracer->options.database)
-                err = store_open(tracer->options.database, STORE_WRITE, &program_log, &tracer->store);
+                err = open_database(tracer);
         if (!err)
                 err = interval_maker_new(&tracer->maker);
         return err;
