@@ -97,6 +97,18 @@ int service_find(const char *database, const struct log *log, char **ret)
         return 0;
 }
 
+int service_pid(const char *path)
+{
+        _cleanup_close_ int fd = -1;
+        struct ucred listener;
+        socklen_t size = sizeof(listener);
+        int err = connect_to(path, &fd);
+
+        if (err == 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &listener, &size) < 0)
+                err = -errno;
+        return err < 0 ? err : listener.pid;
+}
+
 static int send_line(int fd, const char *line)
 {
         size_t length = strlen(line), sent = 0;

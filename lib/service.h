@@ -47,6 +47,8 @@ struct service_answer {
         char *text;
 };
 
+/* The process that listens at the socket @path; 0: another pid namespace's. */
+int service_pid(const char *path);
 /* The line that the service at the socket @path answers to the line @question; free() it. */
 int service_exchange(const char *path, const char *question, char **ret);
 /*

@@ -20,6 +20,7 @@ struct missing {
 /* What the service itself costs, from what the kernel counted of it since it started. NaN: unknown. */
 struct overhead {
         int pid;                  /* 0: none is running */
+        unsigned n_running;
         double running_s;
         double cpu_s_per_day;
         double wakeups_per_hour;  /* times it began to wait */

@@ -42,26 +42,32 @@ static double number_after(const char *text, const char *key)
         return at ? strtod(at + strlen(key), NULL) : NAN;
 }
 
-static int find_service(int proc_fd, struct process_stat *ret)
+static bool is_service(int proc_fd, int pid, struct process_stat *ret)
+{
+        char text[1024];
+        ssize_t length = read_of(proc_fd, pid, "stat", text, sizeof(text));
+
+        return length > 0 && process_parse_stat(text, (size_t)length, ret) && strcmp(ret->comm, SERVICE) == 0;
+}
+
+/* Of several, the one that answers questions, which is the system's: @answers. */
+static void find_service(int proc_fd, int answers, struct overhead *overhead, struct process_stat *ret)
 {
         _cleanup_closedir_ DIR *dir = util_opendir_at(proc_fd, ".");
-        int pid = 0;
+        struct process_stat stat;
         struct dirent *entry;
 
-        if (!dir)
-                return 0;
-        while (pid == 0 && (entry = readdir(dir))) {
-                char text[1024];
-                ssize_t length;
+        while (dir && (entry = readdir(dir))) {
+                int pid = atoi(entry->d_name);
 
-                if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+                if (pid <= 0 || !is_service(proc_fd, pid, &stat))
                         continue;
-                length = read_of(proc_fd, atoi(entry->d_name), "stat", text, sizeof(text));
-                if (length > 0 && process_parse_stat(text, (size_t)length, ret) &&
-                    strcmp(ret->comm, SERVICE) == 0)
-                        pid = atoi(entry->d_name);
+                overhead->n_running++;
+                if (overhead->pid && pid != answers)
+                        continue;
+                overhead->pid = pid;
+                *ret = stat;
         }
-        return pid;
 }
 
 static double uptime_s(void)
@@ -91,15 +97,14 @@ static void price(const struct profile *profile, struct overhead *overhead)
         usage_clear(&usage);
 }
 
-/* NaN: it does not listen, or does not say. */
-static double ask_lost(void)
+/* NaN: it does not say. */
+static double ask_lost(const char *socket)
 {
-        const char *said = secure_getenv("JOULECAST_SOCKET");
         _cleanup_free_ char *line = NULL;
         struct cJSON *json, *lost;
         double value = NAN;
 
-        if (service_exchange(said && *said ? said : SERVICE_SOCKET, "{\"ask\":\"service\"}\n", &line) < 0)
+        if (service_exchange(socket, "{\"ask\":\"service\"}\n", &line) < 0)
                 return NAN;
         json = cJSON_Parse(line);
         lost = cJSON_GetObjectItemCaseSensitive(json, "lost");
@@ -132,18 +137,22 @@ static void measure(int proc_fd, const struct process_stat *stat, struct overhea
 int look_at_overhead(const struct options *options, struct findings *findings)
 {
         _cleanup_close_ int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        const char *said = secure_getenv("JOULECAST_SOCKET"), *socket = said && *said ? said : SERVICE_SOCKET;
         struct overhead *overhead = &findings->overhead;
         struct profile *profile = NULL;
         struct process_stat stat = { 0 };
+        int answers;
 
-        *overhead = (struct overhead){ 0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+        *overhead = (struct overhead){ 0, 0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
         if (proc_fd < 0)
                 return CODE_FAILED;
-        overhead->pid = find_service(proc_fd, &stat);
+        answers = service_pid(socket);
+        find_service(proc_fd, answers, overhead, &stat);
         if (overhead->pid == 0)
                 return CODE_OK;
         measure(proc_fd, &stat, overhead);
-        overhead->lost = ask_lost();
+        if (overhead->pid == answers)
+                overhead->lost = ask_lost(socket);
         if (findings->profile[0] && access(findings->profile, R_OK) == 0 &&
             profile_load(findings->profile, &program_log, &profile) == 0)
                 price(profile, overhead);
