@@ -35,6 +35,7 @@ static struct mock {
 
 /* Each list of sessions makes news of one, ahead of it. */
 static bool chatters;
+static bool dawdles; /* each answer comes late, but not too late */
 
 static int list_sessions(sd_bus_message *message, void *data, sd_bus_error *error)
 {
@@ -71,24 +72,35 @@ static int get_class(sd_bus *bus, const char *path, const char *interface, const
 {
         struct mock *mock = data;
 
-        if (mock->slow)
-                usleep(700000);
+        if (mock->slow || dawdles)
+                usleep(mock->slow ? 700000 : 300000);
         mock->slow = 0;
         return sd_bus_message_append(reply, "s", mock->class);
+}
+
+static int get_flag(sd_bus *bus, const char *path, const char *interface, const char *property,
+                    sd_bus_message *reply, void *data, sd_bus_error *error)
+{
+        if (dawdles)
+                usleep(300000);
+        return sd_bus_message_append(reply, "b", *(const int *)data);
 }
 
 static const sd_bus_vtable session_table[] = {
         SD_BUS_VTABLE_START(0),
         SD_BUS_PROPERTY("Class", "s", get_class, 0, 0),
-        SD_BUS_PROPERTY("Active", "b", NULL, offsetof(struct mock, active), SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("IdleHint", "b", NULL, offsetof(struct mock, idle), SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("LockedHint", "b", NULL, offsetof(struct mock, locked), SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("Active", "b", get_flag, offsetof(struct mock, active),
+                        SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("IdleHint", "b", get_flag, offsetof(struct mock, idle),
+                        SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("LockedHint", "b", get_flag, offsetof(struct mock, locked),
+                        SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_VTABLE_END,
 };
 
 /*
  * A letter and a session's number: "a1" makes c1 active, "A1" makes it not,
- * "s1" makes the next answer of it slow. "c1": never silent.
+ * "s1" makes the next answer of it slow. "c1": never silent. "d1": each answer comes late.
  */
 static void change(sd_bus *bus, const char *word)
 {
@@ -117,6 +129,11 @@ static void change(sd_bus *bus, const char *word)
         case 'c':
         case 'C':
                 chatters = word[0] == 'c';
+                sd_bus_emit_properties_changed(bus, mock->path, OBJECT, "IdleHint", NULL);
+                break;
+        case 'd':
+        case 'D':
+                dawdles = word[0] == 'd';
                 sd_bus_emit_properties_changed(bus, mock->path, OBJECT, "IdleHint", NULL);
                 break;
         case 'n':
@@ -208,6 +225,10 @@ static void tells_users(void)
                 { "n3", 0, "that is known" },
                 { "s1", 0, "the manager does not answer in time" },
                 { "i0", 0, "and does again" },
+                { "i1", 0, "idles" },
+                { "d1", 0, "each answer comes late" },
+                { "I1", 0, "and all of them too late" },
+                { "D1", SESSIONS_WOKEN, "in time again" },
                 { "I0", 0, "nobody came in" },
                 { "i0", 0, "meanwhile" },
                 { "c1", 0, "never falls silent" },

@@ -7,11 +7,13 @@
 #include <string.h>
 #include <systemd/sd-bus.h>
 
+#include "units.h"
 #include "util.h"
 
 #define LOGIN "org.freedesktop.login1"
 #define LOGIN_PATH "/org/freedesktop/login1"
-#define CALL_US 500000 /* a hanging manager must not keep a night from its steps */
+#define CALL_US 500000 /* a hanging manager must not keep a night from its steps ... */
+#define ASK_NS NS_PER_S /* ... nor one that answers each call late */
 /* Nor must one that never falls silent; what is left is heard the next time. */
 #define MESSAGES_MAX 256
 #define LOOKS_MAX 3
@@ -76,6 +78,7 @@ static int ask_one(sd_bus *bus, const char *path, struct session *ret)
 static int ask(struct sessions *sessions, struct session *list, size_t *n)
 {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        uint64_t end_ns = util_boottime_ns() + ASK_NS;
         const char *seat, *path;
         int err = sd_bus_call_method(sessions->bus, LOGIN, LOGIN_PATH, LOGIN ".Manager", "ListSessions", NULL,
                                      &reply, "");
@@ -87,8 +90,8 @@ static int ask(struct sessions *sessions, struct session *list, size_t *n)
                (err = sd_bus_message_read(reply, "(susso)", NULL, NULL, NULL, &seat, &path)) > 0) {
                 int answer = *seat ? ask_one(sessions->bus, path, &list[*n]) : -ENODATA;
 
-                if (answer == -ETIMEDOUT)
-                        return answer;
+                if (answer == -ETIMEDOUT || util_boottime_ns() > end_ns)
+                        return -ETIMEDOUT;
                 *n += answer >= 0;
         }
         return err < 0 ? err : 0;
