@@ -87,8 +87,10 @@ int calibration_refuse_profile(const struct calibration *calibration)
 
         if (!err && stat(calibration->profile, &status) == 0 && S_ISDIR(status.st_mode))
                 err = -EISDIR;
-        if (!err && asprintf(&trial, "%s.XXXXXX", calibration->profile) < 0)
+        if (!err && asprintf(&trial, "%s.XXXXXX", calibration->profile) < 0) {
+                trial = NULL;
                 return -ENOMEM;
+        }
         if (!err) {
                 fd = mkostemp(trial, O_CLOEXEC);
                 err = fd < 0 ? -errno : 0;

@@ -224,7 +224,6 @@ int fit_child_observe(struct fit_child *child, const struct observation *observa
                 return err;
         next = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(answer, "next"));
         snprintf(judgement.next, sizeof(judgement.next), "%s", next ? next : "");
-        judgement.rows = (size_t)fmax(0, number(answer, "rows"));
         judgement.half_width_percent = number(answer, "half_width_percent");
         judgement.expected_hours = number(answer, "expected_hours");
         judgement.expected_percent = number(answer, "expected_percent");

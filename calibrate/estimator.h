@@ -17,7 +17,6 @@ struct fit_child;
 
 /* What the follower says of the night so far. */
 struct fit_judgement {
-        size_t rows;
         double half_width_percent; /* of a portfolio's total energy; NaN: not yet known */
         char next[MODE_NAME_MAX];  /* "" none */
         double expected_hours;     /* still to go; NaN unknown */

@@ -86,10 +86,10 @@ int plan_usage(const struct hardware_description *description, const struct mode
  * @pass:     0 is the first block
  * @last:     index of the mode before, which may not come first; SIZE_MAX: none
  * @extras:   whether extra frequencies rotate through the passes (gauge)
- * @ret:      room for plan->n + 2 indexes
+ * @ret:      room for plan->n + 6 indexes
  *
  * Every third extra frequency comes in each pass, so that three passes visit all; one-core and all-core
- * take turns, and idle comes three times. Held-back mixtures come in the first pass. No mode follows itself.
+ * take turns, and idle comes six times. Held-back mixtures come in the first pass. No mode follows itself.
  *
  * Return: how many.
  */

@@ -35,10 +35,8 @@ struct span {
         int64_t start_realtime_ns;
         struct usage usage;
         double voltage_mv_s, voltage_s; /* integral and the time that it covers */
-        double power_mw_s, power_s;
         uint64_t suspend_ns;
         bool disturbed;                 /* charger plugged in */
-        size_t looks;
 };
 
 struct runner {
@@ -80,7 +78,7 @@ int runner_look(struct runner *runner);
 double runner_used_percent(const struct runner *runner);
 /*
  * Lets time pass, looking every @poll_s, or earlier where the hardware has news. -EINTR: asked to stop; -ETIME: the
- * deadline; -EDQUOT: 20 %; -ENODATA: empty; or the hindrance that came up.
+ * deadline; -EDQUOT: refuse_floor_percent(); -ENODATA: empty; or the hindrance that came up.
  */
 int runner_wait(struct runner *runner, double seconds, double poll_s);
 /* The same while the device is given back, and whatever hinders. */

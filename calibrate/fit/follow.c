@@ -152,10 +152,8 @@ static int read_start(struct follow *follow, const cJSON *start)
                 return -EINVAL;
         snprintf(follow->device.name, sizeof(follow->device.name), "%s", device);
         snprintf(follow->device.method, sizeof(follow->device.method), "%s", method);
-        follow->method = METHOD_PERCENT;
-        for (size_t i = 0; i <= METHOD_TICKS; i++)
-                if (strcmp(method, observation_method_names[i]) == 0)
-                        follow->method = i;
+        if (observation_method_from_name(method, &follow->method) < 0)
+                follow->method = METHOD_PERCENT;
         follow->device.energy_full_mwh = number(start, "energy_full_mwh");
         follow->device.max_brightness = brightness > 0 && brightness <= UINT32_MAX ? (uint32_t)brightness : 0;
         follow->stop_percent = number(start, "stop_percent");

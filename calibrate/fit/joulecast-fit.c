@@ -254,13 +254,6 @@ static int fail(int err, const char *where, const char *error)
         return err == -ENODATA || err == -ENOENT ? EXIT_NO_DATA : EXIT_FAILURE;
 }
 
-static void free_runs(struct observation_run *runs, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                free(runs[i].description);
-        free(runs);
-}
-
 static int refit(const struct options *options, const struct observation_run *run,
                  struct observations *database, const char *where)
 {
@@ -279,9 +272,7 @@ static int refit(const struct options *options, const struct observation_run *ru
                 err = refit_sapp(run, list, n, &outcome, error, sizeof(error));
         else if (!err)
                 err = refit_regression(run, list, n, &outcome, error, sizeof(error));
-        for (size_t i = 0; i < n; i++)
-                observation_clear(&list[i]);
-        free(list);
+        observations_free(list, n);
         if (err == -ENODATA && !error[0])
                 snprintf(error, sizeof(error), "run %lld has no observations; calibrate first",
                          (long long)run->id);
@@ -322,7 +313,7 @@ static int fit_observations(const struct options *options)
                               "holds no calibration; run joulecast calibrate first");
         else
                 status = refit(options, run, database, path);
-        free_runs(runs, n);
+        observations_free_runs(runs, n);
         observations_close(database);
         return status;
 }

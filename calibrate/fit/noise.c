@@ -14,11 +14,6 @@ static double mean_variance(double seconds, double tau_s)
         return 2 / r * (1 + expm1(-r) / r);
 }
 
-double noise_mean_factor(double seconds, double tau_s)
-{
-        return sqrt(mean_variance(seconds, tau_s));
-}
-
 /* Covariance of the means over two spans, @gap seconds apart, of 1. */
 static double mean_covariance(double a_s, double b_s, double gap_s, double tau_s)
 {

@@ -32,12 +32,6 @@ struct noise {
 void noise_covariance(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
                       const double *power, const double *extra, gsl_matrix *covariance);
 
-/*
- * Standard deviation of the mean of the daemons' power over @seconds,
- * as a part of their standard deviation.
- */
-double noise_mean_factor(double seconds, double tau_s);
-
 /* Variance in mW^2 of a row to come: @seconds in a mode of @power_mw by @method's kind of row. */
 double noise_expected(const struct noise *noise, bool charge, double power_mw, double before_mw,
                       double seconds, double refresh_s, double updates);

@@ -32,7 +32,6 @@ static const struct {
 } errors[] = {
         { true, VOLTAGE_MEASURED, SCALE_PERCENT, 0.5 },
         { true, VOLTAGE_GENERIC, 2.5, 0.5 },
-        { true, VOLTAGE_NONE, 5, 0.5 },
         { false, VOLTAGE_MEASURED, SCALE_PERCENT, 0.5 },
 };
 

@@ -37,7 +37,6 @@ struct rows {
 enum voltage_basis {
         VOLTAGE_MEASURED, /* voltage_now */
         VOLTAGE_GENERIC,  /* the generic discharge line of one lithium-ion cell */
-        VOLTAGE_NONE,     /* a constant */
 };
 
 /*

@@ -51,17 +51,22 @@ static int system_make(size_t rows, size_t p, struct system *ret)
         return ret->x && ret->y && ret->half ? 0 : -ENOMEM;
 }
 
+/* How far a row is off, in units of its rounding. */
+static double off_by(const struct system *system, const gsl_vector *value, size_t i)
+{
+        double off = -gsl_vector_get(system->y, i);
+
+        for (size_t j = 0; j < value->size; j++)
+                off += gsl_matrix_get(system->x, i, j) * gsl_vector_get(value, j);
+        return fabs(off) / gsl_vector_get(system->half, i);
+}
+
 static double worst(const struct system *system, const gsl_vector *value)
 {
         double most = 0;
 
-        for (size_t i = 0; i < system->n; i++) {
-                double sum = -gsl_vector_get(system->y, i);
-
-                for (size_t j = 0; j < value->size; j++)
-                        sum += gsl_matrix_get(system->x, i, j) * gsl_vector_get(value, j);
-                most = fmax(most, fabs(sum) / gsl_vector_get(system->half, i));
-        }
+        for (size_t i = 0; i < system->n; i++)
+                most = fmax(most, off_by(system, value, i));
         return most;
 }
 
@@ -127,11 +132,8 @@ static int solve_within_rounding(const struct system *system, gsl_vector *value,
                 if (round % 8 == 7)
                         smooth /= 2;
                 for (size_t i = 0; i < system->n; i++) {
-                        double off = -gsl_vector_get(system->y, i);
+                        double off = off_by(system, value, i);
 
-                        for (size_t j = 0; j < value->size; j++)
-                                off += gsl_matrix_get(system->x, i, j) * gsl_vector_get(value, j);
-                        off = fabs(off) / gsl_vector_get(system->half, i);
                         if (off > 0.9)
                                 *gsl_vector_ptr(weight, i) *= fmin(1 + off / 2, 2);
                 }

@@ -8,7 +8,6 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 
 #include "disk.h"
@@ -200,7 +199,6 @@ static bool is_systems(const char *folder)
 int storage_open(int root_fd, const char *folder, struct storage *ret, char *why, size_t size)
 {
         struct storage storage = { .folder_fd = -1 };
-        struct statvfs space;
         int err;
 
         if (!realpath(folder, storage.folder))
@@ -210,8 +208,7 @@ int storage_open(int root_fd, const char *folder, struct storage *ret, char *why
         storage.folder_fd = open(storage.folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (storage.folder_fd < 0)
                 return refuse(why, size, "%s", strerror(errno));
-        if (faccessat(storage.folder_fd, ".", W_OK, AT_EACCESS) < 0 ||
-            fstatvfs(storage.folder_fd, &space) < 0)
+        if (faccessat(storage.folder_fd, ".", W_OK, AT_EACCESS) < 0)
                 err = refuse(why, size, "it cannot be written: %s", strerror(errno));
         else
                 err = find_device(root_fd, &storage, why, size);
@@ -220,7 +217,6 @@ int storage_open(int root_fd, const char *folder, struct storage *ret, char *why
                 return err;
         }
         storage.align = alignment(root_fd, storage.device);
-        storage.free_bytes = (uint64_t)space.f_bavail * space.f_frsize;
         *ret = storage;
         return 0;
 }

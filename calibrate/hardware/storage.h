@@ -13,7 +13,6 @@ struct storage {
         int folder_fd;
         char device[64];       /* whole block device, as in /sys/block; its counters tell what reached it */
         uint32_t align;        /* of offsets, lengths and memory */
-        uint64_t free_bytes;   /* for us, now */
 };
 
 /**
