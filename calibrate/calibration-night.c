@@ -12,7 +12,6 @@
 #include "progress.h"
 #include "refuse.h"
 #include "units.h"
-#include "util.h"
 
 /* A resumed virtual device goes on where it was, with new noise. */
 static int go_on(struct calibration *calibration)

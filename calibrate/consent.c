@@ -4,10 +4,10 @@
 
 #include <errno.h>
 #include <math.h>
+#include <unistd.h>
 
 #include "refuse.h"
 #include "touched.h"
-#include "util.h"
 
 /* A gauge that does not do what it shows is found out in the night only, and then it is another night. */
 static void print_other_way(FILE *file, const struct dry_run *dry_run)

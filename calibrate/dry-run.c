@@ -3,7 +3,6 @@
 #include "dry-run.h"
 
 #include <cjson/cJSON.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "refuse.h"
 #include "units.h"
 #include "util.h"
 

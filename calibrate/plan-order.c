@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plan.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 

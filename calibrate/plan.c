@@ -7,8 +7,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "random.h"
-#include "units.h"
 #include "util.h"
 
 const char *const plan_role_names[] = { "block", "extra", "candidate", "held back", "burn" };

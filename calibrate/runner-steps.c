@@ -9,8 +9,6 @@
 #include <math.h>
 
 #include "refuse.h"
-#include "units.h"
-#include "util.h"
 
 /* Looks at the level so often until its refresh is known, so that this can be learnt; then a few times in each. */
 #define POLLS_PER_REFRESH 5

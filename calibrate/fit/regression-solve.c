@@ -3,7 +3,6 @@
 
 /* The weighted normal equations: rows without their common noise, solved with no coefficient below 0. */
 
-#include <math.h>
 
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_linalg.h>

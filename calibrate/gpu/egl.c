@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "gpu-load.h"
-#include "util.h"
 
 #define DEVICES_MAX 16
 

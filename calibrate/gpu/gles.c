@@ -8,7 +8,6 @@
 
 #include <GLES2/gl2.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "gpu-load.h"

@@ -7,7 +7,6 @@
  */
 
 #include <errno.h>
-#include <fcntl.h>
 #include <dirent.h>
 #include <getopt.h>
 #include <math.h>

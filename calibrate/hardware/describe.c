@@ -3,7 +3,6 @@
 #include "describe.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <string.h>

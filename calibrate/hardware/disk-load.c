@@ -3,7 +3,6 @@
 #include "disk-load.h"
 
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>

@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#include "util.h"
 
 #define ANSWER_S 5 /* the kernel answers at once; this is for the one that does not */
 

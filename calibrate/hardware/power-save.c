@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "nl80211.h"
-#include "util.h"
 
 #define PREFIX "nl80211:"
 #define SUFFIX "/power_save"

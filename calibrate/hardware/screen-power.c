@@ -15,7 +15,6 @@
 #include "display.h"
 #include "screen-program.h"
 #include "settings-list.h"
-#include "util.h"
 
 #define TRIES 20
 #define PAUSE_MS 100 /* the one of before may still be on its way out */

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "util.h"
 #include "wayland.h"
 
 #define SETTLE_TURNS 100 /* until windows have their size and outputs their mode: a few, or two seconds */
