@@ -83,7 +83,8 @@ static int force(struct charger *charger)
                 }
         }
         for (int i = 0; i < WAIT_S && !discharges(charger); i++)
-                nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
+                if (nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL) < 0)
+                        return -errno; /* a signal: perhaps one to stop */
         if (discharges(charger))
                 return 0;
         log_error(charger->log,
