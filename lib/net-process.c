@@ -44,7 +44,6 @@ struct owner {
         pid_t pid;
         uint64_t start_time;
         uint64_t rx_bytes[2], tx_bytes[2]; /* WiFi, other */
-        bool seen;
 };
 
 struct net_process {
@@ -55,6 +54,8 @@ struct net_process {
         bool started;
         struct tracked *list, *next; /* ascending by cookie */
         size_t n, capacity, n_next, next_capacity;
+        struct tracked **by_inode;   /* while owners are looked for: of the list, ascending by inode */
+        size_t by_inode_capacity;
         struct owner *owners;        /* ascending by pid */
         size_t n_owners, owners_capacity;
 };
@@ -166,7 +167,8 @@ static int list_sockets(struct net_process *self)
         return 0;
 }
 
-static const struct process *find_process(const struct sample *sample, pid_t pid)
+/* The first of this pid; or where it would be. */
+static size_t find_pid(const struct sample *sample, pid_t pid)
 {
         size_t from = 0, to = sample->n_processes;
 
@@ -178,10 +180,19 @@ static const struct process *find_process(const struct sample *sample, pid_t pid
                 else
                         to = middle;
         }
-        for (; from < sample->n_processes && sample->processes[from].pid == pid; from++)
-                if (sample->processes[from].ended_ns == 0)
-                        return &sample->processes[from];
-        return NULL;
+        return from;
+}
+
+/* Whom a partial sample does not list did nothing, and is there unless it says otherwise. */
+static bool is_there(const struct sample *sample, pid_t pid, uint64_t start_time)
+{
+        for (size_t i = find_pid(sample, pid); i < sample->n_processes && sample->processes[i].pid == pid; i++)
+                if (sample->processes[i].start_time == start_time)
+                        return sample->processes[i].ended_ns == 0;
+        for (size_t i = 0; sample->partial && i < sample->n_gone; i++)
+                if (sample->gone[i].pid == pid && sample->gone[i].start_time == start_time)
+                        return false;
+        return sample->partial;
 }
 
 static bool has_news(const struct tracked *socket)
@@ -196,9 +207,8 @@ static size_t count_strays(struct net_process *self, const struct sample *sample
 
         for (size_t i = 0; i < self->n; i++) {
                 struct tracked *socket = &self->list[i];
-                const struct process *process = socket->pid ? find_process(sample, socket->pid) : NULL;
 
-                if (socket->pid && (!process || process->start_time != socket->start_time))
+                if (socket->pid && !is_there(sample, socket->pid, socket->start_time))
                         socket->pid = 0;
                 if (socket->kind == KIND_UNKNOWN)
                         socket->kind = kind_of(self, &socket->now);
@@ -210,12 +220,32 @@ static size_t count_strays(struct net_process *self, const struct sample *sample
         return n;
 }
 
-static struct tracked *find_inode(struct net_process *self, uint64_t inode)
+static int compare_inodes(const void *a, const void *b)
 {
+        const struct tracked *one = *(struct tracked *const *)a, *other = *(struct tracked *const *)b;
+
+        return one->now.inode < other->now.inode ? -1 : one->now.inode > other->now.inode;
+}
+
+/* Any user may open sockets by the ten thousand: each is looked for among all. */
+static int sort_by_inode(struct net_process *self)
+{
+        if (util_grow(&self->by_inode, &self->by_inode_capacity, self->n, sizeof(struct tracked *)) < 0)
+                return -ENOMEM;
         for (size_t i = 0; i < self->n; i++)
-                if (self->list[i].now.inode == inode && inode != 0)
-                        return &self->list[i];
-        return NULL;
+                self->by_inode[i] = &self->list[i];
+        if (self->n > 1)
+                qsort(self->by_inode, self->n, sizeof(struct tracked *), compare_inodes);
+        return 0;
+}
+
+static struct tracked *find_inode(const struct net_process *self, uint64_t inode)
+{
+        struct tracked *key = &(struct tracked){ .now.inode = (uint32_t)inode }, **found = NULL;
+
+        if (inode > 0 && inode <= UINT32_MAX && self->n > 0)
+                found = bsearch(&key, self->by_inode, self->n, sizeof(struct tracked *), compare_inodes);
+        return found ? *found : NULL;
 }
 
 /* Takes what @process holds; a socket that several have is the first one's. */
@@ -247,9 +277,11 @@ static void claim(struct net_process *self, const struct process *process)
 }
 
 /* All of /proc/PID/fd, which costs more than all the rest: only where somebody unknown moved something. */
-static void find_owners(struct net_process *self, const struct sample *sample)
+static int find_owners(struct net_process *self, const struct sample *sample)
 {
-        for (size_t i = 0; i < sample->n_processes; i++)
+        int err = sort_by_inode(self);
+
+        for (size_t i = 0; !err && i < sample->n_processes; i++)
                 if (sample->processes[i].ended_ns == 0)
                         claim(self, &sample->processes[i]);
         for (size_t i = 0; i < self->n; i++) {
@@ -258,6 +290,7 @@ static void find_owners(struct net_process *self, const struct sample *sample)
                 socket->waited = 0;
                 socket->waits = socket->pid ? 0 : MIN(MAX(2 * socket->waits, 1u), (uint32_t)MOST_WAITS);
         }
+        return err;
 }
 
 /* The place of @pid, or where it would be. */
@@ -318,29 +351,25 @@ static int give_to_owners(struct net_process *self)
 static void fill(struct net_process *self, struct process *process)
 {
         size_t at = place_of(self, process->pid);
-        struct owner *owner = at < self->n_owners ? &self->owners[at] : NULL;
+        const struct owner *owner = at < self->n_owners ? &self->owners[at] : NULL;
 
         process->have |= PROCESS_WIFI | PROCESS_OTHER_NET;
         process->wifi_rx_bytes = process->wifi_tx_bytes = process->other_rx_bytes = process->other_tx_bytes = 0;
         if (!owner || owner->pid != process->pid || owner->start_time != process->start_time)
                 return;
-        owner->seen = true;
         process->wifi_rx_bytes = owner->rx_bytes[0];
         process->wifi_tx_bytes = owner->tx_bytes[0];
         process->other_rx_bytes = owner->rx_bytes[1];
         process->other_tx_bytes = owner->tx_bytes[1];
 }
 
-static void forget_gone(struct net_process *self)
+static void forget_gone(struct net_process *self, const struct sample *sample)
 {
         size_t kept = 0;
 
-        for (size_t i = 0; i < self->n_owners; i++) {
-                if (!self->owners[i].seen)
-                        continue;
-                self->owners[kept] = self->owners[i];
-                self->owners[kept++].seen = false;
-        }
+        for (size_t i = 0; i < self->n_owners; i++)
+                if (is_there(sample, self->owners[i].pid, self->owners[i].start_time))
+                        self->owners[kept++] = self->owners[i];
         self->n_owners = kept;
 }
 
@@ -352,15 +381,16 @@ static int net_process_read(struct source *source, struct sample *sample)
         if (err)
                 return err;
         if (count_strays(self, sample) > 0)
-                find_owners(self, sample);
-        err = give_to_owners(self);
+                err = find_owners(self, sample);
+        if (!err)
+                err = give_to_owners(self);
         freeifaddrs(self->interfaces);
         self->interfaces = NULL;
         if (err)
                 return err;
         for (size_t i = 0; i < sample->n_processes; i++)
                 fill(self, &sample->processes[i]);
-        forget_gone(self);
+        forget_gone(self, sample);
         return 0;
 }
 
@@ -373,6 +403,7 @@ static void net_process_close(struct source *source)
         free(self->wifi_for_test);
         free(self->list);
         free(self->next);
+        free(self->by_inode);
         free(self->owners);
         free(self);
 }

@@ -553,11 +553,63 @@ static void test_work(const struct work *work, bool wifi)
         }
 }
 
+/* As interval.c does, so that the next sample leaves out who did nothing. */
+static void look_and_take(void)
+{
+        look();
+        sample.taken = true;
+}
+
+static uint64_t sent_by(pid_t pid, bool wifi)
+{
+        const struct process *process = find(pid);
+
+        return !process ? 0 : wifi ? process->wifi_tx_bytes : process->other_tx_bytes;
+}
+
+static void send_and_stop(int fd, size_t bytes)
+{
+        write_all(fd, bytes);
+        raise(SIGSTOP);
+}
+
+/* What it sent goes on from where it was, after polls that had nothing to tell of it. */
+static void test_pause(bool wifi)
+{
+        uint64_t sent = 0;
+        pid_t pid = fork();
+
+        if (pid == 0) {
+                int fd = connect_to(THERE, 7001, SOCK_STREAM);
+
+                alarm(20);
+                send_and_stop(fd, 1000);
+                send_and_stop(fd, 2000);
+                _exit(0);
+        }
+        waitpid(pid, NULL, WUNTRACED);
+        look_and_take();
+        check_int(sent_by(pid, wifi), 1000);
+        for (int i = 0; i < 4; i++)
+                look_and_take();
+        kill(pid, SIGCONT);
+        waitpid(pid, NULL, WUNTRACED);
+        for (int i = 0; i < 20 && sent == 0; i++) {
+                look_and_take();
+                sent = sent_by(pid, wifi);
+        }
+        check_int(sent, 3000);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        look(); /* nobody takes it, so that the next lists all */
+}
+
 static void test_all(const char *collector, bool wifi)
 {
         check(open_all(collector, wifi ? "wire0" : NULL));
         for (size_t i = 0; i < ARRAY_SIZE(works); i++)
                 test_work(&works[i], wifi);
+        test_pause(wifi);
         close_all();
 }
 
