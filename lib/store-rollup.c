@@ -287,6 +287,18 @@ static int drop_intervals(struct store *store, int64_t until_ns)
 }
 
 /*
+ * The clock was ahead when it was decided what is gone, and has been put back since: what is recorded from
+ * here on is kept like everything else, and not dropped until that time comes.
+ */
+static void marks_follow_clock(struct marks *marks, int64_t now_ns)
+{
+        if (marks->raw_gone_ns > now_ns)
+                marks->raw_gone_ns = floor_to(now_ns, HOUR_NS);
+        if (marks->hour_gone_ns > now_ns)
+                marks->hour_gone_ns = floor_to(now_ns, DAY_NS);
+}
+
+/*
  * Where each retention ends. Hours never go before their details,
  * nor either before what sums them up is done.
  */
@@ -297,6 +309,7 @@ static int drop_old(struct store *store, int64_t now_ns, const struct store_rete
         int64_t hour_ns = floor_to(now_ns - (int64_t)retention->hour_days * DAY_NS, DAY_NS);
         int err;
 
+        marks_follow_clock(marks, now_ns);
         marks->raw_gone_ns = MAX(marks->raw_gone_ns, MIN(raw_ns, marks->hour_done_ns));
         hour_ns = MIN(hour_ns, floor_to(MAX(marks->raw_gone_ns, -INT64_MAX / 2), DAY_NS));
         hour_ns = MIN(hour_ns, marks->day_done_ns);

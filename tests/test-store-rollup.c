@@ -102,6 +102,40 @@ static void late_interval_counts_once(void)
         remove_database();
 }
 
+static uint64_t time_of(struct store *store, int64_t from_ns, int64_t to_ns, enum store_grain grain)
+{
+        struct sum sum = total(store, from_ns, to_ns, grain, NULL);
+        uint64_t time_ns = sum.usage.time_ns;
+
+        sum_clear(&sum);
+        return time_ns;
+}
+
+/* The clock was years ahead for one poll: what comes after that is kept as finely as ever. */
+static void clock_that_was_ahead(void)
+{
+        const struct store_retention retention = { 24, 3, 0 };
+        const int64_t ahead = START + 2 * DAY + 1000 * DAY;
+        struct store *store = open_store(STORE_WRITE);
+        int64_t now = START;
+
+        for (int hour = 0; hour < 4 * 24; hour++, now += HOUR) {
+                append_days(store, now, now + HOUR, 1800 * S);
+                check_int(store_roll_up(store, now + HOUR, &retention), 0);
+                if (hour == 48) {
+                        append_days(store, ahead, ahead + 1800 * S, 1800 * S);
+                        check_int(store_roll_up(store, ahead + 1800 * S, &retention), 0);
+                }
+        }
+        check_int(time_of(store, INT64_MIN, INT64_MAX, STORE_BEST), (uint64_t)(4 * DAY + 1800 * S));
+        check_int(time_of(store, now - 2 * HOUR, now, STORE_RAW), (uint64_t)(2 * HOUR));
+        check_int(time_of(store, now - 10 * HOUR, now - 4 * HOUR, STORE_HOUR), (uint64_t)(6 * HOUR));
+        check_int(time_of(store, now - 10 * HOUR, now - 4 * HOUR, STORE_BEST), (uint64_t)(6 * HOUR));
+        check(count_in_file("interval") >= 48 && count_in_file("interval") <= 56);
+        store_close(store);
+        remove_database();
+}
+
 /* Killed at any moment, a roll-up has happened or has not. */
 static void killed_in_roll_up(void)
 {
@@ -186,6 +220,7 @@ int main(void)
         totals_survive_every_roll_up();
         retention_drops_details_and_keeps_totals();
         late_interval_counts_once();
+        clock_that_was_ahead();
         killed_in_roll_up();
         split_is_told_and_survives_the_roll_up();
         sleeps_are_kept();
