@@ -19,7 +19,7 @@ void names_clear(struct store *store)
                 free(store->apps[i].app);
                 free(store->apps[i].name);
         }
-        store->n_apps = store->n_opps = 0;
+        store->n_apps = store->n_opps = store->n_users = 0;
         if (store->app_slots)
                 memset(store->app_slots, 0, store->app_slots_capacity * sizeof(*store->app_slots));
         names_forget_processes(store);
@@ -77,11 +77,29 @@ static char *printable_copy(const unsigned char *text, size_t size)
         return copy ? util_printable((const char *)text, copy, size) : NULL;
 }
 
+/* How many apps a user has; asked for one user after another, mostly the same. */
+static struct app_count *count_of(struct store *store, uid_t uid)
+{
+        for (size_t i = 0; i < store->n_users; i++) {
+                size_t at = (store->last_user + i) % store->n_users;
+
+                if (store->users[at].uid == uid) {
+                        store->last_user = at;
+                        return &store->users[at];
+                }
+        }
+        if (util_grow(&store->users, &store->users_capacity, store->n_users + 1, sizeof(*store->users)) < 0)
+                return NULL;
+        store->users[store->n_users] = (struct app_count){ uid, 0 };
+        return &store->users[store->n_users++];
+}
+
 static int remember_app(struct store *store, int64_t id, const char *text, uid_t uid, const char *name)
 {
+        struct app_count *count = count_of(store, uid);
         struct app_name *app;
 
-        if (util_grow(&store->apps, &store->apps_capacity, store->n_apps + 1, sizeof(*app)) < 0 ||
+        if (!count || util_grow(&store->apps, &store->apps_capacity, store->n_apps + 1, sizeof(*app)) < 0 ||
             make_app_slots(store) < 0)
                 return -ENOMEM;
         app = &store->apps[store->n_apps];
@@ -94,6 +112,7 @@ static int remember_app(struct store *store, int64_t id, const char *text, uid_t
                 return -ENOMEM;
         }
         *app_slot(store, app->app, uid) = ++store->n_apps;
+        count->n++;
         return 0;
 }
 
@@ -210,6 +229,22 @@ static int add_app(struct store *store, const char *app, uid_t uid, int64_t *ret
         return err ? err : remember_app(store, *ret, app, uid, NULL);
 }
 
+/* The row that a new name of @uid shares with others', where there are too many: its index plus one, or 0. */
+static size_t find_others(struct store *store, uid_t *uid)
+{
+        if (*app_slot(store, TUNING_OTHER_APPS, *uid) == 0 &&
+            store->n_apps >= TUNING_STORE_APPS + TUNING_STORE_OTHERS)
+                *uid = (uid_t)-1;
+        return *app_slot(store, TUNING_OTHER_APPS, *uid);
+}
+
+static bool is_full(struct store *store, uid_t uid)
+{
+        const struct app_count *count = count_of(store, uid);
+
+        return store->n_apps >= TUNING_STORE_APPS || (count && count->n >= TUNING_STORE_APPS_OF_USER);
+}
+
 int names_app(struct store *store, const char *app, uid_t uid, int64_t *ret)
 {
         char printable[APP_ID_MAX];
@@ -220,9 +255,9 @@ int names_app(struct store *store, const char *app, uid_t uid, int64_t *ret)
                 return err;
         util_printable(app, printable, sizeof(printable));
         known = *app_slot(store, printable, uid);
-        if (!known && store->n_apps >= TUNING_STORE_APPS) {
+        if (!known && is_full(store, uid)) {
                 snprintf(printable, sizeof(printable), TUNING_OTHER_APPS);
-                known = *app_slot(store, printable, uid);
+                known = find_others(store, &uid);
         }
         if (!known)
                 return add_app(store, printable, uid, ret);

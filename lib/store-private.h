@@ -73,6 +73,11 @@ struct app_name { /* ascending by id */
         uid_t uid;
 };
 
+struct app_count { /* of one user */
+        uid_t uid;
+        size_t n;
+};
+
 struct opp_name { /* ascending by id */
         int64_t id;
         uint32_t policy;
@@ -136,6 +141,8 @@ struct store {
         size_t n_apps, apps_capacity;
         size_t *app_slots; /* hash of (app, uid) -> index into apps, plus one; capacity a power of two */
         size_t app_slots_capacity;
+        struct app_count *users;
+        size_t n_users, users_capacity, last_user;
         struct opp_name *opps;
         size_t n_opps, opps_capacity, next_opp;
         struct seen_process *seen; /* open addressing; capacity a power of two */

@@ -96,6 +96,7 @@ void store_close(struct store *store)
         bytes_clear(&store->active);
         free(store->apps);
         free(store->app_slots);
+        free(store->users);
         free(store->opps);
         free(store->seen);
         free(store->shape.points);

@@ -30,29 +30,56 @@ static void hostile_names_come_back_printable(void)
         remove_database();
 }
 
-/* Whoever starts a program of a new name each second does not fill the disk. */
+static uint64_t read_by(struct store *store, const char *app)
+{
+        struct sum sum = total(store, INT64_MIN, INT64_MAX, STORE_RAW, app);
+        uint64_t bytes = sum.usage.read_bytes;
+
+        sum_clear(&sum);
+        return bytes;
+}
+
+static void add_names(struct interval *interval, uid_t uid, int n)
+{
+        char app[32];
+
+        for (int i = 0; i < n; i++) {
+                struct interval_row *row;
+
+                snprintf(app, sizeof(app), "flood-%u-%d", (unsigned)uid, i);
+                row = add_row(interval, 1 + (pid_t)interval->n_rows, app, STATE_BACKGROUND);
+                row->uid = uid;
+                row->usage.read_bytes = 1;
+        }
+}
+
+/*
+ * Whoever starts a program of a new name each second does not fill the disk, nor take the places of others'
+ * apps; nor do all users together, however many they have made themselves.
+ */
 static void a_flood_of_names_ends_in_one_row(void)
 {
+        const int users = TUNING_STORE_APPS / TUNING_STORE_APPS_OF_USER, many = TUNING_STORE_OTHERS + 500;
         struct store *store = open_store(STORE_WRITE);
         struct interval interval = { .end_realtime_ns = START,
                                      .start_realtime_ns = START - S,
                                      .elapsed_ns = NS_PER_S };
-        struct sum all;
-        char app[32];
 
         add_row(&interval, 0, "", STATE_BACKGROUND);
-        for (int i = 0; i < TUNING_STORE_APPS + 500; i++) {
-                snprintf(app, sizeof(app), "flood-%d", i);
-                add_row(&interval, 1 + i, app, STATE_BACKGROUND)->usage.read_bytes = 1;
-        }
+        add_names(&interval, 1000, TUNING_STORE_APPS_OF_USER + 500);
+        add_names(&interval, 1001, 1);
         check_int(store_append(store, &interval), 0);
-        check(count_in_file("app") <= TUNING_STORE_APPS + 1);
-        all = total(store, INT64_MIN, INT64_MAX, STORE_RAW, NULL);
-        check_int(all.usage.read_bytes, TUNING_STORE_APPS + 500);
-        sum_clear(&all);
-        all = total(store, INT64_MIN, INT64_MAX, STORE_RAW, TUNING_OTHER_APPS);
-        check_int(all.usage.read_bytes, 501);
-        sum_clear(&all);
+        check_int(count_in_file("app"), TUNING_STORE_APPS_OF_USER + 3);
+        check_int(read_by(store, TUNING_OTHER_APPS), 500);
+        check_int(read_by(store, "flood-1001-0"), 1);
+        for (int i = 0; i < users; i++)
+                add_names(&interval, (uid_t)(2000 + i), TUNING_STORE_APPS_OF_USER);
+        for (int i = 0; i < many; i++)
+                add_names(&interval, (uid_t)(100000 + i), 1);
+        interval.end_realtime_ns += S;
+        check_int(store_append(store, &interval), 0);
+        check_int(count_in_file("app"), TUNING_STORE_APPS + TUNING_STORE_OTHERS + 1);
+        check_int(read_by(store, NULL), 2 * (TUNING_STORE_APPS_OF_USER + 501) + TUNING_STORE_APPS + many);
         interval_clear(&interval);
         store_close(store);
         remove_database();
