@@ -45,6 +45,7 @@ struct interval_row *making_add_row(struct making *making, const struct process 
                 row->pid = process->pid;
                 row->start_time = process->start_time;
                 row->uid = process->uid;
+                row->ended = process->ended_ns > 0;
                 memcpy(row->comm, process->comm, sizeof(row->comm));
                 memcpy(row->app, process->app, sizeof(row->app));
         }

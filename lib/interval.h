@@ -26,6 +26,7 @@ struct interval_row {
         char comm[32];
         char app[APP_ID_MAX]; /* "" for nobody */
         enum app_state state;
+        bool ended;           /* no later interval tells of it */
         struct usage usage;   /* an app's any_ns is its share, by busy time, of the policy's */
 };
 

@@ -18,8 +18,9 @@
  * Where the kernel counts no time by frequency, all processes of an interval have the shape of the machine,
  * and little is left to write.
  *
- * Column interval.usage is such usages in a row, each after its (app * 2 + state, process or 0). App 0 is
- * nobody at all, and its CPU only a shape: where CPU time was shared, the weights by which.
+ * Column interval.usage is such usages in a row, each after its (app * 2 + state, process or 0). Process 0 is
+ * nobody's, or all of the app's that have no row of their own. App 0 is nobody at all, and its CPU only a
+ * shape: where CPU time was shared, the weights by which.
  * Column interval.active is (app * 2 + state, active_ns) in a row: apps that were not alive in the background
  * all of the interval. Those that were are in table alive, each id as the difference to the one before.
  */

@@ -337,7 +337,7 @@ static bool is_current(const struct seen_process *seen, int64_t end_ns)
 }
 
 static int names_process(struct store *store, const struct interval_row *row, int64_t app, int64_t end_ns,
-                         int64_t *ret)
+                         size_t *room, int64_t *ret)
 {
         struct seen_process *seen;
         sqlite3_stmt *add;
@@ -347,8 +347,8 @@ static int names_process(struct store *store, const struct interval_row *row, in
         if (err)
                 return err;
         seen = seen_slot(store, row->pid, row->start_time, app);
-        if (is_current(seen, end_ns)) {
-                *ret = seen->id;
+        if (is_current(seen, end_ns) || *room == 0) {
+                *ret = is_current(seen, end_ns) ? seen->id : 0;
                 return 0;
         }
         add = store_statement(store, SQL_ADD_PROCESS);
@@ -361,6 +361,7 @@ static int names_process(struct store *store, const struct interval_row *row, in
         sqlite3_bind_int64(add, 5, end_ns);
         if (!seen->id)
                 store->n_seen++;
+        (*room)--;
         err = insert(store, add, ret);
         *seen = (struct seen_process){ row->pid, row->start_time, app, *ret, end_ns };
         return err;
@@ -380,7 +381,7 @@ static bool recall_row(struct store *store, const struct interval_row *row, int6
         return true;
 }
 
-int names_row(struct store *store, const struct interval_row *row, int64_t end_ns, int64_t *app,
+int names_row(struct store *store, const struct interval_row *row, int64_t end_ns, size_t *room, int64_t *app,
               int64_t *process)
 {
         int err;
@@ -389,7 +390,7 @@ int names_row(struct store *store, const struct interval_row *row, int64_t end_n
                 return 0;
         *process = 0;
         err = names_app(store, row->app, row->uid, app);
-        return err || row->pid == 0 ? err : names_process(store, row, *app, end_ns, process);
+        return err || row->pid == 0 ? err : names_process(store, row, *app, end_ns, room, process);
 }
 
 int names_drop_processes(struct store *store, int64_t raw_gone_ns)

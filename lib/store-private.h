@@ -176,8 +176,11 @@ int names_load(struct store *store);
 void names_clear(struct store *store);
 int names_app(struct store *store, const char *app, uid_t uid, int64_t *ret); /* adds it where it is new */
 int names_opp(struct store *store, uint32_t policy, uint32_t khz, int64_t *ret);
-/* The numbers of its app and its process; 0 for nobody's. */
-int names_row(struct store *store, const struct interval_row *row, int64_t end_ns, int64_t *app,
+/*
+ * The numbers of its app and its process; 0 for nobody's, and for one that has none.
+ * @room: so many more may get one
+ */
+int names_row(struct store *store, const struct interval_row *row, int64_t end_ns, size_t *room, int64_t *app,
               int64_t *process);
 const struct opp_name *names_find_opp(const struct store *store, uint64_t id);
 const struct app_name *names_find_app(const struct store *store, uint64_t id);

@@ -270,16 +270,54 @@ static void bind_battery(sqlite3_stmt *add, int column, const struct interval *i
                         sqlite3_bind_int64(add, column + 1 + (int)i, columns[i].value);
 }
 
-static int put_row(struct store *store, const struct interval_row *row, int64_t end_ns)
+static int put_owner(struct store *store, int64_t app, enum app_state state, int64_t process)
 {
-        int64_t app, process = 0;
-        int err = names_row(store, row, end_ns, &app, &process);
+        int err = put_number(&store->bytes, (uint64_t)app * 2 + state);
 
-        if (!err)
-                err = put_number(&store->bytes, (uint64_t)app * 2 + row->state);
-        if (!err)
-                err = put_number(&store->bytes, (uint64_t)process);
+        return err ? err : put_number(&store->bytes, (uint64_t)process);
+}
+
+/*
+ * A row of its own is for a process that is there for more than one interval. What comes and goes between two
+ * polls, by the thousand while something is built, is written as its app's; and so is what is new beyond so
+ * many at once, a few ten kB: any user may start processes without end.
+ */
+#define NEW_PROCESSES_MAX 256
+
+static int sum_row(struct store *store, const struct interval_row *row, int64_t app)
+{
+        int err;
+        struct total *total = totals_of(store, &store->totals, (uint64_t)app, row->state, &err);
+
+        return err ? err : usage_add(&total->usage, &row->usage);
+}
+
+static int put_row(struct store *store, const struct interval_row *row, int64_t end_ns, size_t *room)
+{
+        size_t none = 0;
+        int64_t app, process = 0;
+        int err = names_row(store, row, end_ns, row->ended ? &none : room, &app, &process);
+
+        if (err)
+                return err;
+        if (row->pid != 0 && process == 0)
+                return sum_row(store, row, app);
+        err = put_owner(store, app, row->state, process);
         return err ? err : put_usage(store, &store->bytes, &row->usage, true);
+}
+
+static int put_sums(struct store *store)
+{
+        int err = 0;
+
+        for (size_t i = 0; !err && i < store->totals.n; i++) {
+                const struct total *total = &store->totals.list[i];
+
+                err = put_owner(store, store->apps[total->app].id, total->state, 0);
+                if (!err)
+                        err = put_usage(store, &store->bytes, &total->usage, true);
+        }
+        return err;
 }
 
 /* Proportions that all rows share, as the usage of app 0: they cost as much as two rows in full. */
@@ -287,10 +325,8 @@ static int put_row(struct store *store, const struct interval_row *row, int64_t 
 static int put_shape(struct store *store, const struct interval *interval)
 {
         const struct usage shape = { .cpu = interval->shape, .n_cpu = interval->n_shape };
-        int err = put_number(&store->bytes, 0);
+        int err = put_owner(store, 0, STATE_BACKGROUND, 0);
 
-        if (!err)
-                err = put_number(&store->bytes, 0);
         return err ? err : put_usage(store, &store->bytes, &shape, true);
 }
 
@@ -318,6 +354,7 @@ static int put_rows(struct store *store, const struct interval *interval, int64_
 {
         bool shaped = interval->n_shape > 1 && interval->n_rows >= ROWS_PER_SHAPE;
         size_t busiest = shaped || interval->n_rows == 0 ? SIZE_MAX : find_busiest(interval);
+        size_t room = NEW_PROCESSES_MAX;
         int err = 0;
 
         store->bytes.n = store->shape.n = 0;
@@ -325,10 +362,14 @@ static int put_rows(struct store *store, const struct interval *interval, int64_
         if (shaped)
                 err = put_shape(store, interval);
         if (busiest != SIZE_MAX)
-                err = put_row(store, &interval->rows[busiest], end_ns);
+                err = put_row(store, &interval->rows[busiest], end_ns, &room);
         for (size_t i = 0; !err && i < interval->n_rows; i++)
                 if (i != busiest)
-                        err = put_row(store, &interval->rows[i], end_ns);
+                        err = put_row(store, &interval->rows[i], end_ns, &room);
+        if (!err)
+                err = put_sums(store);
+        if (store->totals.n > 0)
+                totals_reset(&store->totals);
         return err;
 }
 

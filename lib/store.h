@@ -26,7 +26,10 @@ int store_open(const char *path, enum store_mode mode, const struct log *log, st
 void store_close(struct store *store);
 void store_closep(struct store **store);
 
-/* One transaction. Rows only for processes that did something, and always nobody's. */
+/*
+ * One transaction. Rows only for processes that did something, and always nobody's; those that came and went
+ * since the last are one row for each app and state.
+ */
 int store_append(struct store *store, const struct interval *interval);
 
 /*

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "store-fixture.h"
 
@@ -82,6 +83,45 @@ static void a_flood_of_names_ends_in_one_row(void)
         check_int(read_by(store, NULL), 2 * (TUNING_STORE_APPS_OF_USER + 501) + TUNING_STORE_APPS + many);
         interval_clear(&interval);
         store_close(store);
+        remove_database();
+}
+
+/* Processes by the thousand, each in one interval only: they cost what their apps cost. */
+static void a_flood_of_processes_is_a_few_rows(bool ended, int64_t most_processes, off_t most_bytes)
+{
+        struct store *store = open_store(STORE_WRITE);
+        struct interval interval = { 0 };
+        struct stat status;
+        pid_t pid = 0;
+        char app[16];
+
+        for (int i = 0; i < 20; i++) {
+                make_interval(&interval, START + i * 30 * S, 30 * NS_PER_S, 0);
+                for (int k = 0; k < 3000; k++) {
+                        struct interval_row *row;
+
+                        snprintf(app, sizeof(app), "app-%d", k % 3);
+                        row = add_row(&interval, ++pid, app, STATE_BACKGROUND);
+                        row->ended = ended;
+                        fill_randomly(&row->usage);
+                        row->usage.write_bytes = 7;
+                }
+                check_int(store_append(store, &interval), 0);
+        }
+        for (int k = 0; k < 3; k++) {
+                struct sum sum;
+
+                snprintf(app, sizeof(app), "app-%d", k);
+                sum = total(store, INT64_MIN, INT64_MAX, STORE_RAW, app);
+                check_int(sum.usage.write_bytes, 7 * 20 * 1000);
+                check_int(sum.rows, 20);
+                sum_clear(&sum);
+        }
+        check(count_in_file("process") <= most_processes);
+        store_close(store);
+        check_int(stat(path, &status), 0);
+        check(status.st_size <= most_bytes);
+        interval_clear(&interval);
         remove_database();
 }
 
@@ -191,6 +231,8 @@ int main(void)
         name_database();
         hostile_names_come_back_printable();
         a_flood_of_names_ends_in_one_row();
+        a_flood_of_processes_is_a_few_rows(true, 0, 20 * 10000);
+        a_flood_of_processes_is_a_few_rows(false, 20 * 256, 20 * 50000);
         hostile_databases_are_refused();
         damaged_files_do_not_crash();
         remove_database();
