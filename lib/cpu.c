@@ -138,11 +138,21 @@ int cpu_list(int root_fd, struct cpu_policy **ret, size_t *ret_n)
         return 0;
 }
 
+/*
+ * A policy, once seen, stays. While all its CPUs are offline it shows what it showed last, so that what processes ran
+ * there until it went has a place.
+ */
+struct known_policy {
+        struct cpu_policy policy;
+        struct opp opps[CPU_POINTS_MAX]; /* as last shown */
+        size_t n_opps;
+};
+
 struct cpu_source {
         struct source source;
         int root_fd;
-        struct cpu_policy *policies;
-        size_t n_policies;
+        struct known_policy *policies;   /* ascending */
+        size_t n_policies, policies_capacity;
         uint64_t online; /* which CPUs there were when the policies were listed */
         char *stat;
 };
@@ -150,9 +160,9 @@ struct cpu_source {
 static const struct cpu_policy *policy_of(const struct cpu_source *self, uint32_t cpu)
 {
         for (size_t i = 0; i < self->n_policies; i++)
-                for (size_t j = 0; j < self->policies[i].n_cpus; j++)
-                        if (self->policies[i].cpus[j] == cpu)
-                                return &self->policies[i];
+                for (size_t j = 0; j < self->policies[i].policy.n_cpus; j++)
+                        if (self->policies[i].policy.cpus[j] == cpu)
+                                return &self->policies[i].policy;
         return NULL;
 }
 
@@ -161,7 +171,7 @@ static bool has_own_clock(const struct cpu_source *self, const struct cpu_policy
         bool others = false;
 
         for (size_t i = 0; i < self->n_policies; i++)
-                others = others || (self->policies[i].kind == policy->kind && &self->policies[i] != policy);
+                others = others || (self->policies[i].policy.kind == policy->kind && &self->policies[i].policy != policy);
         return others && policy->n_cpus == 1;
 }
 
@@ -203,48 +213,102 @@ static int read_cores(struct cpu_source *self, struct sample *sample)
         return 0;
 }
 
-static int add_opp(struct sample *sample, uint32_t policy, uint32_t khz, uint64_t time_ns)
+static bool is_online(const struct cpu_policy *policy, const struct sample *sample)
 {
-        struct opp *opp = sample_add_opp(sample);
-
-        if (!opp)
-                return -ENOMEM;
-        *opp = (struct opp){ .policy = policy, .khz = khz, .time_ns = time_ns };
-        return 0;
+        for (size_t i = 0; i < sample->n_cores; i++)
+                for (size_t j = 0; j < policy->n_cpus; j++)
+                        if (sample->cores[i].cpu == policy->cpus[j])
+                                return true;
+        return sample->n_cores == 0; /* nobody tells */
 }
 
 /*
  * A driver without time_in_state (intel_pstate, amd-pstate)
  * tells nothing between two polls: frequency unknown.
  */
-static int read_policy_times(struct cpu_source *self, const struct cpu_policy *policy, struct sample *sample)
+static void read_policy_times(const struct cpu_source *self, struct known_policy *known, uint64_t now_ns)
 {
+        uint32_t policy = known->policy.policy;
         struct cpu_time_in_state points[CPU_POINTS_MAX];
         char text[4096];
         size_t n = 0;
+
+        if (read_attribute(self->root_fd, &known->policy, "stats/time_in_state", text, sizeof(text)) > 0)
+                n = cpu_parse_time_in_state(text, points, CPU_POINTS_MAX);
+        for (size_t i = 0; i < n; i++)
+                known->opps[i] = (struct opp){ policy, points[i].khz, points[i].ticks * TICK_NS };
+        if (n == 0)
+                known->opps[n++] = (struct opp){ policy, KHZ_UNKNOWN, now_ns };
+        known->n_opps = n;
+}
+
+static int add_opp(struct sample *sample, const struct opp *opp)
+{
+        struct opp *added = sample_add_opp(sample);
+
+        if (!added)
+                return -ENOMEM;
+        *added = *opp;
+        return 0;
+}
+
+static int add_policy(const struct cpu_source *self, struct known_policy *known, struct sample *sample)
+{
         int err = 0;
 
-        if (read_attribute(self->root_fd, policy, "stats/time_in_state", text, sizeof(text)) > 0)
-                n = cpu_parse_time_in_state(text, points, CPU_POINTS_MAX);
-        for (size_t i = 0; !err && i < n; i++)
-                err = add_opp(sample, policy->policy, points[i].khz, points[i].ticks * TICK_NS);
-        if (n == 0)
-                err = add_opp(sample, policy->policy, KHZ_UNKNOWN, sample->monotonic_ns);
+        if (known->n_opps == 0 || is_online(&known->policy, sample))
+                read_policy_times(self, known, sample->monotonic_ns);
+        for (size_t i = 0; !err && i < known->n_opps; i++)
+                err = add_opp(sample, &known->opps[i]);
         return err;
 }
 
+static struct known_policy *find_policy(const struct cpu_source *self, uint32_t policy)
+{
+        for (size_t i = 0; i < self->n_policies; i++)
+                if (self->policies[i].policy.policy == policy)
+                        return &self->policies[i];
+        return NULL;
+}
+
+static int by_number(const void *a, const void *b)
+{
+        const struct known_policy *one = a, *other = b;
+
+        return compare_policies(&one->policy, &other->policy);
+}
+
+/* Those of @list, and of those known before the ones that it lacks. */
+static int learn_policies(struct cpu_source *self, const struct cpu_policy *list, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                struct known_policy *known = find_policy(self, list[i].policy);
+
+                if (!known) {
+                        if (util_grow(&self->policies, &self->policies_capacity, self->n_policies + 1,
+                                      sizeof(*self->policies)) < 0)
+                                return -ENOMEM;
+                        known = &self->policies[self->n_policies++];
+                        known->n_opps = 0;
+                }
+                known->policy = list[i];
+        }
+        if (self->n_policies > 1)
+                qsort(self->policies, self->n_policies, sizeof(*self->policies), by_number);
+        return 0;
+}
+
+/* With fewer of them a kind would be another: only what is new is learnt. */
 static int list_again(struct cpu_source *self)
 {
-        struct cpu_policy *policies;
+        _cleanup_free_ struct cpu_policy *list = NULL;
+        bool any_new = false;
         size_t n;
-        int err = cpu_list(self->root_fd, &policies, &n);
+        int err = cpu_list(self->root_fd, &list, &n);
 
-        if (err)
-                return err;
-        free(self->policies);
-        self->policies = policies;
-        self->n_policies = n;
-        return 0;
+        for (size_t i = 0; !err && i < n; i++)
+                any_new = any_new || !find_policy(self, list[i].policy);
+        return any_new ? learn_policies(self, list, n) : err;
 }
 
 /* One may go and another come between two polls: their number says nothing. */
@@ -269,9 +333,9 @@ static int cpu_read(struct source *source, struct sample *sample)
                         place_core(self, &sample->cores[i]);
         }
         for (size_t i = 0; !err && i < self->n_policies; i++)
-                err = read_policy_times(self, &self->policies[i], sample);
+                err = add_policy(self, &self->policies[i], sample);
         if (!err && self->n_policies == 0)
-                err = add_opp(sample, 0, KHZ_UNKNOWN, sample->monotonic_ns);
+                err = add_opp(sample, &(struct opp){ 0, KHZ_UNKNOWN, sample->monotonic_ns });
         if (!err)
                 sample->have |= SAMPLE_OPPS;
         return err;

@@ -74,6 +74,7 @@ static int look(struct fixture *f, uint64_t *little_ns, uint64_t *big_ns)
         f->sample.realtime_ns = (int64_t)f->now_ns;
         strcpy(f->sample.boot_id, "one");
         check_int(f->cpu->ops->read(f->cpu, &f->sample), 0);
+        check_int(f->sample.n_opps, 4); /* of both policies, whichever is there */
         err = interval_make(f->maker, &f->sample, &f->interval);
         *little_ns = *big_ns = 0;
         for (size_t i = 0; !err && i < f->interval.rows[0].usage.n_cpu; i++) {
