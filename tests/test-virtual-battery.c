@@ -73,6 +73,40 @@ static void test_charger(void)
         virtual_free(device);
 }
 
+/* Ten hours at 30 mW are 3 % of 10 Wh, in which nothing else counts; then its game goes on where it was. */
+static void test_suspend(void)
+{
+        struct virtual_device *device = open_device(PLAIN "[suspend]\npower_mw = 30\n", VIRTUAL_SIMULATE, 1, 80);
+        struct sample sample = { 0 };
+        struct virtual_truth truth, before;
+        uint64_t busy_ns;
+        double power_w;
+
+        check_int(virtual_set_work(device, &game, 1), 0);
+        run(device, 100);
+        look(device, &sample);
+        busy_ns = sample.cores[0].busy_ns;
+        power_w = virtual_truth_power_w(device);
+        virtual_truth_read(device, &before);
+        virtual_set_suspended(device, true);
+        run(device, 36000);
+        look(device, &sample);
+        virtual_truth_read(device, &truth);
+        check_near(before.percent_end - truth.percent_end, 3, 1e-6);
+        check_near(truth.total_j - before.total_j, 0.03 * 36000, 1e-6);
+        check_near(truth.base_j - before.base_j, 0.03 * 36000, 1e-6);
+        check_int(sample.boottime_ns - sample.monotonic_ns, 36000 * NS_PER_S);
+        check_int(sample.cores[0].busy_ns, busy_ns);
+        check(busy_ns > 0);
+        virtual_set_suspended(device, false);
+        check_near(virtual_truth_power_w(device), power_w, 1e-9);
+        run(device, 100);
+        look(device, &sample);
+        check_int(sample.cores[0].busy_ns, 2 * busy_ns);
+        sample_clear(&sample);
+        virtual_free(device);
+}
+
 static void test_empty(void)
 {
         struct virtual_device *device = open_device(PLAIN VOLTAGE, VIRTUAL_SIMULATE, 1, 0.5);
@@ -249,6 +283,7 @@ int main(void)
 {
         test_battery();
         test_charger();
+        test_suspend();
         test_empty();
         test_levels();
         test_gauge();

@@ -132,6 +132,8 @@ double device_power_w(const struct virtual_device *device)
         double power_w = device->leaky_w * thermal_leakage(&device->thermal) + device->fixed_w +
                          device->noise.unseen_w;
 
+        if (device->suspended)
+                return device->model.suspend_w;
         for (unsigned i = 0; i < RATE_COUNT; i++)
                 power_w += device->rate_w[i] * device->noise.rate_factor[i];
         return power_w;
@@ -170,20 +172,35 @@ static double step_bursts(struct virtual_device *device, double dt_s)
         return energy_j;
 }
 
-/* One step in which everything but the charge and the temperature is constant. */
-static void step(struct virtual_device *device, uint64_t dt_ns)
+static void count_awake(struct virtual_device *device, uint64_t dt_ns, double dt_s)
 {
-        double dt_s = (double)dt_ns / 1e9;
-        double power_w = device_power_w(device);
-        double burst_j = device->wakes ? step_bursts(device, dt_s) : 0;
-        double energy_j = power_w * dt_s + burst_j;
-        double battery_j = device_battery_w(device, power_w) * dt_s + burst_j;
-
         device->span_ns += dt_ns;
         device->leakage_s += thermal_leakage(&device->thermal) * dt_s;
         for (unsigned i = 0; i < RATE_COUNT; i++)
                 device->rate_s[i] += device->noise.rate_factor[i] * dt_s;
         device->unseen_j += device->noise.unseen_w * dt_s;
+}
+
+/* No counter of a CPU or of an app goes on, whatever they were at. */
+static void count_suspended(struct virtual_device *device, uint64_t dt_ns, double energy_j)
+{
+        device->suspended_ns += dt_ns;
+        device->base_j += energy_j;
+}
+
+/* One step in which everything but the charge and the temperature is constant. */
+static void step(struct virtual_device *device, uint64_t dt_ns)
+{
+        double dt_s = (double)dt_ns / 1e9;
+        double power_w = device_power_w(device);
+        double burst_j = device->wakes && !device->suspended ? step_bursts(device, dt_s) : 0;
+        double energy_j = power_w * dt_s + burst_j;
+        double battery_j = device_battery_w(device, power_w) * dt_s + burst_j;
+
+        if (device->suspended)
+                count_suspended(device, dt_ns, energy_j);
+        else
+                count_awake(device, dt_ns, dt_s);
         device->total_j += energy_j;
         device->gauge.energy_j += fabs(battery_j);
 
@@ -231,6 +248,11 @@ int virtual_set_charger(struct virtual_device *device, double power_w)
         if (power_w > 0)
                 device->empty = false;
         return 0;
+}
+
+void virtual_set_suspended(struct virtual_device *device, bool suspended)
+{
+        device->suspended = suspended;
 }
 
 int virtual_set_percent(struct virtual_device *device, double percent)

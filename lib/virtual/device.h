@@ -66,6 +66,8 @@ struct virtual_device {
         uint32_t brightness;
         bool wifi_on;
         double charger_w;
+        bool suspended;
+        uint64_t suspended_ns;               /* in all */
 
         /* what runs */
         struct running *running;

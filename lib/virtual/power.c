@@ -180,7 +180,10 @@ static void add_coefficient(struct power_model *model, const struct coefficient 
         case TERM_GPU:
                 model->gpu_w = c->value / 1e3;
                 break;
-        default: /* CPU terms have their own place; a virtual device never suspends */
+        case TERM_SUSPEND:
+                model->suspend_w = c->value / 1e3;
+                break;
+        default: /* CPU terms have their own place */
                 break;
         }
         if (term_component(c->term) == COMPONENT_WIFI)

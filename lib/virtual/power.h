@@ -50,6 +50,7 @@ struct power_level {
 /* The true coefficients in watts and joules. */
 struct power_model {
         double base_w;
+        double suspend_w;      /* of all of it */
         double sub_additivity; /* k */
         struct power_policy policies[POWER_MAX_POLICIES];
         size_t n_policies;

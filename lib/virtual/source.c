@@ -164,7 +164,7 @@ static int read_events(struct virtual_device *device, struct sample *sample)
 static void read_totals(const struct virtual_device *device, struct sample *sample)
 {
         sample->boottime_ns = device->now_ns;
-        sample->monotonic_ns = device->now_ns; /* it never sleeps */
+        sample->monotonic_ns = device->now_ns - device->suspended_ns;
         sample->realtime_ns = device->realtime_at_boot_ns + (int64_t)device->now_ns;
         memcpy(sample->boot_id, device->boot_id, sizeof(sample->boot_id));
         sample->read_bytes = device->bytes[RATE_READ];

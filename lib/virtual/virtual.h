@@ -74,6 +74,8 @@ int virtual_set_wifi(struct virtual_device *device, bool on);
  * and what this does not use into the battery, until that is full. 0: none.
  */
 int virtual_set_charger(struct virtual_device *device, double power_w);
+/* As if in RAM: its work stands still, CLOCK_MONOTONIC with it, and all of it draws [suspend] power_mw. */
+void virtual_set_suspended(struct virtual_device *device, bool suspended);
 /* The true charge, as if the battery had been changed. */
 int virtual_set_percent(struct virtual_device *device, double percent);
 double virtual_temperature_c(const struct virtual_device *device);
