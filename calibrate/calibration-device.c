@@ -86,6 +86,7 @@ static int open_this_machine(struct calibration *calibration)
                 .wifi_peer = options->wifi_peer,
                 .allow_disconnect = options->allow_disconnect,
                 .force_discharge = options->force_discharge,
+                .stop = calibration->stop,
                 .log = &calibration->log,
         };
         err = hardware_machine_open(&calibration->machine, &night->hardware);

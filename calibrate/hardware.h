@@ -9,6 +9,8 @@
  * the hardware's: the virtual clock passes only in wait().
  */
 
+#include <signal.h>
+
 #include "log.h"
 #include "mode.h"
 #include "sample.h"
@@ -109,6 +111,7 @@ struct machine_hardware {
         const char *wifi_peer;          /* HOST or HOST:PORT of an `iperf3 -s`, or NULL */
         bool allow_disconnect;          /* the radio may go off under a remote login */
         bool force_discharge;           /* on its charger, where the firmware can */
+        const volatile sig_atomic_t *stop; /* set by a signal: what takes long gives up. NULL: never */
         const struct log *log;
 };
 

@@ -183,7 +183,7 @@ static void reads_and_writes(const char *folder)
         uint64_t start;
 
         begin(folder, 8000000, INFINITY, &fixture);
-        check_int(disk_load_ready(fixture.load), 1);
+        check_int(disk_load_ready(fixture.load, NULL), 1);
         check_int(fstat(fixture.file.fd, &info), 0);
         check_int(info.st_size, 8000000 / 4096 * 4096);
         check(info.st_blocks * 512 >= info.st_size); /* no holes */
@@ -216,7 +216,7 @@ static void keeps_the_limit(const char *folder)
         struct fixture fixture;
 
         begin(folder, 4000000, 5000000, &fixture);
-        check_int(disk_load_ready(fixture.load), 1);
+        check_int(disk_load_ready(fixture.load, NULL), 1);
         disk_load_set(fixture.load, &writes);
         for (unsigned i = 0; i < 200 && (!counts.limit_reached || counts.read_bytes == 0); i++) {
                 sleep_ms(50);
@@ -229,7 +229,7 @@ static void keeps_the_limit(const char *folder)
         end(folder, &fixture);
 
         begin(folder, 4000000, 3000000, &fixture); /* not even room for the file */
-        check_int(disk_load_ready(fixture.load), 0);
+        check_int(disk_load_ready(fixture.load, NULL), 0);
         check_int(disk_load_error(fixture.load, 0), -EDQUOT);
         check_int(ours_in(folder), 0);
         end(folder, &fixture);
@@ -242,12 +242,12 @@ static void survives_errors(const char *folder)
         int full;
 
         begin(folder, UINT64_C(1) << 60, INFINITY, &fixture);
-        check_int(disk_load_ready(fixture.load), 0);
+        check_int(disk_load_ready(fixture.load, NULL), 0);
         check_int(disk_load_error(fixture.load, 0), -ENOSPC);
         end(folder, &fixture);
 
         begin(folder, 4000000, INFINITY, &fixture);
-        check_int(disk_load_ready(fixture.load), 1);
+        check_int(disk_load_ready(fixture.load, NULL), 1);
         full = open("/dev/full", O_RDWR | O_CLOEXEC);
         check(dup2(full, fixture.file.fd) >= 0);
         close(full);
@@ -255,16 +255,20 @@ static void survives_errors(const char *folder)
         for (unsigned i = 0; i < 200 && !disk_load_error(fixture.load, 0); i++)
                 sleep_ms(50);
         check_int(disk_load_error(fixture.load, 0), -ENOSPC);
-        check_int(disk_load_ready(fixture.load), 0);
+        check_int(disk_load_ready(fixture.load, NULL), 0);
         end(folder, &fixture);
 }
 
 /* Ended while its file is being made, it does not wait for the rest and leaves nothing. */
 static void ends_at_once(const char *folder)
 {
+        volatile sig_atomic_t stop = 1;
         struct fixture fixture;
 
         begin(folder, 256000000, INFINITY, &fixture);
+        end(folder, &fixture);
+        begin(folder, 256000000, INFINITY, &fixture); /* and nobody waits for it who was asked to stop */
+        check_int(disk_load_ready(fixture.load, &stop), -EINTR);
         end(folder, &fixture);
 }
 

@@ -19,6 +19,7 @@
  * small reads a second would keep a core awake, and that core's watts would be the disk's.
  */
 #define SLICE_NS (20 * NS_PER_MS)
+#define STOP_LOOK_NS (100 * NS_PER_MS)
 #define BUFFER_BYTES ((size_t)1 << 20) /* random: a storage that compresses would write less than was asked */
 
 struct file_state {
@@ -301,15 +302,23 @@ void disk_load_end(struct disk_load *load)
         free_load(load);
 }
 
-size_t disk_load_ready(struct disk_load *load)
+/* 256 MB take a card of 5 MB/s most of a minute. A signal does not end this wait, so what it set is looked at. */
+ssize_t disk_load_ready(struct disk_load *load, const volatile sig_atomic_t *stop)
 {
-        size_t usable = 0;
+        ssize_t usable = 0;
 
         pthread_mutex_lock(&load->lock);
-        while (!load->ready)
-                pthread_cond_wait(&load->changed, &load->lock);
+        while (!load->ready && !(stop && *stop)) {
+                uint64_t until_ns = now_ns() + STOP_LOOK_NS;
+                struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_S),
+                                          .tv_nsec = (long)(until_ns % NS_PER_S) };
+
+                pthread_cond_timedwait(&load->changed, &load->lock, &until);
+        }
         for (size_t i = 0; i < load->n_files; i++)
                 usable += load->files[i].err == 0;
+        if (!load->ready)
+                usable = -EINTR;
         pthread_mutex_unlock(&load->lock);
         return usable;
 }

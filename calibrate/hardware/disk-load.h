@@ -7,9 +7,11 @@
  * by a thread of its own that sleeps in between. It first makes the files.
  */
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "disk-file.h"
 
@@ -40,8 +42,8 @@ int disk_load_start(struct disk_file *files, size_t n, uint64_t file_bytes, doub
                     struct disk_load **ret);
 void disk_load_end(struct disk_load *load); /* NULL is nothing */
 
-/* Waits until the files are made. How many can be used. */
-size_t disk_load_ready(struct disk_load *load);
+/* Waits until the files are made. How many can be used; -EINTR: @stop, if it is not NULL, was set meanwhile. */
+ssize_t disk_load_ready(struct disk_load *load, const volatile sig_atomic_t *stop);
 void disk_load_set(struct disk_load *load, const struct disk_job *job); /* in place of the job before */
 void disk_load_counts(struct disk_load *load, struct disk_counts *ret);
 

@@ -42,6 +42,7 @@ struct part_disk {
         struct disk_storage storages[STORAGES_MAX];
         struct disk_file files[STORAGES_MAX];
         size_t n;
+        const volatile sig_atomic_t *stop;
         double left_bytes;       /* of the write limit, for this load and those after it */
         struct disk_load *load;  /* NULL: not begun */
         struct disk_job job;
@@ -237,9 +238,9 @@ static int begin(struct part_disk *disk)
         if (disk->load)
                 return 0;
         err = disk_load_start(disk->files, disk->n, DISK_FILE_BYTES, disk->left_bytes, &disk->load);
-        if (!err)
-                disk_load_ready(disk->load);
-        return err;
+        if (err)
+                return err;
+        return disk_load_ready(disk->load, disk->stop) < 0 ? -EINTR : 0;
 }
 
 static void note_start(struct part_disk *disk)
@@ -264,12 +265,14 @@ static void note_start(struct part_disk *disk)
 static int can_run(struct part_disk *disk)
 {
         bool writes = disk->job.write_bytes_per_s > 0;
-        size_t usable = disk_load_ready(disk->load);
+        ssize_t usable = disk_load_ready(disk->load, disk->stop);
         struct disk_counts counts;
 
         say_errors(disk);
         say_limit(disk);
         disk_load_counts(disk->load, &counts);
+        if (usable < 0)
+                return (int)usable;
         return usable > 0 && !(writes && counts.limit_reached) ? 0 : -EOPNOTSUPP;
 }
 
@@ -375,6 +378,7 @@ int part_disk_open(const struct machine_hardware *machine, struct part **ret)
                 return -ENOMEM;
         disk->part.ops = &disk_ops;
         disk->log = machine->log;
+        disk->stop = machine->stop;
         disk->left_bytes = machine->write_limit_bytes;
         disk->root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (disk->root_fd < 0) {
