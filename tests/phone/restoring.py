@@ -65,7 +65,7 @@ def random_moments(suite):
 
 # A calibration has changed all that it will within the first seconds; what it holds then changes with each mode.
 def delay_of(suite, moments):
-    return moments.uniform(0, 40 if suite.options.full else 12)
+    return moments.uniform(0, 40 if suite.options.full else 8)
 
 
 KILL = "kill -9 $(grep -l%s /proc/[0-9]*/comm 2> /dev/null | cut -d/ -f3)"

@@ -63,7 +63,7 @@ def back(suite, phone, how):
 
 
 def screen(suite):
-    phone = suite.boot()
+    phone = suite.phone
     suite.check(white(phone) < 0.5 and lit(phone), "before: the console, %.3f of the screen is white" % white(phone))
     picture = Picture(phone)
     suite.check(picture.screen == "screen kms white switch", picture.screen, picture.job.text())

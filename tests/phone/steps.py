@@ -10,7 +10,6 @@ import calibration
 import restoring
 import steps_parts
 from phone import Phone, Physics
-from screen import screen
 from watch import KHZ, WORK, Watch, pin
 
 Step = namedtuple("Step", "function seconds sentence")
@@ -47,11 +46,9 @@ class Suite:
             self.phone.cut_power()
 
 
-# ---- doctor -------------------------------------------------------------------------------------------------------
+# ---- what joulecast finds and counts ------------------------------------------------------------------------------
 
-def doctor(suite):
-    phone = suite.boot()
-    said = json.loads(phone.output("joulecast doctor --json"))
+def find(suite, said):
     battery = said["batteries"][0] if said["batteries"] else {}
     wanted = {"name": "BAT0", "status": "Discharging", "percent": 83, "energy_now_uwh": 40000000,
               "energy_full_uwh": 48000000, "power_uw": 8000000, "quirks": []}  # as phone.asl sets them
@@ -67,8 +64,6 @@ def doctor(suite):
     suite.check("GPU by app" in missing and "profile" in missing, "missing is", ", ".join(missing))
     suite.rows.append("collectors: %s; missing: %s" % (", ".join(said["collectors"]), ", ".join(missing)))
 
-
-# ---- CPU time by frequency ----------------------------------------------------------------------------------------
 
 PROFILE = """[profile]
 version = 1
@@ -113,17 +108,6 @@ def spin_at_each(suite, collector, tolerance_percent, seconds=3):
     suite.rows.append("CPU split by frequency, %s: worst %.2f %%" % (collector, worst))
 
 
-def frequency(suite):
-    phone = suite.boot()
-    said = json.loads(phone.output("joulecast doctor --json"))
-    for collector in said["collectors"][:2]:
-        counts = said["collector_counts"].get(collector, "")
-        print("            %s counts %s" % (collector, counts))
-        spin_at_each(suite, collector, 1 if "frequency" in counts else 25)
-
-
-# ---- bytes --------------------------------------------------------------------------------------------------------
-
 BYTES = """[disk]
 read_mj_per_mb = 0
 write_mj_per_mb = %d
@@ -142,11 +126,13 @@ def count_bytes(suite, collector, peers):
     works = {"byte-writer": ((1, 0, 0), "write /var/tmp/bytes 5 2"),
              "byte-sender": ((0, 0, 1), "send 10.0.2.2 %d 3000001" % peers.sink_port()),
              "byte-caster": ((0, 0, 1), "datagrams 10.0.2.2 %d 1000 777" % peers.sink_port())}
+    # Alive at a poll: of a unit that was never seen nobody knows the name once it is gone.
+    jobs = {app: phone.start("systemd-run --quiet --wait --pipe --collect --unit %s %s linger 3 %s" % (app, WORK, what))
+            for app, (_, what) in works.items()}
     truth = {}
-    for app, (_, what) in works.items():
-        # Alive at a poll: of a unit that was never seen nobody knows the name once it is gone.
-        said = phone.output("systemd-run --quiet --wait --pipe --collect --unit %s %s linger 3 %s" % (app, WORK, what))
-        truth[app] = json.loads(said)["bytes"]
+    for app, job in jobs.items():
+        job.wait(60)
+        truth[app] = json.loads(job.text())["bytes"]
     watch.stop()
     for app, (prices, _) in works.items():
         _, apps = watch.cost(PROFILE % (BYTES % tuple(1000 * price for price in prices)))
@@ -157,18 +143,23 @@ def count_bytes(suite, collector, peers):
     peers.received.clear()
 
 
-def count_all_bytes(suite):
+def counts(suite):
     phone = suite.boot()
+    said = json.loads(phone.output("joulecast doctor --json"))
+    find(suite, said)
     peers = calibration.Peers(suite)
     try:
         phone.output("until iw dev wlan0 link | grep -q Connected; do sleep 0.5; done", 60)
-        collectors = json.loads(phone.output("joulecast doctor --json"))["collector_counts"]
-        for collector in [name for name, counts in collectors.items() if "network" in counts]:
+        by_app = [name for name, kinds in said["collector_counts"].items() if "network" in kinds]
+        for collector in by_app:
             count_bytes(suite, collector, peers)
-        suite.rows.append("TCP, UDP and disk bytes: counted by %s" % ", ".join(
-            name for name, counts in collectors.items() if "network" in counts))
+        suite.rows.append("TCP, UDP and disk bytes: counted by %s" % ", ".join(by_app))
     finally:
         peers.close()
+    for collector in said["collectors"][:2]:
+        kinds = said["collector_counts"].get(collector, "")
+        print("            %s counts %s" % (collector, kinds))
+        spin_at_each(suite, collector, 1 if "frequency" in kinds else 25)
 
 
 # ---- the emulation's own noise --------------------------------------------------------------------------------------
@@ -244,11 +235,8 @@ def instructions(suite):
 
 
 STEPS = {
-    "screen": Step(screen, 60, "a white screen on the console, and the console again"),
-    "doctor": Step(doctor, 30, "what joulecast finds is what the phone has"),
-    "parts": Step(steps_parts.parts, 240, "loads of the disk and over WiFi, the radio off and on, the access point gone"),
-    "frequency": Step(frequency, 90, "CPU time by frequency, spun at pinned clocks"),
-    "bytes": Step(count_all_bytes, 60, "bytes of disk, TCP and UDP, by app"),
+    "counts": Step(counts, 110, "what joulecast finds; bytes of disk, TCP and UDP, and CPU time by frequency, by app"),
+    "parts": Step(steps_parts.parts, 110, "a white screen, loads of the disk and over WiFi, radio and access point off and on"),
     "noise": Step(noise, 90, "what the emulation itself is off by"),
     "icount": Step(instructions, 200, "instructions of the programs in the kernel"),
     "gauge": Step(calibration.by("gauge", "--passes 1"), 480, "a calibration by gauge, and a mixture of apps priced with it"),

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: joulecast authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The step about storages and WiFi: modes of their loads, and what the phone's own counters say of them."""
+"""The step about what a calibration holds: the screen, and modes of the loads of disk and WiFi, and what the phone's own
+counters say of them."""
 import http.server
 import os
 import shutil
@@ -10,6 +11,7 @@ import threading
 import time
 
 from phone import PhoneError
+from screen import screen
 
 HOST = "10.0.2.2"  # this machine, seen from the phone
 DRIVE = "/usr/local/lib/phone/drive"
@@ -161,6 +163,7 @@ def parts(suite):
     if not shutil.which("iperf3"):
         raise PhoneError("iperf3 is not installed on this machine")
     phone = suite.boot()
+    screen(suite)
     phone.output("for i in $(seq 200); do [ $(cat /sys/class/net/wlan0/operstate) = up ] && exit 0; sleep 0.2; done; exit 1")
     files = phone.output("ls -A /var/tmp")
     servers = Servers()
@@ -171,10 +174,9 @@ def parts(suite):
         near(suite, "received", rates(suite, drive, 10, rx=0.6)["rx"], 0.6, 0.25)
         near(suite, "sent", rates(suite, drive, 10, tx=0.4)["tx"], 0.4, 0.25)
         Handler.heads.clear()
-        rates(suite, drive, 10, wakes=0.8)
+        got = rates(suite, drive, 10, wakes=0.8, read=5, write=2)
         gaps = [b - a for a, b in zip(Handler.heads, Handler.heads[1:])]
         suite.check(len(gaps) >= 3 and min(gaps) >= 1, "bursts with a second of silence between:", len(gaps) + 1)
-        got = rates(suite, drive, 10, read=5, write=2)
         near(suite, "read", got["read"], 5, 0.25)
         near(suite, "written", got["written"], 2, 0.25)
         access_point_gone(suite, drive)
