@@ -95,7 +95,8 @@ static int open_this_machine(struct calibration *calibration)
 
 int calibration_open_device(struct calibration *calibration)
 {
-        double start = isnan(calibration->options.start_percent) ? START_PERCENT : calibration->options.start_percent;
+        double start = isnan(calibration->options.start_percent) ? START_PERCENT
+                                                                 : calibration->options.start_percent;
         int err;
 
         if (calibration->options.device) {
@@ -126,7 +127,9 @@ static enum observation_method choose_method(const struct calibration *calibrati
         case CHOICE_AUTO:
                 break;
         }
-        return description->current_sensor ? METHOD_GAUGE : description->fine_level ? METHOD_TICKS : METHOD_PERCENT;
+        if (description->current_sensor)
+                return METHOD_GAUGE;
+        return description->fine_level ? METHOD_TICKS : METHOD_PERCENT;
 }
 
 int calibration_make_plan(struct calibration *calibration)

@@ -17,8 +17,10 @@ static void print_other_way(FILE *file, const struct dry_run *dry_run)
         if (dry_run->options->method != CHOICE_AUTO || dry_run->method == METHOD_PERCENT)
                 return;
         estimate = night_estimate(dry_run->description, dry_run->plan, METHOD_PERCENT, dry_run->options);
-        fprintf(file, "If that gauge cannot be trusted it goes on by percent: about %.1f hours and %.0f %% (--method %s does "
-                "not).\n", estimate.hours, estimate.percent, observation_method_names[dry_run->method]);
+        fprintf(file,
+                "If that gauge cannot be trusted it goes on by percent: about %.1f hours and %.0f %% "
+                "(--method %s does not).\n",
+                estimate.hours, estimate.percent, observation_method_names[dry_run->method]);
 }
 
 static void print_amounts(FILE *file, const struct dry_run *dry_run)
@@ -26,11 +28,14 @@ static void print_amounts(FILE *file, const struct dry_run *dry_run)
         struct night_estimate estimate = night_estimate(dry_run->description, dry_run->plan, dry_run->method,
                                                         dry_run->options);
 
-        fprintf(file, "It holds this machine in %zu states, one after another, for about %.1f hours, and takes about "
-                "%.0f %% of\nthe battery", dry_run->plan->n, estimate.hours, estimate.percent);
+        fprintf(file,
+                "It holds this machine in %zu states, one after another, for about %.1f hours, and takes "
+                "about %.0f %% of\nthe battery",
+                dry_run->plan->n, estimate.hours, estimate.percent);
         if (isfinite(dry_run->options->battery_limit_percent))
                 fprintf(file, " (at most %g %%)", dry_run->options->battery_limit_percent);
-        fprintf(file, "; below %.0f %% of charge it never goes.\n", refuse_floor_percent(dry_run->description));
+        fprintf(file, "; below %.0f %% of charge it never goes.\n",
+                refuse_floor_percent(dry_run->description));
         print_other_way(file, dry_run);
 }
 
@@ -55,8 +60,9 @@ void consent_print(FILE *file, const struct dry_run *dry_run, const char *when)
                 observation_method_names[dry_run->method], when);
         print_amounts(file, dry_run);
         print_groups(file, dry_run->description);
-        fprintf(file, "Until it ends, leave the machine alone%s: it pauses when you need it.\nTouched meanwhile, and put "
-                "back however it ends, after a power cut by the next start\n",
+        fprintf(file,
+                "Until it ends, leave the machine alone%s: it pauses when you need it.\n"
+                "Touched meanwhile, and put back however it ends, after a power cut by the next start\n",
                 dry_run->options->force_discharge ? "" : " and unplugged");
         for (size_t i = 0; i < touched.n; i++)
                 fprintf(file, "  %s\n", touched.list[i]);

@@ -66,7 +66,8 @@ struct night_estimate night_estimate(const struct hardware_description *descript
         switch (method) {
         case METHOD_GAUGE:
                 estimate.observations = options->passes * block + options->passes * extra / 6 + 2;
-                estimate.hours = (double)estimate.observations * runner_dwell_s(GAUGE_PERIOD_GUESS_S) / 3600 + 0.02;
+                estimate.hours = (double)estimate.observations * runner_dwell_s(GAUGE_PERIOD_GUESS_S) / 3600 +
+                                 0.02;
                 estimate.percent = estimate.hours * 3600 * watts / joules;
                 break;
         case METHOD_TICKS:

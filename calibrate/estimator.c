@@ -214,7 +214,8 @@ int fit_child_observe(struct fit_child *child, const struct observation *observa
 
         cJSON_AddItemToObject(line, "observation", observation_to_json(observation));
         cJSON_AddItemToObject(line, "remaining", object);
-        cJSON_AddNumberToObject(object, "percent", remaining->percent); /* an infinite one prints as null: no limit */
+        /* An infinite one prints as null: no limit. */
+        cJSON_AddNumberToObject(object, "percent", remaining->percent);
         cJSON_AddNumberToObject(object, "hours", remaining->hours);
         left_out = cJSON_AddArrayToObject(line, "left_out");
         for (size_t i = 0; i < remaining->n_left_out; i++)
@@ -272,9 +273,12 @@ int fit_child_run(const struct fit_request *request, struct fit_result *ret)
         _cleanup_free_ char *text = NULL;
         char run[24];
         char *const arguments[] = {
-                (char *)"joulecast-fit", (char *)"--observations", (char *)request->observations, (char *)"--run", run,
-                (char *)"--estimator", (char *)request->estimator, (char *)"--profile", (char *)request->profile,
-                (char *)"--json", NULL,
+                (char *)"joulecast-fit", (char *)"--json",
+                (char *)"--observations", (char *)request->observations,
+                (char *)"--run", run,
+                (char *)"--estimator", (char *)request->estimator,
+                (char *)"--profile", (char *)request->profile,
+                NULL,
         };
         struct program program;
         int status, err;

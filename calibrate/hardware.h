@@ -53,7 +53,7 @@ struct hardware_description {
         bool fine_level;            /* energy_now or charge_now: worth a look for steps finer than 1 % */
         bool force_discharge;       /* it runs on the battery although the charger is plugged in */
         double energy_full_mwh;     /* NaN unknown */
-        double rough_mwh;           /* the same, or charge times the voltage of now; for guesses only; NaN unknown */
+        double rough_mwh;           /* the same, or charge times voltage_now; for guesses; NaN unknown */
 };
 
 struct hardware;
@@ -93,7 +93,7 @@ struct hardware_ops {
          * the night. -ENOTCONN: not now, no access point can be reached, or it is of a metered network.
          */
         int (*apply)(struct hardware *hardware, const struct mode *mode);
-        int (*restore)(struct hardware *hardware);                           /* everything as it was; safe to repeat */
+        int (*restore)(struct hardware *hardware); /* everything as it was; safe to repeat */
         void (*close)(struct hardware *hardware);
 };
 

@@ -38,7 +38,8 @@ static void catch_signals(void)
         sigaction(SIGTERM, &action, NULL);
         sigaction(SIGHUP, &action, NULL);
         signal(SIGPIPE, SIG_IGN);
-        signal(SIGCHLD, SIG_DFL); /* ignored by whoever started us, it would take the exit codes of our children */
+        /* Ignored by whoever started us, it would take the exit codes of our children. */
+        signal(SIGCHLD, SIG_DFL);
 }
 
 /* The last refusal; from here on warnings are said. */
@@ -81,7 +82,9 @@ static int set_watch(struct calibration *calibration)
 /* Held until this process and its worker have ended. */
 static int be_the_only_one(const struct calibration *calibration)
 {
-        return calibration_changes_machine(calibration) ? settings_lock(calibration->journal, &calibration->log) : 0;
+        if (!calibration_changes_machine(calibration))
+                return 0;
+        return settings_lock(calibration->journal, &calibration->log);
 }
 
 static int unschedule(const struct calibration *calibration)
@@ -122,8 +125,9 @@ static int schedule(struct calibration *calibration, const struct dry_run *dry_r
         if (!err)
                 err = schedule_arm(&schedule, &calibration->log);
         if (!err)
-                printf("Scheduled: it starts %s. Leave the machine unplugged and charged then; `joulecast calibrate "
-                       "--schedule off` takes it back.\n", when);
+                printf("Scheduled: it starts %s. Leave the machine unplugged and charged then; `joulecast "
+                       "calibrate --schedule off` takes it back.\n",
+                       when);
         return err;
 }
 

@@ -15,8 +15,8 @@
 #define MODE_NAME_MAX 48
 
 struct mode {
-        char name[MODE_NAME_MAX];  /* "idle", "cpu.0.1026000.one", "display.178", "disk.read", "wifi.wake" ... */
-        char kind[16];             /* idle cpu display disk wifi gpu mixed burn: for tables and lack-of-fit tests */
+        char name[MODE_NAME_MAX];  /* "idle", "cpu.0.1026000.one", "display.178", "wifi.wake" ... */
+        char kind[16];             /* idle cpu display disk wifi gpu mixed burn: for tables and checks */
         uint32_t policy_khz[8];    /* by index of the policy; 0: its lowest */
         uint32_t policy_cores[8];  /* spinning threads, one a core */
         bool screen_on;

@@ -181,8 +181,9 @@ static int measure(struct night *night, size_t mode)
 /* The first block without what an earlier session measured. */
 static void make_block(struct night *night)
 {
-        size_t n = night->plan.sapp ? plan_order_sapp(&night->plan, night->run.seed, night->order)
-                                    : plan_order(&night->plan, night->run.seed, 0, night->last, false, night->order);
+        size_t n = night->plan.sapp
+                           ? plan_order_sapp(&night->plan, night->run.seed, night->order)
+                           : plan_order(&night->plan, night->run.seed, 0, night->last, false, night->order);
         _cleanup_free_ size_t *done = calloc(night->plan.n + 1, sizeof(*done));
 
         night->n_order = night->at = 0;
@@ -277,7 +278,8 @@ static size_t next_mode(struct night *night)
         if (!night->child)
                 return next_blind(night);
         if (night->judgement.half_width_percent <= night->options->stop_percent || !night->judgement.next[0])
-                return night_last_call(night); /* what waits for its access point is no part of the judgement */
+                /* What waits for its access point is no part of the judgement. */
+                return night_last_call(night);
         return instead_of(night, find_mode(night, night->judgement.next));
 }
 

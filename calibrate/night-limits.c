@@ -36,7 +36,8 @@ void night_limits(struct night *night)
         };
         plan_limit(&night->description, night->method, options->passes, &night->limits,
                    night->description.battery ? night->log : NULL, &night->plan);
-        night->limits.write_bytes = options->write_limit_bytes; /* the files are among what a night has written */
+        /* The files are among what a night has written. */
+        night->limits.write_bytes = options->write_limit_bytes;
         if (ops && ops->limit_wifi)
                 ops->limit_wifi(night->hardware, night->limits.wifi_bytes);
 }

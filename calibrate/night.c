@@ -37,7 +37,8 @@ bool night_limit(struct night *night, double percent, double seconds)
                 night->stopped = "battery limit";
         else if (night_hours(night) + seconds / 3600 > options->time_limit_h)
                 night->stopped = "time limit";
-        else if (night->runner.look.capacity_percent - ceil(percent) < refuse_floor_percent(&night->description))
+        else if (night->runner.look.capacity_percent - ceil(percent) <
+                 refuse_floor_percent(&night->description))
                 night->stopped = floor_limit(night);
         else if (refuse_night(night->n_rejected, night->n))
                 night->stopped = "too many observations were rejected";
@@ -49,8 +50,9 @@ bool night_limit(struct night *night, double percent, double seconds)
 /* As long as it took the last time, or as it is guessed to take at most. */
 static double longest_s(const struct night *night, size_t mode)
 {
-        return isnan(night->seconds[mode]) ? plan_expected_s(&night->description, night->method, &night->plan.modes[mode])
-                                           : night->seconds[mode];
+        return isnan(night->seconds[mode])
+                       ? plan_expected_s(&night->description, night->method, &night->plan.modes[mode])
+                       : night->seconds[mode];
 }
 
 /*
@@ -217,7 +219,8 @@ double night_left_at(const struct night *night)
 
         if (!last)
                 return NAN;
-        return last->percent - (isnan(last->steps) ? 0 : last->steps / 2) - 0.01; /* just below the edge of a step */
+        /* Just below the edge of a step. */
+        return last->percent - (isnan(last->steps) ? 0 : last->steps / 2) - 0.01;
 }
 
 int64_t night_ended_ns(const struct night *night)

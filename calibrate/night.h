@@ -99,8 +99,10 @@ struct night_estimate night_estimate(const struct hardware_description *descript
 
 /* night.c, shared by the methods. */
 int night_store(struct night *night, struct observation *observation, size_t mode);
-bool night_leaves_out(const struct night *night, size_t mode); /* it cannot be run, or not within the limits */
-bool night_limit(struct night *night, double percent, double seconds); /* would the next go beyond? sets `stopped` */
+/* It cannot be run, or not within the limits. */
+bool night_leaves_out(const struct night *night, size_t mode);
+/* Would the next go beyond? Sets `stopped`. */
+bool night_limit(struct night *night, double percent, double seconds);
 
 /* night-away.c; what waits is kept until the end of the block or pass */
 #define NIGHT_ORDER_MAX(night) (3 * (night)->plan.n + 3)

@@ -19,7 +19,8 @@ enum observation_method {
 };
 
 extern const char *const observation_method_names[]; /* "percent", "gauge", "ticks", NULL */
-int observation_method_from_name(const char *name, enum observation_method *ret); /* -EINVAL; @name may be NULL */
+/* -EINVAL; @name may be NULL. */
+int observation_method_from_name(const char *name, enum observation_method *ret);
 
 struct observation {
         int64_t id;               /* row in the database; 0 before it is stored */
@@ -32,14 +33,14 @@ struct observation {
         int64_t start_realtime_ns;
         uint64_t elapsed_ns;
         double percent;           /* state of charge in the middle, where the level's steps tell it exactly */
-        double steps;             /* percent and ticks: level steps that passed, in percent of charge; NaN for gauge. A step
-                                     shows up to a refresh late, at the start by the mode before's rate, at the end by
-                                     this one's: the fit's to see to */
+        double steps; /* percent and ticks: level steps that passed, in percent of charge; NaN for gauge. A
+                         step shows up to a refresh late, at the start by the mode before's rate, at the end
+                         by this one's: the fit's to see to */
         double charge_full_uah;   /* NaN unknown */
         double voltage_mv;        /* mean of voltage_now; NaN: the device shows none */
         double power_mw;          /* gauge: mean of power_now; NaN otherwise */
         uint32_t gauge_updates;   /* gauge: how many distinct updates the mean holds */
-        double refresh_s;         /* measured: how often the level or the gauge is refreshed; NaN: not known by then */
+        double refresh_s;         /* measured: of the level or the gauge; NaN: not known by then */
         double temperature_c;     /* NaN unknown */
         struct usage usage;       /* what the counters of the whole system moved by, over elapsed_ns */
         bool burn;                /* first partial step: not fitted */
@@ -69,10 +70,13 @@ struct observation_run {
 int observations_open(const char *path, bool write, const struct log *log, struct observations **ret);
 void observations_close(struct observations *observations);
 void observations_closep(struct observations **observations);
-int observations_start(struct observations *observations, struct observation_run *run);       /* sets run->id */
-int observations_append(struct observations *observations, struct observation *observation);  /* one transaction; sets id */
+/* Sets run->id. */
+int observations_start(struct observations *observations, struct observation_run *run);
+/* One transaction; sets id. */
+int observations_append(struct observations *observations, struct observation *observation);
 int observations_finish(struct observations *observations, int64_t run);
-int observations_runs(struct observations *observations, struct observation_run **ret, size_t *n); /* newest last */
+/* Newest last. */
+int observations_runs(struct observations *observations, struct observation_run **ret, size_t *n);
 void observations_free_runs(struct observation_run *runs, size_t n);
 /* All of one run, in order. */
 int observations_read(struct observations *observations, int64_t run, struct observation **ret, size_t *n);
@@ -82,11 +86,14 @@ void observation_clear(struct observation *observation);
 /*
  * `joulecast-fit --follow`: JSON lines over pipes. calibrate writes, fit answers each line with one line.
  *
- *   {"start": {"device", "method", "energy_full_mwh", "max_brightness", "policies": [..], "database": PATH or null,
- *              "stop_percent": 3, "modes": [{"name", "kind", "usage": {some seconds of it}, "held_back"}]}}
+ *   {"start": {"device", "method", "energy_full_mwh", "max_brightness", "policies": [..],
+ *              "database": PATH or null, "stop_percent": 3,
+ *              "modes": [{"name", "kind", "usage": {some seconds of it}, "held_back"}]}}
  *     -> {"ready": true, "parameters": N}
- *   {"observation": {...}, "remaining": {"percent": .., "hours": ..}, "left_out": [modes that cannot come now]}
- *     -> {"rows": N, "half_width_percent": .. or null, "next": mode or null, "expected_hours": .., "expected_percent": ..}
+ *   {"observation": {...}, "remaining": {"percent": .., "hours": ..},
+ *    "left_out": [modes that cannot come now]}
+ *     -> {"rows": N, "half_width_percent": .. or null, "next": mode or null, "expected_hours": ..,
+ *         "expected_percent": ..}
  *   {"observation": {...}, "keep": true}   ; only to be kept: no judgement is wanted yet
  *     -> {"kept": N}
  *   {"end": true}

@@ -328,7 +328,9 @@ static int parse_one(const struct log *log, int option, struct options *options)
                 return parse_method(log, &options->method);
         case OPTION_PLAN:
                 options->sapp = true;
-                return strcmp(optarg, "sapp") ? wrong(log, "plan", optarg, "a plan that can be asked for (sapp)") : 0;
+                return strcmp(optarg, "sapp")
+                               ? wrong(log, "plan", optarg, "a plan that can be asked for (sapp)")
+                               : 0;
         case OPTION_DRY_RUN:
                 options->dry_run = true;
                 return 0;
@@ -382,13 +384,16 @@ static int check_together(const struct log *log, struct options *options)
                 return -EINVAL;
         }
         if (options->machine && (!options->dry_run || options->device)) {
-                log_error(log, "--machine is a folder to look at, not a machine to hold; use it with --dry-run alone");
+                log_error(log, "--machine is a folder to look at, not a machine to hold; use it with "
+                               "--dry-run alone");
                 return -EINVAL;
         }
         if (options->schedule && check_schedule(log, options) < 0)
                 return -EINVAL;
         if (options->restore && (options->dry_run || options->device)) {
-                log_error(log, "--restore puts back what was changed on this machine; it does not go together with %s",
+                log_error(log,
+                          "--restore puts back what was changed on this machine; it does not go together "
+                          "with %s",
                           options->dry_run ? "--dry-run" : "--device");
                 return -EINVAL;
         }

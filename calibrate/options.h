@@ -33,7 +33,7 @@ struct options {
         const char *machine;          /* folder with its `sys` and `proc`; NULL: the running one */
         const char *profile, *observations, *database; /* NULL: the default */
         /* of this machine alone */
-        const char *disks[OPTIONS_DISKS_MAX]; /* --disk FOLDER, once a storage; none: the storage of /var/tmp */
+        const char *disks[OPTIONS_DISKS_MAX]; /* --disk FOLDER, once a storage; none: that of /var/tmp */
         size_t n_disks;
         double write_limit_bytes;
         double wifi_limit_bytes;      /* NaN: not said; the method decides */

@@ -160,7 +160,8 @@ static size_t come_less(const struct limiter *limiter, const struct budget *budg
                         continue;
                 *never += mode->visits_max == 0;
                 less_often += mode->visits_max > 0 &&
-                              mode->visits_max < visits(limiter->plan, mode, limiter->method, limiter->passes);
+                              mode->visits_max <
+                                      visits(limiter->plan, mode, limiter->method, limiter->passes);
         }
         return less_often;
 }
@@ -197,12 +198,16 @@ static void fit_budget(const struct limiter *limiter, const struct budget *budge
                 less_often = come_less(limiter, budget, &never);
         }
         if (never + less_often == 0)
-                log_warning(log, "--%s leaves %.1f GB: the rates are lowered to %.0f %%, and %s will be less certain",
+                log_warning(log,
+                            "--%s leaves %.1f GB: the rates are lowered to %.0f %%, and %s will be less "
+                            "certain",
                             budget->option, budget->limit_bytes / 1e9, 100 * share, budget->coefficients);
         else
-                log_warning(log, "--%s leaves %.1f GB: the rates are lowered to %.0f %%, %zu states come less often and "
-                            "%zu not at all, and %s will be less certain or missing", budget->option,
-                            budget->limit_bytes / 1e9, 100 * share, less_often, never, budget->coefficients);
+                log_warning(log,
+                            "--%s leaves %.1f GB: the rates are lowered to %.0f %%, %zu states come less "
+                            "often and %zu not at all, and %s will be less certain or missing",
+                            budget->option, budget->limit_bytes / 1e9, 100 * share, less_often, never,
+                            budget->coefficients);
 }
 
 void plan_limit(const struct hardware_description *description, enum observation_method method,
@@ -210,7 +215,8 @@ void plan_limit(const struct hardware_description *description, enum observation
 {
         const struct budget budgets[] = {
                 { "write-limit", "disk.write_mj_per_mb", limits->write_bytes, written, write_less },
-                { "wifi-limit", "wifi.rx_mj_per_mb and wifi.tx_mj_per_mb", limits->wifi_bytes, moved, move_less },
+                { "wifi-limit", "wifi.rx_mj_per_mb and wifi.tx_mj_per_mb", limits->wifi_bytes, moved,
+                  move_less },
         };
         const struct limiter limiter = { description, method, passes, plan };
 

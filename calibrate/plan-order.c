@@ -71,7 +71,8 @@ size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t 
                         ret[n++] = i;
         random_start(&random, seed, pass);
         random_shuffle(&random, ret, n);
-        if (n > 1 && ret[0] == last) { /* two dwells of one mode in a row would see the same wander of the daemons */
+        /* Two dwells of one mode in a row would see the same wander of the daemons. */
+        if (n > 1 && ret[0] == last) {
                 ret[0] = ret[n / 2];
                 ret[n / 2] = last;
         }

@@ -261,7 +261,8 @@ static const struct mixture mixtures[] = {
         { .name = "mixed.display-wake", .level = 1, .wifi = true, .wakes_per_s = WAKES_PER_S },
         { .name = "mixed.display-disk", .level = DISPLAY_MIDDLE, .read = 1 },
         { .name = "mixed.reading", .level = DISPLAY_USUAL, .at = 0, .cores = 1, .wifi = true },
-        { .name = "mixed.browsing", .level = DISPLAY_USUAL, .at = 0.5, .cores = 1, .wifi = true, .rx = 0.2, .tx = 0.1 },
+        { .name = "mixed.browsing", .level = DISPLAY_USUAL, .at = 0.5, .cores = 1, .wifi = true, .rx = 0.2,
+          .tx = 0.1 },
         { .name = "mixed.playing", .level = DISPLAY_USUAL, .at = 1, .cores = 2, .wifi = true },
         { .name = "mixed.streaming", .level = DISPLAY_MIDDLE, .at = 0.3, .cores = 1, .wifi = true, .rx = 1 },
 };

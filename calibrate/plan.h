@@ -31,7 +31,7 @@ struct planned_mode {
         struct mode mode;
         enum plan_role role;
         uint32_t visits_max; /* how often it may come in a night, for what it writes or moves */
-        double guess_w; /* what such a device may draw in it; for the expected hours only, never for the fit */
+        double guess_w;      /* what such a device may draw in it; for the expected hours alone */
 };
 
 struct plan {

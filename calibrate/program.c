@@ -92,7 +92,8 @@ int program_say(struct program *program, const char *line)
 
         if (n < 0 || (size_t)n >= sizeof(text))
                 return -EMSGSIZE;
-        return write(program->to_fd, text, (size_t)n) == n ? 0 : -EPIPE; /* not longer than PIPE_BUF: whole or not */
+        /* Not longer than PIPE_BUF: whole or not. */
+        return write(program->to_fd, text, (size_t)n) == n ? 0 : -EPIPE;
 }
 
 int program_wait_readable(int fd, int timeout_ms)

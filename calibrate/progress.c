@@ -74,10 +74,11 @@ void progress_begin(struct progress *progress, const struct night *night)
                 return;
         }
         if (!progress->json) {
-                printf("Calibrating %s by %s%s, from %.0f %%: about %zu observations, %s, %.*f %% of the battery\n",
-                       night->description.device, night->run.method,
-                       night->plan.sapp ? " (SApp's plan)" : "", night->runner.look.capacity_percent,
-                       estimate.observations, span_text(estimate.hours, span, sizeof(span)), estimate.percent < 10,
+                printf("Calibrating %s by %s%s, from %.0f %%: about %zu observations, %s, %.*f %% of the "
+                       "battery\n",
+                       night->description.device, night->run.method, night->plan.sapp ? " (SApp's plan)" : "",
+                       night->runner.look.capacity_percent, estimate.observations,
+                       span_text(estimate.hours, span, sizeof(span)), estimate.percent < 10,
                        estimate.percent);
                 fflush(stdout);
                 return;
@@ -163,8 +164,9 @@ void progress_pass(struct progress *progress, const struct night *night)
 
         if (!progress || progress->json)
                 return;
-        printf("  pass %u of %u: %zu states%s; %s left\n", night->pass + 1, MAX(night->options->passes, night->pass + 1),
-               progress->in_pass, known_text(night, ", ", known, sizeof(known)),
+        printf("  pass %u of %u: %zu states%s; %s left\n", night->pass + 1,
+               MAX(night->options->passes, night->pass + 1), progress->in_pass,
+               known_text(night, ", ", known, sizeof(known)),
                span_text(night_hours_left(night), left, sizeof(left)));
         fflush(stdout);
         progress->in_pass = 0;
@@ -188,8 +190,8 @@ void progress_paused(struct progress *progress, const struct night *night, const
         if (!progress)
                 return;
         if (!progress->json) {
-                printf("  %3.0f %%  %s%s\n", night->runner.look.capacity_percent, reason ? "paused: " : "going on",
-                       reason ? reason : "");
+                printf("  %3.0f %%  %s%s\n", night->runner.look.capacity_percent,
+                       reason ? "paused: " : "going on", reason ? reason : "");
                 fflush(stdout);
                 return;
         }
@@ -265,5 +267,6 @@ void progress_done(struct progress *progress, const struct night *night, const s
                 return;
         printf("The profile is in %s\n%s.\n", profile,
                fit->validated ? "Validated: mixtures that it never saw came out as it predicts"
-                              : "Not validated: there were no mixtures to check it by, or they came out differently");
+                              : "Not validated: there were no mixtures to check it by, or they came out "
+                                "differently");
 }

@@ -30,7 +30,9 @@ static bool explains(const struct refresh *refresh, double period_s)
         return true;
 }
 
-/* The grid that lies best in all gaps: the widest one that explains them lies at the edge of what they allow. */
+/*
+ * The grid that lies best in all gaps: the widest one that explains them lies at the edge of what they allow.
+ */
 static double centred(const struct refresh *refresh, double period_s)
 {
         double moment = 0, squares = 0;
@@ -45,8 +47,8 @@ static double centred(const struct refresh *refresh, double period_s)
 }
 
 /*
- * From wide to narrow, so finely that the longest gap cannot jump over a grid. A grid of period P catches one gap by
- * chance with probability 2*resolution/P; times the grids already tried, that must be next to nothing.
+ * From wide to narrow, so finely that the longest gap cannot jump over a grid. A grid of period P catches one
+ * gap by chance with probability 2*resolution/P; times the grids already tried, that must be next to nothing.
  */
 static double widest(const struct refresh *refresh)
 {

@@ -67,12 +67,14 @@ int refuse_start(const struct hardware_description *description, const struct lo
                 return -EINVAL;
         }
         if (isnan(look->capacity_percent)) {
-                log_error(log, "the battery shows no charge in percent, nor what tells it, so nobody would know when it "
-                          "is nearly empty; `joulecast doctor` says what it shows");
+                log_error(log, "the battery shows no charge in percent, nor what tells it, so nobody would "
+                               "know when it is nearly empty; `joulecast doctor` says what it shows");
                 return -EINVAL;
         }
         if (look->capacity_percent < refuse_start_percent(description)) {
-                log_error(log, "the battery is at %.0f %%, and a calibration starts at %.0f %% or more; charge it first",
+                log_error(log,
+                          "the battery is at %.0f %%, and a calibration starts at %.0f %% or more; charge it "
+                          "first",
                           look->capacity_percent, refuse_start_percent(description));
                 return -EINVAL;
         }

@@ -30,11 +30,15 @@ int restore_first(const char *journal, const struct log *log)
         int err = restore(journal, log, &report);
 
         if (err == -EIO)
-                log_error(log, "an earlier calibration was cut short, and %zu settings of it could not be put back; "
-                          "none is started before they are", report.failed);
+                log_error(log,
+                          "an earlier calibration was cut short, and %zu settings of it could not be put "
+                          "back; none is started before they are",
+                          report.failed);
         else if (!err && there)
-                log_warning(log, "an earlier calibration was cut short; %zu settings were put back, %zu were as before, "
-                            "%zu were left as somebody else has set them", report.restored, report.kept, report.left);
+                log_warning(log,
+                            "an earlier calibration was cut short; %zu settings were put back, %zu were as "
+                            "before, %zu were left as somebody else has set them",
+                            report.restored, report.kept, report.left);
         return err;
 }
 

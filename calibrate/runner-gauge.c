@@ -11,7 +11,8 @@
 #define LEARN_POLL_S 0.05   /* faster gauges than this are read as often as we look */
 #define LOOK_S 0.25         /* once the period is known; an eighth of it, if that is less */
 #define LEARN_CHANGES 6
-#define LEARN_STEADY_S 90.0  /* a gauge without noise shows a steady load as one number: then the load has to change */
+/* A gauge without noise shows a steady load as one number: then the load has to change. */
+#define LEARN_STEADY_S 90.0
 #define LEARN_MAX_S 300.0   /* a gauge that does not change for so long, whatever the load, is stuck */
 #define SETTLE_S 2.0        /* governors, panels and radios have done what they were told by then */
 

@@ -10,7 +10,10 @@
 
 #include "refuse.h"
 
-/* Looks at the level so often until its refresh is known, so that this can be learnt; then a few times in each. */
+/*
+ * Looks at the level so often until its refresh is known,
+ * so that this can be learnt; then a few times in each.
+ */
 #define POLLS_PER_REFRESH 5
 #define POLL_MIN_S 0.2
 #define POLL_MAX_S 5.0
@@ -54,8 +57,9 @@ static int wait_step(struct runner *runner, double *fallen)
 }
 
 /*
- * From here on the span is this mode's. What has a state and no counter (screen, association) counts as it was found at
- * either end of an interval, so the change from one mode to the other gets an interval of its own.
+ * From here on the span is this mode's. What has a state and no counter (screen, association) counts as it
+ * was found at either end of an interval, so the change from one mode to the other gets an interval of its
+ * own.
  */
 static int begin_mode(struct runner *runner, const struct mode *mode)
 {
@@ -118,7 +122,9 @@ int runner_steps(struct runner *runner, const struct mode *mode, double steps_pe
         err = span_fill(runner, mode, runner->fine ? METHOD_TICKS : METHOD_PERCENT, ret);
         if (err)
                 return err;
-        /* Full steps were shown at both ends: just below the upper edge of one, down to the same of another. */
+        /*
+         * Full steps were shown at both ends: just below the upper edge of one, down to the same of another.
+         */
         ret->percent = level + (isnan(runner->step_percent) ? 0 : runner->step_percent) - fallen / 2;
         ret->refresh_s = runner->refresh.period_s;
         ret->steps = fallen;

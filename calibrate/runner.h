@@ -74,11 +74,14 @@ void runner_close(struct runner *runner);
 
 /* Reads the battery and counts on. */
 int runner_look(struct runner *runner);
-/* Percent of charge used since the start: by the current sensor, else by the level's steps, halfway through one. */
+/*
+ * Percent of charge used since the start: by the current
+ * sensor, else by the level's steps, halfway through one.
+ */
 double runner_used_percent(const struct runner *runner);
 /*
- * Lets time pass, looking every @poll_s, or earlier where the hardware has news. -EINTR: asked to stop; -ETIME: the
- * deadline; -EDQUOT: refuse_floor_percent(); -ENODATA: empty; or the hindrance that came up.
+ * Lets time pass, looking every @poll_s, or earlier where the hardware has news. -EINTR: asked to stop;
+ * -ETIME: the deadline; -EDQUOT: refuse_floor_percent(); -ENODATA: empty; or the hindrance that came up.
  */
 int runner_wait(struct runner *runner, double seconds, double poll_s);
 /* The same while the device is given back, and whatever hinders. */
@@ -88,8 +91,8 @@ void runner_pause(struct runner *runner);
 void runner_go_on(struct runner *runner);
 
 /*
- * Those below hold a mode. What hinders it (-EAGAIN, -EIO) ends it early: the observation is rejected then, `hindrance`
- * tells, and they return 0; -ECANCELED ends the night.
+ * Those below hold a mode. What hinders it (-EAGAIN, -EIO) ends it early: the observation is rejected then,
+ * `hindrance` tells, and they return 0; -ECANCELED ends the night.
  */
 
 /*
@@ -99,8 +102,8 @@ void runner_go_on(struct runner *runner);
 int runner_burn(struct runner *runner, const struct mode *mode, struct observation *ret);
 
 /*
- * From one step of the level to another: at least @steps_percent, and at least @min_s and ten refreshes, whichever
- * comes last. The level must just have stepped.
+ * From one step of the level to another: at least @steps_percent, and at least @min_s and ten refreshes,
+ * whichever comes last. The level must just have stepped.
  */
 int runner_steps(struct runner *runner, const struct mode *mode, double steps_percent, double min_s,
                  struct observation *ret);

@@ -12,6 +12,8 @@
 #define UNIT "joulecast-calibrate-night"
 #define TIMER UNIT ".timer"
 #define SERVICE UNIT ".service"
+#define WRITTEN_BY \
+        "# Written by `joulecast calibrate --schedule`; `joulecast calibrate --schedule off` removes it.\n"
 
 time_t schedule_next(const char *clock, time_t now)
 {
@@ -62,7 +64,7 @@ static bool print_word(FILE *file, const char *word, bool quoted)
  */
 static bool print_service(FILE *file, const struct schedule *schedule)
 {
-        fputs("# Written by `joulecast calibrate --schedule`; `joulecast calibrate --schedule off` removes it.\n"
+        fputs(WRITTEN_BY
               "[Unit]\n"
               "Description=Calibrate what this machine draws\n"
               "Documentation=man:joulecast-calibrate(1)\n"
@@ -109,8 +111,8 @@ char *schedule_timer(const struct schedule *schedule)
 
         localtime_r(&schedule->when, &parts);
         strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &parts);
-        if (asprintf(&text, "# Written by `joulecast calibrate --schedule`; `joulecast calibrate --schedule off` removes "
-                     "it.\n"
+        if (asprintf(&text,
+                     WRITTEN_BY
                      "[Unit]\n"
                      "Description=The night in which this machine is calibrated\n"
                      "Documentation=man:joulecast-calibrate(1)\n"
@@ -132,8 +134,8 @@ static int write_unit(const char *folder, const char *name, char *text, const st
         int err = text ? 0 : -errno;
 
         if (err == -EINVAL)
-                log_error(log, "one of the options, or the folder you are in, has a name that a unit of systemd cannot "
-                          "say; use plain names");
+                log_error(log, "one of the options, or the folder you are in, has a name that a unit of "
+                               "systemd cannot say; use plain names");
         if (err)
                 return err;
         if (asprintf(&path, "%s/%s", folder, name) < 0) {
@@ -162,8 +164,9 @@ static int check_systemd(const struct log *log)
         int err = schedule_bus_there();
 
         if (err)
-                log_error(log, "no systemd runs here (or joulecast was built without it), and --schedule is one of its "
-                          "timers; start `joulecast calibrate --yes` with your own scheduler");
+                log_error(log,
+                          "no systemd runs here (or joulecast was built without it), and --schedule is one "
+                          "of its timers; start `joulecast calibrate --yes` with your own scheduler");
         return err;
 }
 

@@ -46,7 +46,8 @@ static void touch_wifi(const struct dry_run *dry_run, struct touched *touched)
         if (!description->wifi_rx && !description->wifi_tx)
                 return;
         touch(touched, "at most %.1f GB over WiFi, %s %.140s", dry_run->limits->wifi_bytes / 1e9,
-              options->wifi_peer ? "with" : "from", options->wifi_peer ? options->wifi_peer : options->wifi_url);
+              options->wifi_peer ? "with" : "from",
+              options->wifi_peer ? options->wifi_peer : options->wifi_url);
 }
 
 static void touch_machine(const struct dry_run *dry_run, struct touched *touched)
@@ -63,7 +64,8 @@ static void touch_machine(const struct dry_run *dry_run, struct touched *touched
         touch_wifi(dry_run, touched);
         touch_disks(dry_run, touched);
         if (dry_run->options->force_discharge)
-                touch(touched, "/sys/class/power_supply/*/charge_behaviour: from the battery, on the charger");
+                touch(touched,
+                      "/sys/class/power_supply/*/charge_behaviour: from the battery, on the charger");
         touch(touched, "sleep, idling and the lid's switch, which do nothing meanwhile");
         touch(touched, "load on every core");
 }

@@ -52,7 +52,8 @@ int algebra_nnls(const gsl_matrix *gram, const gsl_vector *moment, const bool *n
 /**
  * algebra_rank() - which columns cannot be told apart
  * @matrix:   n x p; scaled to columns of length 1 here; a column of zeros is one of its own
- * @null:     p x p; its first `p - rank` rows become an orthonormal basis of the null space (of the scaled columns)
+ * @null:     p x p; its first `p - rank` rows become an orthonormal basis of the null space (of the scaled
+ *            columns)
  *
  * Our own check by singular values: GSL's solvers return success, and small errors, on a deficient design.
  *

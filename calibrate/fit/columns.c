@@ -309,7 +309,8 @@ void columns_row(const struct columns *columns, const struct usage *usage, doubl
                         continue;
                 spread(columns, columns->active[at], n, cpu->khz, (double)cpu->busy_ns / NS_PER_S, row);
                 if (columns->shared[at] != SIZE_MAX)
-                        spread(columns, columns->shared[at], n, cpu->khz, (double)cpu->any_ns / NS_PER_S, row);
+                        spread(columns, columns->shared[at], n, cpu->khz, (double)cpu->any_ns / NS_PER_S,
+                               row);
         }
         for (size_t i = 0; i < usage->n_screen; i++)
                 if (columns->levels > 0 && usage->screen[i].brightness != BRIGHTNESS_UNKNOWN)

@@ -263,7 +263,9 @@ static void add_next(const struct follow *follow, const struct rows *rows, const
         struct pace pace = pace_of(rows, percent_j);
         bool reached = half_width <= follow->stop_percent;
         bool spent = follow->remaining_percent < pace.percent || follow->remaining_hours < 0.02;
-        ssize_t next = follow->method == METHOD_GAUGE || reached || spent ? -1 : choose(follow, rows, fit, percent_j, &pace);
+        ssize_t next = follow->method == METHOD_GAUGE || reached || spent
+                               ? -1
+                               : choose(follow, rows, fit, percent_j, &pace);
 
         if (next >= 0)
                 cJSON_AddStringToObject(answer, "next", follow->modes[next].name);

@@ -2,7 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-/* `--follow`: answers each observation with what it is worth and which mode should come next (observation.h). */
+/*
+ * `--follow`: answers each observation with what it is worth and which mode should come next (observation.h).
+ */
 
 #include "portfolio.h"
 

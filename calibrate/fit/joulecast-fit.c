@@ -359,8 +359,8 @@ static int fit_tables(const struct options *options)
 }
 
 /*
- * How long the work of daemons lasts is believed, and no calibration is long enough to learn it. Where time runs at
- * another pace, as in the virtual phone, whoever starts us knows.
+ * How long the work of daemons lasts is believed, and no calibration is long enough to learn it. Where time
+ * runs at another pace, as in the virtual phone, whoever starts us knows.
  */
 static int read_environment(void)
 {

@@ -18,8 +18,8 @@ struct noise {
         double background_part;      /* daemons: their standard deviation, of the power at rest */
         double background_sd_mw;     /* the same of this device; regression_fit() sets it */
         double background_tau_s;
-        double background_hum;       /* part of their variance that lasts from row to row; the rest is rare tasks */
-        double level_error;          /* a step of the level, beyond the smooth curve: standard deviation, of 1 */
+        double background_hum;       /* part of their variance that lasts from row to row; rest: rare tasks */
+        double level_error;          /* a step of the level, beyond the curve: standard deviation, of 1 */
         double gauge_error;          /* one update of the gauge, of 1 */
         double gauge_quantum_mw;
         double model_error;          /* what the model does not know of a mode (temperature, ...), of 1 */

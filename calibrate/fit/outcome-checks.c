@@ -17,7 +17,10 @@
 /* Held-back rows are few, and each must hold: 99 % keeps a good profile from failing by bad luck. */
 #define CHECK_LEVEL 0.99
 
-/* A mode whose rows lie off by more than this many standard deviations of their mean is not explained by the model. */
+/*
+ * A mode whose rows lie off by more than this many standard
+ * deviations of their mean is not explained by the model.
+ */
 #define LACK_OF_FIT_Z 3.5
 
 static struct outcome_mode *find_mode(struct outcome *outcome, const char *mode)
@@ -44,8 +47,8 @@ static void gather(struct outcome *outcome, const struct row *row, double residu
 }
 
 /* Student's t of the mean of the deletion residuals of one mode (NULL: of one kind). */
-static double mean_z(const struct rows *rows, const struct regression *fit, const char *mode, const char *kind,
-                     size_t *count)
+static double mean_z(const struct rows *rows, const struct regression *fit, const char *mode,
+                     const char *kind, size_t *count)
 {
         double sum = 0;
 
@@ -53,7 +56,8 @@ static double mean_z(const struct rows *rows, const struct regression *fit, cons
         for (size_t a = 0; a < fit->n; a++) {
                 const struct observation *observation = rows->list[fit->index[a]].observation;
 
-                if ((mode && strcmp(observation->mode, mode) != 0) || (kind && strcmp(observation->kind, kind) != 0))
+                if ((mode && strcmp(observation->mode, mode) != 0) ||
+                    (kind && strcmp(observation->kind, kind) != 0))
                         continue;
                 sum += fit->deletion[a];
                 (*count)++;
@@ -77,18 +81,23 @@ int outcome_residuals(struct outcome *outcome, const struct columns *columns, co
 
                 if (n < 2 || fabs(z) < LACK_OF_FIT_Z)
                         continue;
-                err = outcome_warn(outcome, "%zu rows of %s lie %.1f standard deviations off on average: the model"
-                                   " does not explain this mode", n, outcome->modes[i].mode, z);
+                err = outcome_warn(outcome,
+                                   "%zu rows of %s lie %.1f standard deviations off on average: the model "
+                                   "does not explain this mode",
+                                   n, outcome->modes[i].mode, z);
                 if (err)
                         return err;
         }
         if (fabs(mean_z(rows, fit, NULL, "idle", &n)) > LACK_OF_FIT_Z)
-                return outcome_warn(outcome, "the idle rows do not fit the others: something unseen ran in some modes");
+                return outcome_warn(outcome,
+                                    "the idle rows do not fit the others: something unseen ran in some "
+                                    "modes");
         return 0;
 }
 
 /* x'Cx, with the level's curve where the row is one of the charge. */
-static int predicted_variance(const struct row *row, const struct regression *fit, double *mean, double *variance)
+static int predicted_variance(const struct row *row, const struct regression *fit, double *mean,
+                              double *variance)
 {
         size_t q = fit->p + fit->z;
         _cleanup_vector_ gsl_vector *x = gsl_vector_calloc(q), *cx = gsl_vector_alloc(q);
@@ -113,8 +122,8 @@ static double power_of(const struct row *row, const struct regression *fit)
         return sum;
 }
 
-static int check_row(const struct outcome *outcome, const struct rows *rows, size_t i, const struct regression *fit,
-                     struct outcome_check *check)
+static int check_row(const struct outcome *outcome, const struct rows *rows, size_t i,
+                     const struct regression *fit, struct outcome_check *check)
 {
         const struct row *row = &rows->list[i];
         double before = row->follows ? power_of(row - 1, fit) : row->power_mw, predicted, variance, t;

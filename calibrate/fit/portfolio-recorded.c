@@ -4,6 +4,7 @@
 /* The portfolio from the user's own usage: what they did in the last two weeks. */
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +60,7 @@ static struct recorded_app *find_app(struct recorded *recorded, const struct sto
                 if (app->state == row->state && strcmp(app->app, row->app) == 0)
                         return app;
         }
-        if (util_grow(&recorded->apps, &recorded->capacity, recorded->n_apps + 1, sizeof(*recorded->apps)) < 0)
+        if (util_grow(&recorded->apps, &recorded->capacity, recorded->n_apps + 1, sizeof(*app)) < 0)
                 return NULL;
         app = &recorded->apps[recorded->n_apps++];
         *app = (struct recorded_app){ .state = row->state };
@@ -70,8 +71,9 @@ static struct recorded_app *find_app(struct recorded *recorded, const struct sto
 static int take(void *data, const struct store_row *row)
 {
         struct recorded *recorded = data;
-        double place = (double)(row->start_ns - recorded->from_ns) / (double)(recorded->to_ns - recorded->from_ns);
-        size_t stretch = place <= 0 ? 0 : MIN((size_t)(place * (double)recorded->n_totals), recorded->n_totals - 1);
+        double span_ns = (double)(recorded->to_ns - recorded->from_ns);
+        double place = fmax((double)(row->start_ns - recorded->from_ns) / span_ns, 0);
+        size_t stretch = MIN((size_t)(place * (double)recorded->n_totals), recorded->n_totals - 1);
         struct recorded_app *app;
         int err = usage_add(&recorded->totals[stretch], row->usage);
 

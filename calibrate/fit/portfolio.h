@@ -13,7 +13,7 @@
 struct portfolio {
         gsl_matrix *totals; /* one row each, of the columns; energies of a session, mJ */
         gsl_matrix *apps;
-        bool *lost;         /* columns that nothing tells of any more: not asked for. portfolio_make(): none */
+        bool *lost;         /* columns that nothing tells of any more: not asked for; none at first */
 };
 
 /*

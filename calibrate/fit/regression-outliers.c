@@ -24,7 +24,9 @@ static double deletion_variance(const struct work *work, size_t a)
         return fmax(variance - work->fit->extra[a], 0.05 * variance);
 }
 
-/* A row with less than this part of its own information free of the coefficients says little about the noise. */
+/*
+ * A row with less than this part of its own information free of the coefficients says little about the noise.
+ */
 #define REDUNDANT 0.1
 
 /* Median of the square of a standard normal variable. */

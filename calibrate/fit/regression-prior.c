@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
 /*
- * What is believed before a row is seen: neighbouring operating points resemble each other, gauges err little;
- * both as far as this device's rows bear it out.
+ * What is believed before a row is seen: neighbouring operating points resemble each other, gauges err
+ * little; both as far as this device's rows bear it out.
  */
 
 #include <math.h>
@@ -54,9 +54,9 @@ static void prior_smooth(gsl_matrix *prior, const struct device_policy *policy, 
 
 /*
  * How much those of this policy bend, of what the last fit says: its bends, and how many of them the rows
- * decided, not the prior with standard deviation @last (MacKay's rule for the scale of a prior). A policy that
- * boosts bends more than most, and what is measured must not lose to what is believed. @usual and what is
- * returned are in mW.
+ * decided, not the prior with standard deviation @last (MacKay's rule for the scale of a prior). A policy
+ * that boosts bends more than most, and what is measured must not lose to what is believed. @usual and what
+ * is returned are in mW.
  */
 static double learn_bend(const struct work *work, const struct device_policy *policy, size_t first,
                          double usual, double last)
@@ -98,7 +98,8 @@ static double largest_possible(const struct work *work, size_t first, size_t n)
                         double busy = gsl_matrix_get(work->x, a, first + k);
 
                         if (busy > 0.1)
-                                most = fmax(most, work->rows->list[work->fit->index[a]].power_mw / fmax(busy, 1));
+                                most = fmax(most,
+                                            work->rows->list[work->fit->index[a]].power_mw / fmax(busy, 1));
                 }
         return most;
 }
@@ -145,7 +146,10 @@ void prior_make(struct work *work, bool first_time)
 /* Our belief in the usual size of a gauge's waves is worth so many waves that were seen. */
 #define LEVEL_BELIEF 6
 
-/* How large this gauge's waves are: what is seen of them, and what may still hide (expectation and maximisation). */
+/*
+ * How large this gauge's waves are: what is seen of them,
+ * and what may still hide (expectation and maximisation).
+ */
 void learn_level(struct work *work)
 {
         double usual = work->options->level_sd, squares = LEVEL_BELIEF * usual * usual;

@@ -153,7 +153,8 @@ double judge(struct work *work)
                 gsl_blas_dgemv(CblasNoTrans, 1 / fit->scale, work->inverse, &x.vector, 0, work->moment);
                 gsl_blas_ddot(&x.vector, work->moment, &leverage);
                 work->precision[a] = gsl_matrix_get(work->noise, a, a % BLOCK_ROWS) - leverage;
-                fit->deletion[a] = work->precision[a] > 0 ? gsl_vector_get(work->ry, a) / work->precision[a] : 0;
+                fit->deletion[a] =
+                        work->precision[a] > 0 ? gsl_vector_get(work->ry, a) / work->precision[a] : 0;
         }
         return chi2;
 }

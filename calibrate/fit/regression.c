@@ -14,10 +14,10 @@
 
 /*
  * Found on virtual devices (docs/accuracy.md), on which none of them is critical. Daemons: of 150 mW at rest
- * 11 mW of steady hum and as much again of rare tasks; what rests at more has more of them. A step of the level
- * is off by 0.4 % beyond the smooth curve; 1 % of a reading is what current sensors specify. Neighbouring
- * operating points: table 3 of AppScope and real phones bend by 3 to 6 % of the largest. Level: three waves of
- * 0.85 % each make the 1.5 % of the simulation study.
+ * 11 mW of steady hum and as much again of rare tasks; what rests at more has more of them. A step of the
+ * level is off by 0.4 % beyond the smooth curve; 1 % of a reading is what current sensors specify.
+ * Neighbouring operating points: table 3 of AppScope and real phones bend by 3 to 6 % of the largest. Level:
+ * three waves of 0.85 % each make the 1.5 % of the simulation study.
  */
 struct regression_options regression_options_default = {
         .noise = {
@@ -103,8 +103,8 @@ static int regression_make(struct regression *fit, const struct rows *rows)
         fit->value = gsl_vector_calloc(q);
         fit->covariance = gsl_matrix_calloc(q, q);
         fit->prior = gsl_matrix_calloc(q, q);
-        if (!fit->index || !fit->deletion || !fit->residual_mw || !fit->extra || !fit->value || !fit->covariance ||
-            !fit->prior)
+        if (!fit->index || !fit->deletion || !fit->residual_mw || !fit->extra || !fit->value ||
+            !fit->covariance || !fit->prior)
                 return -ENOMEM;
         for (size_t i = 0; i < rows->n; i++)
                 if (rows->list[i].fitted)
@@ -154,8 +154,9 @@ static double delay_mw(const struct work *work, size_t i)
 }
 
 /*
- * The curve multiplies the power that the model says. Taking the observed one would put its noise on both sides: rows
- * would fit better the smaller all of it was made, and each coefficient came out low by 1 % for every 50 rows.
+ * The curve multiplies the power that the model says. Taking the observed one would put its noise on both
+ * sides: rows would fit better the smaller all of it was made, and each coefficient came out low by 1 % for
+ * every 50 rows.
  */
 static void bend(struct work *work)
 {
@@ -220,7 +221,8 @@ static int iterate(struct work *work)
                 weigh(work);
                 learn_level(work);
                 fit->degrees_of_freedom = fmax((double)fit->n - effective_parameters(work), 0);
-                fit->scale = (work->options->prior_dof + chi2) / (work->options->prior_dof + fit->degrees_of_freedom);
+                fit->scale = (work->options->prior_dof + chi2) /
+                             (work->options->prior_dof + fit->degrees_of_freedom);
                 learn_power(work);
                 if (round > 1 && distance(fit->value, work->last, fit->p) < CONVERGED)
                         break;
@@ -250,8 +252,8 @@ static double power_at_rest_mw(const struct rows *rows)
         return n > 0 ? sum / (double)n : least;
 }
 
-int regression_fit(const struct columns *columns, const struct rows *rows, const struct regression_options *options,
-                   struct regression *ret)
+int regression_fit(const struct columns *columns, const struct rows *rows,
+                   const struct regression_options *options, struct regression *ret)
 {
         struct regression fit = { .p = columns->n, .scale = 1, .noise = options->noise };
         struct work work = { .columns = columns, .rows = rows, .options = options, .fit = &fit,
@@ -281,8 +283,8 @@ int regression_fit(const struct columns *columns, const struct rows *rows, const
         return 0;
 }
 
-ssize_t regression_rank(const struct columns *columns, const struct rows *rows, const struct regression *regression,
-                        gsl_matrix *null)
+ssize_t regression_rank(const struct columns *columns, const struct rows *rows,
+                        const struct regression *regression, gsl_matrix *null)
 {
         size_t p = columns->n, n = regression->n;
         _cleanup_matrix_ gsl_matrix *all = gsl_matrix_calloc(n + p, p), *root = gsl_matrix_alloc(p, p);

@@ -31,7 +31,7 @@ struct regression_options {
         double smooth_active;  /* second differences of A: standard deviation, of the policy's largest A */
         double smooth_shared;  /* of S, likewise */
         double level_sd;       /* of each wave's cosine and sine */
-        double outlier;        /* standard deviations from what the other rows say, from where a row loses weight */
+        double outlier;        /* a row loses weight so many standard deviations from what the others say */
         double prior_dof;      /* how many degrees of freedom our belief in the noise is worth */
 };
 
@@ -45,7 +45,7 @@ struct regression {
         gsl_vector *value;      /* p + z */
         gsl_matrix *covariance; /* of all p + z */
         gsl_matrix *prior;      /* information, p + z square */
-        double *deletion;       /* n: each row's distance from what all others say, in its standard deviations */
+        double *deletion;       /* n: how far each row is from what all others say, in standard deviations */
         double *residual_mw;    /* n: observed minus fitted */
         double *extra;          /* n: variance that takes weight from outliers, mW^2 */
         struct noise noise;     /* as expected of this device */

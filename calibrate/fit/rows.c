@@ -10,8 +10,8 @@
 #include "util.h"
 
 /*
- * Open-circuit voltage of a lithium-ion cell against its charge, for devices that show no voltage: V = 3.62 + 0.0052
- * per percent. Source: the simulation study behind the design.
+ * Open-circuit voltage of a lithium-ion cell against its charge, for devices that show no voltage: V = 3.62 +
+ * 0.0052 per percent. Source: the simulation study behind the design.
  */
 #define GENERIC_VOLTAGE_V(percent) (3.62 + 0.0052 * (percent))
 
@@ -51,7 +51,9 @@ static double mean_power_mw(const struct observation *observation, const struct 
         return 1000 * step_joules(observation, device) * NS_PER_S / (double)observation->elapsed_ns;
 }
 
-/* What its counters cover: they begin when the mode does, its energy with the step that ended the one before. */
+/*
+ * What its counters cover: they begin when the mode does, its energy with the step that ended the one before.
+ */
 static double counted_ns(const struct observation *observation)
 {
         return (double)(observation->usage.time_ns ? observation->usage.time_ns : observation->elapsed_ns);
@@ -82,12 +84,13 @@ static void row_make(const struct columns *columns, const struct observation *ob
                 row->x[j] *= per_second;
         /* Whatever its counters say of it, the machine was awake and there. */
         row->x[columns->term[TERM_BASE]] = 1;
-        row->fitted = usable(row) && !observation->burn && !observation->held_back && !observation->rejected[0];
+        row->fitted = usable(row) && !observation->burn && !observation->held_back &&
+                      !observation->rejected[0];
 }
 
 /*
- * A night learns how often its level is refreshed as it goes on, from multiples: what it takes for the period can only
- * become shorter. So the shortest holds for all rows.
+ * A night learns how often its level is refreshed as it goes on, from multiples: what it takes for the period
+ * can only become shorter. So the shortest holds for all rows.
  */
 static double level_refresh_s(const struct observation *observations, size_t n)
 {
@@ -99,8 +102,8 @@ static double level_refresh_s(const struct observation *observations, size_t n)
         return isfinite(shortest) ? shortest : REFRESH_DEFAULT_S;
 }
 
-int rows_make(const struct columns *columns, const struct observation *observations, size_t n, struct rows *ret,
-              enum voltage_basis *basis, char *error, size_t error_size)
+int rows_make(const struct columns *columns, const struct observation *observations, size_t n,
+              struct rows *ret, enum voltage_basis *basis, char *error, size_t error_size)
 {
         struct rows rows = { .p = columns->n };
         double refresh_s = level_refresh_s(observations, n);
@@ -131,8 +134,10 @@ int rows_make(const struct columns *columns, const struct observation *observati
                         charge++;
         }
         if (charge > 0) {
-                snprintf(error, error_size, "%zu observations tell neither a full charge nor a full energy of the"
-                         " battery to get joules from", charge);
+                snprintf(error, error_size,
+                         "%zu observations tell neither a full charge nor a full energy of the battery to "
+                         "get joules from",
+                         charge);
                 rows_clear(&rows);
                 return -EINVAL;
         }

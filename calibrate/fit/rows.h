@@ -19,7 +19,7 @@ struct row {
         double start_s;     /* since the first row */
         double level;       /* state of charge in the middle, 0..1 */
         double refresh_s;   /* of the level; 0 for a gauge */
-        double late_s;      /* so long its charge was still drawn in the mode before, on average; 0 for a gauge */
+        double late_s;      /* so long it drew in the mode before, on average; 0 for a gauge */
         double updates;     /* of the gauge in the dwell */
         bool charge;        /* a charge level (percent, ticks), else a gauge */
         bool follows;       /* the row before ended where this one starts */
@@ -40,9 +40,9 @@ enum voltage_basis {
 };
 
 /*
- * All observations of a run, in order; burnt, rejected and held-back ones are not `fitted`. @error gets a sentence
- * for -EINVAL: the observations say too little to get joules from them.
+ * All observations of a run, in order; burnt, rejected and held-back ones are not `fitted`. @error gets a
+ * sentence for -EINVAL: the observations say too little to get joules from them.
  */
-int rows_make(const struct columns *columns, const struct observation *observations, size_t n, struct rows *ret,
-              enum voltage_basis *basis, char *error, size_t error_size);
+int rows_make(const struct columns *columns, const struct observation *observations, size_t n,
+              struct rows *ret, enum voltage_basis *basis, char *error, size_t error_size);
 void rows_clear(struct rows *rows);

@@ -142,8 +142,8 @@ static int add_cpu(struct outcome *outcome, const struct observation *observatio
                 uint32_t as = profile_as(outcome->profile, cpu->policy);
                 int err;
 
-                if (busy_at(outcome, &observation->usage, as, cpu->khz) < all / 10) /* strays of other frequencies */
-                        continue;
+                if (busy_at(outcome, &observation->usage, as, cpu->khz) < all / 10)
+                        continue; /* strays of other frequencies */
                 err = add(outcome, TERM_CPU_ACTIVE, as, cpu->khz,
                           percents_mj(observation, energy_full_mwh) * NS_PER_S / (double)all);
                 if (err)
@@ -194,8 +194,9 @@ static int add_all(struct outcome *outcome, const struct observation *observatio
 
                         if (!observation || !has(observation, terms[k]))
                                 continue;
-                        err = terms[k] == TERM_BASE ? add_cpu(outcome, observation, energy_full_mwh)
-                                                    : add_rest(outcome, observation, terms[k], energy_full_mwh);
+                        err = terms[k] == TERM_BASE
+                                      ? add_cpu(outcome, observation, energy_full_mwh)
+                                      : add_rest(outcome, observation, terms[k], energy_full_mwh);
                         if (err)
                                 return err;
                         outcome->n_rows++;

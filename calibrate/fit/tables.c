@@ -306,8 +306,10 @@ static int solve_system(struct fit *fit)
         if (!err)
                 err = keep_all(fit, value);
         if (!err && most >= 1)
-                err = outcome_warn(&fit->outcome, "some costs do not come back within their rounding: off by %.1f half"
-                                   " units of the last digit", most);
+                err = outcome_warn(&fit->outcome,
+                                   "some costs do not come back within their rounding: off by %.1f half "
+                                   "units of the last digit",
+                                   most);
         return err;
 }
 

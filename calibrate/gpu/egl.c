@@ -57,7 +57,8 @@ static int make_context(struct gpu *gpu)
         EGLint n = 0;
 
         if (!has(eglQueryString(gpu->display, EGL_EXTENSIONS), "EGL_KHR_surfaceless_context") ||
-            !eglBindAPI(EGL_OPENGL_ES_API) || !eglChooseConfig(gpu->display, wanted, &config, 1, &n) || n == 0)
+            !eglBindAPI(EGL_OPENGL_ES_API) || !eglChooseConfig(gpu->display, wanted, &config, 1, &n) ||
+            n == 0)
                 return -ENODEV;
         gpu->context = eglCreateContext(gpu->display, config, EGL_NO_CONTEXT, version);
         if (gpu->context == EGL_NO_CONTEXT ||

@@ -23,7 +23,8 @@ static const char fragment_source[] =
         "precision highp float;\n"
         "uniform float seed;\n"
         "void main() {\n"
-        "        vec4 x = fract(vec4(gl_FragCoord.xy, gl_FragCoord.yx) / 512.0 + vec4(seed, 0.3, 0.5, 0.7));\n"
+        "        vec4 x = vec4(gl_FragCoord.xy, gl_FragCoord.yx) / 512.0;\n"
+        "        x = fract(x + vec4(seed, 0.3, 0.5, 0.7));\n"
         "        for (int i = 0; i < 128; i++)\n"
         "                x = 3.9 * x * (1.0 - x);\n"
         "        gl_FragColor = vec4(0.25) + 0.5 * x;\n"
@@ -145,7 +146,8 @@ void gpu_renderer(char *buf, size_t size)
 
 bool gpu_is_software(const char *renderer)
 {
-        static const char *const names[] = { "llvmpipe", "softpipe", "swrast", "Software Rasterizer", "SwiftShader", "lavapipe" };
+        static const char *const names[] = { "llvmpipe",    "softpipe", "swrast", "Software Rasterizer",
+                                             "SwiftShader", "lavapipe" };
 
         for (size_t i = 0; i < ARRAY_SIZE(names); i++)
                 if (strcasestr(renderer, names[i]))

@@ -74,7 +74,8 @@ static uint64_t busy_ns(void)
 
                 if (util_read_at(dirfd(dir), entry->d_name, text, sizeof(text)) > 0 &&
                     gpu_parse_fdinfo(text, &client))
-                        busy += client.busy_ns; /* descriptors that share a client count twice: it is only compared to 0 */
+                        /* Descriptors that share a client count twice: it is only compared to 0. */
+                        busy += client.busy_ns;
         }
         if (dir)
                 closedir(dir);

@@ -17,7 +17,7 @@ struct backlight {
         char brightness[128];       /* names of settings */
         char power[128];            /* "": it cannot be switched */
         struct settings *settings;
-        uint32_t held;              /* what the driver made of what was asked; BRIGHTNESS_UNKNOWN: nothing is */
+        uint32_t held;              /* what the driver made of what was asked; BRIGHTNESS_UNKNOWN: none */
         bool off;
 };
 

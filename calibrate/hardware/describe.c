@@ -55,7 +55,8 @@ static bool see_disk(int fd, const char *name, void *data)
 
         snprintf(path, sizeof(path), "%s/device", name);
         if (faccessat(fd, path, F_OK, 0) == 0 && description->n_disks < ARRAY_SIZE(description->disks))
-                snprintf(description->disks[description->n_disks++], sizeof(description->disks[0]), "%.63s", name);
+                snprintf(description->disks[description->n_disks++], sizeof(description->disks[0]), "%.63s",
+                         name);
         return false;
 }
 

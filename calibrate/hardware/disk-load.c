@@ -83,7 +83,8 @@ static void make_files(struct disk_load *load)
 {
         for (size_t i = 0; i < load->n_files; i++) {
                 struct file_state *state = &load->files[i];
-                int err = disk_file_make(state->file, load->file_bytes, load->buffer, BUFFER_BYTES, may_fill, load);
+                int err = disk_file_make(state->file, load->file_bytes, load->buffer, BUFFER_BYTES, may_fill,
+                                         load);
 
                 if (err)
                         disk_file_remove(state->file); /* at once: a full disk is somebody's trouble */

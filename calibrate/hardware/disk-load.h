@@ -19,8 +19,8 @@ struct disk_load;
 
 struct disk_job {
         double read_bytes_per_s, write_bytes_per_s; /* over all storages, which take turns */
-        uint32_t operation_bytes;                   /* 0: DISK_OPERATION_BYTES; rounded up to the storage's blocks */
-        uint32_t operations;                        /* in one pass, over that much of the file; 0: all of it */
+        uint32_t operation_bytes; /* 0: DISK_OPERATION_BYTES; rounded up to the storage's blocks */
+        uint32_t operations;      /* in one pass, over that much of the file; 0: all of it */
 };
 
 #define DISK_OPERATION_BYTES 32000 /* SApp's */
@@ -34,7 +34,8 @@ struct disk_counts {
 
 /**
  * disk_load_start() - begin to make the files, and wait for a job
- * @files:       named and not made; the caller's, and not to be touched before disk_load_end(), which removes them
+ * @files:       named and not made; the caller's, and not to be touched before disk_load_end(), which removes
+ *               them
  * @file_bytes:  how large each becomes
  * @limit_bytes: of writes, all together
  */

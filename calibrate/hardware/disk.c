@@ -97,7 +97,8 @@ static const char *reason(int err)
         case -ENOTSUP:
                 return "its file system does not read and write past the page cache (O_DIRECT)";
         case -ENOSPC:
-                return "it has no room for a file of 256 MB; delete something, or name a folder elsewhere with --disk";
+                return "it has no room for a file of 256 MB; delete something, or name a folder elsewhere "
+                       "with --disk";
         case -EDQUOT:
                 return "the file of 256 MB alone would go beyond --write-limit";
         default:
@@ -126,8 +127,8 @@ static void say_limit(struct part_disk *disk)
         if (!counts.limit_reached || disk->said_limit)
                 return;
         disk->said_limit = true;
-        log_warning(disk->log, "--write-limit is reached: nothing more is written in this night, and disk.write_mj_per_mb is "
-                    "measured no further");
+        log_warning(disk->log, "--write-limit is reached: nothing more is written in this night, and "
+                               "disk.write_mj_per_mb is measured no further");
 }
 
 /* ---- what the counters say ---- */

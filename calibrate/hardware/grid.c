@@ -15,7 +15,9 @@ static uint64_t read_number(int root_fd, const char *path)
         char text[32];
         uint64_t value;
 
-        return util_read_at(root_fd, path, text, sizeof(text)) > 0 && util_parse_u64(text, &value) == 0 ? value : 0;
+        if (util_read_at(root_fd, path, text, sizeof(text)) <= 0 || util_parse_u64(text, &value) < 0)
+                return 0;
+        return value;
 }
 
 /*
@@ -27,9 +29,10 @@ static uint64_t without_boost(int root_fd, uint32_t policy, uint64_t min, uint64
         char path[96];
         uint64_t khz;
 
-        snprintf(path, sizeof(path), CPU_FOLDER "/cpufreq/policy%u/base_frequency", policy); /* intel_pstate */
+        /* Of intel_pstate; then of amd-pstate, in MHz. */
+        snprintf(path, sizeof(path), CPU_FOLDER "/cpufreq/policy%u/base_frequency", policy);
         khz = read_number(root_fd, path);
-        snprintf(path, sizeof(path), CPU_FOLDER "/cpu%u/acpi_cppc/nominal_freq", policy); /* amd-pstate; MHz */
+        snprintf(path, sizeof(path), CPU_FOLDER "/cpu%u/acpi_cppc/nominal_freq", policy);
         if (!khz)
                 khz = MIN(read_number(root_fd, path), UINT32_MAX) * 1000;
         return khz > min && khz < max ? khz : max;

@@ -61,7 +61,9 @@ int guard_open(int root_fd, bool force_discharge, const struct log *log, struct 
 
         if (!guard)
                 return -ENOMEM;
-        *guard = (struct guard){ .uevent_fd = -1, .timer_fd = -1, .force_discharge = force_discharge, .log = log };
+        *guard = (struct guard){
+                .uevent_fd = -1, .timer_fd = -1, .force_discharge = force_discharge, .log = log
+        };
         guard->root_fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         guard->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
         if (guard->root_fd < 0 || guard->timer_fd < 0) {

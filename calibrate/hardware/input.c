@@ -62,7 +62,9 @@ void input_list(struct input *input)
 
 void input_open(int root_fd, struct input *ret)
 {
-        *ret = (struct input){ .folder_fd = openat(root_fd, "dev/input", O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+        *ret = (struct input){
+                .folder_fd = openat(root_fd, "dev/input", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        };
         input_list(ret);
 }
 

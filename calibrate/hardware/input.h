@@ -20,7 +20,8 @@ struct input {
         size_t n;
 };
 
-void input_open(int root_fd, struct input *ret); /* without a device that may be read there is nothing to tell */
+/* Without a device that may be read there is nothing to tell. */
+void input_open(int root_fd, struct input *ret);
 void input_close(struct input *input);
 void input_list(struct input *input); /* again: one came or went */
 bool input_touched(struct input *input); /* since it was asked last */

@@ -40,8 +40,10 @@ static int check_owner(int fd)
 static int cannot(const struct log *log, const char *path, const char *what, int err)
 {
         if (err == -EPERM)
-                log_error(log, "%s: it or its folder belongs to somebody else or may be written by others, so it is "
-                          "not trusted; remove it if it is not yours", path);
+                log_error(log,
+                          "%s: it or its folder belongs to somebody else or may be written by others, so it "
+                          "is not trusted; remove it if it is not yours",
+                          path);
         else
                 log_error(log, "%s: the restore journal cannot be %s: %s", path, what, strerror(-err));
         return err;

@@ -251,7 +251,8 @@ static int on_key(void *data, const struct ini_place *place, const char *section
         }
         if (err)
                 return err;
-        return strcmp(section, "end") ? set_entry(parser, place, key, value) : set_end(parser, place, key, value);
+        return strcmp(section, "end") ? set_entry(parser, place, key, value)
+                                      : set_end(parser, place, key, value);
 }
 
 int journal_parse(const char *text, size_t length, const char *name, const struct log *log,

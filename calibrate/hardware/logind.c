@@ -26,8 +26,8 @@ static int inhibit(sd_bus *bus, const char *what, const char *why)
 {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
         int fd, err = sd_bus_call_method(bus, "org.freedesktop.login1", "/org/freedesktop/login1",
-                                         "org.freedesktop.login1.Manager", "Inhibit", NULL, &reply, "ssss", what,
-                                         "joulecast", why, "block");
+                                         "org.freedesktop.login1.Manager", "Inhibit", NULL, &reply,
+                                         "ssss", what, "joulecast", why, "block");
 
         if (err >= 0)
                 err = sd_bus_message_read(reply, "h", &fd);

@@ -20,7 +20,8 @@ struct part_ops {
          * nothing of it stands there yet. Changes nothing.
          */
         int (*describe)(struct part *part, struct hardware_description *description);
-        void (*limit_wifi)(struct part *part, double bytes); /* as in struct hardware_ops; NULL: it moves nothing */
+        /* As in struct hardware_ops. NULL: it moves nothing. */
+        void (*limit_wifi)(struct part *part, double bytes);
         /* Declares all settings that it may change. Changes nothing. */
         int (*prepare)(struct part *part, struct settings *settings);
         /*

@@ -88,8 +88,10 @@ struct refuge *refuge_enter(const struct log *log)
                 err = enter_group(refuge);
         if (!err)
                 return refuge;
-        log_info(log, "no control group of its own for the watchdog (%s): what kills the whole group of this command "
-                 "kills both, and the next start puts things back", strerror(-err));
+        log_info(log,
+                 "no control group of its own for the watchdog (%s): what kills the whole group of this "
+                 "command kills both, and the next start puts things back",
+                 strerror(-err));
         closep(&refuge->root_fd);
         free(refuge);
         return NULL;

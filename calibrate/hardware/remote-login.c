@@ -118,10 +118,10 @@ static bool started_from_login(struct search *search)
  */
 static int utmp_parse(const struct utmpx *entry, struct address *ret)
 {
+        bool is_v6 = entry->ut_addr_v6[1] || entry->ut_addr_v6[2] || entry->ut_addr_v6[3];
         char host[sizeof(entry->ut_host) + 1];
 
-        *ret = (struct address){ .family = entry->ut_addr_v6[1] || entry->ut_addr_v6[2] || entry->ut_addr_v6[3]
-                                                   ? AF_INET6 : AF_INET };
+        *ret = (struct address){ .family = is_v6 ? AF_INET6 : AF_INET };
         memcpy(ret->bytes, entry->ut_addr_v6, ret->family == AF_INET ? 4 : 16);
         address_unmap(ret);
         if (entry->ut_addr_v6[0] || ret->family == AF_INET6)

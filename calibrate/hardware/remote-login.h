@@ -2,7 +2,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Whether somebody who is not at this machine would be cut off when one of its interfaces goes down. Only looks. */
+/*
+ * Whether somebody who is not at this machine would be cut
+ * off when one of its interfaces goes down. Only looks.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>

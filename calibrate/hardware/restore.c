@@ -24,7 +24,7 @@
 
 enum verdict {
         VERDICT_KEPT,     /* as it was */
-        VERDICT_LATER,    /* cannot be read just now: a radio's while it is off, a speed's of another governor */
+        VERDICT_LATER,    /* cannot be read just now: a radio's that is off, a speed's of another governor */
         VERDICT_OURS,     /* to be put back */
         VERDICT_RESTORED,
         VERDICT_LEFT,
@@ -124,8 +124,10 @@ static enum verdict judge_setting(const struct restore *restore, const struct jo
                 return VERDICT_KEPT;
         if (is_ours(restore, entry, now))
                 return VERDICT_OURS;
-        log_warning(restore->log, "%s: is %s, neither what it was (%s) nor what we made of it (%s); left alone",
-                    entry->name, now, entry->original, entry->state == JOURNAL_OURS ? entry->read : "nothing");
+        log_warning(restore->log,
+                    "%s: is %s, neither what it was (%s) nor what we made of it (%s); left alone",
+                    entry->name, now, entry->original,
+                    entry->state == JOURNAL_OURS ? entry->read : "nothing");
         return VERDICT_LEFT;
 }
 
@@ -191,7 +193,8 @@ static void mark_pending(struct restore *restore)
                 any = true;
         }
         if (any)
-                journal_save(&restore->journal, false, restore->path, restore->log); /* a full disk must not stop us */
+                /* A full disk must not stop us. */
+                journal_save(&restore->journal, false, restore->path, restore->log);
 }
 
 static bool is_back(const struct restore *restore, const struct journal_entry *entry)
@@ -307,8 +310,10 @@ int settings_restore(int root_fd, const char *journal, const struct log *log, st
                 return err;
         err = journal_load(journal, log, &restore.journal);
         if (err == -EBADMSG)
-                log_error(log, "%s: nothing of it is believed; it still says what to put back by hand, and until it is "
-                          "removed no calibration starts", journal);
+                log_error(log,
+                          "%s: nothing of it is believed; it still says what to put back by hand, and until "
+                          "it is removed no calibration starts",
+                          journal);
         if (!err)
                 err = restore_all(&restore, ret);
         free(restore.verdicts);

@@ -19,7 +19,8 @@ static const struct rival {
         const char *comm;    /* of its process; NULL: it acts and goes, at each change of the supply */
         const char *command; /* that keeps it away for the night */
 } rivals[] = {
-        { "power-profiles-daemon", "power-profiles-", "systemctl mask --runtime --now power-profiles-daemon" },
+        { "power-profiles-daemon", "power-profiles-",
+          "systemctl mask --runtime --now power-profiles-daemon" },
         { "tuned", "tuned", "systemctl stop tuned" },
         { "tuned-ppd", "tuned-ppd", "systemctl mask --runtime --now tuned-ppd" },
         { "tlp", NULL, "systemctl stop tlp" },
@@ -75,7 +76,9 @@ int rivals_refuse(int root_fd, const struct log *log)
                 found = find_process(root_fd);
         if (!found)
                 return 0;
-        log_error(log, "%s is active and would change clocks and power saving in the middle; keep it away with `%s`, "
-                  "and start again", found->unit, found->command);
+        log_error(log,
+                  "%s is active and would change clocks and power saving in the middle; keep it away with "
+                  "`%s`, and start again",
+                  found->unit, found->command);
         return -EBUSY;
 }

@@ -42,7 +42,8 @@ static size_t nearest(const struct hardware_policy *policy, uint64_t khz)
         size_t best = 0;
 
         for (size_t i = 1; i < policy->n_khz; i++)
-                if (llabs((int64_t)policy->khz[i] - (int64_t)khz) < llabs((int64_t)policy->khz[best] - (int64_t)khz))
+                if (llabs((int64_t)policy->khz[i] - (int64_t)khz) <
+                    llabs((int64_t)policy->khz[best] - (int64_t)khz))
                         best = i;
         return best;
 }

@@ -22,11 +22,13 @@ static int start_scope(const char *unit)
 
         if (err >= 0)
                 err = sd_bus_message_new_method_call(bus, &message, "org.freedesktop.systemd1",
-                                                     "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager",
+                                                     "/org/freedesktop/systemd1",
+                                                     "org.freedesktop.systemd1.Manager",
                                                      "StartTransientUnit");
         if (err >= 0)
                 err = sd_bus_message_append(message, "ssa(sv)a(sa(sv))", unit, "fail", 3,
-                                            "Description", "s", "Puts back what a calibration of joulecast changes",
+                                            "Description", "s",
+                                            "Puts back what a calibration of joulecast changes",
                                             "PIDs", "au", 1, (uint32_t)getpid(),
                                             "CollectMode", "s", "inactive-or-failed", 0);
         if (err >= 0)

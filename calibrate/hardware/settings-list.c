@@ -22,7 +22,8 @@ static const char *const powers[] = { "off", "on", NULL };
 
 /* Trip points, charge limits and voltages are not here, and never will be. */
 static const struct attribute attributes[] = {
-        { POLICY "scaling_governor", .word = true, .affects = { "scaling_setspeed", "energy_performance_preference" } },
+        { POLICY "scaling_governor", .word = true,
+          .affects = { "scaling_setspeed", "energy_performance_preference" } },
         { POLICY "energy_performance_preference", .word = true },
         { POLICY "scaling_min_freq", .min = 1, .max = 100000000, .affects = { "scaling_max_freq" } },
         { POLICY "scaling_max_freq", .min = 1, .max = 100000000, .affects = { "scaling_min_freq" } },
@@ -110,11 +111,13 @@ bool attribute_restorable(const struct attribute *attribute, const char *value)
                in_range(attribute, attribute->min, value);
 }
 
-static bool same_folder(const char *a, const char *b)
+/* Whether @other is the file @called in the folder of @name. */
+static bool is_beside(const char *name, const char *other, const char *called)
 {
-        const char *end_a = strrchr(a, '/'), *end_b = strrchr(b, '/');
+        const char *end = strrchr(name, '/'), *end_other = strrchr(other, '/');
 
-        return end_a && end_b && end_a - a == end_b - b && strncmp(a, b, (size_t)(end_a - a)) == 0;
+        return end && end_other && end - name == end_other - other &&
+               strncmp(name, other, (size_t)(end - name)) == 0 && strcmp(end_other + 1, called) == 0;
 }
 
 bool attribute_affects(const struct attribute *attribute, const char *name, const char *other)
@@ -123,7 +126,7 @@ bool attribute_affects(const struct attribute *attribute, const char *name, cons
                 const char *affected = attribute->affects[i];
 
                 if (*affected == '/' ? fnmatch(affected, other, FNM_PATHNAME | FNM_PERIOD) == 0
-                                     : same_folder(name, other) && strcmp(strrchr(other, '/') + 1, affected) == 0)
+                                     : is_beside(name, other, affected))
                         return true;
         }
         return false;

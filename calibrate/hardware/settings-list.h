@@ -35,7 +35,7 @@ struct attribute {
         bool word;                   /* any one lower-case word; the kernel knows which there are */
         bool bracketed;              /* the kernel lists all words and brackets the one of now */
         bool persists;               /* outlives a reboot */
-        const char *affects[2];      /* a write changes these too: names in the same folder, or whole patterns */
+        const char *affects[2];      /* a write changes these too: in the same folder, or whole patterns */
 };
 
 /* NULL: not on the list. */

@@ -16,7 +16,8 @@ struct settings {
         struct journal journal;
         bool committed;
         bool all_pending;   /* on the disk each setting counts as ours: a change of mode is under way */
-        bool dirty;         /* the disk does not know all that the journal here knows; what it says is still true */
+        /* The disk does not know all that the journal here knows; what it says is still true. */
+        bool dirty;
 };
 
 static int cannot_lock(const struct log *log, const char *journal, int err, pid_t pid)
@@ -59,8 +60,10 @@ int settings_open(int root_fd, const char *journal, const struct log *log, struc
         err = settings->path ? settings_lock(journal, log) : -ENOMEM;
         if (!err && access(journal, F_OK) == 0) {
                 settings_unlock();
-                log_error(log, "%s: an interrupted calibration left this; put things back with `joulecast calibrate "
-                          "--restore` first", journal);
+                log_error(log,
+                          "%s: an interrupted calibration left this; put things back with `joulecast "
+                          "calibrate --restore` first",
+                          journal);
                 err = -EEXIST;
         }
         if (err) {
@@ -152,8 +155,9 @@ static int add_affected(struct settings *settings, const char *name)
                 if (err == -ENOMEM || err == -EOVERFLOW)
                         return err;
                 if (err && err != -ENOENT)
-                        log_warning(settings->log, "%s: cannot be read, so it is not put back if it changes with %s: "
-                                    "%s", other, name, strerror(-err));
+                        log_warning(settings->log,
+                                    "%s: cannot be read, so it is not put back if it changes with %s: %s",
+                                    other, name, strerror(-err));
         }
         return 0;
 }

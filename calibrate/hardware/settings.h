@@ -35,7 +35,8 @@ void settings_close(struct settings *settings); /* restores nothing */
  * -EPERM: not on the list; -ENOENT: this machine has none; -errno of reading it.
  */
 int settings_add(struct settings *settings, const char *name);
-int settings_add_file(struct settings *settings, const char *path); /* one of ours, still to be made: it goes away */
+/* A file of ours, still to be made: it goes away. */
+int settings_add_file(struct settings *settings, const char *path);
 
 /* The journal survives a power cut from here on, and changes may begin. */
 int settings_commit(struct settings *settings);
@@ -73,7 +74,7 @@ void settings_unlock(void);
 struct restore_report {
         size_t restored; /* put back now */
         size_t kept;     /* already as they were */
-        size_t left;     /* somebody else has changed them since, or the device is gone: left, and said to the log */
+        size_t left;     /* changed by somebody else since, or the device is gone; said to the log */
         size_t failed;
 };
 

@@ -13,7 +13,8 @@
 #include "disk.h"
 #include "util.h"
 
-#define SECTOR_BYTES 512  /* of the block layer's counters, whatever the device's own (admin-guide/iostats.rst) */
+/* Of the block layer's counters, whatever the device's own (admin-guide/iostats.rst). */
+#define SECTOR_BYTES 512
 #define ALIGN_MIN 4096u   /* disks with sectors of 4096 bytes that say 512 would read before each write */
 #define ALIGN_MAX 65536u
 #define MOUNTINFO_MAX (1 << 20)
@@ -162,7 +163,8 @@ static int find_device(int root_fd, struct storage *storage, char *why, size_t s
                 minor = minor(device.st_rdev);
         }
         if (storage_device(root_fd, major, minor, storage->device, sizeof(storage->device)) < 0)
-                return refuse(why, size, "the block device %u:%u below it is not in /sys/dev/block", major, minor);
+                return refuse(why, size, "the block device %u:%u below it is not in /sys/dev/block", major,
+                              minor);
         if (!is_counted(root_fd, storage->device))
                 return refuse(why, size, "%s below it stands on memory or on another file", storage->device);
         return 0;

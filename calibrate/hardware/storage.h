@@ -20,8 +20,8 @@ struct storage {
  * @root_fd: of the machine whose sysfs and mountinfo are read
  * @why:     a phrase when it cannot be measured
  *
- * Return: 0; -ENOTSUP: there is no such folder, it cannot be written or is the system's, or no block device of
- * its own lies below it (memory, network, overlay, a loop); then @why says which.
+ * Return: 0; -ENOTSUP: there is no such folder, it cannot be written or is the system's, or no block device
+ * of its own lies below it (memory, network, overlay, a loop); then @why says which.
  */
 int storage_open(int root_fd, const char *folder, struct storage *ret, char *why, size_t size);
 void storage_close(struct storage *storage);

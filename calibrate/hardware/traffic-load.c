@@ -86,7 +86,8 @@ int traffic_parse_peer(const char *text, char *host, size_t size, uint16_t *port
 
 static int spawn(struct traffic_load *load)
 {
-        char *const arguments[] = { (char *)(load->where.program ? load->where.program : "joulecast-traffic"), NULL };
+        const char *program = load->where.program ? load->where.program : "joulecast-traffic";
+        char *const arguments[] = { (char *)program, NULL };
 
         return program_start(arguments, &load->program);
 }
@@ -138,7 +139,8 @@ static int ask(struct traffic_load *load, enum kind kind)
 {
         cJSON *line = cJSON_CreateObject(), *request = cJSON_AddObjectToObject(line, kind_names[kind]);
         size_t n = count_kinds(load);
-        double rate = kind == KIND_WAKE ? 0 : fmin(fmax(round(load->rates[kind] * (double)n), RATE_MIN), RATE_MAX);
+        double rate =
+                kind == KIND_WAKE ? 0 : fmin(fmax(round(load->rates[kind] * (double)n), RATE_MIN), RATE_MAX);
         double seconds = turn_seconds(load, rate, n);
         int err;
 

@@ -13,7 +13,8 @@
 #include "settings.h"
 #include "util.h"
 
-#define ORPHAN_TRIES 200 /* of 10 ms: one that waits for a dead disk must not keep the rest from being put back */
+/* Of 10 ms: one that waits for a dead disk must not keep the rest from being put back. */
+#define ORPHAN_TRIES 200
 
 static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP };
 
@@ -83,9 +84,10 @@ static void end_orphans(void)
 static void say(const struct watchdog *watchdog, int result, const struct restore_report *report)
 {
         if (WIFSIGNALED(result))
-                log_error(watchdog->log, "the calibration was ended by signal %d (%s); of what it had changed, %zu "
-                          "settings were put back, %zu were as before, %zu were left as somebody else has set them, %zu "
-                          "failed",
+                log_error(watchdog->log,
+                          "the calibration was ended by signal %d (%s); of what it had changed, %zu settings "
+                          "were put back, %zu were as before, %zu were left as somebody else has set them, "
+                          "%zu failed",
                           WTERMSIG(result), strsignal(WTERMSIG(result)), report->restored, report->kept,
                           report->left, report->failed);
         else if (report->restored + report->failed > 0)

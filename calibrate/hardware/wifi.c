@@ -146,7 +146,8 @@ static int wait_connected(struct part_wifi *wifi)
 /* Drivers and managers may forget it with the connection. */
 static void keep_power_save(struct part_wifi *wifi)
 {
-        const char *original = wifi->power_save[0] ? settings_original(wifi->settings, wifi->power_save) : NULL;
+        const char *original =
+                wifi->power_save[0] ? settings_original(wifi->settings, wifi->power_save) : NULL;
         bool on;
 
         if (!original || nl80211_power_save(wifi->nl, wifi->interface, &on) < 0 || on == (original[0] == '1'))

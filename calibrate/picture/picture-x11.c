@@ -3,8 +3,8 @@
 
 /*
  * White over the whole of an X11 screen: one window that no window manager touches, and that goes with our
- * connection. Off by DPMS, where that is enabled: it would stay so if we enabled it and were killed. The idle time of
- * the server is put back to zero again and again while it is shown, which leaves no setting changed.
+ * connection. Off by DPMS, where that is enabled: it would stay so if we enabled it and were killed. The idle
+ * time of the server is put back to zero again and again while it is shown, which leaves no setting changed.
  */
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#define PICTURE_BEAT_S 20 /* dispatch() is called so often at least; screen savers wait for a minute or more */
+#define PICTURE_BEAT_S 20 /* dispatch() is called so often at least; screen savers wait for a minute */
 
 struct picture;
 

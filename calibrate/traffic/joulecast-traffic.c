@@ -343,13 +343,17 @@ int main(int argc, char **argv)
                 return status;
         status = drop_privileges();
         if (status < 0) {
-                fprintf(stderr, "joulecast-traffic: cannot give up root's privileges (%s); start it as another user\n",
+                fprintf(stderr,
+                        "joulecast-traffic: cannot give up root's privileges (%s); start it as another "
+                        "user\n",
                         strerror(-status));
                 return 1;
         }
         signal(SIGPIPE, SIG_IGN);
-        signal(SIGCHLD, SIG_DFL); /* ignored by whoever started us, it would take the exit codes of our children */
-        worker.tally = mmap(NULL, sizeof(*worker.tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        /* Ignored by whoever started us, it would take the exit codes of our children. */
+        signal(SIGCHLD, SIG_DFL);
+        worker.tally =
+                mmap(NULL, sizeof(*worker.tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (worker.tally == MAP_FAILED) {
                 fprintf(stderr, "joulecast-traffic: no memory\n");
                 return 1;

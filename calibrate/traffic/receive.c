@@ -92,6 +92,7 @@ static int receive_once(CURL *curl, struct receiver *receiver, const char *error
 int receive_from_url(const struct request *request, struct tally *tally)
 {
         struct receiver receiver = { request, tally, traffic_now_ns(), 0 };
+        uint64_t chunk = MAX(MIN(request->bytes_per_s / CHUNKS_PER_S, UINT64_C(131072)), UINT64_C(1024));
         char error[CURL_ERROR_SIZE] = "";
         _cleanup_(fetch_freep) CURL *curl = fetch_new(request, error);
         int err;
@@ -103,8 +104,7 @@ int receive_from_url(const struct request *request, struct tally *tally)
         curl_easy_setopt(curl, CURLOPT_WRITEDATA, &receiver);
         curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, narrow_window);
         curl_easy_setopt(curl, CURLOPT_SOCKOPTDATA, &receiver);
-        curl_easy_setopt(curl, CURLOPT_BUFFERSIZE,
-                         (long)MAX(MIN(request->bytes_per_s / CHUNKS_PER_S, UINT64_C(131072)), UINT64_C(1024)));
+        curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, (long)chunk);
         while (!enough(&receiver)) {
                 err = receive_once(curl, &receiver, error);
                 if (err < 0)

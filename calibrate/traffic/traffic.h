@@ -13,7 +13,7 @@
 #include "request.h"
 
 struct tally {
-        volatile uint64_t rx_bytes; /* payload and protocol headers as the library shows them, not the wire's */
+        volatile uint64_t rx_bytes; /* payload and headers as the library shows them, not the wire's */
         volatile uint64_t tx_bytes;
         volatile uint32_t bursts;
         char error[256]; /* a sentence, when the work returned an error */

@@ -51,7 +51,9 @@ static int wake_url(const struct request *request, struct tally *tally)
 
 static int bind_to(int fd, const char *interface)
 {
-        return *interface ? setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, interface, (socklen_t)strlen(interface)) : 0;
+        return *interface ? setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, interface,
+                                       (socklen_t)strlen(interface))
+                          : 0;
 }
 
 static int open_peer(const struct request *request, struct tally *tally)
