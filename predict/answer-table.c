@@ -192,6 +192,7 @@ int answer_cost_table(const struct cost *cost, const struct profile *profile)
         char total[64];
         static const char *const heads[] = { "App", "", "Battery", "Rate", "Power", "Energy", "Time" };
 
+        table_spare(table, "543"); /* JSON has them, and what is piped */
         table_row(table, TABLE_HEAD);
         for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
                 table_cell(table, "%s", heads[i]);

@@ -59,6 +59,13 @@ static int take_percent(void *data, const char *value)
         return parse_percent(value, data);
 }
 
+/* "73 minutes ..., 79 likely" */
+static char *without_unit(char *minutes)
+{
+        minutes[strcspn(minutes, " ")] = '\0';
+        return minutes;
+}
+
 static void print_headline(const struct joulecast_budget *budget)
 {
         struct joulecast_value minutes = joulecast_budget_minutes(budget);
@@ -78,28 +85,35 @@ static void print_headline(const struct joulecast_budget *budget)
                 printf("%s may run for %s%s%s, but not for sure.\n", app, bold, likely, plain);
         else
                 printf("%s can run for %s%s for sure%s (95 of 100 times), %s likely.\n", app, bold, sure,
-                       plain, likely);
+                       plain, minutes.value < 120 ? without_unit(likely) : likely);
 }
 
 static int print_answer(const struct joulecast_budget *budget, const struct question *question)
 {
         double battery = joulecast_budget_battery_percent(budget);
         char span[32], name[JOULECAST_APP_MAX];
+        _cleanup_free_ char *text = NULL;
+        size_t size;
+        FILE *stream = open_memstream(&text, &size);
 
+        if (!stream)
+                return CODE_FAILED;
         print_headline(budget);
-        printf("\nOf %.3g %% in the battery, %.1f %% are set aside", battery,
-               joulecast_budget_reserved_percent(budget));
+        fprintf(stream, "Of %.3g %% in the battery, %.1f %% are set aside", battery,
+                joulecast_budget_reserved_percent(budget));
         for (size_t i = 0; i < question->n_reserves; i++)
-                printf("%s %s of %s", i ? "," : ":", ask_span(question->reserve_minutes[i], span),
-                       util_printable(question->reserve_app[i], name, sizeof(name)));
+                fprintf(stream, "%s %s of %s", i ? "," : ":", ask_span(question->reserve_minutes[i], span),
+                        util_printable(question->reserve_app[i], name, sizeof(name)));
         if (question->standby_minutes > 0)
-                printf("%s %s of standby", question->n_reserves ? "," : ":",
-                       ask_span(question->standby_minutes, span));
+                fprintf(stream, "%s %s of standby", question->n_reserves ? "," : ":",
+                        ask_span(question->standby_minutes, span));
         if (question->keep_percent > 0)
-                printf("%s %.3g %% to keep",
-                       question->n_reserves || question->standby_minutes > 0 ? "," : ":",
-                       question->keep_percent);
-        printf(".\n");
+                fprintf(stream, "%s %.3g %% to keep",
+                        question->n_reserves || question->standby_minutes > 0 ? "," : ":",
+                        question->keep_percent);
+        fclose(stream);
+        putchar('\n');
+        print_text("%s.", text ? text : "");
         print_note("From %s.", joulecast_budget_basis(budget));
         return CODE_OK;
 }

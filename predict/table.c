@@ -6,11 +6,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "util.h"
 
 #define COLUMNS_MAX 12
-#define WRAP 80
+#define WRAP 80 /* columns of a sentence, at most */
+#define YIELDS_TO 8 /* columns, of a name or a text in a terminal that is too narrow */
 
 struct row {
         enum table_style style;
@@ -20,6 +22,7 @@ struct row {
 
 struct table {
         char alignment[COLUMNS_MAX + 1];
+        const char *spare;
         struct row *rows;
         size_t n, capacity;
 };
@@ -69,9 +72,17 @@ struct table *table_new(const char *alignment)
 {
         struct table *table = calloc(1, sizeof(*table));
 
-        if (table)
-                snprintf(table->alignment, sizeof(table->alignment), "%s", alignment);
+        if (!table)
+                return NULL;
+        snprintf(table->alignment, sizeof(table->alignment), "%s", alignment);
+        table->spare = "";
         return table;
+}
+
+void table_spare(struct table *table, const char *columns)
+{
+        if (table)
+                table->spare = columns;
 }
 
 void table_free(struct table *table)
@@ -116,6 +127,63 @@ void table_cell(struct table *table, const char *format, ...)
                 row->n++;
 }
 
+/* How a table lies in a terminal; what is piped has all the room it needs. */
+struct layout {
+        size_t widths[COLUMNS_MAX];
+        bool hidden[COLUMNS_MAX];
+        size_t last; /* the last column that is shown */
+        size_t total;
+};
+
+static size_t terminal_columns(void)
+{
+        struct winsize size;
+
+        return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static void sum_up(const struct table *table, struct layout *layout)
+{
+        layout->total = 0;
+        for (size_t j = 0; j < strlen(table->alignment); j++) {
+                if (layout->hidden[j])
+                        continue;
+                layout->total += layout->widths[j] + (layout->total > 0 ? 2 : 0);
+                layout->last = j;
+        }
+}
+
+/* Spare columns go first; then words of the last column wrap, or names in the first are cut. */
+static void fit_in(const struct table *table, size_t columns, struct layout *layout)
+{
+        size_t *yields;
+
+        for (const char *spare = table->spare; *spare && layout->total > columns; spare++) {
+                layout->hidden[*spare - '0'] = true;
+                sum_up(table, layout);
+        }
+        if (layout->total <= columns)
+                return;
+        yields = &layout->widths[table->alignment[layout->last] == 'l' ? layout->last : 0];
+        if (*yields > YIELDS_TO)
+                *yields = MAX(*yields - MIN(layout->total - columns, *yields), (size_t)YIELDS_TO);
+        sum_up(table, layout);
+}
+
+static void lay_out(const struct table *table, struct layout *layout)
+{
+        size_t columns = terminal_columns();
+
+        *layout = (struct layout){ 0 };
+        for (size_t i = 0; i < table->n; i++) {
+                for (size_t j = 0; j < table->rows[i].n; j++)
+                        layout->widths[j] = MAX(layout->widths[j], text_width(table->rows[i].cells[j]));
+        }
+        sum_up(table, layout);
+        if (columns > 0)
+                fit_in(table, columns, layout);
+}
+
 static void print_line(size_t width)
 {
         while (width-- > 0)
@@ -123,69 +191,120 @@ static void print_line(size_t width)
         putchar('\n');
 }
 
-static void print_row(const struct row *row, const char *alignment, const size_t *widths)
+static size_t wrap_columns(void)
+{
+        size_t columns = terminal_columns();
+
+        return columns > 0 ? MIN(columns, (size_t)WRAP) : WRAP;
+}
+
+/* Words, in lines of @width after @indent blanks; a longer word has a line of its own. */
+static void print_wrapped(const char *text, size_t indent, size_t width)
+{
+        size_t column = 0;
+
+        for (const char *word = text; *word; word += strspn(word, " ")) {
+                size_t length = strcspn(word, " ");
+                char *copy = strndup(word, length);
+                size_t wide = copy ? text_width(copy) : length;
+
+                if (column > 0 && column + 1 + wide > width) {
+                        printf("\n%*s", (int)indent, "");
+                        column = 0;
+                }
+                printf("%s%s", column > 0 ? " " : "", copy ? copy : "");
+                column += wide + (column > 0);
+                word += length;
+                free(copy);
+        }
+}
+
+/* Between characters, and as wide as it looks. */
+static size_t print_cut(const char *text, size_t width)
+{
+        char cut[512];
+        size_t length = strlen(text);
+
+        if (text_width(text) <= width || length >= sizeof(cut)) {
+                fputs(text, stdout);
+                return text_width(text);
+        }
+        memcpy(cut, text, length + 1);
+        while (length > 0 && text_width(cut) + 1 > width) {
+                while (--length > 0 && ((unsigned char)cut[length] & 0xc0) == 0x80)
+                        ;
+                cut[length] = '\0';
+        }
+        printf("%s\u2026", cut);
+        return text_width(cut) + 1;
+}
+
+static void print_row(const struct row *row, const char *alignment, const struct layout *layout)
 {
         static const char *const begin[] = {
                 [TABLE_PLAIN] = "", [TABLE_HEAD] = "\033[1m", [TABLE_FAINT] = "\033[2m", [TABLE_SUM] = "\033[1m",
         };
         bool color = row->style != TABLE_PLAIN && use_color();
+        size_t at = 0, last = layout->last;
 
         if (color)
                 fputs(begin[row->style], stdout);
-        for (size_t j = 0; j < row->n; j++) {
-                int pad = (int)(widths[j] - text_width(row->cells[j]));
-                bool last = j + 1 == row->n;
+        while (row->n > 0 && (last >= row->n || layout->hidden[last]))
+                last--;
+        for (size_t j = 0; j < row->n && j <= last; j++) {
+                size_t width = layout->widths[j], wide = MIN(text_width(row->cells[j]), width);
 
+                if (layout->hidden[j])
+                        continue;
                 if (alignment[j] == 'r')
-                        printf("%*s%s", pad, "", row->cells[j]);
+                        printf("%*s%s", (int)(width - wide), "", row->cells[j]);
+                else if (j == layout->last)
+                        print_wrapped(row->cells[j], at, width);
                 else
-                        printf("%s%*s", row->cells[j], last ? 0 : pad, "");
-                fputs(last ? "" : "  ", stdout);
+                        printf("%*s", j == last ? 0 : (int)(width - print_cut(row->cells[j], width)), "");
+                fputs(j == last ? "" : "  ", stdout);
+                at += width + 2;
         }
         puts(color ? "\033[0m" : "");
 }
 
 void table_print(const struct table *table)
 {
-        size_t widths[COLUMNS_MAX] = { 0 }, total = 0;
+        struct layout layout;
 
         if (!table)
                 return;
-        for (size_t i = 0; i < table->n; i++) {
-                for (size_t j = 0; j < table->rows[i].n; j++)
-                        widths[j] = MAX(widths[j], text_width(table->rows[i].cells[j]));
-        }
-        for (size_t j = 0; j < strlen(table->alignment); j++)
-                total += widths[j] + (j > 0 ? 2 : 0);
+        lay_out(table, &layout);
         for (size_t i = 0; i < table->n; i++) {
                 if (table->rows[i].style == TABLE_SUM)
-                        print_line(total);
-                print_row(&table->rows[i], table->alignment, widths);
+                        print_line(layout.total);
+                print_row(&table->rows[i], table->alignment, &layout);
         }
+}
+
+void print_text(const char *format, ...)
+{
+        char raw[2048], text[2048];
+        va_list arguments;
+
+        va_start(arguments, format);
+        vsnprintf(raw, sizeof(raw), format, arguments);
+        va_end(arguments);
+        print_wrapped(util_printable(raw, text, sizeof(text)), 0, wrap_columns());
+        putchar('\n');
 }
 
 void print_note(const char *format, ...)
 {
         char raw[2048], text[2048];
         va_list arguments;
-        size_t column = 0;
         bool color = use_color();
 
         va_start(arguments, format);
         vsnprintf(raw, sizeof(raw), format, arguments);
         va_end(arguments);
-        util_printable(raw, text, sizeof(text));
         if (color)
                 fputs("\033[2m", stdout);
-        for (char *save = NULL, *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
-                size_t width = text_width(word);
-
-                if (column > 0 && column + 1 + width > WRAP) {
-                        putchar('\n');
-                        column = 0;
-                }
-                printf("%s%s", column > 0 ? " " : "", word);
-                column += width + (column > 0);
-        }
+        print_wrapped(util_printable(raw, text, sizeof(text)), 0, wrap_columns());
         puts(color ? "\033[0m" : "");
 }

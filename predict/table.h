@@ -23,12 +23,16 @@ struct table;
 struct table *table_new(const char *alignment);
 void table_free(struct table *table);
 void table_freep(struct table **table);
+/* Which columns a terminal that is too narrow does without: "54" is 5, then 4 as well. */
+void table_spare(struct table *table, const char *columns);
 void table_row(struct table *table, enum table_style style); /* begins a row */
 /* The next cell. Whatever a terminal would obey is taken out. */
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_print(const struct table *table);
 
-/* A sentence under a table, wrapped at 80 columns, faint where a person looks. */
+/* Sentences, wrapped at 80 columns or where the terminal ends. */
+void print_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A sentence under a table, likewise, faint where a person looks. */
 void print_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Columns of a terminal that a text takes. */
