@@ -147,12 +147,14 @@ def learned(truth_path, profile_paths, progress_paths):
 
 # ---- what apps cost --------------------------------------------------------------------------------------------------
 
-def interval(estimate):
+def held(estimate, real):
+    """"4241 ± 168" and whether that holds what really happened."""
     if estimate["value"] is None:
-        return "unknown", "", False
+        return "unknown", ""
     if estimate["low"] is None:
-        return number(estimate["value"]), "", False
-    return number(estimate["value"]), f"{number(estimate['low'])} .. {number(estimate['high'])}", True
+        return number(estimate["value"]), ""
+    half_width = (estimate["high"] - estimate["low"]) / 2
+    return show((estimate["value"], half_width)), "holds" if estimate["low"] <= real <= estimate["high"] else "missed"
 
 
 def cost(truth_path, labelled_paths):
@@ -176,13 +178,11 @@ def cost(truth_path, labelled_paths):
             else:
                 found = next((app["energy_j"] for app in one["apps"] if f"{app['app']}/{app['state']}" == name),
                              {"value": None, "low": None, "high": None})
-            value, span, known = interval(found)
-            mark = ("holds" if found["low"] <= real <= found["high"] else "missed") if known else ""
-            row += [value, span, mark]
+            row += held(found, real)
         rows.append(row)
-    head = ["energy in J", "really"]
+    head = ["energy in J, 95 of 100 within", "really"]
     for label in labels:
-        head += [f"by {label}", "95 % interval", ""]
+        head += [f"by {label}", ""]
     table(head, rows)
 
 
@@ -243,18 +243,16 @@ def predicted(answer_path, truth_path):
     for words, unit, estimate, happened in (
             ("the whole device", "% of battery", answer["device_percent"], real),
             (f"{answer['app']} alone", "J", answer["energy_j"], app)):
-        value, span, known = interval(estimate)
-        mark = ("holds" if estimate["low"] <= happened <= estimate["high"] else "missed") if known else ""
-        rows.append([words, unit, value, span, number(happened), mark])
-    table([f"{answer['app']} for {answer['minutes']:g} minutes", "", "predicted", "90 % interval", "really", ""], rows, left=2)
+        rows.append([words, unit, *held(estimate, happened), number(happened)])
+    table(["90 of 100 within", "", "predicted", "", "really"], rows, left=2)
 
 
 def budgeted(answer_path, truth_path):
     answer, truth = load(answer_path), load(truth_path)
     end = truth["percent_end"]
     sure, likely = (math.floor(answer["minutes"][key]) for key in ("low", "value"))
-    print(f"Then it was played for the {sure} minutes that are sure ({likely} are likely), three hours passed, and the call "
-          "was made:")
+    print(f"Then it was played for the {sure} minutes that are sure ({likely} are likely), three hours\n"
+          "passed, and the call was made:")
     print(f"{end:.1f} % of the battery are left." if end > 0.05 else
           "the battery was empty before it ended. That is the one case in twenty.")
 
