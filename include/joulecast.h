@@ -224,7 +224,7 @@ int joulecast_app_of_pid(pid_t pid, char *buf, size_t size);
  * @to_ns:   likewise, or JOULECAST_END
  * @ret:     free it with joulecast_cost_free()
  *
- * Energy is the profile's power model of the usage (README, "The power model"); apps + base + unexplained
+ * Energy is the profile's power model of the usage (joulecast-profile(5), "The power model"); apps + base + unexplained
  * = measured. Suspended time is priced as forecasts do it: by this device's own sleeps, where three or
  * more long ones are recorded.
  *

@@ -32,6 +32,7 @@ static const struct entry entries[] = {
         { "calibrate", "let this device learn its power model, overnight", NULL, "joulecast-calibrate", "calibrate" },
         { "fit", "make a profile from observations again", NULL, "joulecast-fit", "calibrate" },
         { "poll", "watch who uses what (the background service)", NULL, "joulecastd", "poller" },
+        { "focus", "tell that service which app has the screen", NULL, "joulecast-focus", "poller/focus" },
 };
 
 static void print_help(void)

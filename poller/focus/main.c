@@ -17,7 +17,7 @@
 #define PROGRAM "joulecast-focus"
 
 static const char help[] =
-        "Usage: joulecast-focus [OPTION]...\n"
+        "Usage: joulecast focus [OPTION]...\n"
         "\n"
         "Tells joulecastd which app of this graphical session has the screen. One runs in\n"
         "each session; window titles are neither kept nor sent.\n"
@@ -56,7 +56,7 @@ const struct backend_ops *const backends[] = {
 
 static int fail_usage(const char *sentence, const char *what)
 {
-        fprintf(stderr, PROGRAM ": %s%s; see joulecast-focus --help\n", sentence, what);
+        fprintf(stderr, PROGRAM ": %s%s; see joulecast focus --help\n", sentence, what);
         return 2;
 }
 
