@@ -60,25 +60,28 @@ static __always_inline void find_heir(struct process_record *record, struct task
         record->parent_start_ns = parent->group_leader->start_boottime;
 }
 
-SEC("tp_btf/sched_process_free")
-int BPF_PROG(record_exit, struct task_struct *task)
+static __always_inline void tell_exit(struct task_struct *task, __u64 cgroup_id)
 {
-        struct process_record *record;
-        __u64 cgroup_id;
+        struct process_record *record = reserve_record();
 
-        if (task->pid != task->tgid) /* a thread, or the leader that another thread's exec replaced */
-                return 0;
-        cgroup_id = tell_cgroup(task);
-        record = reserve_record();
         if (!record) {
                 __sync_fetch_and_add(&lost_exits.cpu_ns, task->signal->sum_sched_runtime);
-                return 0;
+                return;
         }
         start_record(record, task, RECORD_EXIT);
         record->parent_pid = task->real_parent->tgid;
         record->cgroup_id = cgroup_id;
         find_heir(record, task);
         finish_record(record, task);
+}
+
+/* What is kept by its pid goes with it, told or not: the next one of that pid begins at 0. */
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(record_exit, struct task_struct *task)
+{
+        if (task->pid != task->tgid) /* a thread, or the leader that another thread's exec replaced */
+                return 0;
+        tell_exit(task, tell_cgroup(task));
         if (with_cpu)
                 forget_exited(task);
         if (with_net && by_packets)

@@ -604,12 +604,88 @@ static void test_pause(bool wifi)
         look(); /* nobody takes it, so that the next lists all */
 }
 
+#define MORE_THAN_THE_RING_HOLDS 4000
+
+/* Its pid is another's next. */
+static pid_t fork_as(pid_t pid)
+{
+        FILE *file = fopen("/proc/sys/kernel/ns_last_pid", "w");
+
+        if (!file)
+                return -1;
+        fprintf(file, "%d", (int)pid - 1);
+        return fclose(file) == 0 ? fork() : -1;
+}
+
+static void send_datagram(size_t bytes)
+{
+        static char block[1000];
+        int fd = connect_to(THERE, 7003, SOCK_DGRAM);
+
+        (void)!send(fd, block, bytes, 0);
+        usleep(50 * 1000);
+}
+
+/* -1: another took the pid before. */
+static pid_t start_as(pid_t pid)
+{
+        pid_t child = fork_as(pid);
+
+        if (child == 0) {
+                if (getpid() == pid)
+                        send_datagram(7);
+                raise(SIGSTOP);
+                _exit(0);
+        }
+        if (child < 0)
+                return -1;
+        waitpid(child, NULL, WUNTRACED);
+        if (child == pid)
+                return pid;
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        return -1;
+}
+
+/* There was no room to tell of its end: what it moved is nobody's, and not the next one's with its pid. */
+static void test_lost(bool wifi)
+{
+        pid_t first, next = -1;
+
+        look();
+        for (int i = 0; i < MORE_THAN_THE_RING_HOLDS; i++) {
+                first = fork();
+                if (first == 0)
+                        _exit(0);
+                waitpid(first, NULL, 0);
+        }
+        usleep(300 * 1000); /* ends are told when the kernel gets to it */
+        first = fork();
+        if (first == 0) {
+                send_datagram(900);
+                _exit(0);
+        }
+        waitpid(first, NULL, 0);
+        usleep(300 * 1000);
+        for (int i = 0; i < 100 && next != first; i++)
+                next = start_as(first);
+        look();
+        look();
+        check_int(next, first);
+        check(source->lost > 0);
+        check_int(sent_by(first, wifi), 7);
+        kill(next, SIGKILL);
+        waitpid(next, NULL, 0);
+}
+
 static void test_all(const char *collector, bool wifi)
 {
         check(open_all(collector, wifi ? "wire0" : NULL));
         for (size_t i = 0; i < ARRAY_SIZE(works); i++)
                 test_work(&works[i], wifi);
         test_pause(wifi);
+        if (way == NET_BY_PACKETS)
+                test_lost(wifi);
         close_all();
 }
 
