@@ -12,15 +12,24 @@
 
 static int open_socket(int type)
 {
-        int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
 
         return fd < 0 ? -errno : fd;
+}
+
+static int set_path(const char *path, struct sockaddr_un *ret)
+{
+        if (strlen(path) >= sizeof(ret->sun_path))
+                return -ENAMETOOLONG;
+        *ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+        strcpy(ret->sun_path, path);
+        return 0;
 }
 
 /* The living may be too busy to be reached (EAGAIN); only the dead refuse. */
 static int remove_dead(const struct sockaddr_un *address, int type)
 {
-        _cleanup_close_ int fd = open_socket(type);
+        _cleanup_close_ int fd = open_socket(type | SOCK_NONBLOCK);
         struct stat info;
 
         if (lstat(address->sun_path, &info) < 0)
@@ -36,14 +45,13 @@ static int remove_dead(const struct sockaddr_un *address, int type)
 
 int local_socket_listen(const char *path, int type, int backlog)
 {
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        struct sockaddr_un address;
         _cleanup_close_ int fd = -1;
         mode_t mask;
-        int err;
+        int err = set_path(path, &address);
 
-        if (strlen(path) >= sizeof(address.sun_path))
-                return -ENAMETOOLONG;
-        strcpy(address.sun_path, path);
+        if (err < 0)
+                return err;
         mask = umask(022); /* a folder that users can look into */
         err = util_make_parent(path, 0755);
         umask(mask);
@@ -51,7 +59,7 @@ int local_socket_listen(const char *path, int type, int backlog)
                 err = remove_dead(&address, type);
         if (err < 0)
                 return err;
-        fd = open_socket(type);
+        fd = open_socket(type | SOCK_NONBLOCK);
         if (fd < 0)
                 return fd;
         if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
@@ -61,5 +69,23 @@ int local_socket_listen(const char *path, int type, int backlog)
                 unlink(path);
                 return err;
         }
+        return take_fd(&fd);
+}
+
+int local_socket_connect(const char *path, int type, const struct timeval *patience)
+{
+        struct sockaddr_un address;
+        _cleanup_close_ int fd = -1;
+        int err = set_path(path, &address);
+
+        if (err < 0)
+                return err;
+        fd = open_socket(patience ? type : type | SOCK_NONBLOCK);
+        if (fd < 0)
+                return fd;
+        if (patience && setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, patience, sizeof(*patience)) < 0)
+                return -errno;
+        if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+                return patience && errno == EAGAIN ? -ETIMEDOUT : -errno;
         return take_fd(&fd);
 }

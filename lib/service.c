@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 
+#include "local-socket.h"
 #include "util.h"
 
 /* It answers between two polls, one after the other; a month of polls takes it a second. */
@@ -60,20 +60,12 @@ int service_fingerprint(const struct profile *profile, char fingerprint[SERVICE_
 static int connect_to(const char *path, int *ret)
 {
         const struct timeval patience = { .tv_sec = PATIENCE_S };
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
-        _cleanup_close_ int fd = -1;
+        int fd = local_socket_connect(path, SOCK_STREAM, &patience);
 
-        if (strlen(path) >= sizeof(address.sun_path))
-                return -ENAMETOOLONG;
-        strcpy(address.sun_path, path);
-        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
         if (fd < 0)
-                return -errno;
+                return fd;
         setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-        if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-                return -errno;
-        *ret = take_fd(&fd);
+        *ret = fd;
         return 0;
 }
 

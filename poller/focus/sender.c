@@ -6,29 +6,15 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include "app-private.h"
+#include "local-socket.h"
 #include "util.h"
 
 void sender_close(struct sender *sender)
 {
         closep(&sender->fd);
         sender->fd = -1;
-}
-
-static int connect_to(const char *path)
-{
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
-        _cleanup_close_ int fd = -1;
-
-        if (strlen(path) >= sizeof(address.sun_path))
-                return -ENAMETOOLONG;
-        strcpy(address.sun_path, path);
-        fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-                return -errno;
-        return take_fd(&fd);
 }
 
 bool sender_connect(struct sender *sender, uint64_t now_ns)
@@ -41,7 +27,7 @@ bool sender_connect(struct sender *sender, uint64_t now_ns)
                 return false;
         if (!path && focus_link_path(&usual) == 0)
                 path = usual;
-        fd = path ? connect_to(path) : -ENOENT;
+        fd = path ? local_socket_connect(path, SOCK_SEQPACKET, NULL) : -ENOENT;
         if (fd < 0) {
                 backoff_failed(&sender->backoff, now_ns);
                 if (!sender->refused)

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 
+#include "local-socket.h"
 #include "util.h"
 
 /* A compositor that hangs accepts nobody, and a full queue would hold us as long. */
@@ -16,18 +16,11 @@ static const struct timeval patience = { .tv_usec = 500000 };
 
 int stream_connect(struct stream *stream, const char *path)
 {
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
-        _cleanup_close_ int fd = -1;
+        int fd = local_socket_connect(path, SOCK_STREAM, &patience);
 
-        if (strlen(path) >= sizeof(address.sun_path))
-                return -ENAMETOOLONG;
-        strcpy(address.sun_path, path);
-        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0)
-                return -errno;
-        if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-                return errno == EAGAIN ? -ETIMEDOUT : -errno;
-        *stream = (struct stream){ .fd = take_fd(&fd) };
+        if (fd < 0)
+                return fd;
+        *stream = (struct stream){ .fd = fd };
         return 0;
 }
 
