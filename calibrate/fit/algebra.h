@@ -43,7 +43,8 @@ int algebra_invert(const gsl_matrix *matrix, gsl_matrix *inverse);
  * @nonneg:   which coefficients may not be negative
  * @value:    the answer; where it comes in with positive numbers, these start out free (a warm start)
  *
- * Lawson and Hanson's active set on the normal equations, each solved by Cholesky.
+ * Lawson and Hanson's active set (Solving Least Squares Problems, 1974, chapter 23) on the normal equations,
+ * each solved by Cholesky.
  *
  * Return: 0; -EDOM: a set of columns is singular; -ELOOP: no end was found; -ENOMEM.
  */

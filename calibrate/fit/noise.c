@@ -4,17 +4,22 @@
 
 #include <math.h>
 
-/* Variance of the mean of an exponentially correlated process over @seconds, of 1. */
+/*
+ * Variance of the mean over @seconds of a process whose correlation falls as exp(-t / tau), of 1: Taylor,
+ * Diffusion by Continuous Movements, 1921.
+ */
 static double mean_variance(double seconds, double tau_s)
 {
         double r = seconds / tau_s;
 
         if (r < 1e-3)
-                return 1 - r / 3;
+                return 1 - r / 3; /* its series: the difference below would be rounding */
         return 2 / r * (1 + expm1(-r) / r);
 }
 
-/* Covariance of the means over two spans, @gap seconds apart, of 1. */
+/*
+ * Covariance of the means over two spans, @gap_s apart, of 1: the same integral over the one and the other.
+ */
 static double mean_covariance(double a_s, double b_s, double gap_s, double tau_s)
 {
         return exp(-gap_s / tau_s) * expm1(-a_s / tau_s) * expm1(-b_s / tau_s) * tau_s * tau_s / (a_s * b_s);

@@ -72,8 +72,9 @@ static void ask(const struct portfolio *portfolio, const gsl_matrix *rows, size_
 }
 
 /*
- * Covariance of the coefficients as if the level's curve were known: what it does to all coefficients alike,
- * more rows hardly improve. That part is in the profile's errors, not in when to stop.
+ * Covariance of the coefficients as if the level's curve were known, C_bb - C_ba C_aa^-1 C_ab: what it does
+ * to all coefficients alike, more rows hardly improve. That part is in the profile's errors, not in when to
+ * stop.
  */
 static int given_level(const struct regression *fit, gsl_matrix **ret)
 {
@@ -182,6 +183,10 @@ static int sensitivity(const struct portfolio *portfolio, const struct regressio
         return 0;
 }
 
+/*
+ * What a row x would be worth: with noise s^2 it lowers each v'Cv by (v'Cx)^2 / (s^2 + x'Cx) (Sherman and
+ * Morrison 1950), here of all rows v of the portfolio, over what its time and charge cost.
+ */
 static double gain(const gsl_matrix *vc, const struct regression *fit, const double *x,
                    const struct step *step, gsl_vector *a, gsl_vector *work, gsl_vector *effect)
 {

@@ -10,7 +10,7 @@
 #include "util.h"
 
 /*
- * Mean voltage of a lithium-ion cell over its whole charge, V:
+ * Mean voltage of a lithium-ion cell over its whole charge, V, where the generic line of rows.c is at 50 %:
  * what turns uAh into mWh when nothing else does.
  */
 #define GENERIC_MEAN_V 3.88

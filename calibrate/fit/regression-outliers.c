@@ -29,7 +29,7 @@ static double deletion_variance(const struct work *work, size_t a)
  */
 #define REDUNDANT 0.1
 
-/* Median of the square of a standard normal variable. */
+/* Median of the square of a standard normal variable: of chi square with one degree of freedom. */
 #define MEDIAN_SQUARE 0.4549
 
 /*
@@ -55,8 +55,8 @@ static double usual_scale(const struct work *work, double *scratch)
 
 /*
  * A row that stands further off than @outlier gets the variance that brings it there. That is one more power
- * than Huber's weights: a level that jumps is not a little wrong, and must not pull at all. The worst come
- * first, since a bad row makes its good neighbours look bad.
+ * than Huber's weights (1964): a level that jumps is not a little wrong, and must not pull at all. The worst
+ * come first, since a bad row makes its good neighbours look bad.
  */
 void weigh(struct work *work)
 {

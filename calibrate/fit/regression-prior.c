@@ -54,7 +54,7 @@ static void prior_smooth(gsl_matrix *prior, const struct device_policy *policy, 
 
 /*
  * How much those of this policy bend, of what the last fit says: its bends, and how many of them the rows
- * decided, not the prior with standard deviation @last (MacKay's rule for the scale of a prior). A policy
+ * decided, not the prior with standard deviation @last (MacKay, Bayesian Interpolation, 1992). A policy
  * that boosts bends more than most, and what is measured must not lose to what is believed. @usual and what
  * is returned are in mW.
  */
@@ -148,7 +148,7 @@ void prior_make(struct work *work, bool first_time)
 
 /*
  * How large this gauge's waves are: what is seen of them,
- * and what may still hide (expectation and maximisation).
+ * and what may still hide (expectation and maximisation: Dempster, Laird and Rubin 1977).
  */
 void learn_level(struct work *work)
 {

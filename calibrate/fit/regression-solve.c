@@ -114,7 +114,10 @@ int solve(struct work *work)
         return algebra_nnls(work->gram, work->moment, work->nonneg, work->fit->value);
 }
 
-/* Trace of the hat matrix: how many parameters the rows, not the prior, had to feed. */
+/*
+ * How many parameters the rows, not the prior, had to feed: the trace of the hat matrix (Hastie and
+ * Tibshirani, Generalized Additive Models, 1990), inverse (gram - prior).
+ */
 double effective_parameters(const struct work *work)
 {
         double trace = 0;
@@ -133,8 +136,10 @@ double effective_parameters(const struct work *work)
 }
 
 /*
- * Each row against what all others say: deletion_i = (R y)_i / sqrt(R_ii) with R = C^-1 - C^-1 X (X'C^-1 X +
- * prior)^-1 X'C^-1. A row on which a coefficient hangs alone has R_ii near 0 and is never an outlier.
+ * Each row against what all others say: (R y)_i / R_ii, whose variance is 1 / R_ii, with
+ * R = C^-1 - C^-1 X (X'C^-1 X + prior)^-1 X'C^-1 (Cook and Weisberg, Residuals and Influence in Regression,
+ * 1982; Martin 1992 for rows that hang together). deletion[] is in mW here; weigh() divides it by what is
+ * expected. A row on which a coefficient hangs alone has R_ii near 0 and is never an outlier.
  */
 double judge(struct work *work)
 {

@@ -202,6 +202,12 @@ static double distance(const gsl_vector *a, const gsl_vector *b, size_t n)
         return size > 0 ? most / size : most;
 }
 
+/*
+ * What is known of the coefficients says how noisy the rows are, how smooth the curves, which rows are
+ * outliers, and that again says more of the coefficients; until they stand. The scale of the noise is that of
+ * a scaled inverse chi square (Gelman and others, Bayesian Data Analysis), in which our belief counts as
+ * prior_dof rows.
+ */
 static int iterate(struct work *work)
 {
         struct regression *fit = work->fit;

@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * The estimator: non-negative generalised least squares of the rows on the
- * columns, with a prior that lets neighbouring operating points resemble each
- * other, and less weight for rows that the others contradict.
+ * The estimator: non-negative generalised least squares (Aitken 1935; Lawson and Hanson 1974) of the rows on
+ * the columns, with a prior that lets neighbouring operating points resemble each other, and less weight for
+ * rows that the others contradict. What is not of a book was found on virtual devices, and says so.
  */
 
 #include "algebra.h"
