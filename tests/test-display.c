@@ -196,6 +196,11 @@ static void test_somebody_else(void)
         check_int(look_again(&desk), 0);
         check(strstr(desk.said, "from 178 to 90") != NULL);
         check_seen(&desk, true, 178);
+        put(&desk, PANEL "/brightness", "91\n"); /* one that goes on and on is told of once */
+        desk.said[0] = '\0';
+        check_int(look_again(&desk), 0);
+        check_text(desk.said, "");
+        check_seen(&desk, true, 178);
         check_int(light(&desk, false, 0), 0);
         put(&desk, PANEL "/brightness", "90\n"); /* dark: it is nobody's business */
         desk.said[0] = '\0';

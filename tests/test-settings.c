@@ -139,6 +139,32 @@ static void test_there_and_back(void)
         machine_remove(&machine);
 }
 
+/* A program that fights for a setting must not make the journal's disk work each time. */
+static void test_again(void)
+{
+        struct stat first, second;
+        char text[1024];
+        struct machine machine;
+        struct settings *settings;
+
+        machine_make(&machine);
+        settings = take(&machine);
+        check_int(settings_write(settings, BRIGHTNESS, "10"), 0);
+        check_int(stat(machine.journal, &first), 0);
+        set(&machine, BRIGHTNESS, "77");
+        check_int(settings_write(settings, BRIGHTNESS, "10"), 0);
+        check_int(stat(machine.journal, &second), 0);
+        check_int(second.st_mtim.tv_nsec, first.st_mtim.tv_nsec);
+        check_text(get(&machine, BRIGHTNESS), "10");
+        check_int(settings_write(settings, BRIGHTNESS, "11"), 0);
+        check(util_read_at(AT_FDCWD, machine.journal, text, sizeof(text)) > 0);
+        check(strstr(text, "written = 11\n") != NULL);
+        settings_close(settings);
+        check_int(restore(&machine, 0).restored, 1);
+        check_text(get(&machine, BRIGHTNESS), "200");
+        machine_remove(&machine);
+}
+
 static void test_refused(void)
 {
         static const char *const names[] = {
@@ -605,6 +631,7 @@ static void test_unreadable(void)
 int main(void)
 {
         test_there_and_back();
+        test_again();
         test_refused();
         test_rounding("599999", true);
         test_rounding("600000", true);

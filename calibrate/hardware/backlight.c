@@ -118,8 +118,11 @@ int backlight_check(struct backlight *backlight)
         }
         if (now == held)
                 return 0;
-        log_warning(backlight->log, "somebody changed the brightness from %u to %u; it is held at %u again",
-                    held, now, held);
+        if (!backlight->told)
+                log_warning(backlight->log,
+                            "somebody changed the brightness from %u to %u; it is held at %u again", held, now,
+                            held);
+        backlight->told = true;
         return backlight_hold(backlight, held);
 }
 

@@ -19,6 +19,7 @@ struct backlight {
         struct settings *settings;
         uint32_t held;              /* what the driver made of what was asked; BRIGHTNESS_UNKNOWN: none */
         bool off;
+        bool told;                  /* that somebody else sets it, too */
 };
 
 void backlight_init(struct backlight *backlight, int root_fd, const struct display_state *state,

@@ -216,6 +216,13 @@ static void mark_pending(struct settings *settings, struct journal_entry *entry,
         snprintf(entry->written, sizeof(entry->written), "%s", value);
 }
 
+/* The same write once more, which moves nothing else: what the journal says of it stays true. */
+static bool is_known(const struct journal_entry *entry, const char *value)
+{
+        return entry->state == JOURNAL_OURS && strcmp(entry->written, value) == 0 &&
+               !attribute_find(entry->name)->affects[0];
+}
+
 int settings_before(struct settings *settings, const char *name, const char *value)
 {
         struct journal_entry *entry = journal_find(&settings->journal, name);
@@ -224,6 +231,8 @@ int settings_before(struct settings *settings, const char *name, const char *val
                 return -EPERM;
         if (!attribute_writable(attribute_find(name), value) && strcmp(value, entry->original))
                 return -ERANGE;
+        if (is_known(entry, value))
+                return 0;
         mark_pending(settings, entry, value);
         return settings->all_pending ? 0 : flush(settings, false);
 }
