@@ -18,6 +18,7 @@
 #include "machine.h"
 #include "paths.h"
 #include "poller.h"
+#include "rights.h"
 #include "session.h"
 #include "units.h"
 #include "util.h"
@@ -282,6 +283,7 @@ static int run(const struct options *options, const struct config *config)
 
         if (err)
                 return err;
+        rights_give_up();
         err = add_session(options, &poller.sources);
         if (!err)
                 err = open_database(options, &poller, &path);
