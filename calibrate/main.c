@@ -131,6 +131,14 @@ static int schedule(struct calibration *calibration, const struct dry_run *dry_r
         return err;
 }
 
+static int flush_answer(const struct calibration *calibration)
+{
+        if (util_flush_stdout())
+                return 0;
+        log_error(&calibration->log, "the answer could not be written");
+        return -EIO;
+}
+
 static int calibrate(struct calibration *calibration)
 {
         struct night *night = &calibration->night;
@@ -163,7 +171,7 @@ static int calibrate(struct calibration *calibration)
         if (calibration->options.dry_run) {
                 kept_log_release(&calibration->kept, &calibration->log);
                 dry_run_print(&dry_run);
-                return 0;
+                return flush_answer(calibration);
         }
         err = calibration_refuse_machine(calibration);
         if (!err)
@@ -208,10 +216,12 @@ int main(int argc, char **argv)
 {
         static char name[] = "joulecast-calibrate";
         struct calibration calibration = { .stop = &stop, .log = { .handler = log_to_stderr, .data = name } };
-        int err = options_parse(argc, argv, &calibration.log, &calibration.options);
+        int err;
 
+        util_hold_standard_fds();
+        err = options_parse(argc, argv, &calibration.log, &calibration.options);
         if (err)
-                return err > 0 ? 0 : 2;
+                return err < 0 ? 2 : flush_answer(&calibration) ? 1 : 0;
         calibration.arguments = argv + 1;
         if (calibration.options.schedule)
                 memmove(argv + calibration.options.schedule_at, argv + calibration.options.schedule_end,

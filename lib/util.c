@@ -186,6 +186,18 @@ char *util_print_double(double value, char *buf, size_t size)
         return buf;
 }
 
+void util_hold_standard_fds(void)
+{
+        for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+                if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+                        return; /* without /dev/null there is nothing to hold them by */
+}
+
+bool util_flush_stdout(void)
+{
+        return !ferror(stdout) && (fflush(stdout) == 0 || errno == EPIPE);
+}
+
 int util_make_parent(const char *path, unsigned mode)
 {
         _cleanup_free_ char *copy = strdup(path);

@@ -121,6 +121,15 @@ bool util_has_entry(int dir_fd, const char *path, const char *prefix);
 
 uint64_t util_boottime_ns(void); /* CLOCK_BOOTTIME */
 
+/*
+ * For a main(): keeps the descriptors of stdin, stdout and stderr from being given to a file that is opened
+ * later, where whoever started us closed one. What is printed then fails; it would be in that file otherwise.
+ */
+void util_hold_standard_fds(void);
+
+/* Did all that was printed arrive? Whoever reads us may go, though. */
+bool util_flush_stdout(void);
+
 /* Whole-string numbers in the C locale, blanks at either end allowed. 0; -EINVAL; -ERANGE. */
 int util_parse_u64(const char *text, uint64_t *ret);
 int util_parse_i64(const char *text, int64_t *ret);

@@ -271,6 +271,14 @@ static void print_summary(const struct poller *poller, const char *path)
                poller->polls == 1 ? "" : "s", (double)poller->elapsed_ns / 1e9, poller->n_processes, path);
 }
 
+static int flush_answer(void)
+{
+        if (util_flush_stdout())
+                return 0;
+        log_error(&program_log, "the answer could not be written");
+        return -EIO;
+}
+
 static int run(const struct options *options, const struct config *config)
 {
         _cleanup_(poller_close) struct poller poller = { .retention = config_retention(config),
@@ -299,6 +307,8 @@ static int run(const struct options *options, const struct config *config)
         err = poller_run(&poller, interval_s, options->count);
         if (!err && options->count > 0)
                 print_summary(&poller, path);
+        if (!err)
+                err = flush_answer();
         return err ? err : poller.failed;
 }
 
@@ -306,10 +316,12 @@ int main(int argc, char **argv)
 {
         _cleanup_(config_clear) struct config config = { 0 };
         struct options options = { 0 };
-        int err = parse_options(argc, argv, &options);
+        int err;
 
+        util_hold_standard_fds();
+        err = parse_options(argc, argv, &options);
         if (err)
-                return err > 0 ? CODE_OK : CODE_USAGE;
+                return err < 0 ? CODE_USAGE : flush_answer() ? CODE_FAILED : CODE_OK;
         err = load_config(&options, &config);
         if (err)
                 return CODE_FAILED;

@@ -85,10 +85,10 @@ static int run_program(const struct entry *entry, char **argv)
         return CODE_FAILED;
 }
 
-/* An answer that did not arrive is no success. Who reads us may go, though. */
+/* An answer that did not arrive is no success. */
 static int finish(int code)
 {
-        if (code != CODE_OK || (!ferror(stdout) && (fflush(stdout) == 0 || errno == EPIPE)))
+        if (code != CODE_OK || util_flush_stdout())
                 return code;
         log_error(&program_log, "the answer could not be written");
         return CODE_FAILED;
@@ -98,6 +98,7 @@ int main(int argc, char **argv)
 {
         char word[64];
 
+        util_hold_standard_fds();
         setlocale(LC_CTYPE, "C.UTF-8"); /* numbers stay in the C locale */
         if (argc < 2) {
                 log_error(&program_log, "which command? (joulecast --help lists them)");
@@ -105,11 +106,11 @@ int main(int argc, char **argv)
         }
         if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
                 print_help();
-                return CODE_OK;
+                return finish(CODE_OK);
         }
         if (strcmp(argv[1], "--version") == 0) {
                 puts("joulecast " JOULECAST_VERSION);
-                return CODE_OK;
+                return finish(CODE_OK);
         }
         for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
                 if (strcmp(argv[1], entries[i].name) != 0)

@@ -441,7 +441,8 @@ int trace_main(int argc, char **argv)
         if (!err) {
                 err = trace(&tracer);
                 if (err)
-                        log_error(&program_log, "tracing stopped: %s", strerror(-err));
+                        log_error(&program_log, "%s: %s", ferror(stdout) ? "the answer could not be written"
+                                                                         : "tracing stopped", strerror(-err));
         }
         return err ? CODE_FAILED : CODE_OK;
 }

@@ -228,6 +228,14 @@ static int set_created(struct profile *profile)
         return 0;
 }
 
+static int flush_answer(void)
+{
+        if (util_flush_stdout())
+                return 0;
+        log_error(&program_log, "the answer could not be written");
+        return -EIO;
+}
+
 static int finish(const struct options *options, struct outcome *outcome)
 {
         int err = 0;
@@ -244,6 +252,8 @@ static int finish(const struct options *options, struct outcome *outcome)
                 err = answer(outcome_to_json(outcome, options->profile));
         else if (!err)
                 outcome_print(outcome, options->profile, stdout);
+        if (!err || err == -EIO)
+                err = flush_answer();
         outcome_clear(outcome);
         return err ? EXIT_FAILURE : EXIT_SUCCESS;
 }
@@ -380,10 +390,12 @@ static int read_environment(void)
 int main(int argc, char **argv)
 {
         struct options options = { .energy_full_mwh = NAN };
-        int err = parse_options(argc, argv, &options);
+        int err;
 
+        util_hold_standard_fds();
+        err = parse_options(argc, argv, &options);
         if (err > 0)
-                return EXIT_SUCCESS;
+                return flush_answer() ? EXIT_FAILURE : EXIT_SUCCESS;
         if (err < 0 || read_environment() < 0)
                 return EXIT_USAGE;
         gsl_set_error_handler_off();

@@ -144,6 +144,7 @@ int main(int argc, char **argv)
         };
         int option;
 
+        util_hold_standard_fds();
         opterr = 0;
         while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
                 switch (option) {
