@@ -299,7 +299,8 @@ static void print_overhead(const struct overhead *overhead)
         print_known("battery", overhead->percent_per_day, "% a day");
         print_known("not told", overhead->lost, "ends of processes, for which the kernel had no room");
         if (overhead->n_running > 1)
-                print_note("Several are running; of those this is the one that answers questions, or else the first.");
+                print_note("Several are running; of those this is the one that answers questions, or else the "
+                           "first.");
         if (overhead->running_s < START_FADES_S)
                 print_note("Its start is in there, which costs as much as an hour of polls: for what a day costs, "
                            "look again later.");
