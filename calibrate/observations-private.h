@@ -11,6 +11,7 @@
 struct observations {
         sqlite3 *db;
         int lock_fd; /* of the database file; two nights into one file would mix. -1 while only reading */
+        bool writes; /* it is a database of ours, and may be changed */
         const struct log *log;
         char *path;
 };

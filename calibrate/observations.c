@@ -195,8 +195,27 @@ int observations_open(const char *path, bool write, const struct log *log, struc
                 observations_close(observations);
                 return err;
         }
+        observations->writes = write;
         *ret = observations;
         return 0;
+}
+
+/*
+ * All of it into the one file that people copy. SQLite does so by itself only where nobody else has the
+ * file open at that moment, and says nothing where it did not. Whoever reads it holds up neither this nor us.
+ */
+static void make_whole(struct observations *observations)
+{
+        int n_log = 0, n_done = 0;
+        int code = sqlite3_wal_checkpoint_v2(observations->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &n_log,
+                                             &n_done);
+
+        if (code != SQLITE_OK)
+                log_warning(observations->log, "%s: a part of it stays in %s-wal: %s", observations->path,
+                            observations->path, sqlite3_errmsg(observations->db));
+        else if (n_done < n_log)
+                log_warning(observations->log, "%s: a part of it stays in %s-wal, for another program is reading it",
+                            observations->path, observations->path);
 }
 
 /*
@@ -207,7 +226,11 @@ void observations_close(struct observations *observations)
 {
         if (!observations)
                 return;
-        sqlite3_close(observations->db);
+        if (observations->writes)
+                make_whole(observations);
+        if (sqlite3_close(observations->db) != SQLITE_OK)
+                log_warning(observations->log, "%s: cannot be closed: %s", observations->path,
+                            sqlite3_errmsg(observations->db));
         if (observations->lock_fd >= 0)
                 close(observations->lock_fd);
         free(observations->path);

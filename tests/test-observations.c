@@ -190,6 +190,53 @@ static void refuses(void)
         check_int(observations_open(path, false, NULL, &observations), -EINVAL);
 }
 
+static void run_sql(sqlite3 *db, const char *sql)
+{
+        check_int(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+}
+
+/* Writes one, while somebody else has it open for @sql. */
+static void write_beside(const char *sql)
+{
+        struct observations *observations = NULL;
+        struct observation_run run = { .device = "a", .method = "percent", .description = (char *)"{}" };
+        sqlite3 *reader;
+
+        check_int(observations_open(path, true, NULL, &observations), 0);
+        check_int(observations_start(observations, &run), 0);
+        check_int(sqlite3_open_v2(path, &reader, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+        run_sql(reader, "SELECT * FROM run");
+        check_int(observations_finish(observations, run.id), 0);
+        run_sql(reader, sql);
+        observations_close(observations);
+        sqlite3_close(reader);
+}
+
+/* The one file is copied, and what lies beside it is not. */
+static void is_one_file_at_the_end(void)
+{
+        static const char *const readers[] = { "SELECT 1", "SELECT * FROM run", "BEGIN; SELECT * FROM run" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(readers); i++) {
+                struct observation_run *runs = NULL;
+                struct observations *observations = NULL;
+                char copy[160], command[600];
+                size_t n = 0;
+
+                write_beside(readers[i]);
+                snprintf(copy, sizeof(copy), "%s/copy.db", folder);
+                snprintf(command, sizeof(command), "cp '%s' '%s'", path, copy);
+                check_int(system(command), 0);
+                check_int(observations_open(copy, false, NULL, &observations), 0);
+                check_int(observations_runs(observations, &runs, &n), 0);
+                check(n == i + 1 && runs[i].finished);
+                observations_free_runs(runs, n);
+                observations_close(observations);
+                snprintf(command, sizeof(command), "rm -f '%s' '%s-wal' '%s-shm'", copy, copy, copy);
+                check_int(system(command), 0);
+        }
+}
+
 static void remove_files(void)
 {
         static const char *const names[] = { "", "-wal", "-shm" };
@@ -210,6 +257,8 @@ int main(void)
         database_round_trip();
         remove_files();
         refuses();
+        remove_files();
+        is_one_file_at_the_end();
         remove_files();
         check_int(rmdir(folder), 0);
         return check_result();
