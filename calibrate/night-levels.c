@@ -16,10 +16,6 @@
 #define TICKS_MIN_S 60.0
 #define TICKS_MIN_STEPS 2
 
-/* Plugged in in the middle: how long to wait for the plug to be pulled. */
-#define PLUGGED_WAIT_S 7200.0
-#define PLUGGED_POLL_S 10.0
-
 /* A night of so many observations is caught in something. */
 #define OBSERVATIONS_MAX 1000
 
@@ -52,44 +48,14 @@ static double expected_s(const struct night *night, size_t mode)
         return joules / night->plan.modes[mode].guess_w / 2; /* a guess must not end a night: half of it */
 }
 
-/* With --force-discharge it stays plugged in, and discharges as soon as a mode is held. */
-static bool waits_for_plug(const struct night *night)
-{
-        enum battery_status status = night->runner.look.status;
-
-        return !night->description.force_discharge &&
-               (status == BATTERY_CHARGING || status == BATTERY_FULL || status == BATTERY_NOT_CHARGING);
-}
-
-static int wait_unplugged(struct night *night)
-{
-        double waited_s = 0;
-
-        while (waits_for_plug(night)) {
-                int err = runner_wait(&night->runner, PLUGGED_POLL_S, PLUGGED_POLL_S);
-
-                if (err)
-                        return err;
-                waited_s += PLUGGED_POLL_S;
-                if (waited_s > PLUGGED_WAIT_S)
-                        return -ETIMEDOUT;
-        }
-        return 0;
-}
-
 static int burn_once(struct night *night)
 {
         struct observation observation = { 0 };
-        int err = wait_unplugged(night);
+        int err;
 
-        if (err == -ETIMEDOUT) {
-                night->stopped = "the charger stayed plugged in";
+        if (night_limit(night, step_percent(night), 0))
                 return 0;
-        }
-        if (!err && night_limit(night, step_percent(night), 0))
-                return 0;
-        if (!err)
-                err = runner_burn(&night->runner, &night->plan.modes[night->plan.burn].mode, &observation);
+        err = runner_burn(&night->runner, &night->plan.modes[night->plan.burn].mode, &observation);
         if (!err)
                 err = night_store(night, &observation, night->plan.burn);
         observation_clear(&observation);

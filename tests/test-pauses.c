@@ -47,6 +47,19 @@ static void gauge_pauses_while_learning(void)
         end(&test);
 }
 
+/* Plugged in as the night begins: by the time that everything is taken, the start was allowed long ago. */
+static void begins_plugged_in(void)
+{
+        struct test test = { .hardware = { .answer = -EAGAIN, .from_s = 0, .until_s = 100 } };
+
+        run(&test, METHOD_PERCENT);
+        check_int(test.err, 0);
+        check_int(test.hardware.begins, 2);
+        check_int(test.night.n_rejected, 0);
+        check(test.n > 10);
+        end(&test);
+}
+
 /* The steps of the level are lost: the rest of one is burnt, then the same state comes again. */
 static void percent_pauses(void)
 {
@@ -283,6 +296,7 @@ int main(void)
         signal(SIGPIPE, SIG_IGN);
         gauge_pauses();
         gauge_pauses_while_learning();
+        begins_plugged_in();
         percent_pauses();
         pauses_end();
         on_its_charger(METHOD_PERCENT);

@@ -131,7 +131,9 @@ static inline int read_sample(struct hardware *hardware, struct sample *sample)
                 sample->wifi_on = false;
         if (!err && is_between(self, sample->boottime_ns, self->mute_from_s, self->mute_until_s))
                 sample->battery.have &= ~(uint32_t)BATTERY_POWER;
-        if (!err && self->on_charger && !self->mode[0])
+        if (!err && ((self->on_charger && !self->mode[0]) ||
+                     (self->answer == -EAGAIN &&
+                      is_between(self, sample->boottime_ns, self->from_s, self->until_s))))
                 sample->battery.status = BATTERY_CHARGING;
         if (!err && self->charge_coarse)
                 sample->battery.charge_now_uah = sample->battery.charge_full_uah *
