@@ -189,7 +189,8 @@ char *util_print_double(double value, char *buf, size_t size)
 void util_hold_standard_fds(void)
 {
         for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-                if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+                if (fcntl(fd, F_GETFD) < 0 &&
+                    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
                         return; /* without /dev/null there is nothing to hold them by */
 }
 

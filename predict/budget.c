@@ -77,7 +77,7 @@ static void print_headline(const struct joulecast_budget *budget)
         ask_minutes(minutes.value, likely);
         if (minutes.value < 1)
                 printf("%sNothing is left for %s%s%s.\n", bold, app, plain,
-                       joulecast_budget_reserved_percent(budget) > 0 ? ": what is to come later takes it all" : "");
+                       joulecast_budget_reserved_percent(budget) > 0 ? ": what is set aside takes it all" : "");
         else if (isnan(minutes.low))
                 printf("%s can run for %s%s%s; how sure that is, this profile does not know.\n", app, bold,
                        likely, plain);
@@ -166,7 +166,8 @@ int budget_main(int argc, char **argv)
         const struct option_row rows[] = {
                 { "app", "A", "the app that is to run: its id or its name", .text = &question.app },
                 { "reserve", "B=10m", "leave so much of another app; may be said again",
-                  .wants = "APP=TIME like phone=10m, 16 times at most", .parse = take_reserve, .data = &question },
+                  .wants = "APP=TIME like phone=10m, 16 times at most",
+                  .parse = take_reserve, .data = &question },
                 { "standby", "3h", "leave so much time with the screen off", .wants = MINUTES_WANTED,
                   .parse = take_minutes, .data = &question.standby_minutes },
                 { "keep", "PERCENT", "leave so much charge at the end", .wants = PERCENT_WANTED,

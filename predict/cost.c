@@ -60,7 +60,8 @@ static int tell_nothing_then(struct joulecast_usage *usage)
         }
         format_local(from_ns, from, sizeof(from));
         format_local(to_ns, to, sizeof(to));
-        log_error(&program_log, "nothing was recorded in that time; what there is goes from %s to %s", from, to);
+        log_error(&program_log, "nothing was recorded in that time; what there is goes from %s to %s",
+                  from, to);
         return CODE_NO_DATA;
 }
 
@@ -100,7 +101,8 @@ int cost_main(int argc, char **argv)
         const struct option_row rows[] = {
                 { "from", "T", "start: 2026-11-20T08:00 (local, or with Z or +01:00), or -24h before now",
                   .wants = TIME_WANTED, .parse = take_time, .data = &arguments.from_ns },
-                { "to", "T", "end, likewise", .wants = TIME_WANTED, .parse = take_time, .data = &arguments.to_ns },
+                { "to", "T", "end, likewise", .wants = TIME_WANTED, .parse = take_time,
+                  .data = &arguments.to_ns },
                 { "usage", "FILE", "price a usage table (CSV) instead of the database", .text = &arguments.usage },
         };
         const struct command command = {

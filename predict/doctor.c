@@ -208,8 +208,8 @@ static void look_at_files(const struct options *options, const char *shipped, st
         if (access(findings->profile, R_OK) < 0)
                 miss_profile(findings, strerror(errno), shipped);
         if (access(findings->database, R_OK) < 0)
-                findings_miss(findings, "usage", "%.150s: %s; start the service, or run joulecast poll", findings->database,
-                              strerror(errno));
+                findings_miss(findings, "usage", "%.150s: %s; start the service, or run joulecast poll",
+                              findings->database, strerror(errno));
         else
                 look_at_recorded(findings);
 }

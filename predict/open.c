@@ -56,11 +56,12 @@ static int tell_no_profile(const struct options *options)
                 log_error(&program_log, "there is no profile %s, neither such a file nor such a name "
                           "(joulecast profile list shows them)", printable);
         else if (options->device)
-                log_error(&program_log, "there is no profile %s; run joulecast calibrate --device %s", printable,
-                          util_printable(options->device, device, sizeof(device)));
+                log_error(&program_log, "there is no profile %s; run joulecast calibrate --device %s",
+                          printable, util_printable(options->device, device, sizeof(device)));
         else
-                log_error(&program_log, "there is no profile %s; run joulecast calibrate, or joulecast profile use "
-                          "%s", printable, shipped ? shipped : "NAME (joulecast profile list shows them)");
+                log_error(&program_log,
+                          "there is no profile %s; run joulecast calibrate, or joulecast profile use %s",
+                          printable, shipped ? shipped : "NAME (joulecast profile list shows them)");
         return CODE_NO_DATA;
 }
 
@@ -111,8 +112,9 @@ int open_profile(const struct options *options, struct profile **ret)
 
 static void tell_nothing_recorded(const struct options *options, const char *path)
 {
-        char printable[128], remedy[256] = "start the service (systemctl start joulecastd), or run joulecast poll";
+        char printable[128], remedy[256];
 
+        snprintf(remedy, sizeof(remedy), "start the service (systemctl start joulecastd), or run joulecast poll");
         util_printable(path ? path : "database", printable, sizeof(printable));
         if (options->device)
                 snprintf(remedy, sizeof(remedy), "joulecast simulate records there");

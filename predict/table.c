@@ -135,7 +135,7 @@ struct layout {
         size_t total;
 };
 
-static size_t terminal_columns(void)
+size_t terminal_columns(void)
 {
         struct winsize size;
 
@@ -219,8 +219,8 @@ static void print_wrapped(const char *text, size_t indent, size_t width)
         }
 }
 
-/* Between characters, and as wide as it looks. */
-static size_t print_cut(const char *text, size_t width)
+/* Between characters. */
+size_t print_cut(const char *text, size_t width)
 {
         char cut[512];
         size_t length = strlen(text);

@@ -35,6 +35,12 @@ void print_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A sentence under a table, likewise, faint where a person looks. */
 void print_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Prints so many columns of a text at most, with an ellipsis where it is cut; the columns that were. */
+size_t print_cut(const char *text, size_t width);
+
+/* Columns of the terminal that stdout is; 0: it is none. */
+size_t terminal_columns(void);
+
 /* Columns of a terminal that a text takes. */
 size_t text_width(const char *text);
 /* stdout is a terminal, and NO_COLOR is not set. */

@@ -31,6 +31,9 @@
 
 #define SHOWN_FROM_W 0.0005 /* of an app in the table: less prints as 0.000 */
 #define APP_COLUMNS 24
+#define APP_COLUMNS_LEAST 12
+#define COLUMNS_WIDE 99    /* of a table with APP_COLUMNS */
+#define COLUMNS_BUT_APP 64 /* of a narrow one */
 
 struct tracer {
         struct options options;
@@ -38,6 +41,8 @@ struct tracer {
         uint64_t count;
         const char *app;        /* NULL: all */
         const char *collector;
+        bool narrow;            /* the terminal */
+        int app_columns;
 
         struct profile *profile;
         struct sources sources;
@@ -179,59 +184,63 @@ static int print_json(const struct tracer *tracer, const struct cost *cost, doub
         return puts(text) == EOF ? -errno : 0;
 }
 
-static void print_power(double watt)
+/* What is piped has the room that it needs; a terminal of 80 columns has less for names and numbers. */
+static void lay_out(struct tracer *tracer)
+{
+        size_t columns = terminal_columns();
+
+        tracer->narrow = columns > 0 && columns < COLUMNS_WIDE;
+        tracer->app_columns = APP_COLUMNS;
+        if (tracer->narrow)
+                tracer->app_columns = MAX((int)columns - COLUMNS_BUT_APP, APP_COLUMNS_LEAST);
+}
+
+static int power_columns(const struct tracer *tracer, size_t component)
+{
+        return !tracer->narrow ? 9 : component == COMPONENT_DISPLAY ? 8 : 7;
+}
+
+static void print_power(double watt, int columns)
 {
         if (isnan(watt))
-                printf(" %8s", "?");
+                printf("%*s", columns, "?");
         else
-                printf(" %8.3f", watt);
+                printf("%*.*f", columns, fabs(watt) < 99.9995 ? 3 : 2, watt);
 }
 
-static void print_heads(void)
+static void print_heads(const struct tracer *tracer)
 {
-        printf("%-8s  %-24s %-10s %8s", "time", "app", "state", "W");
+        printf("%-8s  %-*s %-10s%*s", "time", tracer->app_columns, "app", "state",
+               power_columns(tracer, COMPONENT_COUNT), "W");
         for (size_t c = 0; c < COMPONENT_BASE; c++)
-                printf(" %8s", component_names[c]);
+                printf("%*s", power_columns(tracer, c), component_names[c]);
         putchar('\n');
 }
 
-/* Cut between characters, and as wide as it looks. */
-static void print_name(const char *app)
+static void print_line(const struct tracer *tracer, const char *time, const char *app, const char *state,
+                       double watt, const double *component_j, double seconds)
 {
         char name[APP_ID_MAX];
-        size_t width;
+        int room = tracer->app_columns;
 
-        util_printable(app, name, sizeof(name));
-        while ((width = text_width(name)) > APP_COLUMNS) {
-                size_t end = strlen(name) - 1;
-
-                while (end > 0 && ((unsigned char)name[end] & 0xc0) == 0x80)
-                        end--;
-                name[end] = '\0';
-        }
-        printf("%s%*s", name, (int)(APP_COLUMNS - width), "");
-}
-
-static void print_line(const char *time, const char *app, const char *state, double watt,
-                       const double *component_j, double seconds)
-{
         printf("%-8s  ", time);
-        print_name(app);
-        printf(" %-10s", state);
-        print_power(watt);
+        room -= (int)print_cut(util_printable(app, name, sizeof(name)), (size_t)room);
+        printf("%*s %-10s", room, "", state);
+        print_power(watt, power_columns(tracer, COMPONENT_COUNT));
         for (size_t c = 0; component_j && c < COMPONENT_BASE; c++)
-                print_power(component_j[c] / seconds);
+                print_power(component_j[c] / seconds, power_columns(tracer, c));
         putchar('\n');
 }
 
-static void print_app(const struct cost_app *app, const char *clock, double seconds)
+static void print_app(const struct tracer *tracer, const struct cost_app *app, const char *clock,
+                      double seconds)
 {
-        print_line(clock, app->app, app->state == STATE_FOREGROUND ? "foreground" : "background",
+        print_line(tracer, clock, app->app, app->state == STATE_FOREGROUND ? "foreground" : "background",
                    app->energy_j.value / seconds, app->component_j, seconds);
 }
 
 /* Those that show, and the sum of those that do not, so that the lines are the total. */
-static void print_apps(const struct cost *cost, double seconds)
+static void print_apps(const struct tracer *tracer, const struct cost *cost, double seconds)
 {
         double rest_j = 0;
         size_t n_rest = 0;
@@ -239,7 +248,7 @@ static void print_apps(const struct cost *cost, double seconds)
 
         for (size_t i = 0; i < cost->n_apps; i++) {
                 if (cost->apps[i].energy_j.value / seconds >= SHOWN_FROM_W) {
-                        print_app(&cost->apps[i], "", seconds);
+                        print_app(tracer, &cost->apps[i], "", seconds);
                 } else {
                         rest_j += cost->apps[i].energy_j.value;
                         n_rest++;
@@ -247,18 +256,18 @@ static void print_apps(const struct cost *cost, double seconds)
         }
         snprintf(name, sizeof(name), "(%zu more)", n_rest);
         if (n_rest > 0 && rest_j / seconds >= SHOWN_FROM_W)
-                print_line("", name, "", rest_j / seconds, NULL, seconds);
+                print_line(tracer, "", name, "", rest_j / seconds, NULL, seconds);
 }
 
 /* Where the profile does not know the base, what is nobody's is in the total all the same. */
-static void print_nobodys(const struct cost *cost, double seconds)
+static void print_nobodys(const struct tracer *tracer, const struct cost *cost, double seconds)
 {
         double nobodys_j = cost->total_j.value;
 
         for (size_t i = 0; i < cost->n_apps; i++)
                 nobodys_j -= cost->apps[i].energy_j.value;
         if (isnan(cost->base_j) && nobodys_j / seconds >= SHOWN_FROM_W)
-                print_line("", "(nobody)", "", nobodys_j / seconds, NULL, seconds);
+                print_line(tracer, "", "(nobody)", "", nobodys_j / seconds, NULL, seconds);
 }
 
 /* A line each time, also while it does nothing or is not there. */
@@ -269,11 +278,11 @@ static void print_one(const struct tracer *tracer, const struct cost *cost, cons
         for (size_t i = 0; i < cost->n_apps; i++) {
                 if (!is_wanted(tracer, &cost->apps[i]))
                         continue;
-                print_app(&cost->apps[i], clock, seconds);
+                print_app(tracer, &cost->apps[i], clock, seconds);
                 found = true;
         }
         if (!found)
-                print_line(clock, tracer->app, "-", 0, NULL, seconds);
+                print_line(tracer, clock, tracer->app, "-", 0, NULL, seconds);
 }
 
 static int print_table(const struct tracer *tracer, const struct cost *cost, double seconds)
@@ -283,15 +292,15 @@ static int print_table(const struct tracer *tracer, const struct cost *cost, dou
         format_local(cost->to_ns, time, sizeof(time));
         clock = strchr(time, ' ') ? strchr(time, ' ') + 1 : time;
         if (tracer->intervals % 20 == 0)
-                print_heads();
+                print_heads(tracer);
         if (tracer->app) {
                 print_one(tracer, cost, clock, seconds);
                 return 0;
         }
-        print_line(clock, "(all)", "", cost->total_j.value / seconds, NULL, seconds);
-        print_line("", "(base)", "", cost->base_j / seconds, NULL, seconds);
-        print_apps(cost, seconds);
-        print_nobodys(cost, seconds);
+        print_line(tracer, clock, "(all)", "", cost->total_j.value / seconds, NULL, seconds);
+        print_line(tracer, "", "(base)", "", cost->base_j / seconds, NULL, seconds);
+        print_apps(tracer, cost, seconds);
+        print_nobodys(tracer, cost, seconds);
         return 0;
 }
 
@@ -435,6 +444,7 @@ int trace_main(int argc, char **argv)
         code = open_profile(&tracer.options, &tracer.profile);
         if (code != CODE_OK)
                 return code;
+        lay_out(&tracer);
         err = open_all(&tracer);
         if (err == -EINVAL && tracer.collector)
                 return CODE_USAGE;

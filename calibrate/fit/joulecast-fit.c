@@ -310,8 +310,9 @@ static int fit_observations(const struct options *options)
                 return fail(-ENOMEM, "observations", "");
         if (access(path, F_OK) < 0 && errno == ENOENT)
                 return fail(-ENOENT, path, "no observations there; run joulecast calibrate first");
-        if (observations_open(path, false, &program_log, &database) < 0)
-                return EXIT_FAILURE; /* the sentence is said */
+        err = observations_open(path, false, &program_log, &database);
+        if (err < 0)
+                return err == -ENODATA ? EXIT_NO_DATA : EXIT_FAILURE; /* the sentence is said */
         err = observations_runs(database, &runs, &n);
         for (size_t i = 0; !err && i < n; i++)
                 if (options->run == 0 || runs[i].id == options->run)
