@@ -62,71 +62,32 @@ static const char help[] =
         "Exit: 0 a profile was written, also when a limit came first; 1 nothing could be\n"
         "fitted; 2 wrong usage.\n";
 
-enum option_code {
-        OPTION_METHOD = 256,
-        OPTION_PLAN,
-        OPTION_STOP,
-        OPTION_PASSES,
-        OPTION_BATTERY_LIMIT,
-        OPTION_TIME_LIMIT,
-        OPTION_START_PERCENT,
-        OPTION_SEED,
-        OPTION_DRY_RUN,
-        OPTION_YES,
-        OPTION_JSON,
-        OPTION_RESUME,
-        OPTION_DEVICE,
-        OPTION_MACHINE,
-        OPTION_PROFILE,
-        OPTION_OBSERVATIONS,
-        OPTION_DATABASE,
-        OPTION_DISK,
-        OPTION_WRITE_LIMIT,
-        OPTION_WIFI_URL,
-        OPTION_WIFI_PEER,
-        OPTION_WIFI_LIMIT,
-        OPTION_ALLOW_DISCONNECT,
-        OPTION_FORCE_DISCHARGE,
-        OPTION_SCHEDULE,
-        OPTION_RESTORE,
-        OPTION_HELP,
-        OPTION_VERSION,
+/* An option that takes a value, or, without @parse, one that sets the bool at @offset of struct options. */
+struct row {
+        const char *name;
+        int (*parse)(const struct row *row, const char *text, const struct log *log, struct options *options);
+        size_t offset;
+        double low, high; /* of a number */
+        bool percent;     /* it may end in % */
+        const char *wanted;
 };
 
-static const struct option long_options[] = {
-        { "method", required_argument, NULL, OPTION_METHOD },
-        { "plan", required_argument, NULL, OPTION_PLAN },
-        { "stop", required_argument, NULL, OPTION_STOP },
-        { "passes", required_argument, NULL, OPTION_PASSES },
-        { "battery-limit", required_argument, NULL, OPTION_BATTERY_LIMIT },
-        { "time-limit", required_argument, NULL, OPTION_TIME_LIMIT },
-        { "start-percent", required_argument, NULL, OPTION_START_PERCENT },
-        { "seed", required_argument, NULL, OPTION_SEED },
-        { "dry-run", no_argument, NULL, OPTION_DRY_RUN },
-        { "yes", no_argument, NULL, OPTION_YES },
-        { "json", no_argument, NULL, OPTION_JSON },
-        { "resume", no_argument, NULL, OPTION_RESUME },
-        { "device", required_argument, NULL, OPTION_DEVICE },
-        { "machine", required_argument, NULL, OPTION_MACHINE },
-        { "profile", required_argument, NULL, OPTION_PROFILE },
-        { "observations", required_argument, NULL, OPTION_OBSERVATIONS },
-        { "database", required_argument, NULL, OPTION_DATABASE },
-        { "disk", required_argument, NULL, OPTION_DISK },
-        { "write-limit", required_argument, NULL, OPTION_WRITE_LIMIT },
-        { "wifi-url", required_argument, NULL, OPTION_WIFI_URL },
-        { "wifi-peer", required_argument, NULL, OPTION_WIFI_PEER },
-        { "wifi-limit", required_argument, NULL, OPTION_WIFI_LIMIT },
-        { "allow-disconnect", no_argument, NULL, OPTION_ALLOW_DISCONNECT },
-        { "force-discharge", no_argument, NULL, OPTION_FORCE_DISCHARGE },
-        { "schedule", required_argument, NULL, OPTION_SCHEDULE },
-        { "restore", no_argument, NULL, OPTION_RESTORE },
-        { "help", no_argument, NULL, OPTION_HELP },
-        { "version", no_argument, NULL, OPTION_VERSION },
-        { NULL, 0, NULL, 0 },
-};
+static int wrong(const struct row *row, const char *text, const char *wanted, const struct log *log)
+{
+        char printable[64];
+
+        log_error(log, "--%s: \"%s\" is not %s; see --help", row->name,
+                  util_printable(text, printable, sizeof(printable)), wanted);
+        return -EINVAL;
+}
+
+static void *place_of(const struct row *row, struct options *options)
+{
+        return (char *)options + row->offset;
+}
 
 /* "3", "3%" and "3 %" alike. */
-static int parse_number(const char *text, bool percent, double *ret)
+static int read_number(const char *text, bool percent, double *ret)
 {
         char copy[64];
         size_t length = strlen(text);
@@ -139,90 +100,88 @@ static int parse_number(const char *text, bool percent, double *ret)
         return util_parse_double(copy, ret);
 }
 
-static int wrong(const struct log *log, const char *name, const char *value, const char *wanted)
-{
-        char printable[64];
-
-        log_error(log, "--%s: \"%s\" is not %s; see --help", name,
-                  util_printable(value, printable, sizeof(printable)), wanted);
-        return -EINVAL;
-}
-
-static int parse_range(const struct log *log, const char *name, bool percent, double low, double high,
-                       const char *wanted, double *ret)
+static int parse_number(const struct row *row, const char *text, const struct log *log,
+                        struct options *options)
 {
         double value;
 
-        if (parse_number(optarg, percent, &value) < 0 || value < low || value > high)
-                return wrong(log, name, optarg, wanted);
-        *ret = value;
+        if (read_number(text, row->percent, &value) < 0 || value < row->low || value > row->high)
+                return wrong(row, text, row->wanted, log);
+        *(double *)place_of(row, options) = value;
         return 0;
 }
 
-static int parse_method(const struct log *log, enum method_choice *ret)
+static int parse_passes(const struct row *row, const char *text, const struct log *log,
+                        struct options *options)
+{
+        double number;
+
+        if (read_number(text, false, &number) < 0 || number < row->low || number > row->high)
+                return wrong(row, text, row->wanted, log);
+        if (number != floor(number))
+                return wrong(row, text, "a whole number", log);
+        options->passes = (uint32_t)number;
+        return 0;
+}
+
+static int parse_seed(const struct row *row, const char *text, const struct log *log, struct options *options)
+{
+        if (util_parse_u64(text, &options->seed) < 0)
+                return wrong(row, text, "a whole number of 0 or more", log);
+        return 0;
+}
+
+static int parse_method(const struct row *row, const char *text, const struct log *log,
+                        struct options *options)
 {
         static const char *const names[] = { "auto", "percent", "gauge", "ticks" };
 
         for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-                if (strcmp(optarg, names[i]))
+                if (strcmp(text, names[i]))
                         continue;
-                *ret = (enum method_choice)i;
+                options->method = (enum method_choice)i;
                 return 0;
         }
-        return wrong(log, "method", optarg, "auto, percent, gauge or ticks");
+        return wrong(row, text, "auto, percent, gauge or ticks", log);
 }
 
-static int parse_device(const struct log *log, const char **ret)
+static int parse_plan(const struct row *row, const char *text, const struct log *log, struct options *options)
 {
-        if (strncmp(optarg, "virtual:", 8) || !optarg[8])
-                return wrong(log, "device", optarg, "virtual:NAME or virtual:FILE");
-        *ret = optarg;
+        options->sapp = true;
+        return strcmp(text, "sapp") ? wrong(row, text, "a plan that can be asked for (sapp)", log) : 0;
+}
+
+static int parse_device(const struct row *row, const char *text, const struct log *log,
+                        struct options *options)
+{
+        if (strncmp(text, "virtual:", 8) || !text[8])
+                return wrong(row, text, "virtual:NAME or virtual:FILE", log);
+        options->device = text;
         return 0;
 }
 
-static int parse_file(const struct log *log, const char *name, const char **ret)
+static int parse_file(const struct row *row, const char *text, const struct log *log, struct options *options)
 {
-        if (!*optarg)
-                return wrong(log, name, optarg, "a file's name");
-        *ret = optarg;
+        if (!*text)
+                return wrong(row, text, "a file's name", log);
+        *(const char **)place_of(row, options) = text;
         return 0;
 }
 
-static int parse_amount(const struct log *log, int option, struct options *options)
+static int parse_disk(const struct row *row, const char *text, const struct log *log, struct options *options)
 {
-        double number = 0;
-        int err;
-
-        switch (option) {
-        case OPTION_STOP:
-                return parse_range(log, "stop", true, 0.1, 50, "a percentage of 0.1 to 50",
-                                   &options->stop_percent);
-        case OPTION_PASSES:
-                err = parse_range(log, "passes", false, 1, 1000, "a number of 1 to 1000", &number);
-                if (!err && number != floor(number))
-                        err = wrong(log, "passes", optarg, "a whole number");
-                options->passes = err ? options->passes : (uint32_t)number;
-                return err;
-        case OPTION_BATTERY_LIMIT:
-                return parse_range(log, "battery-limit", true, 0.1, 100, "a percentage of 0.1 to 100",
-                                   &options->battery_limit_percent);
-        case OPTION_TIME_LIMIT:
-                return parse_range(log, "time-limit", false, 0.01, 1000, "a number of hours of 0.01 to 1000",
-                                   &options->time_limit_h);
-        case OPTION_START_PERCENT:
-                return parse_range(log, "start-percent", true, 1, 100, "a percentage of 1 to 100",
-                                   &options->start_percent);
-        case OPTION_SEED:
-                if (util_parse_u64(optarg, &options->seed) < 0)
-                        return wrong(log, "seed", optarg, "a whole number of 0 or more");
-                return 0;
-        default:
+        if (options->n_disks == OPTIONS_DISKS_MAX) {
+                log_error(log, "--disk: only %d storages can be measured in one night", OPTIONS_DISKS_MAX);
                 return -EINVAL;
         }
+        if (!*text)
+                return wrong(row, text, "a file's name", log);
+        options->disks[options->n_disks++] = text;
+        return 0;
 }
 
 /* "16G", "500M", "4000000": decimal prefixes, as those who sell storages and data count. */
-static int parse_size(const struct log *log, const char *name, double *ret)
+static int parse_size(const struct row *row, const char *text, const struct log *log, struct options *options)
 {
         static const struct {
                 char letter;
@@ -230,11 +189,11 @@ static int parse_size(const struct log *log, const char *name, double *ret)
         } prefixes[] = { { 'k', 1e3 }, { 'K', 1e3 }, { 'M', 1e6 }, { 'G', 1e9 }, { 'T', 1e12 } };
         double factor = 1, value = 0;
         char copy[64];
-        size_t length = strlen(optarg);
+        size_t length = strlen(text);
 
         if (length == 0 || length >= sizeof(copy))
-                return wrong(log, name, optarg, "a size like 500M or 16G");
-        memcpy(copy, optarg, length + 1);
+                return wrong(row, text, "a size like 500M or 16G", log);
+        memcpy(copy, text, length + 1);
         for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
                 if (copy[length - 1] != prefixes[i].letter)
                         continue;
@@ -243,119 +202,104 @@ static int parse_size(const struct log *log, const char *name, double *ret)
                 break;
         }
         if (util_parse_double(copy, &value) < 0 || value < 0 || value * factor > 1e15)
-                return wrong(log, name, optarg, "a size like 500M or 16G");
-        *ret = value * factor;
+                return wrong(row, text, "a size like 500M or 16G", log);
+        *(double *)place_of(row, options) = value * factor;
         return 0;
 }
 
 /* As joulecast-traffic takes it; hours later is too late to hear that it does not. */
-static int parse_url(const struct log *log, const char **ret)
+static int parse_url(const struct row *row, const char *text, const struct log *log, struct options *options)
 {
-        bool known = strncmp(optarg, "http://", 7) == 0 || strncmp(optarg, "https://", 8) == 0;
+        bool known = strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0;
 
-        for (const char *at = optarg; *at; at++)
+        for (const char *at = text; *at; at++)
                 known = known && (unsigned char)*at > ' ' && *at != 0x7f;
         if (!known)
-                return wrong(log, "wifi-url", optarg, "an address that begins with http:// or https://");
-        *ret = optarg;
+                return wrong(row, text, "an address that begins with http:// or https://", log);
+        options->wifi_url = text;
         return 0;
 }
 
-static int parse_disk(const struct log *log, struct options *options)
-{
-        if (options->n_disks == OPTIONS_DISKS_MAX) {
-                log_error(log, "--disk: only %d storages can be measured in one night", OPTIONS_DISKS_MAX);
-                return -EINVAL;
-        }
-        options->n_disks++;
-        return parse_file(log, "disk", &options->disks[options->n_disks - 1]);
-}
-
-static int parse_schedule(const struct log *log, const char **ret)
+static int parse_schedule(const struct row *row, const char *text, const struct log *log,
+                          struct options *options)
 {
         unsigned hour, minute;
         char end;
 
-        if (*ret) {
+        if (options->schedule) {
                 log_error(log, "--schedule: a night begins once; say it once");
                 return -EINVAL;
         }
-        if (strcmp(optarg, "off") &&
-            (sscanf(optarg, "%2u:%2u%c", &hour, &minute, &end) != 2 || hour > 23 || minute > 59))
-                return wrong(log, "schedule", optarg, "a time of the day like 01:30, or off");
-        *ret = optarg;
+        if (strcmp(text, "off") &&
+            (sscanf(text, "%2u:%2u%c", &hour, &minute, &end) != 2 || hour > 23 || minute > 59))
+                return wrong(row, text, "a time of the day like 01:30, or off", log);
+        options->schedule = text;
         return 0;
 }
 
-/* Options about this machine; 1: not one of them. */
-static int parse_machine(const struct log *log, int option, struct options *options)
+#define AT(field) offsetof(struct options, field)
+
+static const struct row rows[] = {
+        { "method", parse_method },
+        { "plan", parse_plan },
+        { "stop", parse_number, AT(stop_percent), 0.1, 50, true, "a percentage of 0.1 to 50" },
+        { "passes", parse_passes, 0, 1, 1000, false, "a number of 1 to 1000" },
+        { "battery-limit", parse_number, AT(battery_limit_percent), 0.1, 100, true,
+          "a percentage of 0.1 to 100" },
+        { "time-limit", parse_number, AT(time_limit_h), 0.01, 1000, false,
+          "a number of hours of 0.01 to 1000" },
+        { "start-percent", parse_number, AT(start_percent), 1, 100, true, "a percentage of 1 to 100" },
+        { "seed", parse_seed },
+        { "dry-run", NULL, AT(dry_run) },
+        { "yes", NULL, AT(yes) },
+        { "json", NULL, AT(json) },
+        { "resume", NULL, AT(resume) },
+        { "device", parse_device },
+        { "machine", parse_file, AT(machine) },
+        { "profile", parse_file, AT(profile) },
+        { "observations", parse_file, AT(observations) },
+        { "database", parse_file, AT(database) },
+        { "disk", parse_disk },
+        { "write-limit", parse_size, AT(write_limit_bytes) },
+        { "wifi-url", parse_url },
+        { "wifi-peer", parse_file, AT(wifi_peer) },
+        { "wifi-limit", parse_size, AT(wifi_limit_bytes) },
+        { "allow-disconnect", NULL, AT(allow_disconnect) },
+        { "force-discharge", NULL, AT(force_discharge) },
+        { "schedule", parse_schedule },
+        { "restore", NULL, AT(restore) },
+};
+
+enum {
+        OPTION_HELP = 'h',
+        OPTION_VERSION = 256,
+        OPTION_ROWS, /* and so on, by row */
+};
+
+static void list_options(struct option list[ARRAY_SIZE(rows) + 3])
 {
-        switch (option) {
-        case OPTION_DISK:
-                return parse_disk(log, options);
-        case OPTION_WRITE_LIMIT:
-                return parse_size(log, "write-limit", &options->write_limit_bytes);
-        case OPTION_WIFI_LIMIT:
-                return parse_size(log, "wifi-limit", &options->wifi_limit_bytes);
-        case OPTION_WIFI_URL:
-                return parse_url(log, &options->wifi_url);
-        case OPTION_WIFI_PEER:
-                return parse_file(log, "wifi-peer", &options->wifi_peer);
-        case OPTION_SCHEDULE:
-                return parse_schedule(log, &options->schedule);
-        case OPTION_ALLOW_DISCONNECT:
-                options->allow_disconnect = true;
-                return 0;
-        case OPTION_FORCE_DISCHARGE:
-                options->force_discharge = true;
-                return 0;
-        case OPTION_RESTORE:
-                options->restore = true;
-                return 0;
-        default:
-                return 1;
-        }
+        size_t n = ARRAY_SIZE(rows);
+
+        for (size_t i = 0; i < n; i++)
+                list[i] = (struct option){ rows[i].name, rows[i].parse ? required_argument : no_argument,
+                                           NULL, OPTION_ROWS + (int)i };
+        list[n] = (struct option){ "help", no_argument, NULL, OPTION_HELP };
+        list[n + 1] = (struct option){ "version", no_argument, NULL, OPTION_VERSION };
+        list[n + 2] = (struct option){ 0 };
 }
 
-static int parse_one(const struct log *log, int option, struct options *options)
+/* @before: where in argv it stands. */
+static int parse_row(const struct row *row, int before, const struct log *log, struct options *options)
 {
-        int err = parse_machine(log, option, options);
+        int err = row->parse ? row->parse(row, optarg, log, options) : 0;
 
-        if (err <= 0)
-                return err;
-        switch (option) {
-        case OPTION_METHOD:
-                return parse_method(log, &options->method);
-        case OPTION_PLAN:
-                options->sapp = true;
-                return strcmp(optarg, "sapp")
-                               ? wrong(log, "plan", optarg, "a plan that can be asked for (sapp)")
-                               : 0;
-        case OPTION_DRY_RUN:
-                options->dry_run = true;
-                return 0;
-        case OPTION_YES:
-                options->yes = true;
-                return 0;
-        case OPTION_JSON:
-                options->json = true;
-                return 0;
-        case OPTION_RESUME:
-                options->resume = true;
-                return 0;
-        case OPTION_DEVICE:
-                return parse_device(log, &options->device);
-        case OPTION_MACHINE:
-                return parse_file(log, "machine", &options->machine);
-        case OPTION_PROFILE:
-                return parse_file(log, "profile", &options->profile);
-        case OPTION_OBSERVATIONS:
-                return parse_file(log, "observations", &options->observations);
-        case OPTION_DATABASE:
-                return parse_file(log, "database", &options->database);
-        default:
-                return parse_amount(log, option, options);
+        if (!row->parse)
+                *(bool *)place_of(row, options) = true;
+        if (row->parse == parse_schedule) {
+                options->schedule_at = before;
+                options->schedule_end = optind;
         }
+        return err;
 }
 
 /* What starts while nobody looks may not do what somebody has to look after. */
@@ -426,26 +370,24 @@ int options_parse(int argc, char **argv, const struct log *log, struct options *
                 .write_limit_bytes = 16e9,
                 .wifi_limit_bytes = NAN,
         };
+        struct option list[ARRAY_SIZE(rows) + 3];
         int option, before;
 
+        list_options(list);
         optind = 1;
-        while ((before = optind, option = getopt_long(argc, argv, "+:h", long_options, NULL)) != -1) {
+        while ((before = optind, option = getopt_long(argc, argv, "+:h", list, NULL)) != -1) {
                 int err;
 
                 if (option == '?' || option == ':')
                         return unknown(log, option, argv);
-                if (option == 'h' || option == OPTION_HELP || option == OPTION_VERSION) {
+                if (option == OPTION_HELP || option == OPTION_VERSION) {
                         fputs(option == OPTION_VERSION ? "joulecast-calibrate " JOULECAST_VERSION "\n" : help,
                               stdout);
                         return 1;
                 }
-                err = parse_one(log, option, &options);
+                err = parse_row(&rows[option - OPTION_ROWS], before, log, &options);
                 if (err)
                         return err;
-                if (option == OPTION_SCHEDULE) {
-                        options.schedule_at = before;
-                        options.schedule_end = optind;
-                }
         }
         if (optind < argc) {
                 char printable[64];
