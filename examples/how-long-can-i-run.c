@@ -5,13 +5,17 @@
  * The founding question: at the gate, three hours of flight ahead and a call of ten minutes after it. How
  * long can I play?
  *
- *   how-long-can-i-run PROFILE DATABASE APP CALLER
+ *   cc how-long-can-i-run.c $(pkg-config --cflags --libs joulecast) -o how-long-can-i-run
+ *   ./how-long-can-i-run PROFILE DATABASE APP CALLER
+ *
+ * An app asks joulecast_profile_load() and joulecast_usage_open() for NULL: what this machine has of its own.
  */
 
 #include <joulecast.h>
 #include <stdio.h>
 #include <string.h>
 
+/* What the library has to say to people: without a handler it is silent. */
 static void say(void *data, enum joulecast_level level, const char *sentence)
 {
         (void)data;

@@ -4,7 +4,8 @@
 /*
  * What everything cost, and that it adds up: apps, base and unexplained are the battery.
  *
- *   list-costs PROFILE [DATABASE]
+ *   cc list-costs.c $(pkg-config --cflags --libs joulecast) -o list-costs
+ *   ./list-costs PROFILE [DATABASE]
  *
  * Without a database it is this machine's; whoever may not read that is answered by the service.
  */
@@ -13,6 +14,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* What the library has to say to people: without a handler it is silent. */
+static void say(void *data, enum joulecast_level level, const char *sentence)
+{
+        (void)data;
+        (void)level;
+        fprintf(stderr, "%s\n", sentence);
+}
 
 static void print_costs(const struct joulecast_cost *cost)
 {
@@ -50,6 +59,7 @@ int main(int argc, char **argv)
         }
         if (joulecast_context_new(&context) < 0)
                 return 1;
+        joulecast_context_set_log(context, say, NULL);
         err = joulecast_profile_load(context, argv[1], &profile);
         if (err == 0)
                 err = joulecast_usage_open(context, argv[2], &usage);

@@ -4,12 +4,23 @@
 /*
  * An app asks about itself: what did I cost this battery, in front and in the background?
  *
- *   what-did-i-cost PROFILE DATABASE [APP]
+ *   cc what-did-i-cost.c $(pkg-config --cflags --libs joulecast) -o what-did-i-cost
+ *   ./what-did-i-cost PROFILE DATABASE [APP]
+ *
+ * Without APP it is this very process, under the id that the service has for it.
  */
 
 #include <joulecast.h>
 #include <stdio.h>
 #include <string.h>
+
+/* What the library has to say to people: without a handler it is silent. */
+static void say(void *data, enum joulecast_level level, const char *sentence)
+{
+        (void)data;
+        (void)level;
+        fprintf(stderr, "%s\n", sentence);
+}
 
 static void print_state(const struct joulecast_cost *cost, const char *app, enum joulecast_state state)
 {
@@ -60,6 +71,7 @@ int main(int argc, char **argv)
         }
         if (joulecast_context_new(&context) < 0)
                 return 1;
+        joulecast_context_set_log(context, say, NULL);
         err = joulecast_app_of_pid(0, app, sizeof(app)); /* 0: this very process */
         if (err == 0)
                 err = answer(context, argv[1], argv[2], argc == 4 ? argv[3] : app);
