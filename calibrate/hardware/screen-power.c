@@ -46,11 +46,15 @@ static int write_power(int root_fd, const char *name, const char *value)
                 return -EOPNOTSUPP;
         for (unsigned i = 0; i < TRIES && !is_on(root_fd, name); i++) {
                 struct screen_program screen = { 0 };
+                int err;
 
                 if (i > 0)
                         nanosleep(&pause, NULL);
-                if (screen_program_start("joulecast-picture", &screen) == 0)
+                err = screen_program_start("joulecast-picture", &screen);
+                if (!err)
                         screen_program_end(&screen);
+                if (err == -ETIMEDOUT)
+                        return err; /* a display server that hangs; other settings wait behind this one */
         }
         return is_on(root_fd, name) ? 0 : -EIO;
 }

@@ -18,10 +18,10 @@ int screen_program_start(const char *name, struct screen_program *ret)
 
         if (err)
                 return err;
-        if (program_hear(&screen.program, ANSWER_MS, line, sizeof(line)) < 0 ||
-            sscanf(line, "screen %15[a-z0-9]", screen.what) != 1) {
+        err = program_hear(&screen.program, ANSWER_MS, line, sizeof(line));
+        if (err || sscanf(line, "screen %15[a-z0-9]", screen.what) != 1) {
                 program_end(&screen.program);
-                return -ENODEV;
+                return err == -ETIMEDOUT ? err : -ENODEV;
         }
         screen.white = strstr(line, " white") != NULL;
         screen.can_switch = strstr(line, " switch") != NULL;

@@ -16,7 +16,10 @@ struct screen_program {
         bool can_switch;        /* it can switch the screen off, as far as it knows */
 };
 
-/* @name: of the program, or its path. -ENODEV: no screen can be held here, or the program is not there. */
+/*
+ * @name: of the program, or its path. -ENODEV: no screen can be held here, or the program is not there;
+ * -ETIMEDOUT: it does not answer.
+ */
 int screen_program_start(const char *name, struct screen_program *ret);
 /*
  * 0; -EOPNOTSUPP: this screen cannot, and @can_switch is false now; -EPIPE: the program is gone, and the
