@@ -9,44 +9,22 @@
  * stay so, and idle states stay as they are: what a CPU does between two loads is part of the device.
  */
 
+#include "cpu-part.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
-#include "cpu.h"
-#include "frequency.h"
 #include "group.h"
-#include "part.h"
-#include "spin.h"
 #include "util.h"
 
 #define CPU_FOLDER "/sys/devices/system/cpu"
-#define POLICIES_MAX 64
 
 static const struct {
         const char *name, *off;
 } boosts[] = {
         { CPU_FOLDER "/cpufreq/boost", "0" },
         { CPU_FOLDER "/intel_pstate/no_turbo", "1" },
-};
-
-/* Where a policy is in the description. */
-struct place {
-        size_t group, member;
-};
-
-struct cpu_part {
-        struct part part; /* first */
-        const struct log *log;
-        struct hardware_description groups; /* its policies alone */
-        struct frequency_policy policies[POLICIES_MAX];
-        struct place places[POLICIES_MAX];
-        uint32_t pinned_khz[POLICIES_MAX]; /* 0: as we found it */
-        size_t n_policies;
-        bool drives;               /* there is cpufreq, and this build can drive it */
-        bool missing;              /* there is, and it cannot */
-        struct settings *settings; /* once prepared */
-        struct spin *spin;
 };
 
 static struct cpu_part *cpu_of(struct part *part)
@@ -295,122 +273,17 @@ static const struct part_ops cpu_part_ops = {
         .close = close_cpu,
 };
 
-static size_t online_cpus(int root_fd, uint32_t *cpus, size_t size)
-{
-        char text[512];
-
-        if (util_read_at(root_fd, "sys/devices/system/cpu/online", text, sizeof(text)) <= 0)
-                return 0;
-        return cpu_parse_list(text, cpus, size);
-}
-
-/* Without cpufreq: one policy of all CPUs at a frequency that nobody knows. */
-static int describe_unpinned(struct cpu_part *self, int root_fd)
-{
-        struct frequency_policy *policy = &self->policies[0];
-        size_t n = online_cpus(root_fd, policy->cpus, ARRAY_SIZE(policy->cpus));
-        struct cpu_policy *list = NULL;
-        size_t n_list = 0;
-        int err = cpu_list(root_fd, &list, &n_list);
-
-        free(list);
-        if (err)
-                return err;
-        self->missing = n_list > 0;
-        self->n_policies = 1;
-        policy->shown = (struct hardware_policy){ .n_cpus = n > 0 ? (uint32_t)n : 1, .n_khz = 1 };
-        cpu_print_list(policy->cpus, MAX(n, (size_t)1), policy->shown.cpus, sizeof(policy->shown.cpus));
-        return group_add(&self->groups, &policy->shown, 0, false);
-}
-
-static uint32_t kind_of(const struct cpu_policy *list, size_t n, uint32_t policy)
-{
-        for (size_t i = 0; i < n; i++)
-                if (list[i].policy == policy)
-                        return list[i].kind;
-        return policy;
-}
-
-static bool is_second_thread(int root_fd, uint32_t cpu)
-{
-        char path[96], text[128];
-        uint32_t threads[8];
-
-        snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu%u/topology/thread_siblings_list", cpu);
-        return util_read_at(root_fd, path, text, sizeof(text)) > 0 &&
-               cpu_parse_list(text, threads, ARRAY_SIZE(threads)) > 0 && threads[0] != cpu;
-}
-
-static void add_policy(struct cpu_part *self, const struct frequency_policy *policy, uint32_t kind)
-{
-        struct place place = { 0 };
-
-        if (group_add(&self->groups, &policy->shown, kind, true) < 0)
-                return; /* no room: it is left as it is */
-        while (!group_has(&self->groups.policies[place.group], policy->shown.policy))
-                place.group++;
-        place.member = self->groups.policies[place.group].n_members - 1;
-        self->places[self->n_policies] = place;
-        self->policies[self->n_policies++] = *policy;
-}
-
-/*
- * Policies of a kind become a group. Second threads come last:
- * two busy CPUs shall be two cores, as a scheduler has it.
- */
-static int make_groups(struct cpu_part *self, const struct frequency_policy *policies, size_t n, int root_fd)
-{
-        _cleanup_free_ struct cpu_policy *list = NULL;
-        size_t n_list = 0;
-        int err = cpu_list(root_fd, &list, &n_list);
-
-        for (int second = 0; !err && second < 2; second++)
-                for (size_t i = 0; i < n; i++)
-                        if (is_second_thread(root_fd, policies[i].shown.policy) == second)
-                                add_policy(self, &policies[i],
-                                           kind_of(list, n_list, policies[i].shown.policy));
-        return err;
-}
-
-/*
- * More than eight kinds of cores are none that we know;
- * a night cannot learn more than its modes have room for.
- */
-static void tell_left_out(const struct cpu_part *self, int root_fd)
-{
-        uint32_t online[256];
-        size_t n = online_cpus(root_fd, online, ARRAY_SIZE(online));
-
-        for (size_t i = 0; i < self->n_policies; i++)
-                n -= MIN(n, self->policies[i].shown.n_cpus);
-        if (n > 0)
-                log_warning(self->log,
-                            "%zu CPUs are in frequency policies beyond the first %zu, which alone are "
-                            "measured; forecasts will lack what runs there",
-                            n, self->n_policies);
-}
-
 int part_cpu_open(const struct machine_hardware *machine, struct part **ret)
 {
         _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_free_ struct frequency_policy *policies = calloc(POLICIES_MAX, sizeof(*policies));
         struct cpu_part *self = calloc(1, sizeof(*self));
-        int n, err = root_fd < 0 ? -errno : 0;
+        int err;
 
-        if (!self || !policies) {
-                free(self);
+        if (!self)
                 return -ENOMEM;
-        }
         self->part.ops = &cpu_part_ops;
         self->log = machine->log;
-        n = frequency_policies(policies, POLICIES_MAX);
-        self->drives = n > 0;
-        if (!err && n > 0) {
-                err = make_groups(self, policies, (size_t)n, root_fd);
-                tell_left_out(self, root_fd);
-        } else if (!err) {
-                err = describe_unpinned(self, root_fd);
-        }
+        err = root_fd < 0 ? -errno : cpu_find(self, root_fd);
         if (err) {
                 free(self);
                 return err;
