@@ -20,12 +20,13 @@
 #include "units.h"
 #include "util.h"
 
-#define N_ACTIVE 50
+#define N_ACTIVE 45
 #define N_APPS 60
 #define N_POLLS 100000
 #define POLLS_PER_DAY 2880
 #define N_POINTS 12
 #define LIFE 500 /* polls, until a process is followed by another of its app */
+#define N_BRIEF 5 /* active, too: they come and go between two polls */
 
 #define WRITTEN_MOST 10000.0        /* bytes a poll */
 #define MONTH_MOST (2 * 1000 * 1000) /* bytes, in days */
@@ -64,6 +65,16 @@ static void make_sample(struct sample *sample, uint64_t poll)
                 *process = (struct process){ .pid = 100 + i, .start_time = born + 1, .have = PROCESS_CPU | PROCESS_DISK,
                                              .cpu_ns = cpu_ns[i], .write_bytes = i < 5 ? poll * 4096 : 0 };
                 snprintf(process->app, sizeof(process->app), "app-%d", i);
+        }
+        for (uint64_t i = 0; i < N_BRIEF; i++) {
+                struct process *process = sample_add_process(sample, false);
+
+                *process = (struct process){ .pid = (pid_t)(1000 + poll * N_BRIEF + i), .start_time = poll,
+                                             .began_ns = sample->boottime_ns - NS_PER_S,
+                                             .ended_ns = sample->boottime_ns - NS_PER_MS,
+                                             .have = PROCESS_CPU | PROCESS_DISK,
+                                             .cpu_ns = (1 + draw(9)) * 10 * NS_PER_MS };
+                snprintf(process->app, sizeof(process->app), "app-%d", (int)(i % 2));
         }
 }
 
