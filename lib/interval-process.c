@@ -166,10 +166,14 @@ static int add_process_rows(struct making *making, struct held *held, struct usa
         return 0;
 }
 
-/* Only the CPU's time tells whether a process that is new to us is new to the machine, too. */
-static bool was_hidden(const struct process *process, uint64_t most_ns)
+/*
+ * A process that is new to us may not be new to the machine: who was hidden, or could not be read for a poll,
+ * counts from here on. It began long before, or has run for longer than fits.
+ */
+static bool was_hidden(const struct making *making, const struct process *process, uint64_t most_ns)
 {
-        return (process->have & PROCESS_CPU) && process->cpu_ns > most_ns;
+        return (process->began_ns > 0 && process->began_ns + NS_PER_S < making->before->boottime_ns) ||
+               ((process->have & PROCESS_CPU) && process->cpu_ns > most_ns);
 }
 
 static int subtract_process(struct making *making, struct held *held)
@@ -182,7 +186,7 @@ static int subtract_process(struct making *making, struct held *held)
         struct usage usage = { 0 };
         int err = 0;
 
-        if (!before && was_hidden(now, most_ns))
+        if (!before && was_hidden(making, now, most_ns))
                 return 0;
         usage.have = making_usage_have(before, now) | screen_have | making->idle_have;
         subtract_amounts(before, now, &held->reaped, &usage);

@@ -6,6 +6,7 @@
  */
 
 #include "interval-fixture.h"
+#include "util.h"
 
 static void reused_pid_is_another_process(void)
 {
@@ -146,6 +147,27 @@ static void small_change_is_carried_not_lost(void)
         teardown(&f);
 }
 
+/* It could not be read at one poll, as where there are no descriptors left, and so is new; its life is not. */
+static void one_that_was_there_before_counts_from_here(void)
+{
+        static const uint64_t ran_ms[] = { 5000, 0, 5500, 6000 }, want_ms[] = { 0, 0, 0, 500 };
+        struct fixture f;
+
+        setup(&f);
+        for (size_t i = 0; i < ARRAY_SIZE(ran_ms); i++) {
+                struct sample *sample = after(&f, 10);
+
+                if (ran_ms[i] > 0)
+                        process(sample, 10, 1, "a", ran_ms[i] * NS_PER_MS)->began_ns = 500 * S;
+                poll(&f);
+                check_int(busy(&f, "a"), want_ms[i] * NS_PER_MS);
+        }
+        process(after(&f, 10), 11, 1, "b", 3 * S)->began_ns = 1041 * S;
+        check_int(poll(&f), 0);
+        check_int(busy(&f, "b"), 3 * S);
+        teardown(&f);
+}
+
 int main(void)
 {
         reused_pid_is_another_process();
@@ -154,5 +176,6 @@ int main(void)
         cancelled_writes_do_not_count_twice();
         reaped_children_do_not_count_twice();
         small_change_is_carried_not_lost();
+        one_that_was_there_before_counts_from_here();
         return check_result();
 }
