@@ -56,7 +56,7 @@ struct apps {
         bool told_of_ends;    /* a pid that is remembered was not reused */
 };
 
-/* app.c, for app-ended.c */
+/* app.c, for app-ended.c and app-window.c */
 struct app_entry *app_entry_find(const struct apps *apps, pid_t pid); /* or NULL */
 void app_cgroup_read(struct apps *apps, const char *path, struct app_cgroup *cgroup); /* all but its path */
 bool app_of_cgroup(const struct app_cgroup *cgroup, uid_t uid, char *app); /* where the group says all */

@@ -13,29 +13,22 @@
 int process_read_parent(int root_fd, pid_t pid, struct app_process *process, char *comm, size_t size)
 {
         char path[64], text[1024];
-        const char *open, *close;
+        struct process_stat stat;
         struct stat status;
-        unsigned long long start;
         ssize_t n;
-        int ppid;
 
         snprintf(path, sizeof(path), "proc/%d/stat", (int)pid);
         n = util_read_at(root_fd, path, text, sizeof(text));
         if (n < 0)
                 return (int)n;
-        open = strchr(text, '(');
-        close = strrchr(text, ')'); /* the last one: comm may hold any */
-        if (!open || !close || close < open ||
-            sscanf(close + 1,
-                   " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-                   &ppid, &start) != 2)
+        if (!process_parse_stat(text, (size_t)n, &stat))
                 return -EBADMSG;
         *strrchr(path, '/') = '\0';
         if (fstatat(root_fd, path, &status, 0) < 0)
                 return -errno;
-        snprintf(comm, size, "%.*s", (int)(close - open - 1), open + 1);
+        snprintf(comm, size, "%s", stat.comm);
         *process = (struct app_process){
-                .pid = pid, .ppid = ppid, .start_time = start, .uid = status.st_uid, .comm = comm,
+                .pid = pid, .ppid = stat.parent, .start_time = stat.start_time, .uid = status.st_uid, .comm = comm,
         };
         return 0;
 }

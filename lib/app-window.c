@@ -101,12 +101,8 @@ static void by_id_only(struct apps *apps, const char *app_id, char *ret)
 /* Nothing but the unit's own first process speaks for a unit; a sandbox speaks for itself. */
 static bool may_correct(struct apps *apps, const struct app_entry *entry, const char *app_id)
 {
-        const struct app_entry *parent = NULL;
+        const struct app_entry *parent = app_entry_find(apps, entry->ppid);
 
-        for (size_t i = (unsigned)entry->ppid % APP_BUCKETS, done = 0; !done; done = 1)
-                for (const struct app_entry *at = apps->entries[i]; at; at = at->next)
-                        if (at->pid == entry->ppid)
-                                parent = at;
         switch (entry->cgroup->parsed.kind) {
         case CGROUP_APP:
         case CGROUP_USER:
@@ -157,9 +153,8 @@ int apps_find_window(struct apps *apps, pid_t pid, uint64_t start_time, const ch
         err = apps_find(apps, &process, app);
         if (err)
                 return err;
-        for (entry = apps->entries[(unsigned)pid % APP_BUCKETS]; entry->pid != pid; entry = entry->next)
-                ;
-        if (*app_id && !strstr(app, "steam:") && !same(apps, app, app_id) &&
+        entry = app_entry_find(apps, pid);
+        if (entry && *app_id && !strstr(app, "steam:") && !same(apps, app, app_id) &&
             may_correct(apps, entry, app_id)) {
                 canonical(apps, app_id, app);
                 correct(apps, entry, app);

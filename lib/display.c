@@ -4,10 +4,7 @@
 /*
  * The screen: brightness by the backlight class (Documentation/ABI/stable/sysfs-class-backlight), on or off
  * by its bl_power and by the DPMS state of the panel's connector (sys/class/drm).
- *
- * Looked at only when polled: a change happened somewhere since the look before. The middle is wrong by
- * a quarter of the interval on average, and neither early nor late; a source that hears of the change
- * when it happens will know.
+ * For who looks once (doctor, calibration); the service watches it, on descriptors that it keeps (screen.c).
  */
 
 #include "display.h"
@@ -17,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "machine.h"
 #include "usage.h"
 #include "util.h"
 

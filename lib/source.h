@@ -8,9 +8,9 @@
  * a late or missed read then loses nothing. interval.c alone subtracts, and
  * takes a total that went backward (disk unplugged, reboot) for a gap.
  *
- * One real source per file (battery.c, cpu.c, disk.c, net.c, display.c,
- * process.c, foreground.c); the virtual device is a source too, and the
- * programs above cannot tell the difference.
+ * One real source per file (clock.c, battery.c, cpu.c, disk.c, net.c, gpu.c, process.c, and
+ * focus.c for the screen and who has it); the virtual device is a source too, and the programs above
+ * cannot tell the difference.
  */
 
 #include <stdbool.h>
