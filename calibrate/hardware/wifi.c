@@ -6,6 +6,8 @@
  * (wpa_supplicant, iwd, NetworkManager) does so again by itself; this waits for it.
  */
 
+#include "wifi.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +18,6 @@
 #include "metered.h"
 #include "net.h"
 #include "nl80211.h"
-#include "part.h"
 #include "power-save.h"
 #include "remote-login.h"
 #include "rfkill.h"
@@ -43,14 +44,14 @@ struct part_wifi {
         char power_save[64];       /* the setting; "" it has none */
         struct settings *settings;
         struct traffic_load *load; /* NULL: there is no other side */
-        bool has_url, has_peer, perhaps_metered;
+        bool allow_disconnect, has_url, has_peer, perhaps_metered;
         uint64_t carrier_changes;  /* at the last look */
         unsigned wary;             /* for so many looks more: the network may be another one */
         bool was_up;               /* the interface, when this began; one that was down is not brought up */
         double limit_bytes;        /* nothing, until it is told */
         uint64_t start_bytes;      /* of the interface, when this began */
         bool radio_on, loads;      /* as the mode asks */
-        bool said_limit, said_lost, said_away, said_metered;
+        bool said_limit, said_lost, said_away, said_metered, said_login;
 };
 
 static struct part_wifi *wifi_of(struct part *part)
@@ -167,12 +168,26 @@ static void look_at_signal(const struct part_wifi *wifi)
                             wifi->interface, station.signal_dbm);
 }
 
+/* Also one that came since the night began. */
+static bool carries_login(struct part_wifi *wifi)
+{
+        bool carries = !wifi->allow_disconnect && remote_login_over(wifi->root_fd, wifi->interface);
+
+        if (carries && !wifi->said_login)
+                log_warning(wifi->log,
+                            "%s carries a remote login now, or may do so: its radio stays on meanwhile",
+                            wifi->interface);
+        wifi->said_login = wifi->said_login || carries;
+        return carries;
+}
+
 static int switch_radio(struct part_wifi *wifi, bool on)
 {
         bool was_on = wifi->radio_on && !wifi->said_away;
-        int err = wifi->radio[0] ? settings_write(wifi->settings, wifi->radio, on ? "0" : "1") : 0;
+        bool may_switch = wifi->radio[0] && (on || !carries_login(wifi));
+        int err = may_switch ? settings_write(wifi->settings, wifi->radio, on ? "0" : "1") : 0;
 
-        wifi->radio_on = on || !wifi->radio[0];
+        wifi->radio_on = on || !may_switch;
         if (err) {
                 log_warning(wifi->log, "%s: its radio cannot be switched %s: %s", wifi->interface,
                             on ? "on" : "off", strerror(-err));
@@ -344,7 +359,7 @@ static int find_interface(struct part_wifi *wifi)
         return found;
 }
 
-static int find_radio(struct part_wifi *wifi, bool allow_disconnect)
+static int find_radio(struct part_wifi *wifi)
 {
         if (rfkill_find(wifi->root_fd, wifi->interface, wifi->radio, sizeof(wifi->radio)) < 0) {
                 wifi->radio[0] = '\0';
@@ -358,7 +373,7 @@ static int find_radio(struct part_wifi *wifi, bool allow_disconnect)
                             wifi->interface);
                 return -ENODEV;
         }
-        if (!allow_disconnect && remote_login_over(wifi->root_fd, wifi->interface)) {
+        if (!wifi->allow_disconnect && remote_login_over(wifi->root_fd, wifi->interface)) {
                 wifi->radio[0] = '\0';
                 log_warning(wifi->log,
                             "%s carries a remote login, or may do so, so its radio stays on, and what "
@@ -396,7 +411,7 @@ static int find_traffic(struct part_wifi *wifi, const struct machine_hardware *m
         return err;
 }
 
-int part_wifi_open(const struct machine_hardware *machine, struct part **ret)
+int wifi_open(int root_fd, const struct machine_hardware *machine, struct part **ret)
 {
         struct part_wifi *wifi = calloc(1, sizeof(*wifi));
         int err;
@@ -405,12 +420,13 @@ int part_wifi_open(const struct machine_hardware *machine, struct part **ret)
                 return -ENOMEM;
         wifi->part.ops = &wifi_ops;
         wifi->log = machine->log;
-        wifi->root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        wifi->allow_disconnect = machine->allow_disconnect;
+        wifi->root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
         err = wifi->root_fd < 0 ? -errno : nl80211_open(&wifi->nl);
         if (!err)
                 err = find_interface(wifi);
         if (!err)
-                err = find_radio(wifi, machine->allow_disconnect);
+                err = find_radio(wifi);
         if (!err)
                 err = find_traffic(wifi, machine);
         if (err) {
@@ -422,4 +438,11 @@ int part_wifi_open(const struct machine_hardware *machine, struct part **ret)
                 wifi->start_bytes = 0;
         *ret = &wifi->part;
         return 0;
+}
+
+int part_wifi_open(const struct machine_hardware *machine, struct part **ret)
+{
+        _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        return root_fd < 0 ? -errno : wifi_open(root_fd, machine, ret);
 }

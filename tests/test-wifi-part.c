@@ -1,0 +1,158 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The WiFi part on a tree; what the kernel says beside files is said here, by the linker's --wrap. */
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "check.h"
+#include "nl80211.h"
+#include "remote-login.h"
+#include "tree.h"
+#include "wifi.h"
+
+#define SOFT "sys/class/rfkill/rfkill0/soft"
+
+int __wrap_nl80211_open(struct nl80211 **ret);
+void __wrap_nl80211_close(struct nl80211 *nl);
+int __wrap_nl80211_is_client(struct nl80211 *nl, const char *interface);
+int __wrap_nl80211_station(struct nl80211 *nl, const char *interface, struct nl80211_station *ret);
+bool __wrap_remote_login_over(int root_fd, const char *interface);
+
+static bool logged_in;
+static unsigned said;
+
+int __wrap_nl80211_open(struct nl80211 **ret)
+{
+        *ret = NULL;
+        return 0;
+}
+
+void __wrap_nl80211_close(struct nl80211 *nl)
+{
+}
+
+int __wrap_nl80211_is_client(struct nl80211 *nl, const char *interface)
+{
+        return 0;
+}
+
+int __wrap_nl80211_station(struct nl80211 *nl, const char *interface, struct nl80211_station *ret)
+{
+        *ret = (struct nl80211_station){ .associated = true, .signal_dbm = -50 };
+        return 0;
+}
+
+bool __wrap_remote_login_over(int root_fd, const char *interface)
+{
+        return logged_in;
+}
+
+static void listen(void *data, enum log_level level, const char *sentence)
+{
+        said += strstr(sentence, "remote login") != NULL;
+}
+
+struct machine {
+        char dir[64], journal[96];
+        int root_fd;
+        struct settings *settings;
+        struct part *part;
+};
+
+static void put(const struct machine *machine, const char *path, const char *text)
+{
+        check(tree_write(machine->dir, path, text, strlen(text)));
+}
+
+static void put_link(const struct machine *machine, const char *path, const char *target)
+{
+        char name[256];
+
+        snprintf(name, sizeof(name), "%s/%s", machine->dir, path);
+        check_int(util_make_parent(name, 0755), 0);
+        check_int(symlink(target, name), 0);
+}
+
+static void begin(struct machine *machine, bool allow_disconnect)
+{
+        static const struct log log = { .handler = listen };
+        const struct machine_hardware options = { .allow_disconnect = allow_disconnect, .log = &log };
+
+        *machine = (struct machine){ .dir = "/tmp/joulecast-wifi-part-XXXXXX" };
+        check(mkdtemp(machine->dir) != NULL);
+        put(machine, "sys/class/net/wlan0/operstate", "up\n");
+        put_link(machine, "sys/class/net/wlan0/phy80211", "../../ieee80211/phy0");
+        put_link(machine, "sys/class/rfkill/rfkill0/device", "../../phy0");
+        put(machine, "sys/class/rfkill/rfkill0/hard", "0\n");
+        put(machine, SOFT, "0\n");
+        machine->root_fd = open(machine->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        snprintf(machine->journal, sizeof(machine->journal), "%s/state/restore.ini", machine->dir);
+        said = 0;
+        check_int(wifi_open(machine->root_fd, &options, &machine->part), 0);
+        check_int(settings_open(machine->root_fd, machine->journal, NULL, &machine->settings), 0);
+        check_int(machine->part->ops->prepare(machine->part, machine->settings), 0);
+        check_int(settings_commit(machine->settings), 0);
+}
+
+static void end(struct machine *machine)
+{
+        machine->part->ops->stop(machine->part);
+        machine->part->ops->close(machine->part);
+        settings_close(machine->settings);
+        close(machine->root_fd);
+        tree_remove(machine->dir);
+}
+
+/* The radio's switch after a mode with WiFi, or one without. */
+static char blocked_in(struct machine *machine, bool on)
+{
+        const struct mode mode = { .wifi_on = on };
+        char text[8] = "";
+
+        check_int(machine->part->ops->apply(machine->part, &mode), 0);
+        check(util_read_at(machine->root_fd, SOFT, text, sizeof(text)) > 0);
+        return text[0];
+}
+
+/* Whoever logs in during the night is not cut off, and told of once; when they have gone it is as before. */
+static void login_in_the_night(void)
+{
+        struct machine machine;
+
+        logged_in = false;
+        begin(&machine, false);
+        check_int(blocked_in(&machine, false), '1');
+        check_int(blocked_in(&machine, true), '0');
+        logged_in = true;
+        check_int(blocked_in(&machine, false), '0');
+        check_int(blocked_in(&machine, true), '0');
+        check_int(blocked_in(&machine, false), '0');
+        check_int(said, 1);
+        logged_in = false;
+        check_int(blocked_in(&machine, false), '1');
+        end(&machine);
+}
+
+static void login_at_the_start(void)
+{
+        struct machine machine;
+
+        logged_in = true;
+        begin(&machine, false);
+        check_int(blocked_in(&machine, false), '0');
+        check_int(said, 1);
+        end(&machine);
+        begin(&machine, true); /* --allow-disconnect */
+        check_int(blocked_in(&machine, false), '1');
+        check_int(said, 0);
+        end(&machine);
+}
+
+int main(void)
+{
+        login_in_the_night();
+        login_at_the_start();
+        return check_result();
+}
