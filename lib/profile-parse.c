@@ -1,12 +1,14 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A profile's keys, one after another; profile-finish.c makes the whole of them. */
+
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#include "ini-text.h"
 #include "profile-keys.h"
-#include "profile.h"
+#include "profile-parse.h"
 #include "util.h"
 
 /*
@@ -17,43 +19,6 @@
 #define COEFFICIENTS_MAX 512
 #define EXTRAS_MAX 256
 #define COEFFICIENT_MAX 1e9
-
-struct pair {
-        char keys[2 * PROFILE_KEY_MAX];
-        double value;
-        unsigned line;
-};
-
-struct placed { /* a coefficient and where it stood */
-        struct coefficient coefficient;
-        unsigned line;
-};
-
-struct as { /* a policy with the coefficients of another, and where that was said */
-        uint32_t policy, as;
-        unsigned line;
-};
-
-struct parser {
-        struct profile *profile;
-        bool version_seen;
-        uint64_t numbers_seen; /* by index in number_keys */
-        uint32_t words_seen;   /* by index in the table of words */
-        struct placed *coefficients;
-        size_t n_coefficients, coefficient_capacity;
-        struct pair *pairs;
-        size_t n_pairs, pair_capacity;
-        size_t voltage_capacity;
-        struct as as[256];
-        size_t n_as;
-};
-
-_Static_assert(sizeof(((struct parser *)0)->numbers_seen) * 8 >= 32, "one bit a number key");
-
-static int twice(const struct ini_place *place, const char *key)
-{
-        return ini_error(place, "%.60s is given twice", key);
-}
 
 static int copy_word(const struct ini_place *place, const char *key, const char *value, char *buf,
                      size_t size)
@@ -148,7 +113,7 @@ static int parse_word(struct parser *parser, const struct ini_place *place, cons
         if (i == ARRAY_SIZE(words))
                 return 1;
         if (parser->words_seen & (1u << i))
-                return twice(place, key);
+                return profile_twice(place, key);
         parser->words_seen |= 1u << i;
         switch (i) {
         case 0:
@@ -182,7 +147,7 @@ static int parse_number(struct parser *parser, const struct ini_place *place, co
                 if (strcmp(number->section, section) != 0 || strcmp(number->key, key) != 0)
                         continue;
                 if (parser->numbers_seen & (UINT64_C(1) << i))
-                        return twice(place, key);
+                        return profile_twice(place, key);
                 parser->numbers_seen |= UINT64_C(1) << i;
                 err = ini_number(place, key, value, number->min, number->max, &parsed);
                 if (!err)
@@ -209,7 +174,7 @@ static int parse_voltage(struct parser *parser, const struct ini_place *place, c
         while (at < device->n_voltage && device->voltage[at].percent < point.percent)
                 at++;
         if (at < device->n_voltage && device->voltage[at].percent == point.percent)
-                return twice(place, key);
+                return profile_twice(place, key);
         if (device->n_voltage >= 1001)
                 return ini_error(place, "more than 1001 points of voltage_mv");
         err = util_grow(&device->voltage, &parser->voltage_capacity, device->n_voltage + 1, sizeof(point));
@@ -322,7 +287,7 @@ static int parse_cpus(struct parser *parser, const struct ini_place *place, cons
                 return 1;
         err = *value ? profile_add_policy(parser->profile, policy, value) : -EINVAL;
         if (err == -EEXIST)
-                return twice(place, "cpus");
+                return profile_twice(place, "cpus");
         if (err == -EINVAL)
                 return ini_error(place, "cpus = %.60s is not a list of CPUs like 0-3", value);
         return err;
@@ -342,7 +307,7 @@ static int parse_as(struct parser *parser, const struct ini_place *place, const 
                 return ini_error(place, "more than %zu policies are as another", ARRAY_SIZE(parser->as));
         for (size_t i = 0; i < parser->n_as; i++)
                 if (parser->as[i].policy == policy)
-                        return twice(place, "as");
+                        return profile_twice(place, "as");
         err = profile_set_as(parser->profile, policy, as);
         parser->as[parser->n_as++] = (struct as){ policy, as, place->line };
         return err;
@@ -371,7 +336,7 @@ static int parse_extra(struct parser *parser, const struct ini_place *place, con
         char clean[INI_LINE_MAX];
 
         if (profile_extra(parser->profile, section, key))
-                return twice(place, key);
+                return profile_twice(place, key);
         if (parser->profile->n_extras >= EXTRAS_MAX)
                 return ini_error(place, "more than %d x- keys", EXTRAS_MAX);
         if (strcmp(util_printable(value, clean, sizeof(clean)), value) != 0)
@@ -433,159 +398,6 @@ static int on_key(void *data, const struct ini_place *place, const char *section
         return err;
 }
 
-static int compare_placed(const void *a, const void *b)
-{
-        const struct placed *x = a, *y = b;
-        int order = coefficient_compare(&x->coefficient, &y->coefficient);
-
-        return order ? order : (x->line > y->line) - (x->line < y->line);
-}
-
-/* Sorts the coefficients into the profile. */
-static int finish_coefficients(struct parser *parser, struct ini_place *place)
-{
-        _cleanup_free_ struct coefficient *list = NULL;
-        size_t n = parser->n_coefficients;
-        char key[PROFILE_KEY_MAX];
-        int err;
-
-        if (n == 0)
-                return 0;
-        qsort(parser->coefficients, n, sizeof(*parser->coefficients), compare_placed);
-        list = reallocarray(NULL, n, sizeof(*list));
-        if (!list)
-                return -ENOMEM;
-        for (size_t i = 0; i < n; i++) {
-                list[i] = parser->coefficients[i].coefficient;
-                place->line = parser->coefficients[i].line;
-                if (i > 0 && coefficient_compare(&list[i - 1], &list[i]) == 0)
-                        return twice(place, coefficient_key(&list[i], key));
-                if (list[i].term == TERM_DISPLAY && parser->profile->max_brightness > 0 &&
-                    list[i].point > parser->profile->max_brightness)
-                        return ini_error(place, "power_mw.%u is above max_brightness = %u", list[i].point,
-                                         parser->profile->max_brightness);
-        }
-        err = profile_set_coefficients(parser->profile, list, n);
-        if (!err)
-                TAKE_PTR(list);
-        return err;
-}
-
-struct indexed_key {
-        char key[PROFILE_KEY_MAX];
-        size_t index;
-};
-
-static int compare_keys(const void *a, const void *b)
-{
-        return strcmp(((const struct indexed_key *)a)->key, ((const struct indexed_key *)b)->key);
-}
-
-static int finish_pair(struct parser *parser, const struct ini_place *place, const struct indexed_key *keys,
-                       struct pair *pair, bool *seen)
-{
-        size_t n = parser->profile->n_coefficients;
-        const struct indexed_key *found[2];
-        struct indexed_key wanted;
-        char *part = pair->keys;
-
-        for (int side = 0; side < 2; side++) {
-                char *comma = strchr(part, ',');
-
-                if ((side == 0) != (comma != NULL))
-                        return ini_error(place, "a covariance is given for two keys with one comma between");
-                if (comma)
-                        *comma = '\0';
-                if (snprintf(wanted.key, sizeof(wanted.key), "%s", part + strspn(part, " \t")) >=
-                    (int)sizeof(wanted.key))
-                        return ini_error(place, "%.60s is no coefficient of this profile", part);
-                wanted.key[strcspn(wanted.key, " \t")] = '\0';
-                found[side] = n ? bsearch(&wanted, keys, n, sizeof(wanted), compare_keys) : NULL;
-                if (!found[side])
-                        return ini_error(place, "%.60s is no coefficient of this profile", wanted.key);
-                if (isnan(parser->profile->coefficients[found[side]->index].standard_error))
-                        return ini_error(place, "%.60s has a covariance, but no standard error", wanted.key);
-                part = comma ? comma + 1 : part;
-        }
-        if (found[0] == found[1])
-                return ini_error(place, "the variance of %.60s is its standard error squared, not a pair",
-                                 found[0]->key);
-        if (seen[found[0]->index * n + found[1]->index])
-                return ini_error(place, "the pair %.60s,%.60s is given twice", found[0]->key, found[1]->key);
-        seen[found[0]->index * n + found[1]->index] = seen[found[1]->index * n + found[0]->index] = true;
-        profile_set_covariance(parser->profile, found[0]->index, found[1]->index, pair->value);
-        return 0;
-}
-
-static int finish_covariance(struct parser *parser, struct ini_place *place)
-{
-        size_t n = parser->profile->n_coefficients;
-        _cleanup_free_ struct indexed_key *keys = calloc(n + 1, sizeof(*keys));
-        _cleanup_free_ bool *seen = calloc(n * n + 1, sizeof(*seen));
-        int err;
-
-        if (!keys || !seen)
-                return -ENOMEM;
-        for (size_t i = 0; i < n; i++) {
-                coefficient_key(&parser->profile->coefficients[i], keys[i].key);
-                keys[i].index = i;
-        }
-        qsort(keys, n, sizeof(*keys), compare_keys);
-        for (size_t i = 0; i < parser->n_pairs; i++) {
-                place->line = parser->pairs[i].line;
-                err = finish_pair(parser, place, keys, &parser->pairs[i], seen);
-                if (err)
-                        return err;
-        }
-        place->line = parser->n_pairs ? parser->pairs[0].line : 0;
-        err = parser->n_pairs ? profile_check_covariance(parser->profile) : 0;
-        if (err == -EINVAL)
-                return ini_error(place,
-                                 "the covariance is not positive semi-definite, so it belongs to no model");
-        return err;
-}
-
-/* One policy has coefficients and others are as it; a chain of them would hide whose they are. */
-static int finish_as(struct parser *parser, struct ini_place *place)
-{
-        const struct profile *profile = parser->profile;
-
-        for (size_t i = 0; i < parser->n_as; i++) {
-                const struct as *as = &parser->as[i];
-                bool own = false, other = false;
-
-                place->line = as->line;
-                for (size_t k = 0; k < profile->n_coefficients; k++) {
-                        bool cpu = term_component(profile->coefficients[k].term) == COMPONENT_CPU;
-
-                        own = own || (cpu && profile->coefficients[k].policy == as->policy);
-                        other = other || (cpu && profile->coefficients[k].policy == as->as);
-                }
-                if (own)
-                        return ini_error(place, "as = %u: [cpu %u] has coefficients of its own", as->as,
-                                         as->policy);
-                if (!other)
-                        return ini_error(place, "as = %u: [cpu %u] has no coefficients", as->as, as->as);
-        }
-        return 0;
-}
-
-/* What is missing is missing up to the last line: @lines. */
-static int finish(struct parser *parser, const char *name, unsigned lines, const struct log *log)
-{
-        struct ini_place place = { .name = name, .line = lines, .log = log };
-        int err;
-
-        if (!parser->version_seen)
-                return ini_error(&place, "[profile] with version = %d is missing", PROFILE_VERSION);
-        if (isnan(parser->profile->energy_full_mwh))
-                return ini_error(&place, "energy_full_mwh of [battery] is missing");
-        err = finish_coefficients(parser, &place);
-        if (!err)
-                err = finish_as(parser, &place);
-        return err ? err : finish_covariance(parser, &place);
-}
-
 static unsigned count_lines(const char *text, size_t length)
 {
         unsigned lines = 0;
@@ -605,7 +417,7 @@ int profile_parse(const char *text, size_t length, const char *name, const struc
                 return err;
         err = ini_text_parse(text, length, name, log, on_key, &parser);
         if (!err)
-                err = finish(&parser, name, count_lines(text, length), log);
+                err = profile_finish(&parser, name, count_lines(text, length), log);
         free(parser.coefficients);
         free(parser.pairs);
         if (err) {
