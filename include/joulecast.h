@@ -23,9 +23,12 @@
  *
  * Threads: there are no globals. Different threads may use different contexts
  * with all that was made from them at the same time; objects of one context must
- * not be used by two threads at once without a lock of the caller's.
+ * not be used by two threads at once without a lock of the caller's. After fork()
+ * the child makes a context of its own: a usage holds a database open, which only
+ * the process that opened it may use.
  *
- * Objects made from a context may be used as long as it is not freed. Strings
+ * Objects made from a context may be used as long as it is not freed, and a
+ * question takes a profile and a usage of one context (else: -EINVAL). Strings
  * that a function returns belong to the object they were asked of, and live as
  * long as it does. Each joulecast_..._free() accepts NULL.
  */

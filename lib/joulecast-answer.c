@@ -36,6 +36,8 @@ JOULECAST_EXPORT int joulecast_cost_new(const struct joulecast_profile *profile,
         _cleanup_free_ struct joulecast_cost *cost = calloc(1, sizeof(*cost));
         int err;
 
+        if (profile->context != usage->context)
+                return -EINVAL;
         if (!cost)
                 return -ENOMEM;
         if (usage->service)
@@ -136,6 +138,8 @@ JOULECAST_EXPORT int joulecast_forecast_new(const struct joulecast_profile *prof
         const struct history *history;
         int err;
 
+        if (profile->context != usage->context)
+                return -EINVAL;
         if (!forecast)
                 return -ENOMEM;
         if (usage->service) {
@@ -259,6 +263,8 @@ JOULECAST_EXPORT int joulecast_budget_new(const struct joulecast_profile *profil
         const char *missing = NULL;
         int err;
 
+        if (profile->context != usage->context)
+                return -EINVAL;
         if (!budget)
                 return -ENOMEM;
         if (usage->service) {

@@ -49,8 +49,9 @@ struct joulecast_usage {
         char *service;                  /* its socket */
         int64_t uid;                    /* who looks: sees their own apps, and one for all others'; -1: sees all */
         bool live;                      /* the battery of the machine is this database's */
-        struct forecast_battery battery;
-        bool battery_read;
+        struct forecast_battery now;    /* as it was when last asked for, where it is live */
+        struct forecast_battery stored; /* as the store has it last; of one moment, so it is read once */
+        bool stored_read;
         struct history *history;        /* by the profile of history_id, made when first asked */
         uint64_t history_id;
         struct profile *learnt;         /* the history's, where sleeps say more of suspend than the profile; or NULL */

@@ -117,20 +117,17 @@ static bool read_live(const char *machine, struct battery *ret)
 
 const struct forecast_battery *usage_battery(struct joulecast_usage *usage)
 {
-        struct forecast_battery *battery = &usage->battery;
         struct store_battery stored = { 0 };
 
-        if (usage->live) {
-                battery->live = read_live(usage->context->machine, &battery->battery);
-                battery->known = battery->live;
+        usage->now.known = usage->now.live = usage->live && read_live(usage->context->machine, &usage->now.battery);
+        if (usage->now.known)
+                return &usage->now;
+        if (!usage->stored_read && usage->store) {
+                usage->stored_read = true;
+                usage->stored.known = store_battery(usage->store, INT64_MIN, INT64_MAX, &stored) == 0 && stored.last.have;
+                usage->stored.battery = stored.last;
         }
-        if (!battery->live && !usage->battery_read && usage->store) {
-                usage->battery_read = true;
-                battery->known = store_battery(usage->store, INT64_MIN, INT64_MAX, &stored) == 0 &&
-                        stored.last.have;
-                battery->battery = stored.last;
-        }
-        return battery;
+        return &usage->stored;
 }
 
 int usage_percent(const struct forecast_battery *battery, double *ret)

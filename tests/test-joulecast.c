@@ -1,0 +1,124 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The public API, as an app uses it for longer than one question. */
+
+#include <errno.h>
+#include <joulecast.h>
+#include <math.h>
+#include <sys/stat.h>
+
+#include "profile.h"
+#include "store-fixture.h"
+
+static char folder[64], profile_path[64];
+
+static void record(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        struct interval interval = { 0 };
+
+        for (int i = 1; i <= 120; i++) {
+                make_interval(&interval, START + i * 60 * S, 60 * NS_PER_S, 0);
+                interval.battery.capacity_percent = 40;
+                add_row(&interval, 7, "game", STATE_FOREGROUND)->usage.have = USAGE_ALL;
+                usage_add_cpu(&interval.rows[1].usage, 0, 1000000, 30 * NS_PER_S, 30 * NS_PER_S);
+                add_alive(&interval, "game", STATE_FOREGROUND, 60 * NS_PER_S);
+                check_int(store_append(store, &interval), 0);
+        }
+        interval_clear(&interval);
+        store_close(store);
+}
+
+static void save_profile(void)
+{
+        struct profile *profile;
+
+        check_int(profile_new("test", 10000, &profile), 0);
+        check_int(profile_add(profile, &(struct coefficient){ .value = 100, .standard_error = 1 }), 0);
+        check_int(profile_add(profile, &(struct coefficient){ .term = TERM_CPU_ACTIVE, .point = 1000000, .value = 1000,
+                                                              .standard_error = 10 }), 0);
+        check_int(profile_save(profile, profile_path), 0);
+        profile_free(profile);
+}
+
+struct app { /* that asks */
+        struct joulecast_context *context;
+        struct joulecast_profile *profile;
+        struct joulecast_usage *usage;
+};
+
+static void app_open(struct app *app)
+{
+        check_int(joulecast_context_new(&app->context), 0);
+        check_int(joulecast_context_set_machine(app->context, folder), 0);
+        check_int(joulecast_profile_load(app->context, profile_path, &app->profile), 0);
+        check_int(joulecast_usage_open(app->context, path, &app->usage), 0);
+}
+
+static void app_close(struct app *app)
+{
+        joulecast_usage_free(app->usage);
+        joulecast_profile_free(app->profile);
+        joulecast_context_free(app->context);
+}
+
+/* A machine whose battery cannot be read: what was stored last is the answer, also when it is asked again. */
+static void the_stored_battery_stays(const struct app *app)
+{
+        struct joulecast_plan *plan;
+        struct joulecast_budget *budget = NULL;
+        double percent = NAN;
+        int plugged = -1;
+
+        for (int i = 0; i < 3; i++) {
+                check_int(joulecast_usage_battery(app->usage, &percent, &plugged), 0);
+                check_near(percent, 40, 0);
+                check_int(plugged, 0);
+        }
+        check_int(joulecast_plan_new("game", &plan), 0);
+        check_int(joulecast_budget_new(app->profile, app->usage, plan, &budget), 0);
+        if (budget)
+                check_near(joulecast_budget_battery_percent(budget), 40, 0);
+        joulecast_budget_free(budget);
+        joulecast_plan_free(plan);
+}
+
+/* Of another context they are refused: a usage keeps what it made of a profile, and could not tell them apart. */
+static void of_one_context(const struct app *app)
+{
+        struct app other;
+        struct joulecast_cost *cost = NULL;
+        struct joulecast_forecast *forecast = NULL;
+        struct joulecast_budget *budget = NULL;
+        struct joulecast_plan *plan;
+
+        app_open(&other);
+        check_int(joulecast_plan_new("game", &plan), 0);
+        check_int(joulecast_cost_new(other.profile, app->usage, JOULECAST_BEGIN, JOULECAST_END, &cost), -EINVAL);
+        check_int(joulecast_forecast_new(other.profile, app->usage, "game", 10, &forecast), -EINVAL);
+        check_int(joulecast_budget_new(other.profile, app->usage, plan, &budget), -EINVAL);
+        check(!cost && !forecast && !budget);
+        joulecast_plan_free(plan);
+        app_close(&other);
+}
+
+int main(void)
+{
+        struct app app;
+
+        name_database();
+        snprintf(folder, sizeof(folder), "/tmp/joulecast-test-%d.d", (int)getpid());
+        snprintf(profile_path, sizeof(profile_path), "/tmp/joulecast-test-%d.ini", (int)getpid());
+        check_int(mkdir(folder, 0700), 0);
+        record();
+        save_profile();
+        app_open(&app);
+        the_stored_battery_stays(&app);
+        of_one_context(&app);
+        app_close(&app);
+        remove_database();
+        unlink(profile_path);
+        rmdir(folder);
+        return check_result();
+}
