@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "refuse.h"
+#include "text.h"
 #include "touched.h"
 
 /* A gauge that does not do what it shows is found out in the night only, and then it is another night. */
@@ -17,25 +18,27 @@ static void print_other_way(FILE *file, const struct dry_run *dry_run)
         if (dry_run->options->method != CHOICE_AUTO || dry_run->method == METHOD_PERCENT)
                 return;
         estimate = night_estimate(dry_run->description, dry_run->plan, METHOD_PERCENT, dry_run->options);
-        fprintf(file,
-                "If that gauge cannot be trusted it goes on by percent: about %.1f hours and %.0f %% "
-                "(--method %s does not).\n",
-                estimate.hours, estimate.percent, observation_method_names[dry_run->method]);
+        text_print(file,
+                   "If that gauge cannot be trusted it goes on by percent: about %.1f hours and %.0f %% "
+                   "(--method %s does not).",
+                   estimate.hours, estimate.percent, observation_method_names[dry_run->method]);
 }
 
 static void print_amounts(FILE *file, const struct dry_run *dry_run)
 {
-        struct night_estimate estimate = night_estimate(dry_run->description, dry_run->plan, dry_run->method,
-                                                        dry_run->options);
+        struct night_estimate estimate =
+                night_estimate(dry_run->description, dry_run->plan, dry_run->method, dry_run->options);
 
-        fprintf(file,
-                "It holds this machine in %zu states, one after another, for about %.1f hours, and takes "
-                "about %.0f %% of\nthe battery",
-                dry_run->plan->n, estimate.hours, estimate.percent);
+        char limit[48] = "";
+
         if (isfinite(dry_run->options->battery_limit_percent))
-                fprintf(file, " (at most %g %%)", dry_run->options->battery_limit_percent);
-        fprintf(file, "; below %.0f %% of charge it never goes.\n",
-                refuse_floor_percent(dry_run->description));
+                snprintf(limit, sizeof(limit), " (at most %g %%)", dry_run->options->battery_limit_percent);
+        text_print(file,
+                   "It holds this machine in %zu states, one after another, for about %.1f hours, and takes "
+                   "about "
+                   "%.0f %% of the battery%s; below %.0f %% of charge it never goes.",
+                   dry_run->plan->n, estimate.hours, estimate.percent, limit,
+                   refuse_floor_percent(dry_run->description));
         print_other_way(file, dry_run);
 }
 
@@ -47,8 +50,8 @@ static void print_groups(FILE *file, const struct hardware_description *descript
 {
         for (size_t i = 0; i < description->n_policies; i++)
                 if (description->policies[i].n_members > 1)
-                        fprintf(file, "CPUs %s are of one kind and are measured as one.\n",
-                                description->policies[i].cpus);
+                        text_print(file, "CPUs %s are of one kind and are measured as one.",
+                                   description->policies[i].cpus);
 }
 
 void consent_print(FILE *file, const struct dry_run *dry_run, const char *when)
@@ -56,16 +59,15 @@ void consent_print(FILE *file, const struct dry_run *dry_run, const char *when)
         struct touched touched;
 
         touched_list(dry_run, &touched);
-        fprintf(file, "A calibration of %s by %s, %s.\n", dry_run->description->device,
-                observation_method_names[dry_run->method], when);
+        text_print(file, "A calibration of %s by %s, %s.", dry_run->description->device,
+                   observation_method_names[dry_run->method], when);
         print_amounts(file, dry_run);
         print_groups(file, dry_run->description);
-        fprintf(file,
-                "Until it ends, leave the machine alone%s: it pauses when you need it.\n"
-                "Touched meanwhile, and put back however it ends, after a power cut by the next start\n",
-                dry_run->options->force_discharge ? "" : " and unplugged");
-        for (size_t i = 0; i < touched.n; i++)
-                fprintf(file, "  %s\n", touched.list[i]);
+        text_print(file, "Until it ends, leave the machine alone%s: it pauses when you need it.",
+                   dry_run->options->force_discharge ? "" : " and unplugged");
+        text_print(file,
+                   "Touched meanwhile, and put back however it ends, after a power cut by the next start:");
+        touched_print(file, &touched);
 }
 
 int consent_needed(const struct options *options)

@@ -6,8 +6,11 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "text.h"
 #include "touched.h"
 #include "util.h"
+
+#define LOAD_COLUMN 49
 
 struct phrase {
         char *text;
@@ -111,7 +114,9 @@ static void print_policies(const struct hardware_description *description)
 
 static void print_modes(const struct dry_run *dry_run)
 {
-        printf("\n  %-28s %-26s %s\n", "state", "when", "load");
+        int column;
+
+        printf("\n  %-20s %-25s %s\n", "state", "when", "load");
         for (size_t i = 0; i < dry_run->plan->n; i++) {
                 const struct planned_mode *mode = &dry_run->plan->modes[i];
                 char load[160] = "";
@@ -119,7 +124,9 @@ static void print_modes(const struct dry_run *dry_run)
                 if (mode->role == ROLE_CANDIDATE && dry_run->method == METHOD_GAUGE)
                         continue;
                 describe_load(dry_run, &mode->mode, load, sizeof(load));
-                printf("  %-28s %-26s %s\n", mode->mode.name, when(dry_run, mode), load);
+                column = printf("  %-20s %-25s ", mode->mode.name, when(dry_run, mode));
+                text_wrap(stdout, load, (size_t)column, LOAD_COLUMN, TEXT_COLUMNS);
+                putchar('\n');
         }
 }
 
@@ -138,8 +145,7 @@ static void print_text(const struct dry_run *dry_run, const struct night_estimat
         printf("\nFrequency policies (pinned through libcpupower)\n");
         print_policies(dry_run->description);
         printf("\nTouched while it runs, and put back\n");
-        for (size_t i = 0; i < touched.n; i++)
-                printf("  %s\n", touched.list[i]);
+        touched_print(stdout, &touched);
 }
 
 static cJSON *policies_json(const struct hardware_description *description)

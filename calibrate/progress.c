@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "text.h"
 #include "units.h"
 #include "util.h"
 
@@ -74,12 +75,13 @@ void progress_begin(struct progress *progress, const struct night *night)
                 return;
         }
         if (!progress->json) {
-                printf("Calibrating %s by %s%s, from %.0f %%: about %zu observations, %s, %.*f %% of the "
-                       "battery\n",
-                       night->description.device, night->run.method, night->plan.sapp ? " (SApp's plan)" : "",
-                       night->runner.look.capacity_percent, estimate.observations,
-                       span_text(estimate.hours, span, sizeof(span)), estimate.percent < 10,
-                       estimate.percent);
+                text_print(stdout,
+                           "Calibrating %s by %s%s, from %.0f %%: about %zu observations, %s, %.*f %% of the "
+                           "battery",
+                           night->description.device, night->run.method,
+                           night->plan.sapp ? " (SApp's plan)" : "", night->runner.look.capacity_percent,
+                           estimate.observations, span_text(estimate.hours, span, sizeof(span)),
+                           estimate.percent < 10, estimate.percent);
                 fflush(stdout);
                 return;
         }
@@ -261,8 +263,9 @@ void progress_done(struct progress *progress, const struct night *night, const s
                 done_json(night, fit, true);
                 return;
         }
-        printf("Ended after %zu observations, %s and %.1f %% of the battery: %s.\n", night->n,
-               span_text(night_hours(night), span, sizeof(span)), night_used_percent(night), night->stopped);
+        text_print(stdout, "Ended after %zu observations, %s and %.1f %% of the battery: %s.", night->n,
+                   span_text(night_hours(night), span, sizeof(span)), night_used_percent(night),
+                   night->stopped);
         if (!fit)
                 return;
         printf("The profile is in %s\n%s.\n", profile,

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdarg.h>
 
+#include "text.h"
 #include "util.h"
 
 static void touch(struct touched *touched, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -82,4 +83,13 @@ void touched_list(const struct dry_run *dry_run, struct touched *ret)
         touch(&touched, "%s (written)", dry_run->observations);
         touch(&touched, "%s (written)", dry_run->profile);
         *ret = touched;
+}
+
+void touched_print(FILE *file, const struct touched *touched)
+{
+        for (size_t i = 0; i < touched->n; i++) {
+                fputs("  ", file);
+                text_wrap(file, touched->list[i], 2, 4, TEXT_COLUMNS);
+                fputc('\n', file);
+        }
 }

@@ -4,6 +4,8 @@
 
 /* Everything that a calibration changes while it runs, and puts back; then what stays. For people to read. */
 
+#include <stdio.h>
+
 #include "dry-run.h"
 
 #define TOUCHED_MAX 16
@@ -14,3 +16,4 @@ struct touched {
 };
 
 void touched_list(const struct dry_run *dry_run, struct touched *ret);
+void touched_print(FILE *file, const struct touched *touched);

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "text.h"
 #include "util.h"
 
 #define COLUMNS_MAX 12
-#define WRAP 80 /* columns of a sentence, at most */
 #define YIELDS_TO 8 /* columns, of a name or a text in a terminal that is too narrow */
 
 struct row {
@@ -32,40 +32,6 @@ bool use_color(void)
         const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
         return isatty(STDOUT_FILENO) && !(no_color && no_color[0]) && term && strcmp(term, "dumb") != 0;
-}
-
-/* Terminals draw these in two columns (Unicode's East Asian wide blocks and emoji) and those in none. */
-static size_t character_width(uint32_t c)
-{
-        static const struct {
-                uint32_t first, last;
-                uint8_t width;
-        } blocks[] = {
-                {0x0300, 0x036f, 0}, {0x1100, 0x115f, 2}, {0x200b, 0x200f, 0},   {0x2e80, 0xa4cf, 2},
-                {0xac00, 0xd7a3, 2}, {0xf900, 0xfaff, 2}, {0xfe00, 0xfe0f, 0},   {0xfe30, 0xfe6f, 2},
-                {0xff00, 0xff60, 2}, {0xffe0, 0xffe6, 2}, {0x1f300, 0x1faff, 2}, {0x20000, 0x3fffd, 2},
-        };
-
-        for (size_t i = 0; i < ARRAY_SIZE(blocks); i++) {
-                if (c >= blocks[i].first && c <= blocks[i].last)
-                        return blocks[i].width;
-        }
-        return 1;
-}
-
-size_t text_width(const char *text)
-{
-        size_t width = 0;
-
-        while (*text) {
-                unsigned char c = (unsigned char)*text++;
-                uint32_t point = c < 0x80 ? c : c < 0xe0 ? c & 0x1fu : c < 0xf0 ? c & 0x0fu : c & 0x07u;
-
-                while (c >= 0xc0 && ((unsigned char)*text & 0xc0) == 0x80)
-                        point = point << 6 | ((unsigned char)*text++ & 0x3fu);
-                width += character_width(point);
-        }
-        return width;
 }
 
 struct table *table_new(const char *alignment)
@@ -195,28 +161,7 @@ static size_t wrap_columns(void)
 {
         size_t columns = terminal_columns();
 
-        return columns > 0 ? MIN(columns, (size_t)WRAP) : WRAP;
-}
-
-/* Words, in lines of @width after @indent blanks; a longer word has a line of its own. */
-static void print_wrapped(const char *text, size_t indent, size_t width)
-{
-        size_t column = 0;
-
-        for (const char *word = text; *word; word += strspn(word, " ")) {
-                size_t length = strcspn(word, " ");
-                char *copy = strndup(word, length);
-                size_t wide = copy ? text_width(copy) : length;
-
-                if (column > 0 && column + 1 + wide > width) {
-                        printf("\n%*s", (int)indent, "");
-                        column = 0;
-                }
-                printf("%s%s", column > 0 ? " " : "", copy ? copy : "");
-                column += wide + (column > 0);
-                word += length;
-                free(copy);
-        }
+        return columns > 0 ? MIN(columns, (size_t)TEXT_COLUMNS) : TEXT_COLUMNS;
 }
 
 /* Between characters. */
@@ -259,7 +204,7 @@ static void print_row(const struct row *row, const char *alignment, const struct
                 if (alignment[j] == 'r')
                         printf("%*s%s", (int)(width - wide), "", row->cells[j]);
                 else if (j == layout->last)
-                        print_wrapped(row->cells[j], at, width);
+                        text_wrap(stdout, row->cells[j], at, at, at + width);
                 else
                         printf("%*s", j == last ? 0 : (int)(width - print_cut(row->cells[j], width)), "");
                 fputs(j == last ? "" : "  ", stdout);
@@ -290,7 +235,7 @@ void print_text(const char *format, ...)
         va_start(arguments, format);
         vsnprintf(raw, sizeof(raw), format, arguments);
         va_end(arguments);
-        print_wrapped(util_printable(raw, text, sizeof(text)), 0, wrap_columns());
+        text_wrap(stdout, util_printable(raw, text, sizeof(text)), 0, 0, wrap_columns());
         putchar('\n');
 }
 
@@ -305,6 +250,6 @@ void print_note(const char *format, ...)
         va_end(arguments);
         if (color)
                 fputs("\033[2m", stdout);
-        print_wrapped(util_printable(raw, text, sizeof(text)), 0, wrap_columns());
+        text_wrap(stdout, util_printable(raw, text, sizeof(text)), 0, 0, wrap_columns());
         puts(color ? "\033[0m" : "");
 }

@@ -41,7 +41,5 @@ size_t print_cut(const char *text, size_t width);
 /* Columns of the terminal that stdout is; 0: it is none. */
 size_t terminal_columns(void);
 
-/* Columns of a terminal that a text takes. */
-size_t text_width(const char *text);
 /* stdout is a terminal, and NO_COLOR is not set. */
 bool use_color(void);

@@ -32,8 +32,7 @@ static void print_lines(const struct outcome *outcome, FILE *to)
                         fprintf(to, "%-32s %10.1f %12s  %-5s %s\n", line->key, line->value, width,
                                 unit(line->key), line->remark);
                 else
-                        fprintf(to, "%-32s %10s %12s  %-5s %s\n", line->key, "", "", unit(line->key),
-                                line->remark);
+                        fprintf(to, "%-32s %23s  %s\n", line->key, unit(line->key), line->remark);
         }
 }
 
@@ -78,7 +77,7 @@ void outcome_print(const struct outcome *outcome, const char *path, FILE *to)
         print_checks(outcome, to);
         fprintf(to, "\n%zu rows fitted, %zu rejected", outcome->n_rows, outcome->n_rejected);
         if (isfinite(outcome->noise_scale))
-                fprintf(to, "; noise %.2f of what was expected; %.1f degrees of freedom",
+                fprintf(to, "; noise %.2f of what was expected;\n%.1f degrees of freedom",
                         outcome->noise_scale, outcome->profile->degrees_of_freedom);
         fprintf(to, ".\n");
         for (size_t i = 0; i < outcome->n_warnings; i++)

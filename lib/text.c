@@ -1,0 +1,77 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "text.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "util.h"
+
+/* Terminals draw these in two columns (Unicode's East Asian wide blocks and emoji) and those in none. */
+static size_t character_width(uint32_t c)
+{
+        static const struct {
+                uint32_t first, last;
+                uint8_t width;
+        } blocks[] = {
+                { 0x0300, 0x036f, 0 }, { 0x1100, 0x115f, 2 },   { 0x200b, 0x200f, 0 },
+                { 0x2e80, 0xa4cf, 2 }, { 0xac00, 0xd7a3, 2 },   { 0xf900, 0xfaff, 2 },
+                { 0xfe00, 0xfe0f, 0 }, { 0xfe30, 0xfe6f, 2 },   { 0xff00, 0xff60, 2 },
+                { 0xffe0, 0xffe6, 2 }, { 0x1f300, 0x1faff, 2 }, { 0x20000, 0x3fffd, 2 },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(blocks); i++) {
+                if (c >= blocks[i].first && c <= blocks[i].last)
+                        return blocks[i].width;
+        }
+        return 1;
+}
+
+size_t text_width(const char *text)
+{
+        size_t width = 0;
+
+        while (*text) {
+                unsigned char c = (unsigned char)*text++;
+                uint32_t point = c < 0x80 ? c : c < 0xe0 ? c & 0x1fu : c < 0xf0 ? c & 0x0fu : c & 0x07u;
+
+                while (c >= 0xc0 && ((unsigned char)*text & 0xc0) == 0x80)
+                        point = point << 6 | ((unsigned char)*text++ & 0x3fu);
+                width += character_width(point);
+        }
+        return width;
+}
+
+void text_wrap(FILE *file, const char *text, size_t column, size_t indent, size_t width)
+{
+        bool first = true;
+
+        for (const char *word = text + strspn(text, " "); *word; word += strspn(word, " ")) {
+                size_t length = strcspn(word, " ");
+                _cleanup_free_ char *copy = strndup(word, length);
+                size_t wide = copy ? text_width(copy) : length;
+
+                if (!first && column + 1 + wide > width) {
+                        fprintf(file, "\n%*s", (int)indent, "");
+                        column = indent;
+                        first = true;
+                }
+                column +=
+                        (size_t)fprintf(file, "%s%.*s", first ? "" : " ", (int)length, word) - length + wide;
+                first = false;
+                word += length;
+        }
+}
+
+void text_print(FILE *file, const char *format, ...)
+{
+        char text[1024];
+        va_list arguments;
+
+        va_start(arguments, format);
+        vsnprintf(text, sizeof(text), format, arguments);
+        va_end(arguments);
+        text_wrap(file, text, 0, 0, TEXT_COLUMNS);
+        fputc('\n', file);
+}

@@ -1,0 +1,22 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Text as a terminal shows it. */
+
+#include <stddef.h>
+#include <stdio.h>
+
+#define TEXT_COLUMNS 80 /* of a sentence, where nothing is known of the terminal */
+
+/* Columns of a terminal that a text takes. */
+size_t text_width(const char *text);
+
+/*
+ * Prints words, in lines that end at @width: the first goes on at @column, all others begin at @indent. A
+ * word that is longer has a line of its own. No newline at the end.
+ */
+void text_wrap(FILE *file, const char *text, size_t column, size_t indent, size_t width);
+
+/* A paragraph of TEXT_COLUMNS. */
+void text_print(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
