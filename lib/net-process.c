@@ -17,14 +17,12 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <string.h>
-#include <sys/statfs.h>
-
-#include <linux/magic.h>
 
 #include "collector.h"
 #include "inet-diag.h"
 #include "machine.h"
 #include "net.h"
+#include "process.h"
 #include "util.h"
 
 #define MOST_WAITS 64 /* polls until an owner is looked for again that was not found, at most */
@@ -414,9 +412,8 @@ static const struct source_ops net_process_ops = { "net-process", net_process_re
 static bool is_this_machine(int root_fd)
 {
         _cleanup_close_ int fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        struct statfs info;
 
-        return fd >= 0 && fstatfs(fd, &info) == 0 && info.f_type == PROC_SUPER_MAGIC;
+        return process_is_procfs(fd);
 }
 
 static int set_up(struct net_process *self, int root_fd, const char *wifi_for_test)

@@ -262,12 +262,11 @@ static void process_close(struct source *source)
 
 static const struct source_ops process_ops = { "proc", process_read, process_close };
 
-/* And not the copy in a machine tree. */
-static bool is_procfs(int fd)
+bool process_is_procfs(int proc_fd)
 {
         struct statfs info;
 
-        return fstatfs(fd, &info) == 0 && info.f_type == PROC_SUPER_MAGIC;
+        return fstatfs(proc_fd, &info) == 0 && info.f_type == PROC_SUPER_MAGIC;
 }
 
 int process_open(int root_fd, struct apps *apps, struct source **ret)
@@ -285,7 +284,7 @@ int process_open(int root_fd, struct apps *apps, struct source **ret)
         self->source.ops = &process_ops;
         self->source.counts = COUNTS_CPU | COUNTS_DISK;
         self->proc_fd = proc_fd;
-        self->source.own_only = geteuid() != 0 && is_procfs(proc_fd);
+        self->source.own_only = geteuid() != 0 && process_is_procfs(proc_fd);
         self->apps = apps;
         *ret = &self->source;
         return 0;

@@ -34,6 +34,9 @@ bool process_parse_io(const char *text, struct process_io *ret);
  */
 int process_read_uid(int proc_fd, pid_t pid, uid_t *ret);
 
+/* Of the folder /proc: the kernel's own, and not the copy in a machine tree. */
+bool process_is_procfs(int proc_fd);
+
 /**
  * program_of_process() - what a process runs, by its name
  * @proc_fd: of the folder /proc
