@@ -78,7 +78,12 @@ int charge_of(const struct profile *profile, const struct forecast_battery *batt
         if (isnan(charge.percent))
                 return -ENODEV;
         spread_step(&charge, isnan(percent) ? step : 0);
-        charge.energy_sd = known && shown->have & BATTERY_ENERGY_FULL ? TUNING_VOLTAGE_SD : TUNING_NO_VOLTAGE_SD;
+        charge.energy_sd = TUNING_NO_VOLTAGE_SD;
+        if (known && shown->have & BATTERY_ENERGY_FULL && shown->energy_full_uwh > 0) {
+                /* Today's, as a battery ages: the profile's was full in the night of its calibration. */
+                charge.percent_j = J_PER_PERCENT((double)shown->energy_full_uwh * 1e-3);
+                charge.energy_sd = TUNING_VOLTAGE_SD;
+        }
         if (known && shown->have & BATTERY_CHARGE_FULL && shown->have & BATTERY_VOLTAGE &&
             shown->charge_full_uah > 0) {
                 /* The voltage was seen at the battery's percentage; what the user says may be another. */

@@ -160,12 +160,20 @@ double future_sag(const struct future *future, const struct charge *charge, doub
         return charge->falls ? fmin(fmax(TUNING_SAG_PER_C * (load_w - read_w) / full_wh, 0), 0.5) : 0;
 }
 
-/* The load under which the battery was read: by its own sensor, or idle. */
+/*
+ * The load under which the battery was read: by its own sensor, or idle. Charging lifts the voltage as a load
+ * pulls it down, and what the charger feeds is none of the battery's.
+ */
 double future_read_load_w(const struct future *future, const struct forecast_battery *battery)
 {
-        return battery->known && battery->battery.have & BATTERY_POWER ?
-                       (double)battery->battery.power_uw / UJ_PER_J :
-                       future->standby.power_w + future->base.power_w;
+        const struct battery *shown = &battery->battery;
+        bool fed = battery->known && (shown->status == BATTERY_CHARGING || shown->status == BATTERY_FULL ||
+                                      shown->status == BATTERY_NOT_CHARGING);
+        double power_w = (double)shown->power_uw / UJ_PER_J;
+
+        if (!battery->known || !(shown->have & BATTERY_POWER))
+                return fed ? 0 : future->standby.power_w + future->base.power_w;
+        return shown->status == BATTERY_CHARGING ? -power_w : power_w;
 }
 
 void future_basis(const struct future *future, const struct forecast_battery *battery, double said,

@@ -58,7 +58,7 @@ void sum_clear(struct sum *sum);
 double sum_sd_j(const struct sum *sum, const struct profile *profile);
 
 /*
- * The load under which the battery was read,
+ * The load under which the battery was read (below 0: it charged),
  * and the part of its energy that a sum's load costs beyond that.
  */
 double future_read_load_w(const struct future *future, const struct forecast_battery *battery);

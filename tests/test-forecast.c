@@ -181,6 +181,63 @@ static void the_battery(const struct history *history)
         check(charge.percent_j < 432); /* the voltage was seen at 50 % */
 }
 
+/* A battery that counts energy, and holds less than in the night of its calibration. */
+static void an_aged_battery(const struct history *history)
+{
+        struct forecast_battery battery = {
+                .known = true, .live = true,
+                .battery = { .have = BATTERY_ENERGY_NOW | BATTERY_ENERGY_FULL, .status = BATTERY_DISCHARGING,
+                             .energy_now_uwh = 4000000, .energy_full_uwh = 8000000 },
+        };
+        struct budget_plan plan = { .app = "game", .battery_percent = NAN };
+        struct budget budget;
+        struct charge charge;
+
+        check_int(charge_of(history->profile, &battery, NAN, &charge), 0);
+        check_near(charge.percent, 50, 1e-12);
+        check_near(charge_energy_j(&charge, 0), 4 * 3600, 1e-6); /* 4 of 8 Wh, and not 5 of the profile's 10 */
+        check_int(charge_of(history->profile, &battery, 25, &charge), 0);
+        check_near(charge_energy_j(&charge, 0), 2 * 3600, 1e-6);
+        check_int(forecast_budget(history, &plan, &battery, NULL, &budget), 0);
+        check_near(budget.minutes.value, 4 * 3600 / 1.05 / 60, 2);
+}
+
+/* The same voltage under a load is a fuller battery than at rest, and than on the charger an emptier one. */
+static void the_load_it_was_read_under(const struct history *history)
+{
+        const struct { enum battery_status status; uint32_t power_w; } cases[] = {
+                { BATTERY_CHARGING, 10 }, { BATTERY_NOT_CHARGING, 0 }, { BATTERY_DISCHARGING, 5 } };
+        struct forecast_battery battery = {
+                .known = true, .live = true,
+                .battery = { .have = BATTERY_CAPACITY | BATTERY_CHARGE_FULL | BATTERY_VOLTAGE | BATTERY_POWER,
+                             .capacity_percent = 50, .charge_full_uah = 2600000, .voltage_uv = 3800000 },
+        };
+        struct budget_plan plan = { .app = "game", .battery_percent = NAN };
+        double before = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct budget budget;
+
+                battery.battery.status = cases[i].status;
+                battery.battery.power_uw = cases[i].power_w * UINT64_C(1000000);
+                check_int(forecast_budget(history, &plan, &battery, NULL, &budget), 0);
+                check(budget.minutes.value > before);
+                /* At 10 Wh, 10 W are 1 C: the voltage is a tenth higher, and the energy that it tells of. */
+                if (i == 1)
+                        check_near(before / budget.minutes.value, 0.9, 0.01);
+                before = budget.minutes.value;
+        }
+        battery.battery.have &= ~(uint32_t)BATTERY_POWER;
+        for (int fed = 0; fed < 2; fed++) {
+                struct budget budget;
+
+                battery.battery.status = fed ? BATTERY_FULL : BATTERY_DISCHARGING;
+                check_int(forecast_budget(history, &plan, &battery, NULL, &budget), 0);
+                check(fed ? budget.minutes.value < before : budget.minutes.value > 0);
+                before = budget.minutes.value;
+        }
+}
+
 static void without_errors(void)
 {
         _cleanup_(profile_freep) struct profile *profile = parse(HEAD NUMBERS);
@@ -211,6 +268,8 @@ int main(void)
         how_long(history);
         what_is_wrong(history);
         the_battery(history);
+        an_aged_battery(history);
+        the_load_it_was_read_under(history);
         without_errors();
         return check_result();
 }
