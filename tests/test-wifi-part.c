@@ -9,6 +9,7 @@
 #include "check.h"
 #include "nl80211.h"
 #include "remote-login.h"
+#include "traffic-load.h"
 #include "tree.h"
 #include "wifi.h"
 
@@ -20,7 +21,14 @@ int __wrap_nl80211_is_client(struct nl80211 *nl, const char *interface);
 int __wrap_nl80211_station(struct nl80211 *nl, const char *interface, struct nl80211_station *ret);
 bool __wrap_remote_login_over(int root_fd, const char *interface);
 
+int __wrap_metered(const char *interface);
+bool __wrap_interface_has_address(const char *interface);
+int __wrap_traffic_load_open(const struct traffic_where *where, const struct log *log, struct traffic_load **ret);
+int __wrap_traffic_load_set(struct traffic_load *load, const struct traffic_job *job, double most_bytes);
+void __wrap_traffic_load_close(struct traffic_load *load);
+
 static bool logged_in;
+static double most; /* that the load may move */
 static unsigned said;
 
 int __wrap_nl80211_open(struct nl80211 **ret)
@@ -49,6 +57,34 @@ bool __wrap_remote_login_over(int root_fd, const char *interface)
         return logged_in;
 }
 
+int __wrap_metered(const char *interface)
+{
+        return 0;
+}
+
+bool __wrap_interface_has_address(const char *interface)
+{
+        return true;
+}
+
+int __wrap_traffic_load_open(const struct traffic_where *where, const struct log *log, struct traffic_load **ret)
+{
+        static char load;
+
+        *ret = (struct traffic_load *)&load;
+        return 0;
+}
+
+int __wrap_traffic_load_set(struct traffic_load *load, const struct traffic_job *job, double most_bytes)
+{
+        most = job->rx_bytes_per_s > 0 ? most_bytes : most;
+        return 0;
+}
+
+void __wrap_traffic_load_close(struct traffic_load *load)
+{
+}
+
 static void listen(void *data, enum log_level level, const char *sentence)
 {
         said += strstr(sentence, "remote login") != NULL;
@@ -75,10 +111,17 @@ static void put_link(const struct machine *machine, const char *path, const char
         check_int(symlink(target, name), 0);
 }
 
+static void put_bytes(const struct machine *machine, const char *bytes)
+{
+        put(machine, "sys/class/net/wlan0/statistics/rx_bytes", bytes);
+        put(machine, "sys/class/net/wlan0/statistics/tx_bytes", "0\n");
+}
+
 static void begin(struct machine *machine, bool allow_disconnect)
 {
         static const struct log log = { .handler = listen };
-        const struct machine_hardware options = { .allow_disconnect = allow_disconnect, .log = &log };
+        const struct machine_hardware options = { .allow_disconnect = allow_disconnect, .log = &log,
+                                                  .wifi_url = "http://192.0.2.1/" };
 
         *machine = (struct machine){ .dir = "/tmp/joulecast-wifi-part-XXXXXX" };
         check(mkdtemp(machine->dir) != NULL);
@@ -87,6 +130,7 @@ static void begin(struct machine *machine, bool allow_disconnect)
         put_link(machine, "sys/class/rfkill/rfkill0/device", "../../phy0");
         put(machine, "sys/class/rfkill/rfkill0/hard", "0\n");
         put(machine, SOFT, "0\n");
+        put_bytes(machine, "5000\n");
         machine->root_fd = open(machine->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         snprintf(machine->journal, sizeof(machine->journal), "%s/state/restore.ini", machine->dir);
         said = 0;
@@ -150,9 +194,38 @@ static void login_at_the_start(void)
         end(&machine);
 }
 
+static double may_receive(struct machine *machine)
+{
+        const struct mode mode = { .wifi_on = true, .rx_mb_per_s = 1 };
+
+        most = NAN;
+        check_int(machine->part->ops->apply(machine->part, &mode), 0);
+        return most;
+}
+
+/* What a night may move holds for all of it, also where the driver begins to count again. */
+static void moves_no_more(void)
+{
+        struct machine machine;
+
+        logged_in = false;
+        begin(&machine, false);
+        check_near(may_receive(&machine), 0, 0); /* not told yet */
+        machine.part->ops->limit_wifi(machine.part, 1e6);
+        check_near(may_receive(&machine), 1e6, 0);
+        put_bytes(&machine, "305000\n");
+        check_near(may_receive(&machine), 700e3, 0);
+        put_bytes(&machine, "1000\n");
+        check_near(may_receive(&machine), 699e3, 0);
+        put_bytes(&machine, "701000\n");
+        check_near(may_receive(&machine), -1e3, 0);
+        end(&machine);
+}
+
 int main(void)
 {
         login_in_the_night();
         login_at_the_start();
+        moves_no_more();
         return check_result();
 }

@@ -49,7 +49,8 @@ struct part_wifi {
         unsigned wary;             /* for so many looks more: the network may be another one */
         bool was_up;               /* the interface, when this began; one that was down is not brought up */
         double limit_bytes;        /* nothing, until it is told */
-        uint64_t start_bytes;      /* of the interface, when this began */
+        double moved_bytes;        /* of it, by everybody */
+        uint64_t counted_bytes;    /* what the interface showed at the last look */
         bool radio_on, loads;      /* as the mode asks */
         bool said_limit, said_lost, said_away, said_metered, said_login;
 };
@@ -205,13 +206,16 @@ static int switch_radio(struct part_wifi *wifi, bool on)
 
 /* ---- the load ---- */
 
-static double left_bytes(const struct part_wifi *wifi)
+/* The counters begin again when the driver does. */
+static double left_bytes(struct part_wifi *wifi)
 {
         uint64_t now;
 
-        if (interface_bytes(wifi->root_fd, wifi->interface, &now) < 0 || now < wifi->start_bytes)
-                return wifi->limit_bytes;
-        return wifi->limit_bytes - (double)(now - wifi->start_bytes);
+        if (interface_bytes(wifi->root_fd, wifi->interface, &now) == 0) {
+                wifi->moved_bytes += (double)(now < wifi->counted_bytes ? now : now - wifi->counted_bytes);
+                wifi->counted_bytes = now;
+        }
+        return wifi->limit_bytes - wifi->moved_bytes;
 }
 
 static int said(struct part_wifi *wifi, int err)
@@ -434,8 +438,8 @@ int wifi_open(int root_fd, const struct machine_hardware *machine, struct part *
                 return err == -ENOSYS ? -ENODEV : err;
         }
         wifi->was_up = interface_is_set_up(wifi->interface);
-        if (interface_bytes(wifi->root_fd, wifi->interface, &wifi->start_bytes) < 0)
-                wifi->start_bytes = 0;
+        if (interface_bytes(wifi->root_fd, wifi->interface, &wifi->counted_bytes) < 0)
+                wifi->counted_bytes = 0;
         *ret = &wifi->part;
         return 0;
 }
