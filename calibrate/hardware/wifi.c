@@ -6,9 +6,8 @@
  * (wpa_supplicant, iwd, NetworkManager) does so again by itself; this waits for it.
  */
 
-#include "wifi.h"
+#include "wifi-part.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -17,11 +16,8 @@
 #include "interface.h"
 #include "metered.h"
 #include "net.h"
-#include "nl80211.h"
 #include "power-save.h"
 #include "remote-login.h"
-#include "rfkill.h"
-#include "traffic-load.h"
 #include "units.h"
 #include "util.h"
 
@@ -33,27 +29,6 @@
 
 /* Below this the radio sends slowly and often again: its price is not what it is elsewhere. */
 #define WEAK_DBM (-75)
-
-struct part_wifi {
-        struct part part; /* first */
-        const struct log *log;
-        int root_fd;
-        char interface[32];
-        struct nl80211 *nl;
-        char radio[96];            /* its switch, a setting; "" it has none, or must stay on */
-        char power_save[64];       /* the setting; "" it has none */
-        struct settings *settings;
-        struct traffic_load *load; /* NULL: there is no other side */
-        bool allow_disconnect, has_url, has_peer, perhaps_metered;
-        uint64_t carrier_changes;  /* at the last look */
-        unsigned wary;             /* for so many looks more: the network may be another one */
-        bool was_up;               /* the interface, when this began; one that was down is not brought up */
-        double limit_bytes;        /* nothing, until it is told */
-        double moved_bytes;        /* of it, by everybody */
-        uint64_t counted_bytes;    /* what the interface showed at the last look */
-        bool radio_on, loads;      /* as the mode asks */
-        bool said_limit, said_lost, said_away, said_metered, said_login;
-};
 
 static struct part_wifi *wifi_of(struct part *part)
 {
@@ -339,82 +314,6 @@ static const struct part_ops wifi_ops = {
         .close = close_wifi,
 };
 
-/* ---- which one, and what may be done with it ---- */
-
-/* A client of access points; one that is connected rather than one that is not. */
-static int find_interface(struct part_wifi *wifi)
-{
-        _cleanup_closedir_ DIR *dir = util_opendir_at(wifi->root_fd, "sys/class/net");
-        int found = -ENODEV;
-        struct dirent *entry;
-
-        if (!dir)
-                return -ENODEV;
-        while ((entry = readdir(dir))) {
-                if (entry->d_name[0] == '.' || strlen(entry->d_name) >= sizeof(wifi->interface) ||
-                    net_kind_of(wifi->root_fd, entry->d_name) != NET_WIFI ||
-                    nl80211_is_client(wifi->nl, entry->d_name) < 0)
-                        continue;
-                if (!found && !net_is_up(wifi->root_fd, entry->d_name))
-                        continue;
-                strcpy(wifi->interface, entry->d_name);
-                found = 0;
-        }
-        return found;
-}
-
-static int find_radio(struct part_wifi *wifi)
-{
-        if (rfkill_find(wifi->root_fd, wifi->interface, wifi->radio, sizeof(wifi->radio)) < 0) {
-                wifi->radio[0] = '\0';
-                log_warning(wifi->log,
-                            "%s: its radio has no switch, so that what it costs to be on stays in the base",
-                            wifi->interface);
-                return 0;
-        }
-        if (rfkill_hard_blocked(wifi->root_fd, wifi->radio)) {
-                log_warning(wifi->log, "%s: switched off by the machine's own switch, and not measured",
-                            wifi->interface);
-                return -ENODEV;
-        }
-        if (!wifi->allow_disconnect && remote_login_over(wifi->root_fd, wifi->interface)) {
-                wifi->radio[0] = '\0';
-                log_warning(wifi->log,
-                            "%s carries a remote login, or may do so, so its radio stays on, and what "
-                            "it costs stays in the base; --allow-disconnect switches it off all the same",
-                            wifi->interface);
-        }
-        return 0;
-}
-
-/* Traffic is offered where there is another side, and nobody pays for it. */
-static int find_traffic(struct part_wifi *wifi, const struct machine_hardware *machine)
-{
-        const struct traffic_where where = {
-                .interface = wifi->interface, .url = machine->wifi_url, .peer = machine->wifi_peer,
-        };
-        int costs, err;
-
-        if (!machine->wifi_url && !machine->wifi_peer) {
-                log_info(wifi->log, "%s: without --wifi-url or --wifi-peer its traffic is not measured",
-                         wifi->interface);
-                return 0;
-        }
-        costs = metered(wifi->interface);
-        if (costs > 0) {
-                log_warning(wifi->log, "%s is on a metered network, so its traffic is not measured",
-                            wifi->interface);
-                return 0;
-        }
-        wifi->perhaps_metered = costs < 0;
-        err = traffic_load_open(&where, wifi->log, &wifi->load);
-        if (err == -EINVAL)
-                log_error(wifi->log, "--wifi-peer: \"%s\" is not HOST or HOST:PORT", machine->wifi_peer);
-        wifi->has_url = machine->wifi_url;
-        wifi->has_peer = machine->wifi_peer;
-        return err;
-}
-
 int wifi_open(int root_fd, const struct machine_hardware *machine, struct part **ret)
 {
         struct part_wifi *wifi = calloc(1, sizeof(*wifi));
@@ -428,11 +327,7 @@ int wifi_open(int root_fd, const struct machine_hardware *machine, struct part *
         wifi->root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
         err = wifi->root_fd < 0 ? -errno : nl80211_open(&wifi->nl);
         if (!err)
-                err = find_interface(wifi);
-        if (!err)
-                err = find_radio(wifi);
-        if (!err)
-                err = find_traffic(wifi, machine);
+                err = wifi_find(wifi, machine);
         if (err) {
                 close_wifi(&wifi->part);
                 return err == -ENOSYS ? -ENODEV : err;

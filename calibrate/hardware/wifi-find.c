@@ -1,0 +1,99 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Which WiFi interface is measured, and what may be done with it. */
+
+#include "wifi-part.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+
+#include "metered.h"
+#include "net.h"
+#include "remote-login.h"
+#include "rfkill.h"
+#include "util.h"
+
+/* A client of access points; one that is connected rather than one that is not. */
+static int find_interface(struct part_wifi *wifi)
+{
+        _cleanup_closedir_ DIR *dir = util_opendir_at(wifi->root_fd, "sys/class/net");
+        int found = -ENODEV;
+        struct dirent *entry;
+
+        if (!dir)
+                return -ENODEV;
+        while ((entry = readdir(dir))) {
+                if (entry->d_name[0] == '.' || strlen(entry->d_name) >= sizeof(wifi->interface) ||
+                    net_kind_of(wifi->root_fd, entry->d_name) != NET_WIFI ||
+                    nl80211_is_client(wifi->nl, entry->d_name) < 0)
+                        continue;
+                if (!found && !net_is_up(wifi->root_fd, entry->d_name))
+                        continue;
+                strcpy(wifi->interface, entry->d_name);
+                found = 0;
+        }
+        return found;
+}
+
+static int find_radio(struct part_wifi *wifi)
+{
+        if (rfkill_find(wifi->root_fd, wifi->interface, wifi->radio, sizeof(wifi->radio)) < 0) {
+                wifi->radio[0] = '\0';
+                log_warning(wifi->log,
+                            "%s: its radio has no switch, so that what it costs to be on stays in the base",
+                            wifi->interface);
+                return 0;
+        }
+        if (rfkill_hard_blocked(wifi->root_fd, wifi->radio)) {
+                log_warning(wifi->log, "%s: switched off by the machine's own switch, and not measured",
+                            wifi->interface);
+                return -ENODEV;
+        }
+        if (!wifi->allow_disconnect && remote_login_over(wifi->root_fd, wifi->interface)) {
+                wifi->radio[0] = '\0';
+                log_warning(wifi->log,
+                            "%s carries a remote login, or may do so, so its radio stays on, and what "
+                            "it costs stays in the base; --allow-disconnect switches it off all the same",
+                            wifi->interface);
+        }
+        return 0;
+}
+
+/* Traffic is offered where there is another side, and nobody pays for it. */
+static int find_traffic(struct part_wifi *wifi, const struct machine_hardware *machine)
+{
+        const struct traffic_where where = {
+                .interface = wifi->interface, .url = machine->wifi_url, .peer = machine->wifi_peer,
+        };
+        int costs, err;
+
+        if (!machine->wifi_url && !machine->wifi_peer) {
+                log_info(wifi->log, "%s: without --wifi-url or --wifi-peer its traffic is not measured",
+                         wifi->interface);
+                return 0;
+        }
+        costs = metered(wifi->interface);
+        if (costs > 0) {
+                log_warning(wifi->log, "%s is on a metered network, so its traffic is not measured",
+                            wifi->interface);
+                return 0;
+        }
+        wifi->perhaps_metered = costs < 0;
+        err = traffic_load_open(&where, wifi->log, &wifi->load);
+        if (err == -EINVAL)
+                log_error(wifi->log, "--wifi-peer: \"%s\" is not HOST or HOST:PORT", machine->wifi_peer);
+        wifi->has_url = machine->wifi_url;
+        wifi->has_peer = machine->wifi_peer;
+        return err;
+}
+
+int wifi_find(struct part_wifi *wifi, const struct machine_hardware *machine)
+{
+        int err = find_interface(wifi);
+
+        if (!err)
+                err = find_radio(wifi);
+        return err ? err : find_traffic(wifi, machine);
+}
