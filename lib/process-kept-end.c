@@ -14,6 +14,7 @@ struct ending {
         pid_t pid;
         uint64_t began_ns;
         uint64_t cpu_ns, read_bytes, write_bytes;
+        unsigned missing; /* polls in which no such process was there */
 };
 
 static int compare_pids(const void *a, const void *b)
@@ -135,4 +136,28 @@ int kept_read_ended(struct kept_collector *collector)
         if (collector->n_ended > 1)
                 qsort(collector->ended, collector->n_ended, sizeof(*collector->ended), compare_pids);
         return 0;
+}
+
+/*
+ * Where messages were lost, the last one of a process may have been among them: what its threads had must not
+ * become the next one's of its pid. In the first poll without it the message may still be on its way.
+ */
+void kept_forget_untold(struct kept_collector *collector)
+{
+        size_t kept = 0;
+
+        if (collector->source.lost == 0)
+                return;
+        for (size_t i = 0; i < collector->n_endings; i++) {
+                struct ending *ending = &collector->endings[i];
+
+                if (collector->n > 0 &&
+                    bsearch(&ending->pid, collector->list, collector->n, sizeof(*collector->list), compare_pids))
+                        ending->missing = 0;
+                else
+                        ending->missing++;
+                if (ending->missing < 2)
+                        collector->endings[kept++] = *ending;
+        }
+        collector->n_endings = kept;
 }

@@ -60,3 +60,4 @@ int kept_read_clock(pid_t pid, uint64_t *ret);
 /* process-kept-end.c */
 bool kept_has_ended(const struct kept_collector *collector, pid_t pid);
 int kept_read_ended(struct kept_collector *collector);
+void kept_forget_untold(struct kept_collector *collector); /* after the list of those that live */

@@ -238,6 +238,7 @@ static int kept_read(struct source *source, struct sample *sample)
         if (length < 0)
                 return -errno;
         err = drop_gone(collector);
+        kept_forget_untold(collector);
         return err ? err : process_table_finish(collector->table, false, sample, NULL);
 }
 

@@ -223,6 +223,83 @@ static void test_lost(void)
         check(n + lost >= MORE_THAN_THE_RING_HOLDS * 99 / 100);
 }
 
+#define MORE_THAN_THE_SOCKET_HOLDS 12000
+
+/* Its thread has ended, and it waits. */
+static pid_t start_waiting(int *go)
+{
+        int ends[2], done[2];
+        char byte = 0;
+        pid_t pid;
+
+        if (pipe(ends) < 0 || pipe(done) < 0)
+                exit(1);
+        pid = fork();
+        if (pid == 0) {
+                pthread_t thread;
+
+                for (int i = 0; i < 100; i++)
+                        if (pthread_create(&thread, NULL, spin_thread, NULL) == 0)
+                                pthread_join(thread, NULL);
+                (void)!write(done[1], &byte, 1);
+                (void)!read(ends[0], &byte, 1);
+                _exit(0);
+        }
+        check_int(read(done[0], &byte, 1), 1);
+        close(done[0]);
+        close(done[1]);
+        close(ends[0]);
+        *go = ends[1];
+        return pid;
+}
+
+/* Runs 20 ms as the next process of this pid; false: another took it. */
+static bool run_as(pid_t pid)
+{
+        FILE *file = fopen("/proc/sys/kernel/ns_last_pid", "w");
+        pid_t child;
+
+        if (!file)
+                return false;
+        fprintf(file, "%d", (int)pid - 1);
+        fclose(file);
+        child = fork();
+        if (child == 0) {
+                prctl(PR_SET_NAME, getpid() == pid ? "heir" : "other");
+                spin(20 * NS_PER_MS);
+                _exit(0);
+        }
+        waitpid(child, NULL, 0);
+        return child == pid;
+}
+
+/* Its own end was lost with many others': the next process of its pid does not inherit what its threads had. */
+static void test_lost_end(void)
+{
+        uint64_t sum_ns;
+        bool reused = false;
+        int go;
+        pid_t pid;
+
+        poll_once();
+        pid = start_waiting(&go);
+        for (int i = 0; i < MORE_THAN_THE_SOCKET_HOLDS; i++)
+                run_one();
+        check_int(write(go, "", 1), 1);
+        waitpid(pid, NULL, 0);
+        close(go);
+        for (int i = 0; i < 3; i++)
+                poll_once();
+        check(source->lost > 0);
+        for (int i = 0; i < 100 && !reused; i++)
+                reused = run_as(pid);
+        check(reused);
+        poll_once();
+        sum_ns = sum_of("heir", NULL);
+        fprintf(stderr, "of the next: %.1f ms\n", (double)sum_ns / 1e6);
+        check(sum_ns >= 20 * NS_PER_MS && sum_ns < 60 * NS_PER_MS);
+}
+
 int main(int argc, char **argv)
 {
         const struct log log = { hear_of_lost, NULL };
@@ -240,6 +317,8 @@ int main(int argc, char **argv)
                 test_lost();
         test_short_lived();
         test_threads();
+        if (only_before_the_end)
+                test_lost_end();
         if (!only_before_the_end) /* nobody tells it of an exec */
                 test_exec();
         source->ops->close(source);
