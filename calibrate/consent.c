@@ -28,15 +28,13 @@ static void print_amounts(FILE *file, const struct dry_run *dry_run)
 {
         struct night_estimate estimate =
                 night_estimate(dry_run->description, dry_run->plan, dry_run->method, dry_run->options);
-
         char limit[48] = "";
 
         if (isfinite(dry_run->options->battery_limit_percent))
                 snprintf(limit, sizeof(limit), " (at most %g %%)", dry_run->options->battery_limit_percent);
         text_print(file,
                    "It holds this machine in %zu states, one after another, for about %.1f hours, and takes "
-                   "about "
-                   "%.0f %% of the battery%s; below %.0f %% of charge it never goes.",
+                   "about %.0f %% of the battery%s; below %.0f %% of charge it never goes.",
                    dry_run->plan->n, estimate.hours, estimate.percent, limit,
                    refuse_floor_percent(dry_run->description));
         print_other_way(file, dry_run);

@@ -322,7 +322,7 @@ int store_prepare_database(struct store *store)
         if (id != APPLICATION_ID)
                 return refuse(store, "another program made it");
         if (version < SCHEMA_OLDEST || version > SCHEMA_VERSION)
-                return refuse(store, "another version made it");
+                return refuse(store, version > SCHEMA_VERSION ? "a newer one made it" : "another one made it");
         store->version = (int)version;
         err = check_tables(store);
         if (!err && store->mode == STORE_WRITE && version < SCHEMA_VERSION)

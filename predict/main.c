@@ -42,7 +42,7 @@ static void print_help(void)
                "leaves for what you need later.\n\nCommands:\n");
         for (size_t i = 0; i < ARRAY_SIZE(entries); i++)
                 printf("  %-12s%s\n", entries[i].name, entries[i].help);
-        printf("\njoulecast COMMAND --help tells more about one.\n");
+        printf("\njoulecast COMMAND --help tells more about one; begin with joulecast doctor.\n");
 }
 
 /* Replaces this process, if there is such a file. */

@@ -79,12 +79,15 @@ static int list_profiles(const struct options *options)
         static const char *const heads[] = { "Name", "Device", "Method", "Created", "Numbers", "File" };
         struct cJSON *json = cJSON_CreateArray();
         struct dirent **entries = NULL;
+        bool used;
         int n;
 
+        table_spare(table, "5");
         table_row(table, TABLE_HEAD);
         for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
                 table_cell(table, "%s", heads[i]);
-        if (current_path(options, false, &current) == 0 && access(current, R_OK) == 0)
+        used = current_path(options, false, &current) == 0 && access(current, R_OK) == 0;
+        if (used)
                 list_one(json, table, NULL, current, true);
         if (paths_data("profiles", &folder) < 0)
                 folder = NULL;
@@ -102,6 +105,11 @@ static int list_profiles(const struct options *options)
         if (options->json)
                 return answer_print_json(json);
         table_print(table);
+        if (!used && !options->profile) {
+                putchar('\n');
+                print_note("None is in use: joulecast calibrate learns this device's own, joulecast profile use "
+                           "NAME takes one of these.");
+        }
         cJSON_Delete(json);
         return CODE_OK;
 }
