@@ -23,7 +23,8 @@ bool __wrap_remote_login_over(int root_fd, const char *interface);
 
 int __wrap_metered(const char *interface);
 bool __wrap_interface_has_address(const char *interface);
-int __wrap_traffic_load_open(const struct traffic_where *where, const struct log *log, struct traffic_load **ret);
+int __wrap_traffic_load_open(const struct traffic_where *where, const struct log *log,
+                             struct traffic_load **ret);
 int __wrap_traffic_load_set(struct traffic_load *load, const struct traffic_job *job, double most_bytes);
 void __wrap_traffic_load_close(struct traffic_load *load);
 
@@ -67,7 +68,8 @@ bool __wrap_interface_has_address(const char *interface)
         return true;
 }
 
-int __wrap_traffic_load_open(const struct traffic_where *where, const struct log *log, struct traffic_load **ret)
+int __wrap_traffic_load_open(const struct traffic_where *where, const struct log *log,
+                             struct traffic_load **ret)
 {
         static char load;
 

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "follow.h"
+#include "follow-private.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -8,35 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gsl/gsl_cdf.h>
-
-#include "observation.h"
-#include "outcome.h"
 #include "units.h"
 #include "util.h"
-
-struct follow_mode {
-        char name[MODE_NAME_MAX];
-        struct usage usage; /* one second of it */
-        bool held_back;
-        bool left_out;      /* cannot come any more */
-        double *x;          /* of the columns */
-};
-
-struct follow {
-        bool started;
-        struct device device;
-        struct columns columns;
-        struct portfolio portfolio;
-        struct follow_mode *modes;
-        size_t n_modes;
-        struct observation *observations;
-        size_t n, capacity;
-        enum observation_method method;
-        double stop_percent;
-        double remaining_percent; /* NaN: no limit */
-        double remaining_hours;
-};
 
 int follow_new(struct follow **ret)
 {
@@ -184,167 +157,6 @@ static struct cJSON *answer_start(struct follow *follow, const cJSON *start)
         return answer;
 }
 
-/* What one row took so far: means over the fitted ones. */
-struct pace {
-        size_t rows;
-        double hours;
-        double percent;
-        double seconds;
-};
-
-static struct pace pace_of(const struct rows *rows, double percent_j)
-{
-        struct pace pace = { 0 };
-
-        for (size_t i = 0; i < rows->n; i++) {
-                const struct row *row = &rows->list[i];
-
-                if (!row->fitted)
-                        continue;
-                pace.rows++;
-                pace.seconds += row->seconds;
-                pace.percent += row->power_mw / 1000 * row->seconds / percent_j;
-        }
-        if (pace.rows > 0) {
-                pace.seconds /= (double)pace.rows;
-                pace.percent /= (double)pace.rows;
-        }
-        pace.hours = pace.seconds / 3600;
-        return pace;
-}
-
-/* Joules of one percent, from the last row of a level; from the full energy where there is none. */
-static double percent_joules(const struct follow *follow, const struct rows *rows)
-{
-        for (size_t i = rows->n; i > 0; i--) {
-                const struct row *row = &rows->list[i - 1];
-
-                if (row->charge && row->fitted && row->observation->steps > 0)
-                        return row->power_mw / 1000 * row->seconds / row->observation->steps;
-        }
-        if (isfinite(follow->device.energy_full_mwh) && follow->device.energy_full_mwh > 0)
-                return J_PER_PERCENT(follow->device.energy_full_mwh);
-        return 500;
-}
-
-static ssize_t choose(const struct follow *follow, const struct rows *rows, const struct regression *fit,
-                      double percent_j, const struct pace *pace)
-{
-        _cleanup_free_ struct candidate *candidates = calloc(follow->n_modes + 1, sizeof(*candidates));
-        const struct row *last = &rows->list[rows->n - 1];
-        struct step step = { .percent_j = percent_j,
-                             .level = last->level - 0.01,
-                             .refresh_s = last->refresh_s };
-
-        if (!candidates)
-                return -1;
-        step.before_mw = last->power_mw > 0 ? last->power_mw : 0;
-        step.dwell_s = follow->method == METHOD_PERCENT ? 0 : pace->seconds;
-        for (size_t i = 0; i < follow->n_modes; i++) {
-                candidates[i].x = follow->modes[i].x;
-                candidates[i].excluded = follow->modes[i].held_back || follow->modes[i].left_out ||
-                                         strcmp(follow->modes[i].name, last->observation->mode) == 0;
-        }
-        return portfolio_next(&follow->portfolio, fit, candidates, follow->n_modes, &step);
-}
-
-static void add_number(cJSON *object, const char *name, double value)
-{
-        if (isfinite(value))
-                cJSON_AddNumberToObject(object, name, value);
-        else
-                cJSON_AddNullToObject(object, name);
-}
-
-static void add_next(const struct follow *follow, const struct rows *rows, const struct regression *fit,
-                     double half_width, cJSON *answer)
-{
-        double percent_j = percent_joules(follow, rows), more;
-        struct pace pace = pace_of(rows, percent_j);
-        bool reached = half_width <= follow->stop_percent;
-        bool spent = follow->remaining_percent < pace.percent || follow->remaining_hours < 0.02;
-        ssize_t next = follow->method == METHOD_GAUGE || reached || spent
-                               ? -1
-                               : choose(follow, rows, fit, percent_j, &pace);
-
-        if (next >= 0)
-                cJSON_AddStringToObject(answer, "next", follow->modes[next].name);
-        else
-                cJSON_AddNullToObject(answer, "next");
-        /* Variance falls with the number of rows. */
-        more = reached ? 0 : (double)pace.rows * (pow(half_width / follow->stop_percent, 2) - 1);
-        add_number(answer, "expected_hours", more * pace.hours);
-        add_number(answer, "expected_percent", more * pace.percent);
-}
-
-/* Wider than half of itself: nobody would print it, and the profile may not have it at all. */
-static bool is_known(const struct regression *fit, size_t column)
-{
-        double error = sqrt(gsl_matrix_get(fit->covariance, column, column));
-
-        return gsl_cdf_tdist_Pinv(0.975, fmax(fit->degrees_of_freedom, 1)) * error <=
-               OUTCOME_RESOLVED_MAX * gsl_vector_get(fit->value, column);
-}
-
-/*
- * What only modes would tell of that cannot come any more (an access point that is gone, a storage that does
- * not do as it is told) would be waited for until the battery is flat. Unless it is known already it is no
- * part of the judgement; it is again when one of its modes can come again.
- */
-static void find_lost(const struct follow *follow, const struct regression *fit)
-{
-        for (size_t j = 0; j < follow->columns.n; j++) {
-                bool may_come = false, cannot = false;
-
-                for (size_t i = 0; i < follow->n_modes; i++) {
-                        const struct follow_mode *mode = &follow->modes[i];
-
-                        if (mode->held_back || !(mode->x[j] > 0))
-                                continue;
-                        may_come = may_come || !mode->left_out;
-                        cannot = cannot || mode->left_out;
-                }
-                follow->portfolio.lost[j] = cannot && !may_come && !is_known(fit, j);
-        }
-}
-
-static struct cJSON *answer_fit(struct follow *follow)
-{
-        cJSON *answer = cJSON_CreateObject();
-        struct regression fit = { 0 };
-        struct rows rows = { 0 };
-        enum voltage_basis basis;
-        char error[128] = "";
-        int err;
-
-        err = rows_make(&follow->columns, follow->observations, follow->n, &rows, &basis, error,
-                        sizeof(error));
-        if (!err)
-                err = regression_fit(&follow->columns, &rows, &regression_options_default, &fit);
-        if (error[0])
-                cJSON_AddStringToObject(answer, "error", error);
-        else {
-                double half_width;
-
-                if (!err)
-                        find_lost(follow, &fit);
-                half_width = err ? NAN : portfolio_half_width(&follow->portfolio, &fit);
-
-                /* What is wider than itself says nothing yet. */
-                if (half_width > 1000)
-                        half_width = NAN;
-                cJSON_AddNumberToObject(answer, "rows", (double)fit.n);
-                add_number(answer, "half_width_percent", half_width);
-                if (!err)
-                        add_next(follow, &rows, &fit, half_width, answer);
-                else
-                        cJSON_AddNullToObject(answer, "next");
-        }
-        regression_clear(&fit);
-        rows_clear(&rows);
-        return answer;
-}
-
 static void read_left_out(struct follow *follow, const cJSON *list)
 {
         for (size_t i = 0; i < follow->n_modes; i++) {
@@ -379,7 +191,7 @@ static struct cJSON *answer_observation(struct follow *follow, const cJSON *line
         follow->remaining_percent = number(remaining, "percent");
         follow->remaining_hours = number(remaining, "hours");
         read_left_out(follow, cJSON_GetObjectItemCaseSensitive(line, "left_out"));
-        return answer_fit(follow);
+        return follow_judge(follow);
 }
 
 struct cJSON *follow_answer(struct follow *follow, const char *line, bool *end)

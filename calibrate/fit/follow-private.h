@@ -1,0 +1,34 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+/* A calibration that is followed, in two files: what is told of it (follow.c), and the judgement. */
+
+#include "follow.h"
+#include "observation.h"
+
+struct follow_mode {
+        char name[MODE_NAME_MAX];
+        struct usage usage; /* one second of it */
+        bool held_back;
+        bool left_out;      /* cannot come any more */
+        double *x;          /* of the columns */
+};
+
+struct follow {
+        bool started;
+        struct device device;
+        struct columns columns;
+        struct portfolio portfolio;
+        struct follow_mode *modes;
+        size_t n_modes;
+        struct observation *observations;
+        size_t n, capacity;
+        enum observation_method method;
+        double stop_percent;
+        double remaining_percent; /* NaN: no limit */
+        double remaining_hours;
+};
+
+/* follow-judge.c: what the observations so far are worth, and which mode should come next; as an answer. */
+struct cJSON *follow_judge(struct follow *follow);
