@@ -192,13 +192,36 @@ static bool is_known_policy(const struct profile *profile, uint32_t policy)
         return groups && listed;
 }
 
+static int name_missing_cpu(const struct profile *profile, const struct cpu_time *cpu,
+                            struct model_vector *vector)
+{
+        static const struct {
+                enum term term;
+                const char *word;
+        } terms[] = { { TERM_CPU_ACTIVE, "active_mw" }, { TERM_CPU_SHARED, "shared_mw" } };
+        char name[PROFILE_KEY_MAX];
+        size_t first, end;
+        int err;
+
+        for (size_t i = 0; i < ARRAY_SIZE(terms); i++) {
+                if (find_range(profile, terms[i].term, profile_as(profile, cpu->policy), &first, &end))
+                        continue;
+                vector->unknown |= UINT32_C(1) << COMPONENT_CPU;
+                snprintf(name, sizeof(name), "cpu.%u.%s", cpu->policy, terms[i].word);
+                err = name_missing(vector, name);
+                if (err < 0)
+                        return err;
+        }
+        return 0;
+}
+
 /* Frequency unknown: anything between the cheapest and the dearest operating point that it may have been. */
-static void add_cpu_range(const struct profile *profile, uint32_t policy, double busy_s, double any_s,
-                          struct model_vector *vector)
+static int add_cpu_range(const struct profile *profile, const struct cpu_time *cpu, double busy_s,
+                         double any_s, struct model_vector *vector)
 {
         const struct coefficient *low = NULL, *high = NULL;
-        bool known = is_known_policy(profile, policy);
-        uint32_t as = profile_as(profile, policy);
+        bool known = is_known_policy(profile, cpu->policy);
+        uint32_t as = profile_as(profile, cpu->policy);
         double low_mj = 0, high_mj = 0;
 
         for (size_t i = 0; i < profile->n_coefficients; i++) {
@@ -219,31 +242,10 @@ static void add_cpu_range(const struct profile *profile, uint32_t policy, double
                 }
         }
         if (!low || !high)
-                return;
+                return name_missing_cpu(profile, cpu, vector);
         add_cpu_point(profile, low->policy, low->point, busy_s / 2, any_s / 2, vector);
         add_cpu_point(profile, high->policy, high->point, busy_s / 2, any_s / 2, vector);
         vector->component_spread_mj[COMPONENT_CPU] += (high_mj - low_mj) / 2;
-}
-
-static int name_missing_cpu(const struct profile *profile, const struct cpu_time *cpu,
-                            struct model_vector *vector)
-{
-        static const struct {
-                enum term term;
-                const char *word;
-        } terms[] = { { TERM_CPU_ACTIVE, "active_mw" }, { TERM_CPU_SHARED, "shared_mw" } };
-        char name[PROFILE_KEY_MAX];
-        size_t first, end;
-        int err;
-
-        for (size_t i = 0; i < ARRAY_SIZE(terms); i++) {
-                if (find_range(profile, terms[i].term, profile_as(profile, cpu->policy), &first, &end))
-                        continue;
-                snprintf(name, sizeof(name), "cpu.%u.%s", cpu->policy, terms[i].word);
-                err = name_missing(vector, name);
-                if (err < 0)
-                        return err;
-        }
         return 0;
 }
 
@@ -263,12 +265,10 @@ static int add_cpu(const struct profile *profile, const struct usage *usage, str
 
                 if (cpu->busy_ns == 0 && cpu->any_ns == 0)
                         continue;
-                if (cpu->khz == KHZ_UNKNOWN) {
-                        add_cpu_range(profile, cpu->policy, busy_s, any_s, vector);
-                        continue;
-                }
-                add_cpu_point(profile, cpu->policy, cpu->khz, busy_s, any_s, vector);
-                err = name_missing_cpu(profile, cpu, vector);
+                if (cpu->khz != KHZ_UNKNOWN)
+                        add_cpu_point(profile, cpu->policy, cpu->khz, busy_s, any_s, vector);
+                err = cpu->khz == KHZ_UNKNOWN ? add_cpu_range(profile, cpu, busy_s, any_s, vector) :
+                                                name_missing_cpu(profile, cpu, vector);
                 if (err < 0)
                         return err;
         }
@@ -305,8 +305,10 @@ static int add_amount(const struct profile *profile, enum term term, const char 
 
         if (amount == 0)
                 return 0;
-        if (!find_range(profile, term, 0, &first, &end))
+        if (!find_range(profile, term, 0, &first, &end)) {
+                vector->unknown |= UINT32_C(1) << term_component(term);
                 return name_missing(vector, key);
+        }
         split_range(profile, first, end, amount, vector);
         return 0;
 }

@@ -25,7 +25,7 @@ struct model_vector {
         double *weight;          /* one per coefficient */
         size_t n;
         double component_spread_mj[COMPONENT_COUNT]; /* half the range of what is not known better: no cpufreq */
-        uint32_t unknown;        /* 1 << component: wholly unknown (no coefficient, or not counted) */
+        uint32_t unknown;        /* 1 << component: not counted, or a coefficient of it is missing */
         char **not_measured;     /* coefficient keys or counters, e.g. "wifi.tx_mj_per_mb", "disk (not counted)" */
         size_t n_not_measured;
 };

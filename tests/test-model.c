@@ -106,6 +106,20 @@ static void unknown_frequency_of_a_kind(void)
         profile_free(profile);
 }
 
+/* A policy that the profile lists and has no coefficients of is missing, also where its frequency is unknown. */
+static void listed_and_never_measured(void)
+{
+        static const char listed[] = "[profile]\nversion = 1\n[battery]\nenergy_full_mwh = 10000\n[cpu 0]\ncpus = 0\n"
+                                   "active_mw.400000 = 1000\n[cpu 1]\ncpus = 1\nas = 0\n[cpu 2]\ncpus = 2\n";
+        struct profile *profile = parse(listed);
+        struct cpu_time cpu = { .policy = 2, .khz = KHZ_UNKNOWN, .busy_ns = S(1), .any_ns = S(1) };
+        struct usage usage = { .have = USAGE_ALL, .cpu = &cpu, .n_cpu = 1 };
+
+        check_text(missing_of(profile, &usage), "cpu.2.active_mw, cpu.2.shared_mw");
+        check(isnan(energy_of(profile, &usage, 0).component_j[COMPONENT_CPU]));
+        profile_free(profile);
+}
+
 /*
  * Policy 1 costs what policy 0 does, and one with an error is one:
  * what both used is as sure as if one had.
@@ -217,6 +231,9 @@ static void what_is_missing_is_named(const struct profile *profile)
         cpu.policy = 4;
         check_text(missing_of(profile, &usage),
                    "suspend.power_mw, cpu.4.active_mw, cpu.4.shared_mw, wifi.wake_mj");
+        energy = energy_of(profile, &usage, 0);
+        check(isnan(energy.component_j[COMPONENT_CPU])); /* all of it is unknown, and not 0 */
+        check(isnan(energy.component_j[COMPONENT_WIFI]));
 }
 
 static void no_errors_no_interval(void)
@@ -290,6 +307,7 @@ int main(void)
 {
         is_as_another();
         unknown_frequency_of_a_kind();
+        listed_and_never_measured();
         _cleanup_(profile_freep) struct profile *profile = parse(text);
 
         if (!profile)
