@@ -11,6 +11,16 @@
 #include "util.h"
 
 #define HOUR_NS (INT64_C(3600) * (int64_t)NS_PER_S)
+#define DAY_NS (24 * HOUR_NS)
+
+/*
+ * Where one grain ends and the next begins: on the edge of a period of the coarser one. A period belongs to
+ * the span that holds its middle, and half of it would count twice or not at all.
+ */
+static int64_t edge(int64_t ns, int64_t period_ns)
+{
+        return ns - ns % period_ns;
+}
 
 static int add_row(void *data, const struct store_row *row)
 {
@@ -31,13 +41,13 @@ int history_read_for(const struct profile *profile, struct store *store, int64_t
         if (err < 0)
                 return err;
         history->others = uid >= 0;
-        query.to_ns = battery.last_ns - TUNING_HOUR_DAYS * 24 * HOUR_NS;
+        query.to_ns = edge(battery.last_ns - TUNING_HOUR_DAYS * DAY_NS, DAY_NS);
         err = store_rows(store, &query, add_row, history);
         if (err < 0)
                 return err;
         query.grain = STORE_HOUR;
         query.from_ns = query.to_ns;
-        query.to_ns = battery.last_ns - TUNING_RAW_HOURS * HOUR_NS;
+        query.to_ns = edge(battery.last_ns - TUNING_RAW_HOURS * HOUR_NS, HOUR_NS);
         err = store_rows(store, &query, add_row, history);
         if (err < 0)
                 return err;

@@ -119,12 +119,14 @@ const struct forecast_battery *usage_battery(struct joulecast_usage *usage)
 {
         struct store_battery stored = { 0 };
 
-        usage->now.known = usage->now.live = usage->live && read_live(usage->context->machine, &usage->now.battery);
+        usage->now.live = usage->live && read_live(usage->context->machine, &usage->now.battery);
+        usage->now.known = usage->now.live;
         if (usage->now.known)
                 return &usage->now;
         if (!usage->stored_read && usage->store) {
                 usage->stored_read = true;
-                usage->stored.known = store_battery(usage->store, INT64_MIN, INT64_MAX, &stored) == 0 && stored.last.have;
+                usage->stored.known = store_battery(usage->store, INT64_MIN, INT64_MAX, &stored) == 0 &&
+                                      stored.last.have;
                 usage->stored.battery = stored.last;
         }
         return &usage->stored;

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "history.h"
 #include "store-fixture.h"
 
 static void totals_survive_every_roll_up(void)
@@ -136,6 +137,31 @@ static void clock_that_was_ahead(void)
         remove_database();
 }
 
+/* A forecast reads days, then hours, then intervals: each moment once, wherever in a day it ends. */
+static void a_history_has_every_moment_once(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        struct profile *profile;
+        int64_t now = START;
+
+        check_int(profile_new("", 1, &profile), 0);
+        append_days(store, now, now + 9 * DAY, 1800 * S);
+        now += 9 * DAY;
+        for (int hour = 0; hour < 24; hour += 5, now += 5 * HOUR) {
+                struct history *history = NULL;
+
+                check_int(store_roll_up(store, now, &keep_all), 0);
+                check_int(history_read(profile, store, &history), 0);
+                if (history)
+                        check_near(history->awake_s, (double)((now - START) / S), 1e-3);
+                history_free(history);
+                append_days(store, now, now + 5 * HOUR, 1800 * S);
+        }
+        profile_free(profile);
+        store_close(store);
+        remove_database();
+}
+
 /* Killed at any moment, a roll-up has happened or has not. */
 static void killed_in_roll_up(void)
 {
@@ -221,6 +247,7 @@ int main(void)
         retention_drops_details_and_keeps_totals();
         late_interval_counts_once();
         clock_that_was_ahead();
+        a_history_has_every_moment_once();
         killed_in_roll_up();
         split_is_told_and_survives_the_roll_up();
         sleeps_are_kept();
