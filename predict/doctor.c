@@ -75,6 +75,46 @@ void findings_check_batteries(struct findings *findings)
         }
 }
 
+#define POLICIES_MAX 256
+
+/* Policies that lack a thing, told as one: laptops have a policy for each CPU. */
+struct lacking {
+        uint32_t policies[POLICIES_MAX];
+        size_t n;
+        int err; /* of the first */
+};
+
+static void add_lacking(struct lacking *lacking, uint32_t policy, int err)
+{
+        if (lacking->n == 0)
+                lacking->err = err;
+        if (lacking->n < POLICIES_MAX)
+                lacking->policies[lacking->n++] = policy;
+}
+
+static void look_at_frequencies(int root_fd, struct findings *findings)
+{
+        struct lacking list = { .n = 0 }, times = { .n = 0 };
+        char path[96], policies[128];
+
+        for (size_t i = 0; i < findings->n_policies; i++) {
+                const struct cpu_policy *policy = &findings->policies[i];
+
+                if (policy->n_khz == 0)
+                        add_lacking(&list, policy->policy, 0);
+                snprintf(path, sizeof(path), "%s/stats/time_in_state", policy->path);
+                if (faccessat(root_fd, path, R_OK, 0) < 0)
+                        add_lacking(&times, policy->policy, errno);
+        }
+        if (list.n > 0)
+                findings_miss(findings, "frequency list", "the driver of policy %s has none",
+                              cpu_print_list(list.policies, list.n, policies, sizeof(policies)));
+        if (times.n > 0)
+                findings_miss(findings, "time in state", "policy %s: stats/time_in_state: %s",
+                              cpu_print_list(times.policies, times.n, policies, sizeof(policies)),
+                              strerror(times.err));
+}
+
 static void look_at_cpus(int root_fd, struct findings *findings)
 {
         int err = cpu_list(root_fd, &findings->policies, &findings->n_policies);
@@ -86,18 +126,7 @@ static void look_at_cpus(int root_fd, struct findings *findings)
                 findings_miss(findings, "cpufreq",
                               "the kernel shows no frequency policies (a virtual machine, or no "
                               "driver): CPU cost has the range over all operating points");
-        for (size_t i = 0; i < findings->n_policies; i++) {
-                const struct cpu_policy *policy = &findings->policies[i];
-                char path[96];
-
-                if (policy->n_khz == 0)
-                        findings_miss(findings, "frequency list", "the driver of policy %u has none",
-                                      policy->policy);
-                snprintf(path, sizeof(path), "%s/stats/time_in_state", policy->path);
-                if (faccessat(root_fd, path, R_OK, 0) < 0)
-                        findings_miss(findings, "time in state", "policy %u: %s: %s", policy->policy, path,
-                                      strerror(errno));
-        }
+        look_at_frequencies(root_fd, findings);
 }
 
 /* A source that opens is one that has something to say. */

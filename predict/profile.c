@@ -291,7 +291,7 @@ static int use_profile(const struct options *options, const char *name)
                 log_error(&program_log, "%s: cannot write the profile: %s", to, strerror(-err));
                 return CODE_FAILED;
         }
-        printf("This machine now uses %s: %s.\n", from, to);
+        printf("%s is in use now, as %s.\n", from, to);
         return CODE_OK;
 }
 
