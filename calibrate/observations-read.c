@@ -22,7 +22,9 @@ static void column_text(sqlite3_stmt *statement, int column, char *buf, size_t s
 
 static double column_real(sqlite3_stmt *statement, int column)
 {
-        return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
+        if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+                return NAN;
+        return sqlite3_column_double(statement, column);
 }
 
 static uint32_t column_u32(sqlite3_stmt *statement, int column)
@@ -134,9 +136,10 @@ int observations_read(struct observations *observations, int64_t run, struct obs
         struct observation *list = NULL;
         size_t n_list = 0, capacity = 0;
         int code, err = observations_prepare(observations,
-                "SELECT id, run, sequence, pass, mode, kind, method, start_realtime_ns, elapsed_ns, percent, steps,"
-                " charge_full_uah, voltage_mv, power_mw, gauge_updates, refresh_s, temperature_c, usage, burn,"
-                " held_back, rejected FROM observation WHERE run = :run ORDER BY sequence", &statement);
+                "SELECT id, run, sequence, pass, mode, kind, method, start_realtime_ns, elapsed_ns,"
+                " percent, steps, charge_full_uah, voltage_mv, power_mw, gauge_updates, refresh_s,"
+                " temperature_c, usage, burn, held_back, rejected FROM observation WHERE run = :run"
+                " ORDER BY sequence", &statement);
 
         if (err)
                 return err;

@@ -35,8 +35,9 @@ int observations_start(struct observations *observations, struct observation_run
 {
         _cleanup_(observations_finalizep) sqlite3_stmt *statement = NULL;
         int err = observations_prepare(observations,
-                "INSERT INTO run (device, method, plan, seed, start_realtime_ns, energy_full_mwh, max_brightness,"
-                " description) VALUES (:device, :method, :plan, :seed, :start, :energy, :brightness, :description)",
+                "INSERT INTO run (device, method, plan, seed, start_realtime_ns, energy_full_mwh,"
+                " max_brightness, description) VALUES (:device, :method, :plan, :seed, :start, :energy,"
+                " :brightness, :description)",
                 &statement);
 
         if (err)
@@ -89,11 +90,12 @@ int observations_append(struct observations *observations, struct observation *o
         cJSON_Delete(json);
         if (!err)
                 err = observations_prepare(observations,
-                        "INSERT INTO observation (run, sequence, pass, mode, kind, method, start_realtime_ns,"
-                        " elapsed_ns, percent, steps, charge_full_uah, voltage_mv, power_mw, gauge_updates,"
-                        " refresh_s, temperature_c, usage, burn, held_back, rejected) VALUES (:run, :sequence,"
-                        " :pass, :mode, :kind, :method, :start, :elapsed, :percent, :steps, :charge_full, :voltage,"
-                        " :power, :gauge_updates, :refresh, :temperature, :usage, :burn, :held_back, :rejected)",
+                        "INSERT INTO observation (run, sequence, pass, mode, kind, method,"
+                        " start_realtime_ns, elapsed_ns, percent, steps, charge_full_uah, voltage_mv,"
+                        " power_mw, gauge_updates, refresh_s, temperature_c, usage, burn, held_back,"
+                        " rejected) VALUES (:run, :sequence, :pass, :mode, :kind, :method, :start,"
+                        " :elapsed, :percent, :steps, :charge_full, :voltage, :power, :gauge_updates,"
+                        " :refresh, :temperature, :usage, :burn, :held_back, :rejected)",
                         &statement);
         if (err)
                 return err;

@@ -15,16 +15,18 @@
 static const char schema[] =
         "BEGIN IMMEDIATE;"
         "CREATE TABLE run ("
-        " id INTEGER PRIMARY KEY AUTOINCREMENT, device TEXT NOT NULL, method TEXT NOT NULL, plan TEXT NOT NULL,"
-        " seed INTEGER NOT NULL, start_realtime_ns INTEGER NOT NULL, energy_full_mwh REAL,"
-        " max_brightness INTEGER NOT NULL, description TEXT, finished INTEGER NOT NULL DEFAULT 0);"
+        " id INTEGER PRIMARY KEY AUTOINCREMENT, device TEXT NOT NULL, method TEXT NOT NULL,"
+        " plan TEXT NOT NULL, seed INTEGER NOT NULL, start_realtime_ns INTEGER NOT NULL,"
+        " energy_full_mwh REAL, max_brightness INTEGER NOT NULL, description TEXT,"
+        " finished INTEGER NOT NULL DEFAULT 0);"
         "CREATE TABLE observation ("
-        " id INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL REFERENCES run(id), sequence INTEGER NOT NULL,"
-        " pass INTEGER NOT NULL, mode TEXT NOT NULL, kind TEXT NOT NULL, method TEXT NOT NULL,"
-        " start_realtime_ns INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL, percent REAL, steps REAL,"
-        " charge_full_uah REAL, voltage_mv REAL, power_mw REAL, gauge_updates INTEGER NOT NULL, refresh_s REAL,"
-        " temperature_c REAL, usage TEXT NOT NULL, burn INTEGER NOT NULL, held_back INTEGER NOT NULL,"
-        " rejected TEXT NOT NULL, UNIQUE (run, sequence));"
+        " id INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL REFERENCES run(id),"
+        " sequence INTEGER NOT NULL, pass INTEGER NOT NULL, mode TEXT NOT NULL, kind TEXT NOT NULL,"
+        " method TEXT NOT NULL, start_realtime_ns INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
+        " percent REAL, steps REAL, charge_full_uah REAL, voltage_mv REAL, power_mw REAL,"
+        " gauge_updates INTEGER NOT NULL, refresh_s REAL, temperature_c REAL, usage TEXT NOT NULL,"
+        " burn INTEGER NOT NULL, held_back INTEGER NOT NULL, rejected TEXT NOT NULL,"
+        " UNIQUE (run, sequence));"
         "PRAGMA user_version = 1;"
         "COMMIT;";
 
@@ -141,8 +143,10 @@ static int take_lock(const char *path, const struct log *log, int *ret)
                 return err;
         }
         if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-                log_error(log, "%s: another calibration is writing to it; wait for its end or name another file "
-                          "with --observations", path);
+                log_error(log,
+                          "%s: another calibration is writing to it; wait for its end or name another file "
+                          "with --observations",
+                          path);
                 return -EBUSY;
         }
         *ret = take_fd(&fd);
@@ -214,7 +218,8 @@ static void make_whole(struct observations *observations)
                 log_warning(observations->log, "%s: a part of it stays in %s-wal: %s", observations->path,
                             observations->path, sqlite3_errmsg(observations->db));
         else if (n_done < n_log)
-                log_warning(observations->log, "%s: a part of it stays in %s-wal, for another program is reading it",
+                log_warning(observations->log,
+                            "%s: a part of it stays in %s-wal, for another program is reading it",
                             observations->path, observations->path);
 }
 

@@ -120,8 +120,8 @@ int backlight_check(struct backlight *backlight)
                 return 0;
         if (!backlight->told)
                 log_warning(backlight->log,
-                            "somebody changed the brightness from %u to %u; it is held at %u again", held, now,
-                            held);
+                            "somebody changed the brightness from %u to %u; it is held at %u again",
+                            held, now, held);
         backlight->told = true;
         return backlight_hold(backlight, held);
 }

@@ -303,7 +303,10 @@ void disk_load_end(struct disk_load *load)
         free_load(load);
 }
 
-/* 256 MB take a card of 5 MB/s most of a minute. A signal does not end this wait, so what it set is looked at. */
+/*
+ * 256 MB take a card of 5 MB/s most of a minute. A signal
+ * does not end this wait, so what it set is looked at.
+ */
 ssize_t disk_load_ready(struct disk_load *load, const volatile sig_atomic_t *stop)
 {
         ssize_t usable = 0;

@@ -43,7 +43,9 @@ int disk_load_start(struct disk_file *files, size_t n, uint64_t file_bytes, doub
                     struct disk_load **ret);
 void disk_load_end(struct disk_load *load); /* NULL is nothing */
 
-/* Waits until the files are made. How many can be used; -EINTR: @stop, if it is not NULL, was set meanwhile. */
+/*
+ * Waits until the files are made. How many can be used; -EINTR: @stop, if it is not NULL, was set meanwhile.
+ */
 ssize_t disk_load_ready(struct disk_load *load, const volatile sig_atomic_t *stop);
 void disk_load_set(struct disk_load *load, const struct disk_job *job); /* in place of the job before */
 void disk_load_counts(struct disk_load *load, struct disk_counts *ret);
