@@ -143,9 +143,12 @@ static void parse_charge(struct battery_unit *unit, const char *uevent)
         if (find_level(unit, uevent, "CHARGE_FULL", CHARGE_MIN_UAH, CHARGE_MAX_UAH, false,
                        &battery->charge_full_uah))
                 battery->have |= BATTERY_CHARGE_FULL;
-        if ((battery->have & BATTERY_CHARGE_FULL) && has_design && (double)battery->charge_full_uah > OVERFULL * (double)design)
-                quirk(unit, "CHARGE_FULL is far above its design: %llu", (unsigned long long)battery->charge_full_uah);
-        if (!find_level(unit, uevent, "CHARGE_NOW", CHARGE_MIN_UAH, CHARGE_MAX_UAH, true, &battery->charge_now_uah))
+        if ((battery->have & BATTERY_CHARGE_FULL) && has_design &&
+            (double)battery->charge_full_uah > OVERFULL * (double)design)
+                quirk(unit, "CHARGE_FULL is far above its design: %llu",
+                      (unsigned long long)battery->charge_full_uah);
+        if (!find_level(unit, uevent, "CHARGE_NOW", CHARGE_MIN_UAH, CHARGE_MAX_UAH, true,
+                        &battery->charge_now_uah))
                 return;
         full = battery->have & BATTERY_CHARGE_FULL ? battery->charge_full_uah : design;
         if (full > 0 && (double)battery->charge_now_uah > OVERFULL * (double)full) {
@@ -168,9 +171,12 @@ static void parse_energy(struct battery_unit *unit, const char *uevent)
         if (find_level(unit, uevent, "ENERGY_FULL", ENERGY_MIN_UWH, ENERGY_MAX_UWH, false,
                        &battery->energy_full_uwh))
                 battery->have |= BATTERY_ENERGY_FULL;
-        if ((battery->have & BATTERY_ENERGY_FULL) && has_design && (double)battery->energy_full_uwh > OVERFULL * (double)design)
-                quirk(unit, "ENERGY_FULL is far above its design: %llu", (unsigned long long)battery->energy_full_uwh);
-        if (!find_level(unit, uevent, "ENERGY_NOW", ENERGY_MIN_UWH, ENERGY_MAX_UWH, true, &battery->energy_now_uwh))
+        if ((battery->have & BATTERY_ENERGY_FULL) && has_design &&
+            (double)battery->energy_full_uwh > OVERFULL * (double)design)
+                quirk(unit, "ENERGY_FULL is far above its design: %llu",
+                      (unsigned long long)battery->energy_full_uwh);
+        if (!find_level(unit, uevent, "ENERGY_NOW", ENERGY_MIN_UWH, ENERGY_MAX_UWH, true,
+                        &battery->energy_now_uwh))
                 return;
         full = battery->have & BATTERY_ENERGY_FULL ? battery->energy_full_uwh : design;
         if (full > 0 && (double)battery->energy_now_uwh > OVERFULL * (double)full) {
@@ -425,7 +431,8 @@ void battery_sum(const struct battery_unit *units, size_t n, struct battery *ret
                 sum.voltage_uv += battery->voltage_uv;
                 sum.power_uw += battery->have & BATTERY_POWER ? battery->power_uw : 0;
                 sum.current_ua += battery->have & BATTERY_POWER ? battery->current_ua : 0;
-                sum.temperature_dc = i ? MAX(sum.temperature_dc, battery->temperature_dc) : battery->temperature_dc;
+                sum.temperature_dc =
+                        i ? MAX(sum.temperature_dc, battery->temperature_dc) : battery->temperature_dc;
         }
         sum.voltage_uv /= MAX(n, 1u);
         sum.capacity_percent = mean_capacity(units, n);

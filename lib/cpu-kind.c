@@ -37,7 +37,9 @@ static uint64_t read_number(int root_fd, const char *path)
         char text[32];
         uint64_t value;
 
-        return util_read_at(root_fd, path, text, sizeof(text)) > 0 && util_parse_u64(text, &value) == 0 ? value : 0;
+        return util_read_at(root_fd, path, text, sizeof(text)) > 0 && util_parse_u64(text, &value) == 0
+                       ? value
+                       : 0;
 }
 
 static uint64_t read_attribute(int root_fd, const struct cpu_policy *policy, const char *name)

@@ -16,7 +16,8 @@
 #define ENTRIES_MAX 10000
 #define DEPTH_MAX 4                  /* applications/vendor/app.desktop */
 
-static const char system_folders[] = "/usr/local/share:/usr/share:/var/lib/flatpak/exports/share:/var/lib/snapd/desktop";
+static const char system_folders[] =
+        "/usr/local/share:/usr/share:/var/lib/flatpak/exports/share:/var/lib/snapd/desktop";
 
 struct desktop_index {
         int root_fd;

@@ -234,7 +234,9 @@ static void hear(struct focus_link *link, struct agent *agent, uint64_t now_ns)
                 err = -EBUSY;
         if (err) {
                 complain(link, now_ns, agent->uid,
-                         err == -EBUSY ? "it says too much" : err == -EPROTO ? "it is of another version" : "it talks nonsense");
+                         err == -EBUSY    ? "it says too much"
+                         : err == -EPROTO ? "it is of another version"
+                                          : "it talks nonsense");
                 hang_up(link, agent, now_ns);
                 return;
         }

@@ -39,8 +39,8 @@ static int ending_of(struct kept_collector *collector, const struct ended_thread
         while (i > 0 && collector->endings[i - 1].pid != thread->tgid)
                 i--;
         if (i == 0) {
-                int err = util_grow(&collector->endings, &collector->endings_capacity, collector->n_endings + 1,
-                                    sizeof(*collector->endings));
+                int err = util_grow(&collector->endings, &collector->endings_capacity,
+                                    collector->n_endings + 1, sizeof(*collector->endings));
 
                 if (err)
                         return err;
@@ -74,7 +74,8 @@ static int find_start(const struct kept_collector *collector, pid_t pid, uint64_
 }
 
 /* Its last thread ended: the sum, unless /proc has shown more (of a process that is older than we are). */
-static int end_process(struct kept_collector *collector, const struct ended_thread *thread, const struct ending *ending)
+static int end_process(struct kept_collector *collector, const struct ended_thread *thread,
+                       const struct ending *ending)
 {
         uint64_t start_ns = ending->began_ns, read_bytes = 0, write_bytes = 0, parent_ns;
         struct process_seen seen = { .pid = thread->tgid, .ppid = thread->parent, .uid = thread->uid,
@@ -91,12 +92,12 @@ static int end_process(struct kept_collector *collector, const struct ended_thre
         seen.amount[AMOUNT_READ_BYTES] = ending->read_bytes + read_bytes;
         seen.amount[AMOUNT_WRITE_BYTES] = ending->write_bytes + write_bytes;
         err = process_table_ended(collector->table, &seen, util_boottime_ns());
-        if (err || thread->parent <= 0 || (ending->read_bytes == 0 && ending->write_bytes == 0 && read_bytes == 0 &&
-                                           write_bytes == 0) ||
+        if (err || thread->parent <= 0 ||
+            (ending->read_bytes == 0 && ending->write_bytes == 0 && read_bytes == 0 && write_bytes == 0) ||
             find_start(collector, thread->parent, &parent_ns) < 0)
                 return err;
-        return process_table_reaped(collector->table, thread->parent, parent_ns, seen.amount[AMOUNT_READ_BYTES],
-                                    seen.amount[AMOUNT_WRITE_BYTES]);
+        return process_table_reaped(collector->table, thread->parent, parent_ns,
+                                    seen.amount[AMOUNT_READ_BYTES], seen.amount[AMOUNT_WRITE_BYTES]);
 }
 
 static int take_ended(void *data, const struct ended_thread *thread)
@@ -151,8 +152,8 @@ void kept_forget_untold(struct kept_collector *collector)
         for (size_t i = 0; i < collector->n_endings; i++) {
                 struct ending *ending = &collector->endings[i];
 
-                if (collector->n > 0 &&
-                    bsearch(&ending->pid, collector->list, collector->n, sizeof(*collector->list), compare_pids))
+                if (collector->n > 0 && bsearch(&ending->pid, collector->list, collector->n,
+                                                sizeof(*collector->list), compare_pids))
                         ending->missing = 0;
                 else
                         ending->missing++;

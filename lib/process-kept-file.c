@@ -62,8 +62,8 @@ bool kept_is_anothers(const struct kept_collector *collector, pid_t pid)
 }
 
 /* Through the kept descriptor if there is one; else opens, and keeps if there is room. */
-static ssize_t read_file(struct kept_collector *collector, pid_t pid, const char *name, int *kept_fd, char *buf,
-                         size_t size)
+static ssize_t read_file(struct kept_collector *collector, pid_t pid, const char *name, int *kept_fd,
+                         char *buf, size_t size)
 {
         ssize_t length;
         int fd = *kept_fd;

@@ -185,8 +185,8 @@ static int read_listed(struct kept_collector *collector, const char *entries, si
 
 static int drop(struct kept_collector *collector, struct kept *kept)
 {
-        int err = util_grow(&collector->free_places, &collector->free_places_capacity, collector->n_free_places + 1,
-                            sizeof(*collector->free_places));
+        int err = util_grow(&collector->free_places, &collector->free_places_capacity,
+                            collector->n_free_places + 1, sizeof(*collector->free_places));
 
         if (!err)
                 collector->free_places[collector->n_free_places++] = kept->place;
@@ -261,7 +261,8 @@ static bool has_clocks(const struct kept_collector *collector)
         char self[16] = "";
         uint64_t unused;
 
-        return readlinkat(collector->proc_fd, "self", self, sizeof(self) - 1) > 0 && atoi(self) == (int)getpid() &&
+        return readlinkat(collector->proc_fd, "self", self, sizeof(self) - 1) > 0 &&
+               atoi(self) == (int)getpid() &&
                kept_read_clock(getppid() > 0 ? getppid() : getpid(), &unused) == 0;
 }
 
@@ -286,10 +287,12 @@ int process_kept_open(const struct collector_options *options, struct source **r
         collector->proc_fd = openat(options->root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         err = collector->proc_fd < 0 ? -errno : 0;
         collector->clocks = !err && has_clocks(collector);
-        if (!err && !(options->leave_out & COUNTS_EXITS) && taskstats_open(options->root_fd, &collector->ends) == 0)
+        if (!err && !(options->leave_out & COUNTS_EXITS) &&
+            taskstats_open(options->root_fd, &collector->ends) == 0)
                 collector->source.counts |= COUNTS_EXITS;
         if (!err)
-                err = process_table_new(options->root_fd, options->apps, collector->ends != NULL, 0, &collector->table);
+                err = process_table_new(options->root_fd, options->apps, collector->ends != NULL, 0,
+                                        &collector->table);
         if (err) {
                 kept_close(&collector->source);
                 return err;

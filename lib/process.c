@@ -116,7 +116,8 @@ static uid_t read_uid(const struct process_source *self, pid_t pid, int stat_fd)
 }
 
 /* What was known of it at the poll before; both lists ascend. */
-static const struct known *recall(const struct process_source *self, size_t *at, pid_t pid, uint64_t start_time)
+static const struct known *recall(const struct process_source *self, size_t *at, pid_t pid,
+                                  uint64_t start_time)
 {
         while (*at < self->n_known && self->known[*at].pid < pid)
                 (*at)++;
@@ -145,7 +146,8 @@ static void identify(struct process_source *self, pid_t pid, int stat_fd, const 
         known->uid = stat->kernel_thread ? 0 : read_uid(self, pid, stat_fd); /* workers change their names all the time */
 }
 
-static void read_io(struct process_source *self, const char *pid, struct known *known, struct process *process)
+static void read_io(struct process_source *self, const char *pid, struct known *known,
+                    struct process *process)
 {
         struct process_io io;
         char path[32], text[512];
@@ -178,7 +180,8 @@ static bool is_anothers(const struct process_source *self, const char *pid)
 {
         struct stat owner;
 
-        return self->source.own_only && (fstatat(self->proc_fd, pid, &owner, 0) < 0 || owner.st_uid != geteuid());
+        return self->source.own_only &&
+               (fstatat(self->proc_fd, pid, &owner, 0) < 0 || owner.st_uid != geteuid());
 }
 
 /* One process, which may be gone by the time we look: then there is nothing to say about it. */

@@ -20,9 +20,10 @@ static double energy_j(const struct profile *profile, const struct store_sleep *
 {
         ssize_t base = profile_find(profile, TERM_BASE, 0, 0, "");
         double awake_s = (double)(sleep->elapsed_ns - sleep->suspend_ns) * 1e-9;
-        double all_j = isnan(sleep->discharge_j) ? sleep->discharge_percent * J_PER_PERCENT(profile->energy_full_mwh) :
-                                                   sleep->discharge_j;
+        double all_j = sleep->discharge_j;
 
+        if (isnan(all_j))
+                all_j = sleep->discharge_percent * J_PER_PERCENT(profile->energy_full_mwh);
         return base < 0 ? all_j : all_j - awake_s * profile->coefficients[base].value * 1e-3;
 }
 

@@ -148,7 +148,8 @@ static int parse_options(int argc, char **argv, struct options *options)
                 }
         }
         if (!err && options->machine && !options->database)
-                return usage_error("--machine needs a --database of its own: another machine's numbers are not ours");
+                return usage_error(
+                        "--machine needs a --database of its own: another machine's numbers are not ours");
         if (!err && optind < argc)
                 return usage_error("\"%s\" is not an option; see joulecast poll --help", argv[optind]);
         return err;
@@ -171,7 +172,8 @@ static int load_config(const struct options *options, struct config *config)
 
 static int open_database(const struct options *options, struct poller *poller, char **path)
 {
-        int err = options->database ? (*path = strdup(options->database)) ? 0 : -ENOMEM : paths_usage(NULL, true, path);
+        int err = options->database ? (*path = strdup(options->database)) ? 0 : -ENOMEM
+                                    : paths_usage(NULL, true, path);
 
         if (err) {
                 log_error(&program_log, "there is no home for a database; name one with --database");
@@ -225,8 +227,8 @@ static int add_session(const struct options *options, struct sources *sources)
  * As the machine's service by itself, else where it is told to.
  * Recording goes on where nobody can be answered.
  */
-static int open_answers(const struct options *options, const struct question_source *source, double interval_s,
-                        struct poller *poller)
+static int open_answers(const struct options *options, const struct question_source *source,
+                        double interval_s, struct poller *poller)
 {
         bool service = geteuid() == 0 && !options->database && options->count == 0;
         uint64_t share_ns = (uint64_t)(interval_s / 2 * 1e9);
@@ -247,8 +249,8 @@ static bool sees_all(const struct sources *sources)
         return true;
 }
 
-static void say_what_is_watched(const struct options *options, const struct sources *sources, double interval_s,
-                                const char *path)
+static void say_what_is_watched(const struct options *options, const struct sources *sources,
+                                double interval_s, const char *path)
 {
         char line[16];
 

@@ -131,9 +131,12 @@ int main(int argc, char **argv)
 {
         enum { SOCKET = 256, BACKEND, PRINT, LIST, HELP, VERSION };
         static const struct option options[] = {
-                { "socket", required_argument, NULL, SOCKET }, { "backend", required_argument, NULL, BACKEND },
-                { "print", no_argument, NULL, PRINT },         { "list", no_argument, NULL, LIST },
-                { "help", no_argument, NULL, HELP },           { "version", no_argument, NULL, VERSION },
+                { "socket", required_argument, NULL, SOCKET },
+                { "backend", required_argument, NULL, BACKEND },
+                { "print", no_argument, NULL, PRINT },
+                { "list", no_argument, NULL, LIST },
+                { "help", no_argument, NULL, HELP },
+                { "version", no_argument, NULL, VERSION },
                 { 0 },
         };
         const struct log log = { .handler = log_to_stderr, .data = (void *)(uintptr_t)PROGRAM };

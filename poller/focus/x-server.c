@@ -150,9 +150,9 @@ bool xserver_watch(struct xserver *display, uint32_t window)
         if (display->watched)
                 xcb_change_window_attributes(display->connection, display->watched, XCB_CW_EVENT_MASK, &none);
         display->watched = 0;
-        error = xcb_request_check(display->connection,
-                                  xcb_change_window_attributes_checked(display->connection, window,
-                                                                                            XCB_CW_EVENT_MASK, &mask));
+        error = xcb_request_check(
+                display->connection,
+                xcb_change_window_attributes_checked(display->connection, window, XCB_CW_EVENT_MASK, &mask));
         if (!error)
                 display->watched = window;
         return !error;

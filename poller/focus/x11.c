@@ -53,9 +53,8 @@ static bool has_manager(struct xserver *display)
 {
         uint32_t window;
 
-        return xserver_values(display, xserver_root(display), xserver_atom(display,
-                                                                           "_NET_SUPPORTING_WM_CHECK"), &window,
-                              1) == 1;
+        return xserver_values(display, xserver_root(display),
+                              xserver_atom(display, "_NET_SUPPORTING_WM_CHECK"), &window, 1) == 1;
 }
 
 static int open_x11(struct focus_sink *sink, struct backend **ret)
