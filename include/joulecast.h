@@ -275,7 +275,8 @@ const char *joulecast_cost_not_measured(const struct joulecast_cost *cost, size_
  * @minutes: 0..1e6
  * @ret:     free it with joulecast_forecast_free()
  *
- * Return: 0; -ENODATA: the app was never seen; -EINVAL; another negative errno if @usage cannot be read.
+ * Return: 0; -ENODATA: the app was never seen, or several have that name; -EINVAL; another negative errno if
+ * @usage cannot be read.
  */
 int joulecast_forecast_new(const struct joulecast_profile *profile, struct joulecast_usage *usage,
                            const char *app, double minutes, struct joulecast_forecast **ret);
@@ -321,8 +322,9 @@ int joulecast_plan_battery(struct joulecast_plan *plan, double percent);
  *
  * The whole device's drain counts: base, the app, and the usual background.
  *
- * Return: 0; -ENODATA: an app was never seen (the log handler hears which), or nothing is recorded; -ENODEV:
- * nothing says how full the battery is; another negative errno if @usage cannot be read.
+ * Return: 0; -ENODATA: an app was never seen, or several have its name (the log handler hears which), or
+ * nothing is recorded; -ENODEV: nothing says how full the battery is; another negative errno if @usage cannot
+ * be read.
  */
 int joulecast_budget_new(const struct joulecast_profile *profile, struct joulecast_usage *usage,
                          const struct joulecast_plan *plan, struct joulecast_budget **ret);

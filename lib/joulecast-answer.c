@@ -121,12 +121,16 @@ JOULECAST_EXPORT const char *joulecast_cost_not_measured(const struct joulecast_
         return index < cost->cost->n_not_measured ? cost->cost->not_measured[index] : NULL;
 }
 
-static int tell_never_seen(const struct joulecast_usage *usage, const char *app)
+static int tell_not_found(const struct joulecast_usage *usage, const struct history *history, const char *app)
 {
         char name[APP_ID_MAX];
 
-        log_error(&usage->context->log, "%s was never seen here, so nothing is known of what it draws",
-                  util_printable(app, name, sizeof(name)));
+        if (history_find(history, app) == -EEXIST)
+                log_error(&usage->context->log, "several apps are called %s here; say by its id which one",
+                          util_printable(app, name, sizeof(name)));
+        else
+                log_error(&usage->context->log, "%s was never seen here, so nothing is known of what it draws",
+                          util_printable(app, name, sizeof(name)));
         return -ENODATA;
 }
 
@@ -149,7 +153,7 @@ JOULECAST_EXPORT int joulecast_forecast_new(const struct joulecast_profile *prof
                 if (err < 0)
                         return err;
                 if (history_find(history, app) < 0)
-                        return tell_never_seen(usage, app);
+                        return tell_not_found(usage, history, app);
                 err = forecast_app(history, app, minutes, usage_battery(usage), &forecast->forecast);
         }
         if (err < 0)
@@ -259,7 +263,7 @@ JOULECAST_EXPORT int joulecast_budget_new(const struct joulecast_profile *profil
                                           struct joulecast_budget **ret)
 {
         _cleanup_free_ struct joulecast_budget *budget = calloc(1, sizeof(*budget));
-        const struct history *history;
+        const struct history *history = NULL;
         const char *missing = NULL;
         int err;
 
@@ -276,7 +280,7 @@ JOULECAST_EXPORT int joulecast_budget_new(const struct joulecast_profile *profil
                 err = forecast_budget(history, &plan->plan, usage_battery(usage), &missing, &budget->budget);
         }
         if (err == -ENODATA && missing)
-                return tell_never_seen(usage, missing);
+                return tell_not_found(usage, history, missing);
         if (err < 0)
                 return err;
         *ret = TAKE_PTR(budget);

@@ -92,6 +92,24 @@ static void what_it_will_cost(const struct history *history)
         check(forecast.device_percent.value < 600 * (0.1 + 0.06) / 360); /* and is not counted twice */
 }
 
+/* Two apps of one name, as a browser and its flatpak: which one is meant nobody knows, so it takes the id. */
+static void two_of_a_name(const struct profile *profile)
+{
+        const char *const ids[] = { "org.game.One", "org.game.Two" };
+        _cleanup_(history_freep) struct history *history = NULL;
+
+        check_int(history_new(profile, &history), 0);
+        for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
+                const struct store_row row = { .end_ns = (int64_t)S(30), .app = ids[i], .name = "Chess", .active_ns = S(30) };
+
+                check_int(history_add(history, &row), 0);
+                check_int(history_find(history, "chess"), i == 0 ? 1 : -EEXIST);
+        }
+        check_int(history_finish(history), 0);
+        check_int(history_find(history, "org.game.Two"), 2);
+        check_int(history_find(history, "go"), -ENOENT);
+}
+
 static struct budget ask(const struct history *history, const struct budget_plan *plan)
 {
         struct budget budget = { .minutes = { NAN, NAN, NAN } };
@@ -270,6 +288,7 @@ int main(void)
         the_battery(history);
         an_aged_battery(history);
         the_load_it_was_read_under(history);
+        two_of_a_name(profile);
         without_errors();
         return check_result();
 }
