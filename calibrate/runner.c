@@ -141,6 +141,8 @@ int runner_hold(struct runner *runner, const struct mode *mode)
         runner->hindrance = 0;
         if (!err || err == -EOPNOTSUPP || err == -ENOTCONN) /* not in this night, or not now */
                 return err;
+        if (err == -EINTR && *runner->stop)
+                return err;
         runner->hindrance = -EIO;
         snprintf(runner->reason, sizeof(runner->reason), "it cannot be held: %s", strerror(-err));
         return runner->hindrance;

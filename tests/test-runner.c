@@ -318,6 +318,37 @@ static int not_connected(struct hardware *hardware, const struct mode *mode)
         return -ENOTCONN;
 }
 
+/* What takes long to hold gives up on a signal: the night was asked to stop, and nothing is wrong with the mode. */
+static volatile sig_atomic_t later;
+
+static int interrupted(struct hardware *hardware, const struct mode *mode)
+{
+        later = 1;
+        return -EINTR;
+}
+
+static void stops_while_a_mode_is_set_up(void)
+{
+        struct hardware_description description;
+        struct hardware *hardware = NULL;
+        struct observation observation;
+        struct hardware_ops ops;
+        struct runner runner;
+        struct plan plan;
+
+        open_quiet("level_step_percent = 1\n", 90.5, &hardware, &description);
+        ops = *hardware->ops;
+        ops.apply = interrupted;
+        hardware->ops = &ops;
+        check_int(plan_make(&description, &plan), 0);
+        check_int(runner_open(hardware, &description, &later, false, &runner), 0);
+        check_int(runner_burn(&runner, &plan.modes[plan.burn].mode, &observation), -EINTR);
+        check_int(runner.hindrance, 0);
+        plan_clear(&plan);
+        runner_close(&runner);
+        hardware->ops->close(hardware);
+}
+
 static void passes_on_that_nothing_is_connected(void)
 {
         struct hardware_description description;
@@ -468,5 +499,6 @@ int main(void)
         refuses();
         refuses_loads();
         passes_on_that_nothing_is_connected();
+        stops_while_a_mode_is_set_up();
         return check_result();
 }
