@@ -133,6 +133,9 @@ static const struct fixture tree[] = {
         { 47, 46, 1000, "cc1", S, "/usr/lib/cc1", "cc1", .app = "make" },
         { 48, 42, 1000, "python3", S, "/usr/bin/python3.11", "python3 -u /usr/games/solitaire --hard",
           .app = "org.x.Solitaire" },
+        { 53, 42, 1000, "ruby", S, "/usr/bin/ruby", "ruby --encoding=utf-8 /usr/games/solitaire",
+          .app = "org.x.Solitaire" }, /* the "c" of a long option is no -c */
+        { 54, 42, 1000, "ruby", S, "/usr/bin/ruby", "ruby -wc /usr/games/solitaire", .app = "ruby" },
         { 49, 42, 1000, "AppRun", S, "/tmp/.mount_KritaAbC/usr/bin/krita", "krita",
           "A=b APPIMAGE=/home/u/krita-5.2.AppImage",
           .app = "krita-5.2.AppImage" },
@@ -156,6 +159,8 @@ static const struct fixture tree[] = {
           .app = "steam:413150" },
         { 72, 71, 1000, "game", STEAM, "/home/u/game", "game", .app = "steam:413150" },
         { 73, 72, 1000, "child", STEAM, "/home/u/child", "child", .app = "steam:413150" },
+        { 76, 70, 1000, "reaper", STEAM, "/home/u/reaper", "reaper SteamLaunch AppId=0 -- shortcut",
+          .app = "steam" }, /* what the user added himself has no number */
         { 74, 1, 1000, "orphan", STEAM, "/home/u/game", "game", "SteamAppId=620 X=y", .app = "steam:620" },
         { 75, 1, 1000, "hl2", APPS "app-steam-app220-75.scope", "/home/u/hl2", .app = "steam:220" },
         /* a launcher's scope swallows what it starts */

@@ -148,10 +148,10 @@ static void clusters(void)
         tree_remove(dir);
 }
 
-/* Those with a clock each share a package with their kind. */
+/* Those with a clock each share a package with their kind; clusters of a kind are packages of their own. */
 static void packages(void)
 {
-        static const uint32_t want[] = { 1, 1, 1, 0, 0, 0 };
+        static const uint32_t want[] = { 1, 1, 1, 0, 0, 0, 0, 0, 0, 0 };
         struct sample sample = { 0 };
         struct source *source = NULL;
         int root_fd;
@@ -159,15 +159,21 @@ static void packages(void)
         begin();
         for (uint32_t cpu = 0; cpu < 3; cpu++)
                 put_single(cpu, 3000000, NULL);
-        put_policy(3, "3 4", 400000, 3000000, NULL);
-        put_single(5, 1000000, NULL);
+        for (uint32_t cpu = 3; cpu < 9; cpu += 2) {
+                char cpus[16];
+
+                snprintf(cpus, sizeof(cpus), "%u %u", cpu, cpu + 1);
+                put_policy(cpu, cpus, 400000, 3000000, NULL);
+        }
+        put_single(9, 1000000, NULL);
         put("proc/stat", "cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 100 0 0 0 0 0 0 0 0 0\ncpu1 1 0 0 0 0 0 0 0 0 0\n"
                          "cpu2 1 0 0 0 0 0 0 0 0 0\ncpu3 1 0 0 0 0 0 0 0 0 0\ncpu4 1 0 0 0 0 0 0 0 0 0\n"
-                         "cpu5 1 0 0 0 0 0 0 0 0 0\nintr 0\n");
+                         "cpu5 1 0 0 0 0 0 0 0 0 0\ncpu6 1 0 0 0 0 0 0 0 0 0\ncpu7 1 0 0 0 0 0 0 0 0 0\n"
+                         "cpu8 1 0 0 0 0 0 0 0 0 0\ncpu9 1 0 0 0 0 0 0 0 0 0\nintr 0\n");
         root_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         check_int(cpu_open(root_fd, &source), 0);
         check_int(source->ops->read(source, &sample), 0);
-        check_int(sample.n_cores, 6);
+        check_int(sample.n_cores, ARRAY_SIZE(want));
         for (size_t i = 0; i < sample.n_cores; i++)
                 check_int(sample.cores[i].package, want[i]);
         source->ops->close(source);

@@ -78,9 +78,27 @@ static void flickering_gauge_counts_once(void)
         teardown(&f);
 }
 
+/* What a source left in the sample without saying that it read it is not stored as read. */
+static void an_unread_battery_is_none(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        after(&f, 0)->have |= SAMPLE_BATTERY;
+        f.sample.battery = (struct battery){ .have = BATTERY_ENERGY_NOW, D, .energy_now_uwh = 1000000 };
+        poll(&f);
+        after(&f, 30);
+        f.sample.battery = (struct battery){ .have = BATTERY_ENERGY_NOW, D, .energy_now_uwh = 999000 };
+        check_int(poll(&f), 0);
+        check_int(f.interval.battery.have, 0);
+        check_int(f.interval.battery_have, 0);
+        teardown(&f);
+}
+
 int main(void)
 {
         discharge_by_each_gauge();
         flickering_gauge_counts_once();
+        an_unread_battery_is_none();
         return check_result();
 }

@@ -125,6 +125,25 @@ static void reaped_children_do_not_count_twice(void)
         teardown(&f);
 }
 
+/* An amount that was not counted before has no growth yet, however large it is now. */
+static void what_was_not_counted_before_is_not_known(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        process(after(&f, 0), 10, 1, "a", 1 * S)->have = PROCESS_CPU;
+        poll(&f);
+        process(after(&f, 30), 10, 1, "a", 2 * S)->read_bytes = 5000;
+        check_int(poll(&f), 0);
+        check(!(row(&f, "a", STATE_BACKGROUND)->usage.have & USAGE_DISK));
+        check(row(&f, "a", STATE_BACKGROUND)->usage.have & USAGE_CPU);
+        process(after(&f, 30), 10, 1, "a", 3 * S)->read_bytes = 5070;
+        check_int(poll(&f), 0);
+        check(row(&f, "a", STATE_BACKGROUND)->usage.have & USAGE_DISK);
+        check_int(row(&f, "a", STATE_BACKGROUND)->usage.read_bytes, 70);
+        teardown(&f);
+}
+
 static void small_change_is_carried_not_lost(void)
 {
         struct fixture f;
@@ -175,6 +194,7 @@ int main(void)
         backward_is_a_gap();
         cancelled_writes_do_not_count_twice();
         reaped_children_do_not_count_twice();
+        what_was_not_counted_before_is_not_known();
         small_change_is_carried_not_lost();
         one_that_was_there_before_counts_from_here();
         return check_result();

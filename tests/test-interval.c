@@ -121,6 +121,21 @@ static void suspend_is_boottime_without_monotonic(void)
         teardown(&f);
 }
 
+/* A clock that stood still while the other went is broken: nobody slept. */
+static void a_clock_that_stands_is_no_suspend(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        after(&f, 0);
+        poll(&f);
+        after(&f, 30)->monotonic_ns -= 30 * S;
+        check_int(poll(&f), 0);
+        check_int(f.interval.elapsed_ns, 30 * S);
+        check_int(f.interval.suspend_ns, 0);
+        teardown(&f);
+}
+
 static void jitter_is_no_suspend(void)
 {
         struct fixture f;
@@ -164,6 +179,7 @@ int main(void)
         reboot_starts_anew();
         clock_step_tears_no_hole();
         suspend_is_boottime_without_monotonic();
+        a_clock_that_stands_is_no_suspend();
         jitter_is_no_suspend();
         what_the_machine_did_not_do_no_process_did();
         return check_result();

@@ -166,6 +166,8 @@ static const struct {
         { HEAD "[base]\npower_mw = 1\n  2\n", "text:7: this is neither" },
         { HEAD "[cpu 0]\ncpus =\n", "text:6: cpus =  is not a list" },
         { HEAD "[disk a23456789012345678901234567890123456789012345]\n", "text:5: the section's name is longer" },
+        { HEAD "[x-34567890123456789012345678901234567890123456789]\n", NULL }, /* 49 are the most */
+        { HEAD "[x-345678901234567890123456789012345678901234567890]\n", "text:5: the section's name is longer" },
         { "[profile]\nversion = 2\n", "text:2: this profile has version 2" },
         { "[battery]\nenergy_full_mwh = 15000\n", "text:2: [profile] with version = 1 is missing" },
         { "[profile]\nversion = 1\n", "text:2: energy_full_mwh of [battery] is missing" },

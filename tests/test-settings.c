@@ -316,6 +316,23 @@ static void test_held_down(const char *now, bool ours)
         machine_remove(&machine);
 }
 
+/* The kernel takes a minimum along below the maximum; another minimum is somebody's choice. */
+static void test_minimum_follows(const char *now, bool ours)
+{
+        struct machine machine;
+        struct settings *settings;
+
+        machine_make(&machine);
+        settings = take(&machine);
+        check_int(settings_write(settings, POLICY "scaling_min_freq", "1500000"), 0);
+        settings_close(settings);
+        set(&machine, POLICY "scaling_max_freq", "1200000");
+        set(&machine, POLICY "scaling_min_freq", now);
+        restore(&machine, 0);
+        check_text(get(&machine, POLICY "scaling_min_freq"), ours ? "300000" : now);
+        machine_remove(&machine);
+}
+
 /* The first cooling devices went away with their driver; the heat holds the maximum down all the same. */
 static void test_cooled(const char *state, bool ours)
 {
@@ -639,6 +656,8 @@ int main(void)
         test_in_flight(false);
         test_in_flight(true);
         test_affected();
+        test_minimum_follows("1200000", true);
+        test_minimum_follows("1000000", false);
         test_held_down("1200000", true);
         test_held_down("1000000", false); /* not the firmware's limit: somebody's wish */
         test_cooled("2", true);

@@ -175,6 +175,38 @@ static void test_copies(void)
         sample_clear(&sample);
 }
 
+/*
+ * A collector that lists only who ran says who is gone, and when that one had begun:
+ * a number that was used before is not this process.
+ */
+static void test_unlisted(void)
+{
+        struct source *source = NULL;
+        struct sample sample = { 0 };
+        _cleanup_close_ int root_fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        drop(11, 6);
+        check_int(gpu_open(root_fd, &source), 0);
+        hold(10, 3, "/dev/dri/renderD128", 1, 1000);
+        hold(11, 3, "/dev/dri/renderD128", 2, 400);
+        poll(source, &sample, 0, 2);
+        check_int(sample.gpu_busy_ns, 1400);
+        sample_reset(&sample);
+        sample.partial = true;
+        *sample_add_process(&sample, false) = (struct process){ .pid = 10, .start_time = 1, .cpu_ns = 1 };
+        check_int(sample_add_gone(&sample, 11, 77), 0);
+        check_int(source->ops->read(source, &sample), 0);
+        check_int(sample.gpu_busy_ns, 1400);
+        hold(11, 3, "/dev/dri/renderD128", 2, 450);
+        poll(source, &sample, 2, 2);
+        check_int(sample.processes[1].gpu_busy_ns, 450);
+        check_int(sample.gpu_busy_ns, 1450);
+        drop(10, 3);
+        drop(11, 3);
+        source->ops->close(source);
+        sample_clear(&sample);
+}
+
 static void set_uids(struct sample *sample)
 {
         for (size_t i = 0; i < sample->n_processes; i++)
@@ -201,7 +233,6 @@ static void test_shared(void)
         struct sample sample = { 0 };
         _cleanup_close_ int root_fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-        drop(11, 6);
         check_int(gpu_open(root_fd, &source), 0);
         for (int pid = 10; pid < 13; pid++)
                 hold(pid, 7, "/dev/dri/card0", 1, 1000);
@@ -283,6 +314,7 @@ int main(void)
         test_texts();
         test_tree();
         test_copies();
+        test_unlisted();
         test_shared();
         test_cycles();
         remove_tree();
