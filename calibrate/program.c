@@ -138,8 +138,7 @@ bool program_lives(const struct program *program)
                waitid(P_PID, (id_t)program->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
 }
 
-/* Its pipes are closed, so it ends by itself; if not, it is ended. */
-static int wait_for(pid_t pid)
+static int wait_some(pid_t pid)
 {
         const struct timespec pause = { .tv_nsec = 5000000 };
         int status = 0;
@@ -153,9 +152,21 @@ static int wait_for(pid_t pid)
                         return -errno;
                 nanosleep(&pause, NULL);
         }
+        return -ETIMEDOUT;
+}
+
+/*
+ * Its pipes are closed, so it ends by itself; if not, it is ended. One that its driver does not let go (a GPU
+ * that hangs) ends when that does, and must not keep the machine from being put back.
+ */
+static int wait_for(pid_t pid)
+{
+        int status = wait_some(pid);
+
+        if (status != -ETIMEDOUT)
+                return status;
         kill(pid, SIGKILL);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-                ;
+        wait_some(pid);
         return -ETIMEDOUT;
 }
 
