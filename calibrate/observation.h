@@ -69,7 +69,6 @@ struct observation_run {
  */
 int observations_open(const char *path, bool write, const struct log *log, struct observations **ret);
 void observations_close(struct observations *observations);
-void observations_closep(struct observations **observations);
 /* Sets run->id. */
 int observations_start(struct observations *observations, struct observation_run *run);
 /* One transaction; sets id. */

@@ -241,8 +241,3 @@ void observations_close(struct observations *observations)
         free(observations->path);
         free(observations);
 }
-
-void observations_closep(struct observations **observations)
-{
-        observations_close(*observations);
-}
