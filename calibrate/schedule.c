@@ -185,8 +185,10 @@ int schedule_arm(const struct schedule *schedule, const struct log *log)
                         log_error(log, "systemd does not take the timer " TIMER ": %s", strerror(-err));
         }
         if (err) {
+                schedule_bus_disable(TIMER); /* it may have been enabled, and not started */
                 remove_unit(schedule->folder, SERVICE);
                 remove_unit(schedule->folder, TIMER);
+                schedule_bus_reload();
         }
         return err;
 }

@@ -6,11 +6,45 @@
  * systemd's own parser read them.
  */
 
+#include <dirent.h>
 #include <errno.h>
 
 #include "check.h"
+#include "schedule-bus.h"
 #include "schedule.h"
+#include "tree.h"
 #include "util.h"
+
+int __wrap_schedule_bus_there(void);
+int __wrap_schedule_bus_enable(const char *timer);
+int __wrap_schedule_bus_disable(const char *timer);
+int __wrap_schedule_bus_reload(void);
+
+/* The manager, in the place of systemd's. */
+static bool enabled;
+static int start_err; /* it enables the timer, and cannot start it */
+
+int __wrap_schedule_bus_there(void)
+{
+        return 0;
+}
+
+int __wrap_schedule_bus_enable(const char *timer)
+{
+        enabled = true;
+        return start_err;
+}
+
+int __wrap_schedule_bus_disable(const char *timer)
+{
+        enabled = false;
+        return 0;
+}
+
+int __wrap_schedule_bus_reload(void)
+{
+        return 0;
+}
 
 static char *const nasty[] = { (char[]){ "--profile" },  (char[]){ "a \"b\" \\ $HOME %h 'c'; d" },
                                (char[]){ "--wifi-url" }, (char[]){ "http://h/ä?x=1&y=%20" },
@@ -82,6 +116,36 @@ static bool write_units(const char *folder)
                util_write_file(other, timer, strlen(timer), 0644) == 0;
 }
 
+static size_t count_files(const char *folder)
+{
+        _cleanup_closedir_ DIR *dir = opendir(folder);
+        const struct dirent *entry;
+        size_t n = 0;
+
+        while (dir && (entry = readdir(dir)))
+                n += entry->d_name[0] != '.';
+        return n;
+}
+
+/* What cannot be armed leaves nothing behind, neither a unit nor a wish for it. */
+static void test_arm(void)
+{
+        struct schedule schedule = some();
+        char folder[] = "/tmp/joulecast-schedule-XXXXXX";
+
+        check(mkdtemp(folder) != NULL);
+        schedule.folder = folder;
+        check_int(schedule_disarm(folder, NULL), -ENOENT);
+        check_int(schedule_arm(&schedule, NULL), 0);
+        check(enabled && count_files(folder) == 2);
+        check_int(schedule_disarm(folder, NULL), 0);
+        check(!enabled && count_files(folder) == 0);
+        start_err = -EIO;
+        check_int(schedule_arm(&schedule, NULL), -EIO);
+        check(!enabled && count_files(folder) == 0);
+        tree_remove(folder);
+}
+
 int main(int argc, char **argv)
 {
         setenv("TZ", "UTC", 1);
@@ -90,5 +154,6 @@ int main(int argc, char **argv)
         test_service();
         test_timer();
         test_next();
+        test_arm();
         return check_result();
 }
