@@ -37,6 +37,26 @@ static void exact_rows_come_back(void)
         clear_all(list, ARRAY_SIZE(list));
 }
 
+/* The same frequency twice has no two prices; nor has one that comes down. */
+static void points_ascend(void)
+{
+        static const char *const lists[] = { "300000,300000", "600000,300000", "-1", "4294967296", "\"x\"" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+                struct observation_run run = run_of("gauge");
+                struct observation observation;
+                struct outcome outcome = { 0 };
+                char description[128], error[128] = "";
+
+                snprintf(description, sizeof(description), "{\"policies\":[{\"policy\":0,\"khz\":[%s]}]}", lists[i]);
+                run.description = description;
+                observe(&loads[0], 0, &observation);
+                check_int(refit_regression(&run, &observation, 1, &outcome, error, sizeof(error)), -EINVAL);
+                check(strstr(error, "policies that make no sense") != NULL);
+                observation_clear(&observation);
+        }
+}
+
 /* What a machine moves by itself gets no price: it was not measured. */
 static void trickles_are_no_measurement(void)
 {
@@ -231,6 +251,7 @@ int main(void)
         nnls_is_known();
         algebra_is_exact();
         exact_rows_come_back();
+        points_ascend();
         trickles_are_no_measurement();
         deficient_design_is_flagged();
         percent_rows_come_back();

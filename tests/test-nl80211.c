@@ -114,13 +114,16 @@ static void say_type(const struct sockaddr_nl *to, const struct nlmsghdr *reques
         say_error(to, request, 0);
 }
 
-static void say_stations(const struct sockaddr_nl *to, const struct nlmsghdr *request)
+static void say_stations(const struct sockaddr_nl *to, const struct nlmsghdr *request, bool tells)
 {
         struct nl_msg *message = reply(request, NL80211_CMD_NEW_STATION, NLM_F_MULTI);
         struct nlattr *info = nla_nest_start(message, NL80211_ATTR_STA_INFO);
 
         nla_put_u8(message, NL80211_STA_INFO_SIGNAL, (uint8_t)SIGNAL_DBM);
-        nla_nest_end(message, info);
+        if (tells)
+                nla_nest_end(message, info);
+        else
+                nla_nest_cancel(message, info);
         say(to, message);
         message = nlmsg_alloc();
         nlmsg_put(message, request->nlmsg_pid, request->nlmsg_seq, NLMSG_DONE, sizeof(int), NLM_F_MULTI);
@@ -146,7 +149,7 @@ int __wrap_nl_send_auto(struct nl_sock *socket, struct nl_msg *message)
         if (((struct genlmsghdr *)nlmsg_data(&request.header))->cmd == NL80211_CMD_GET_INTERFACE)
                 say_type(&from, &request.header, interfaces[nla_get_u32(index)].type);
         else
-                say_stations(&from, &request.header);
+                say_stations(&from, &request.header, strcmp(interfaces[nla_get_u32(index)].name, "odd0"));
         return err;
 }
 
@@ -170,6 +173,7 @@ static void each_answer_is_its_own(void)
         check_int(nl80211_station(nl, "wlan0", &station), 0);
         check(station.associated);
         check_int(station.signal_dbm, SIGNAL_DBM);
+        check_int(nl80211_station(nl, "odd0", &station), -EBADMSG); /* an answer that says nothing is no station */
         nl80211_close(nl);
 }
 

@@ -392,6 +392,28 @@ static void leaves_out_what_goes_beyond(void)
         plan_clear(&night.plan);
 }
 
+/* What moves in a second is a phone's at least, and no more than four times that. */
+static void small_rates(void)
+{
+        struct hardware_description description;
+        struct plan_rates rates, usual;
+
+        phone(&description, 1, 1);
+        usual = plan_rates(&description);
+        description.rough_mwh = 3000; /* a watch */
+        rates = plan_rates(&description);
+        check(memcmp(&rates, &usual, sizeof(rates)) == 0);
+        description.rough_mwh = NAN;
+        rates = plan_rates(&description);
+        check(memcmp(&rates, &usual, sizeof(rates)) == 0);
+        description.rough_mwh = 30000;
+        rates = plan_rates(&description);
+        check_near(rates.write_mb_per_s, 2 * usual.write_mb_per_s, 1e-9);
+        description.rough_mwh = 600000;
+        rates = plan_rates(&description);
+        check_near(rates.write_mb_per_s, 4 * usual.write_mb_per_s, 1e-9);
+}
+
 int main(void)
 {
         leaves_out_what_goes_beyond();
@@ -400,6 +422,7 @@ int main(void)
         wifi_without_another_side();
         has_everything();
         small_devices();
+        small_rates();
         orders();
         sapp();
         refresh_is_learnt();
