@@ -79,5 +79,5 @@ int history_new(const struct profile *profile, struct history **ret);
 int history_add(struct history *history, const struct store_row *row);
 int history_finish(struct history *history);
 
-/* Index of an app by its id, or of the only one whose display name it is; -ENOENT; -EEXIST: several have it. */
+/* Index of an app by its id, or of the one whose display name it is; -ENOENT; -EEXIST: several have it. */
 ssize_t history_find(const struct history *history, const char *app);

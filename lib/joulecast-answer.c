@@ -125,12 +125,12 @@ static int tell_not_found(const struct joulecast_usage *usage, const struct hist
 {
         char name[APP_ID_MAX];
 
-        if (history_find(history, app) == -EEXIST)
-                log_error(&usage->context->log, "several apps are called %s here; say by its id which one",
-                          util_printable(app, name, sizeof(name)));
-        else
-                log_error(&usage->context->log, "%s was never seen here, so nothing is known of what it draws",
-                          util_printable(app, name, sizeof(name)));
+        util_printable(app, name, sizeof(name));
+        log_error(&usage->context->log,
+                  history_find(history, app) == -EEXIST ?
+                          "several apps are called %s here; say by its id which one" :
+                          "%s was never seen here, so nothing is known of what it draws",
+                  name);
         return -ENODATA;
 }
 

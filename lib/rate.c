@@ -16,8 +16,8 @@ void rate_clear(struct rate *rate)
 }
 
 /*
- * The mean's error is common to the whole span, a session's deviation too; noise averages out. The mean's
- * part is widened by Student's t against the normal, as few sessions do not tell their own variance well.
+ * The mean's error is common to the whole span, a session's deviation too; noise averages out. All of it is
+ * widened by Student's t against the normal, as few sessions do not tell their own variance well.
  */
 double rate_sd_j(const struct rate *rate, double seconds)
 {
