@@ -29,7 +29,10 @@ static int actor_own(const struct history *history, struct actor *actor)
         return err == -ENODATA ? rate_of_app(history, actor->app, STATE_BACKGROUND, &actor->own) : err;
 }
 
-/* A background app that acts is not part of the usual background too. */
+/*
+ * A background app that acts is not part of the usual background too. What others draw meanwhile is the mean of
+ * all the time awake, and as well known: of its having the screen there is nothing to go by.
+ */
 static void without_own(const struct history *history, const struct actor *actor, struct rate *background)
 {
         const struct history_app *app = &history->apps[actor->app];
@@ -41,6 +44,8 @@ static void without_own(const struct history *history, const struct actor *actor
                 background->vector.weight[i] =
                         fmax(background->vector.weight[i] - own->weight[i] / history->awake_s, 0);
         background->power_w = model_energy_mj(history->profile, &background->vector) * 1e-3;
+        background->mean_sd_w = sqrt(background->noise_j2_per_s / history->awake_s);
+        background->seconds = history->awake_s;
 }
 
 /* With a suspend power and a history that suspends, standing by is mostly that. */

@@ -58,13 +58,14 @@ static void spread_add(struct spread *spread, double active_s, double energy_j, 
 /*
  * Pieces of white noise of N J^2/s and length a have the variance N/a, so sum a (p - mean)^2 is about (n - 1)
  * N, for blocks as for sessions; what sessions have beyond that is their own: n_sessions - 1 times the mean
- * length times s^2.
+ * length times s^2. Only noise that was seen is taken off them: what is assumed of it would explain away how
+ * sessions differ that are too short to show any.
  */
 int rate_of_app(const struct history *history, size_t app, enum app_state state, struct rate *ret)
 {
         const struct history_state *sum = &history->apps[app].states[state];
         struct spread blocks = { 0 }, sessions = { 0 };
-        double session_s = 0, session_j = 0, length_s, noise, between;
+        double session_s = 0, session_j = 0, length_s, within, within_dof, noise, seen, between;
         int64_t last_ns = INT64_MIN;
         struct rate rate = { .seconds = sum->active_s };
         int err;
@@ -93,11 +94,12 @@ int rate_of_app(const struct history *history, size_t app, enum app_state state,
         }
         spread_add(&sessions, session_s, session_j, rate.power_w);
         length_s = rate.seconds / fmax((double)sessions.n, 1);
-        noise = blocks.weighted_squares - sessions.weighted_squares;
-        noise = with_prior(fmax(noise, 0), (double)blocks.n - (double)sessions.n,
-                           pow(TUNING_BLOCK_SD * rate.power_w, 2) * TUNING_BLOCK_S);
+        within = fmax(blocks.weighted_squares - sessions.weighted_squares, 0);
+        within_dof = (double)blocks.n - (double)sessions.n;
+        noise = with_prior(within, within_dof, pow(TUNING_BLOCK_SD * rate.power_w, 2) * TUNING_BLOCK_S);
+        seen = within_dof > 0 ? within / within_dof : 0;
         between = with_prior(
-                fmax(sessions.weighted_squares / length_s - ((double)sessions.n - 1) * noise / length_s, 0),
+                fmax(sessions.weighted_squares - ((double)sessions.n - 1) * seen, 0) / length_s,
                 (double)sessions.n - 1,
                 fmax(TUNING_SESSION_SHARE * noise / TUNING_BLOCK_S,
                      pow(TUNING_SESSION_SD * rate.power_w, 2)));

@@ -8,6 +8,7 @@
 #include "charge.h"
 #include "check.h"
 #include "forecast.h"
+#include "rate.h"
 #include "util.h"
 
 #define S(seconds) ((uint64_t)((seconds) * 1e9))
@@ -90,6 +91,59 @@ static void what_it_will_cost(const struct history *history)
         check_int(forecast_app(history, "sync", 10, &unknown_battery, &forecast), 0); /* one that never has the screen */
         check_near(forecast.energy_j.value, 600 * (0.05 * 0.4 + 0.02 * 0.6), 1e-6);
         check(forecast.device_percent.value < 600 * (0.1 + 0.06) / 360); /* and is not counted twice */
+}
+
+/*
+ * A radio at 0.5 W, ten minutes on and ten off, with the screen off. What others draw meanwhile is known as well
+ * as their mean over five hours, and not as badly as that of an app's first ten minutes on the screen.
+ */
+static void never_had_the_screen(const struct profile *profile)
+{
+        _cleanup_(history_freep) struct history *history = NULL;
+        struct forecast forecast;
+
+        check_int(history_new(profile, &history), 0);
+        for (uint64_t poll = 0; poll < 600; poll++) {
+                struct cpu_time half = { .khz = 400000, .busy_ns = S(30), .any_ns = S(30) };
+                struct usage nobody = { .have = USAGE_ALL, .time_ns = S(30) };
+                struct usage radio = { .have = USAGE_ALL, .cpu = &half, .n_cpu = 1 };
+
+                add(history, poll, "", STATE_BACKGROUND, &nobody);
+                if (poll % 40 < 20)
+                        add(history, poll, "radio", STATE_BACKGROUND, &radio);
+        }
+        check_int(history_finish(history), 0);
+        check_int(forecast_app(history, "radio", 120, &unknown_battery, &forecast), 0);
+        check_near(forecast.device_percent.value, 7200 * (0.5 + 0.1) / 360, 1e-6);
+        check(forecast.device_percent.high < 1.2 * forecast.device_percent.value);
+}
+
+/*
+ * Two minutes of a game an hour, at 0.86 and 0.94 W in turn. Nothing was seen of how it differs within two
+ * minutes, so all that it differed by is the sessions' own, and not what is assumed of minutes.
+ */
+static void short_sessions(const struct profile *profile)
+{
+        _cleanup_(history_freep) struct history *history = NULL;
+        struct rate rate;
+
+        check_int(history_new(profile, &history), 0);
+        for (uint64_t poll = 0; poll < 8 * 120; poll++) {
+                uint64_t busy_ns = S(30) * (poll / 120 % 2 ? 94 : 86) / 50;
+                struct cpu_time cores = { .khz = 400000, .busy_ns = busy_ns, .any_ns = S(30) };
+                struct usage nobody = { .have = USAGE_ALL, .time_ns = S(30) };
+                struct usage game = { .have = USAGE_ALL, .cpu = &cores, .n_cpu = 1 };
+
+                add(history, poll, "", STATE_BACKGROUND, &nobody);
+                if (poll % 120 < 4)
+                        add(history, poll, "game", STATE_FOREGROUND, &game);
+        }
+        check_int(history_finish(history), 0);
+        check_int(rate_of_app(history, (size_t)history_find(history, "game"), STATE_FOREGROUND, &rate), 0);
+        check_near(rate.power_w, 0.9, 1e-9);
+        check_int((int)rate.n_sessions, 8);
+        check_near(rate.session_sd_w, 0.04, 0.005);
+        rate_clear(&rate);
 }
 
 /* Two apps of one name, as a browser and its flatpak: which one is meant nobody knows, so it takes the id. */
@@ -288,6 +342,8 @@ int main(void)
         the_battery(history);
         an_aged_battery(history);
         the_load_it_was_read_under(history);
+        never_had_the_screen(profile);
+        short_sessions(profile);
         two_of_a_name(profile);
         without_errors();
         return check_result();
