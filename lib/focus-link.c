@@ -120,6 +120,11 @@ static void tell(struct focus_link *link, uint64_t boottime_ns)
         link->ops->heard(link->data, speaker && speaker->heard ? &speaker->last : NULL, boottime_ns);
 }
 
+static bool may_speak(const struct focus_link *link, uid_t uid)
+{
+        return !link->ops->may_speak || link->ops->may_speak(link->data, uid);
+}
+
 static void choose_speaker(struct focus_link *link, uint64_t now_ns)
 {
         struct agent *best = NULL;
@@ -127,7 +132,7 @@ static void choose_speaker(struct focus_link *link, uint64_t now_ns)
         for (size_t i = 0; i < AGENTS_MAX; i++) {
                 struct agent *agent = &link->agents[i];
 
-                if (agent->fd < 0 || (link->ops->may_speak && !link->ops->may_speak(link->data, agent->uid)))
+                if (agent->fd < 0 || !may_speak(link, agent->uid))
                         continue;
                 if (!best || agent->order > best->order)
                         best = agent;
@@ -166,6 +171,25 @@ static struct focus_bucket *bucket_of(struct focus_link *link, uid_t uid)
         return &oldest->bucket;
 }
 
+/*
+ * A user has as many uids as /etc/subuid gives them, and could take all places: who has the screen gets that
+ * of the oldest who has not.
+ */
+static struct agent *make_place(struct focus_link *link, uid_t uid, uint64_t now_ns)
+{
+        struct agent *oldest = NULL;
+
+        for (size_t i = 0; i < AGENTS_MAX && may_speak(link, uid); i++) {
+                struct agent *agent = &link->agents[i];
+
+                if (!may_speak(link, agent->uid) && (!oldest || agent->order < oldest->order))
+                        oldest = agent;
+        }
+        if (oldest)
+                hang_up(link, oldest, now_ns);
+        return oldest;
+}
+
 /* One agent a user: the newest wins, the one before it is hung up on. */
 static struct agent *place_for(struct focus_link *link, uid_t uid, uint64_t now_ns)
 {
@@ -175,7 +199,7 @@ static struct agent *place_for(struct focus_link *link, uid_t uid, uint64_t now_
         for (size_t i = 0; i < AGENTS_MAX; i++)
                 if (link->agents[i].fd < 0)
                         return &link->agents[i];
-        return NULL;
+        return make_place(link, uid, now_ns);
 }
 
 static void accept_agents(struct focus_link *link, uint64_t now_ns)

@@ -149,6 +149,17 @@ static int connect_agent(void)
         return fd;
 }
 
+/* The kernel tells whose it is by who connects. */
+static int connect_agent_of(uid_t uid)
+{
+        int fd;
+
+        check_int(seteuid(uid), 0);
+        fd = connect_agent();
+        check_int(seteuid(0), 0);
+        return fd;
+}
+
 static void say(struct focus_link *link, int fd, const struct focus_message *message, size_t length,
                 uint64_t now_ns)
 {
@@ -288,7 +299,40 @@ static void link_hangs_up(void)
         close(root_fd);
 }
 
-/* Another user's process: only root can try. */
+/* A user with a range of uids of their own takes all places before the one who has the screen comes: root can try. */
+static void link_is_crowded(void)
+{
+        struct hearing hearing = { .only = 1000 };
+        int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), crowd[20], fd, late;
+        struct focus_link *link = NULL;
+        struct focus_message message = good();
+
+        if (getuid() != 0)
+                return;
+        check_int(chmod(folder, 0711), 0);
+        check_int(focus_link_open(path, root_fd, &ops, &hearing, NULL, &link), 0);
+        for (size_t i = 0; i < ARRAY_SIZE(crowd); i++) {
+                crowd[i] = connect_agent_of(100000 + (uid_t)i);
+                focus_link_dispatch(link, NOW);
+        }
+        check(is_hung_up(crowd[19]) && !is_hung_up(crowd[1]));
+        fd = connect_agent_of(1000);
+        focus_link_dispatch(link, NOW);
+        check(!is_hung_up(fd) && is_hung_up(crowd[0]) && !is_hung_up(crowd[1]));
+        say(link, fd, &message, sizeof(message), NOW);
+        check(hearing.known);
+        late = connect_agent_of(100020);
+        focus_link_dispatch(link, NOW);
+        check(is_hung_up(late) && !is_hung_up(fd) && !is_hung_up(crowd[1]));
+        for (size_t i = 0; i < ARRAY_SIZE(crowd); i++)
+                close(crowd[i]);
+        close(late);
+        close(fd);
+        focus_link_close(link);
+        check_int(chmod(folder, 0700), 0);
+        close(root_fd);
+}
+
 /* What is in the way is removed if it is a dead socket, and only then. */
 static void link_in_the_way(void)
 {
@@ -316,6 +360,7 @@ static void link_in_the_way(void)
         check_int(rmdir(dir), 0);
 }
 
+/* Another user's process: only root can try. */
 static void foreign_pid(void)
 {
         struct focus_message message = good();
@@ -576,6 +621,7 @@ int main(void)
         buckets();
         link_believes();
         link_hangs_up();
+        link_is_crowded();
         link_in_the_way();
         foreign_pid();
         late_changes();
