@@ -65,6 +65,13 @@ static void ask_console(struct focus *focus, uint64_t boottime_ns)
                 screen_log_foreground(&focus->changes, boottime_ns, false, "");
 }
 
+/* Reading which terminal is active ends the event, which would wake us for ever: also where an agent knows. */
+static void hear_console(struct focus *focus, uint64_t boottime_ns)
+{
+        vt_active(focus->vt);
+        ask_console(focus, boottime_ns);
+}
+
 static void heard(void *data, const struct focus_message *message, uint64_t boottime_ns)
 {
         struct focus *focus = data;
@@ -164,7 +171,7 @@ static void hear_focus(struct source *source, uint64_t boottime_ns)
                 else if (fd == focus->uevent_fd && uevent_read_screen(fd))
                         focus_look(source, boottime_ns);
                 else if (focus->vt && fd == vt_fd(focus->vt))
-                        ask_console(focus, boottime_ns); /* reads which one is active, which ends the event */
+                        hear_console(focus, boottime_ns);
         }
 }
 

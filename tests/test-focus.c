@@ -10,9 +10,11 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <grp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +22,7 @@
 #include "app-private.h"
 #include "check.h"
 #include "focus-link.h"
+#include "focus.h"
 #include "interval.h"
 #include "screen-log.h"
 #include "screen.h"
@@ -611,6 +614,77 @@ static void console_is_cheap(void)
         close(root_fd);
 }
 
+/* A folder of the kernel's second control groups, where a file tells of changes as tty0/active does; or NULL. */
+static const char *make_group(void)
+{
+        static char group[300];
+        char mount[256] = "";
+        FILE *mounts = fopen("/proc/self/mounts", "re");
+        bool found = false;
+
+        while (mounts && !found && fscanf(mounts, "%*s %255s %299[^\n]\n", mount, group) == 2)
+                found = strncmp(group, "cgroup2 ", 8) == 0;
+        if (mounts)
+                fclose(mounts);
+        snprintf(group, sizeof(group), "%s/joulecast-focus-%d", mount, (int)getpid());
+        return found && mkdir(group, 0700) == 0 ? group : NULL;
+}
+
+static bool is_ready(const struct source *source, int timeout_ms)
+{
+        struct pollfd wait = { .fd = source->ops->fd(source), .events = POLLIN };
+
+        return poll(&wait, 1, timeout_ms) > 0;
+}
+
+/* A child moves into the group, and tells of it. */
+static void enter_group(const char *group)
+{
+        char procs[320];
+        pid_t child = fork();
+
+        if (child == 0) {
+                snprintf(procs, sizeof(procs), "%s/cgroup.procs", group);
+                _exit(write(open(procs, O_WRONLY | O_CLOEXEC), "0", 1) != 1);
+        }
+        check_int(waitpid(child, NULL, 0), child);
+}
+
+/* Who switches to another terminal while an agent speaks does not keep the service awake. */
+static void terminal_is_heard_once(void)
+{
+        const char *group = make_group();
+        struct focus_options options = { .root_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+                                         .console = true, .socket_path = path };
+        struct focus_message message = good();
+        struct source *source = NULL;
+        char events[320], active[128];
+        int fd;
+
+        if (!group)
+                return; /* only root can make one */
+        snprintf(active, sizeof(active), "%s/sys/class/tty/tty0/active", folder);
+        snprintf(events, sizeof(events), "%s/cgroup.events", group);
+        check(unlink(active) == 0 && symlink(events, active) == 0);
+        check_int(apps_new(options.root_fd, NULL, &options.apps), 0);
+        check_int(focus_open(&options, &source), 0);
+        fd = connect_agent();
+        source->ops->hear(source, NOW);
+        check_int(send(fd, &message, sizeof(message), MSG_NOSIGNAL), sizeof(message));
+        source->ops->hear(source, NOW);
+        check(focus_now(source)->foreground_known && !is_ready(source, 0));
+        enter_group(group);
+        check(is_ready(source, 1000));
+        usleep(100000); /* it enters and leaves: two events */
+        source->ops->hear(source, NOW);
+        check(!is_ready(source, 0));
+        source->ops->close(source);
+        apps_free(options.apps);
+        close(fd);
+        close(options.root_fd);
+        check_int(rmdir(group), 0);
+}
+
 int main(void)
 {
         signal(SIGPIPE, SIG_IGN);
@@ -629,6 +703,7 @@ int main(void)
         uevents();
         console();
         console_is_cheap();
+        terminal_is_heard_once();
         nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
         return check_result();
 }
