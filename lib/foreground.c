@@ -12,10 +12,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "machine.h"
@@ -183,15 +185,25 @@ static int foreground_read(struct source *source, struct sample *sample)
         return 0;
 }
 
+/* Its group, made for it. One that will not end must not keep the service from ending. */
+static void end_command(pid_t child)
+{
+        struct pollfd ended = { .fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN };
+
+        kill(-child, SIGTERM);
+        if (poll(&ended, 1, 1000) <= 0)
+                kill(-child, SIGKILL);
+        waitpid(child, NULL, 0);
+        closep(&ended.fd);
+}
+
 static void foreground_close(struct source *source)
 {
         struct foreground_source *self = (struct foreground_source *)source;
 
         closep(&self->fd);
-        if (self->child > 0) {
-                kill(-self->child, SIGTERM); /* its group, made for it */
-                waitpid(self->child, NULL, 0);
-        }
+        if (self->child > 0)
+                end_command(self->child);
         free(self->file);
         free(self);
 }
