@@ -114,9 +114,9 @@ int cpu_find(struct cpu_part *self, int root_fd)
         if (!policies)
                 return -ENOMEM;
         n = frequency_policies(policies, POLICIES_MAX);
-        self->drives = n > 0;
         if (n <= 0)
                 return describe_unpinned(self, root_fd);
+        self->drives = true;
         err = make_groups(self, policies, (size_t)n, root_fd);
         tell_left_out(self, root_fd);
         return err;
