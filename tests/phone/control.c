@@ -8,8 +8,11 @@
 #include <string.h>
 
 #include "physics.h"
+#include "rtc.h"
 #include "units.h"
 #include "util.h"
+
+#define NIGHT_MAX_S 604800
 
 /* A charger fills the battery in an hour of the device's. */
 static double charger_w(const struct physics *physics, const cJSON *value)
@@ -140,6 +143,7 @@ static cJSON *status(const struct physics *physics)
 
         cJSON_AddNumberToObject(json, "steps", (double)physics->steps);
         cJSON_AddBoolToObject(json, "throttled", physics->throttled);
+        cJSON_AddBoolToObject(json, "asleep", physics->load.asleep);
         cJSON_AddBoolToObject(json, "screen", physics->load.screen_on);
         cJSON_AddNumberToObject(json, "backlight_percent", physics->load.level_percent);
         cJSON_AddBoolToObject(json, "wifi", physics->load.wifi_on);
@@ -153,6 +157,22 @@ static cJSON *status(const struct physics *physics)
         return json;
 }
 
+/* So many seconds of the phone's pass at once, for it and for its battery. Only asleep: awake, it would see them go. */
+static const char *sleep_for(struct physics *physics, const cJSON *seconds)
+{
+        const struct world_load asleep = { .asleep = true };
+        int err;
+
+        if (!physics->load.asleep)
+                return "the phone is awake";
+        if (!cJSON_IsNumber(seconds) || !(seconds->valuedouble >= 1 && seconds->valuedouble <= NIGHT_MAX_S))
+                return "no number of seconds";
+        err = rtc_forward(&physics->qtest, (int64_t)seconds->valuedouble);
+        if (!err)
+                err = world_step(&physics->world, floor(seconds->valuedouble), &asleep);
+        return err ? strerror(-err) : NULL;
+}
+
 static cJSON *answer(struct physics *physics, const char *cmd, const cJSON *command)
 {
         cJSON *json;
@@ -164,6 +184,13 @@ static cJSON *answer(struct physics *physics, const char *cmd, const cJSON *comm
         if (strcmp(cmd, "status") == 0)
                 return status(physics);
         json = cJSON_CreateObject();
+        if (strcmp(cmd, "sleep") == 0) {
+                const char *error = sleep_for(physics, cJSON_GetObjectItemCaseSensitive(command, "seconds"));
+
+                if (error)
+                        cJSON_AddStringToObject(json, "error", error);
+                return json;
+        }
         if (strcmp(cmd, "mark") == 0 && world_mark(&physics->world) < 0)
                 cJSON_AddStringToObject(json, "error", "out of memory");
         else if (strcmp(cmd, "quit") == 0)

@@ -35,6 +35,7 @@ DefinitionBlock ("", "SSDT", 2, "VDEV", "VLAPTOP", 0x00000001)
             NEVT, 32,   // 38 counter: GED events
             TEMP, 32,   // 3C zone temperature, tenths of kelvin
             BUNT, 32,   // 40 the gauge's unit: 0 mWh and mW, 1 mAh and mA
+            SLEP, 32,   // 44 the S state that it goes to, 0 when it is back
         }
 
         Device (VEC0)
@@ -182,6 +183,34 @@ DefinitionBlock ("", "SSDT", 2, "VDEV", "VLAPTOP", 0x00000001)
         Name (_TC2, 3)
         Name (_TSP, 20)
         Name (_TZP, 20)
+    }
+
+    /*
+     * What Linux calls before it sleeps, and when it is back. QEMU wakes with a reset, after which its ICH9 does not know where
+     * its power management registers are (PMBASE), nor its host bridge where PCI's are (PCIEXBAR): SeaBIOS, which puts them
+     * back by the latter, cannot. Without them there is no second sleep.
+     */
+    OperationRegion (PCIC, SystemIO, 0x0CF8, 8)
+    Field (PCIC, DWordAcc, NoLock, Preserve)
+    {
+        PADR, 32,
+        PDAT, 32,
+    }
+    OperationRegion (PM1C, SystemIO, 0x0604, 2)
+    Field (PM1C, WordAcc, NoLock, Preserve) { SCIE, 1 }
+
+    Method (\_PTS, 1, NotSerialized) { \_SB.SLEP = Arg0 }
+    Method (\_WAK, 1, NotSerialized)
+    {
+        PADR = 0x80000060
+        PDAT = 0xB0000001
+        PADR = 0x8000F840
+        PDAT = 0x00000601
+        PADR = 0x8000F844
+        PDAT = 0x00000080
+        SCIE = 1
+        \_SB.SLEP = 0
+        Return (Package () { 0, 0 })
     }
 
     Scope (\_SB.CPUS.C000)

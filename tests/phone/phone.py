@@ -45,13 +45,24 @@ class Job:
         return self.output.decode("utf-8", "replace")
 
 
+def connect(path):
+    """A socket that is there is not yet one that is listened at."""
+    for _ in range(100):
+        try:
+            client = socket.socket(socket.AF_UNIX)
+            client.connect(path)
+            return client
+        except ConnectionRefusedError:
+            time.sleep(0.05)
+    raise PhoneError("nobody answers at " + path)
+
+
 class Monitor:
     """QEMU's own control socket (QMP)."""
 
     def __init__(self, path):
-        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket = connect(path)
         self.socket.settimeout(10)
-        self.socket.connect(path)
         self.file = self.socket.makefile("rw", encoding="utf-8")
         self.lock = threading.Lock()
         json.loads(self.file.readline())
@@ -87,9 +98,8 @@ class Physics:
             [self.program, "--device", self.device, "--qtest", phone.path("qtest"), "--qmp", phone.path("qmp-physics"),
              "--radio", phone.path("air.jsonl"), "--control", control, "--state", phone.path("charge"), *self.arguments],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=end_with_parent)
-        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket = connect(phone.wait_for_socket("control"))
         self.socket.settimeout(20)
-        self.socket.connect(phone.wait_for_socket("control"))
         self.file = self.socket.makefile("rw", encoding="utf-8")
 
     def ask(self, command, **arguments):
@@ -158,7 +168,7 @@ class Phone:
                 "-device", "virtserialport,chardev=air,name=phone.air",
                 "-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,addr=7",
                 "-kernel", os.path.join(self.root, "vmlinuz-" + self.kernel), "-initrd", os.path.join(self.root, "initrd-%s.gz" % self.kernel),
-                "-append", "console=ttyS0 quiet loglevel=4 net.ifnames=0 systemd.show_status=0 mitigations=off acpi_backlight=vendor "
+                "-append", "console=ttyS0 quiet loglevel=4 net.ifnames=0 systemd.show_status=0 no_console_suspend mitigations=off acpi_backlight=vendor "
                 "battery.cache_time=25",  # ms: a second of the driver's, in a phone whose time runs 40 times as fast
                 *self.options]
 
@@ -178,8 +188,7 @@ class Phone:
         if self.physics:
             self.physics.power_on(self)
         self.jobs = {0: Job(self, 0, "boot")}
-        self.agent = socket.socket(socket.AF_UNIX)
-        self.agent.connect(self.wait_for_socket("agent"))
+        self.agent = connect(self.wait_for_socket("agent"))
         threading.Thread(target=self.listen, args=(self.agent, self.jobs), daemon=True).start()
         self.jobs[0].wait(BOOT_S)
         return time.monotonic() - began

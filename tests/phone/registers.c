@@ -18,7 +18,7 @@
 
 static const char *const names[REG_COUNT] = {
         "MAGC", "ACON", "BSTA", "BRAT", "BREM", "BVOL", "BDES", "BFUL",
-        "BLVL", "PPCL", "EVNT", "BPRS", "NBST", "NBCM", "NEVT", "TEMP", "BUNT",
+        "BLVL", "PPCL", "EVNT", "BPRS", "NBST", "NBCM", "NEVT", "TEMP", "BUNT", "SLEP",
 };
 
 int register_find(const char *name)
@@ -157,6 +157,7 @@ int registers_look(struct registers *registers, size_t n_cpus, struct phone_look
                 qtest_in_byte(registers->qtest, (uint16_t)(PORT_P_STATE + i), &ret->p_state[i]);
         qtest_read_long(registers->qtest, address(REG_BACKLIGHT), &ret->backlight);
         qtest_read_long(registers->qtest, address(REG_EVENTS), &registers->pending);
+        qtest_read_long(registers->qtest, address(REG_SLEEP), &ret->sleep);
         qtest_in_byte(registers->qtest, PORT_VGA_RESET, &ignored);
         qtest_in_byte(registers->qtest, PORT_VGA_INDEX, &ret->vga);
         return qtest_run(registers->qtest);

@@ -32,6 +32,7 @@ enum reg {
         REG_INTERRUPTS, /* NEVT */
         REG_TEMPERATURE,/* TEMP: tenths of a kelvin */
         REG_UNIT,       /* BUNT: 0 mWh, 1 mAh */
+        REG_SLEEP,      /* SLEP: which of ACPI's S states the phone goes to, 0 when it is back; written by the phone */
         REG_COUNT
 };
 
@@ -66,6 +67,7 @@ struct registers {
 struct phone_look {
         uint64_t p_state[VCPU_MAX];     /* 100 MHz; 0: not yet set */
         uint64_t backlight;
+        uint64_t sleep;                 /* S state */
         uint64_t vga;                   /* index of the attribute controller: bit 5 lets the picture through */
 };
 

@@ -14,6 +14,7 @@
 
 #define KHZ_PER_P_STATE 100000
 #define VGA_PICTURE 0x20
+#define SLEEP_TO_RAM 3
 
 /*
  * Bytes that came since a look just before would be a rate beyond all devices,
@@ -107,6 +108,7 @@ int physics_step(struct physics *physics)
                 err = look_at_radio(physics, &load);
         if (err)
                 return err == -ESRCH ? -EPIPE : err;
+        load.asleep = look.sleep == SLEEP_TO_RAM;
         load.level_percent = (double)look.backlight;
         load.screen_on = (look.vga & VGA_PICTURE) && look.backlight > 0;
         /*

@@ -6,11 +6,12 @@ import os
 import time
 from collections import namedtuple
 
+import asleep
 import calibration
 import restoring
 import steps_parts
 from phone import Phone, Physics
-from watch import KHZ, WORK, Watch, pin
+from watch import KHZ, PROFILE, WORK, Watch, pin
 
 Step = namedtuple("Step", "function seconds sentence")
 
@@ -63,17 +64,6 @@ def find(suite, said):
     missing = {one["what"]: one["why"] for one in said["missing"]}
     suite.check("GPU by app" in missing and "profile" in missing, "missing is", ", ".join(missing))
     suite.rows.append("collectors: %s; missing: %s" % (", ".join(said["collectors"]), ", ".join(missing)))
-
-
-PROFILE = """[profile]
-version = 1
-device = virtual-phone
-method = import
-[battery]
-energy_full_mwh = 48000
-[base]
-power_mw = 0
-%s"""
 
 
 def profile_of_one(khz):
@@ -243,5 +233,6 @@ STEPS = {
     "percent": Step(calibration.by("percent", "--stop 3%"), 700, "a calibration by percent, and a mixture of apps priced with it"),
     "kills": Step(restoring.kills, 250, "a calibration killed at random moments leaves nothing changed"),
     "cuts": Step(restoring.cuts, 250, "nor does one whose power is cut"),
+    "asleep": Step(asleep.asleep, 400, "suspended, rebooted and switched off in a calibration; nights; CPUs that go and come"),
     "world": Step(restoring.disturbances, 400, "charger, battery, firmware limit, radio and access point come and go"),
 }

@@ -13,6 +13,7 @@
 
 #include "../check.h"
 #include "physics.h"
+#include "rtc.h"
 #include "units.h"
 #include "util.h"
 
@@ -104,7 +105,7 @@ static void test_blocks(void)
         "[display]\nmax_brightness = 10\npower_mw.1 = 200\npower_mw.10 = 1100\n"                             \
         "[disk]\nread_mj_per_mb = 6\nwrite_mj_per_mb = 25\n"                                                 \
         "[wifi]\non_mw = 30\nrx_mj_per_mb = 350\ntx_mj_per_mb = 550\nwake_mj = 120\n"                        \
-        "[virtual]\nseed = 7\nx-factor = 10\nlevel_step_percent = 1\ngauge_period_s = 1\nrate_variation_percent = 50\n"
+        "[suspend]\npower_mw = 15\n[virtual]\nseed = 7\nx-factor = 10\nlevel_step_percent = 1\ngauge_period_s = 1\nrate_variation_percent = 50\n"
 
 static void open_world(struct world *world, const char *text, double percent)
 {
@@ -193,6 +194,13 @@ static void test_world(void)
         json = world_truth(&world);
         check_near(component(json, "cpu", "0", "2400000"), 0.5 * 0.9 * 0.2, 1e-6);
         cJSON_Delete(json);
+        check_int(world_mark(&world), 0);
+        load.asleep = true; /* a minute at 15 mW, ten times as dear */
+        check_int(world_step(&world, 60, &load), 0);
+        json = world_truth(&world);
+        check_near(number(json, "total_j"), 0.015 * 600, 1e-6);
+        check(isnan(component(json, "cpu", "0", "2400000")));
+        cJSON_Delete(json);
         world_close(&world);
 }
 
@@ -252,6 +260,10 @@ static void check_registers(struct registers *registers, struct world *world, st
         check_int(registers_look(registers, 2, &look), 0);
         check_int(look.p_state[1], 0x18);
         check_int(look.backlight, 40);
+        check_int(look.sleep, 0);
+        fake->words[REG_SLEEP] = 3;
+        check_int(registers_look(registers, 2, &look), 0);
+        check_int(look.sleep, 3);
         check_int(virtual_set_percent(world->device, 41.9), 0);
         check_int(world_step(world, 0.02, &(struct world_load){ 0 }), 0);
         check_int(registers_show(registers, world), 0);
@@ -276,6 +288,7 @@ static void test_control(struct physics *physics, struct fake *fake)
                 { "{\"cmd\": \"set\", \"registers\": {\"BVOL\": 3800}}", "{}" },
                 { "{\"cmd\": \"set\", \"registers\": {\"PEAR\": 3800}}", "{\"error\":\"no such setting, or no value for it\"}" },
                 { "{\"cmd\": \"set\", \"ppc\": 2}", "{}" },
+                { "{\"cmd\": \"sleep\", \"seconds\": 60}", "{\"error\":\"the phone is awake\"}" },
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -313,6 +326,21 @@ static void test_charge(struct qtest *qtest, struct fake *fake)
         world_close(&world);
 }
 
+static void test_rtc(void)
+{
+        static const uint64_t shown[RTC_REGISTERS] = { 0x59, 0x30, 0x23, 0x28, 0x02, 0x24, 0x20 };
+        static const uint64_t bad[RTC_REGISTERS] = { 0x59, 0x30, 0x23, 0x2a, 0x02, 0x24, 0x20 };
+        uint8_t set[RTC_REGISTERS];
+        int64_t seconds;
+
+        check_int(rtc_parse(shown, &seconds), 0);
+        check_int(seconds, 1709163059); /* 2024-02-28T23:30:59Z; that year has a 29th */
+        rtc_print(seconds + 8 * 3600, set);
+        for (size_t i = 0; i < RTC_REGISTERS; i++)
+                check_int(set[i], ((const uint8_t[]){ 0x59, 0x30, 0x07, 0x29, 0x02, 0x24, 0x20 })[i]);
+        check_int(rtc_parse(bad, &seconds), -EPROTO);
+}
+
 static void test_registers(void)
 {
         struct fake fake = { 0 };
@@ -344,6 +372,7 @@ int main(void)
         test_radio();
         test_blocks();
         test_world();
+        test_rtc();
         test_registers();
         return check_result();
 }

@@ -11,6 +11,16 @@ DAEMON = "/usr/local/libexec/joulecast/joulecastd"
 KHZ = (800000, 1200000, 1800000, 2400000)
 POLICY = "/sys/devices/system/cpu/cpufreq/policy"
 
+PROFILE = """[profile]
+version = 1
+device = virtual-phone
+method = import
+[battery]
+energy_full_mwh = 48000
+[base]
+power_mw = 0
+%s"""
+
 
 def pin(phone, khz, *cpus):
     phone.output("".join("echo userspace > %s%d/scaling_governor\necho %d > %s%d/scaling_setspeed\n" %

@@ -211,6 +211,7 @@ int world_step(struct world *world, double dt_s, const struct world_load *load)
         err = set_screen(world, load);
         if (!err)
                 err = set_wifi(world, load);
+        virtual_set_suspended(world->device, load->asleep);
         if (!err)
                 err = virtual_set_work(world->device, works.list, works.n);
         if (!err)

@@ -23,6 +23,7 @@ struct world_load {
         double level_percent;      /* of the backlight */
         bool screen_on;
         bool wifi_on;
+        bool asleep;               /* suspended: nothing of the above counts */
         uint64_t read_bytes, write_bytes, rx_bytes, tx_bytes, wakes;
 };
 
