@@ -69,7 +69,7 @@ static inline void closedirp(DIR **dir)
  */
 static inline void util_fetch(const void *at, size_t size)
 {
-        for (size_t i = 0; i < size; i += 64)
+        for (size_t i = 0; at && i < size; i += 64) /* counting on from NULL is undefined in C */
                 __builtin_prefetch((const char *)at + i);
 }
 
