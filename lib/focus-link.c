@@ -37,6 +37,7 @@ struct focus_link {
         struct agent agents[AGENTS_MAX];
         struct user users[AGENTS_MAX]; /* how fast each may speak, across connections */
         struct agent *speaker;         /* whom we believe now */
+        bool shut; /* nobody is let in until the next poll */
         uint64_t orders;
         uint64_t complained_ns;        /* one sentence a minute is enough about broken agents */
 };
@@ -202,6 +203,15 @@ static struct agent *place_for(struct focus_link *link, uid_t uid, uint64_t now_
         return make_place(link, uid, now_ns);
 }
 
+/* Whoever cannot be let in for want of files would wake us at once again: they wait for the next poll. */
+static void let_in(struct focus_link *link, bool now)
+{
+        struct epoll_event event = { .events = now ? EPOLLIN : 0 };
+
+        if (epoll_ctl(link->epoll_fd, EPOLL_CTL_MOD, link->listen_fd, &event) == 0)
+                link->shut = !now;
+}
+
 static void accept_agents(struct focus_link *link, uint64_t now_ns)
 {
         for (int i = 0; i < 2 * FOCUS_BURST; i++) { /* then others have their turn */
@@ -210,8 +220,11 @@ static void accept_agents(struct focus_link *link, uint64_t now_ns)
                 socklen_t size = sizeof(peer);
                 struct agent *agent;
 
-                if (fd < 0)
+                if (fd < 0) {
+                        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+                                let_in(link, false);
                         return;
+                }
                 if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
                         continue;
                 if (!focus_bucket_take(bucket_of(link, peer.uid), now_ns)) {
@@ -297,6 +310,8 @@ void focus_link_tick(struct focus_link *link)
 {
         struct focus_tick tick = { .magic = FOCUS_MAGIC };
 
+        if (link->shut)
+                let_in(link, true);
         for (size_t i = 0; i < AGENTS_MAX; i++)
                 if (link->agents[i].fd >= 0 && link->agents[i].ticks)
                         (void)!send(link->agents[i].fd, &tick, sizeof(tick), MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -334,6 +335,34 @@ static void link_is_crowded(void)
         focus_link_close(link);
         check_int(chmod(folder, 0700), 0);
         close(root_fd);
+}
+
+/* Where no more files may be opened, who waits does not keep the service awake, and is let in at a poll. */
+static void link_is_out_of_files(void)
+{
+        struct hearing hearing = { .only = (uid_t)-1 };
+        struct focus_message message = good();
+        struct focus_link *link = NULL;
+        struct rlimit before, few;
+        struct pollfd wait = { .events = POLLIN };
+        int fd;
+
+        check_int(focus_link_open(path, AT_FDCWD, &ops, &hearing, NULL, &link), 0);
+        fd = connect_agent();
+        check_int(getrlimit(RLIMIT_NOFILE, &before), 0);
+        few = (struct rlimit){ .rlim_cur = (rlim_t)fd + 1, .rlim_max = before.rlim_max };
+        check_int(setrlimit(RLIMIT_NOFILE, &few), 0);
+        wait.fd = focus_link_fd(link);
+        check_int(poll(&wait, 1, 0), 1);
+        focus_link_dispatch(link, NOW);
+        check_int(poll(&wait, 1, 0), 0);
+        check_int(setrlimit(RLIMIT_NOFILE, &before), 0);
+        focus_link_tick(link);
+        focus_link_dispatch(link, NOW);
+        say(link, fd, &message, sizeof(message), NOW);
+        check(hearing.known);
+        close(fd);
+        focus_link_close(link);
 }
 
 /* What is in the way is removed if it is a dead socket, and only then. */
@@ -696,6 +725,7 @@ int main(void)
         link_believes();
         link_hangs_up();
         link_is_crowded();
+        link_is_out_of_files();
         link_in_the_way();
         foreign_pid();
         late_changes();
