@@ -1,0 +1,47 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Texts in columns of a terminal: wide characters, marks that take none, and where a cut may be. */
+
+#include <stdlib.h>
+
+#include "check.h"
+#include "table.h"
+#include "util.h"
+
+static const struct {
+        const char *text;
+        size_t width;
+        const char *cut;
+        size_t columns; /* what the cut text takes */
+} cases[] = {
+        { "firefox", 7, "firefox", 7 },
+        { "firefox", 6, "firef\u2026", 6 },
+        { "\u4f60\u597d", 4, "\u4f60\u597d", 4 },       /* two columns each */
+        { "\u4f60\u597d", 3, "\u4f60\u2026", 3 },
+        { "\u4f60\u597d", 2, "\u2026", 1 },             /* one more does not fit beside the ellipsis */
+        { "e\u0301t\u00e9", 3, "e\u0301t\u00e9", 3 },   /* an accent stands on its letter */
+        { "\u00e9\u00e9\u00e9", 2, "\u00e9\u2026", 2 }, /* never within a character */
+        { "\ua4cf", 2, "\ua4cf", 2 },                   /* the last of a block, and the first after it */
+        { "\ua4d0", 1, "\ua4d0", 1 },
+        { "\ud7a3\u036f", 2, "\ud7a3\u036f", 2 },
+        { "", 3, "", 0 },
+};
+
+int main(void)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                FILE *terminal = stdout;
+                char *printed = NULL;
+                size_t size, columns;
+
+                stdout = open_memstream(&printed, &size);
+                columns = print_cut(cases[i].text, cases[i].width);
+                fclose(stdout);
+                stdout = terminal;
+                check_text(printed, cases[i].cut);
+                check_int(columns, cases[i].columns);
+                free(printed);
+        }
+        return check_result();
+}
