@@ -66,6 +66,8 @@ static int ask_active(struct backend *backend)
                         pid = 0;
                 json_string(json_get(reply.buffer, "class"), app_id, sizeof(app_id));
                 focus_report(backend->sink, (pid_t)pid, app_id);
+        } else {
+                focus_report_unknown(backend->sink); /* another one is active, and it does not say which */
         }
         stream_close(&reply);
         return err == -ECONNRESET || err == -ETIMEDOUT ? 0 : err;
