@@ -75,7 +75,8 @@ static int set_watch(struct calibration *calibration)
         fflush(stdout); /* else the worker says it again */
         err = watchdog_start(&watchdog, &calibration->status);
         close(watchdog.root_fd);
-        calibration->watched = err > 0;
+        if (err > 0)
+                calibration->watched = true;
         return err;
 }
 
