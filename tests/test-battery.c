@@ -1,8 +1,12 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Batteries that lie, each in its own way; tests/machines/battery/ has more of them as whole trees. */
+/*
+ * Batteries that lie, each in its own way (tests/machines/battery/ has more of them as whole trees); and,
+ * where they are, what real devices have shown.
+ */
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,11 +178,46 @@ static void are_in_order(void)
         tree_remove(tree);
 }
 
-int main(void)
+/* uevents of real devices: what is believed is in range, and each is a battery or an empty bay. */
+static void real_devices(const char *folder)
+{
+        DIR *dir = opendir(folder);
+        struct dirent *entry;
+        size_t n = 0;
+
+        if (!dir) {
+                fprintf(stderr, "no recorded devices in %s: skipped\n", folder);
+                return;
+        }
+        while ((entry = readdir(dir))) {
+                char path[512], text[4096];
+                struct battery_unit unit;
+                const char *end = strrchr(entry->d_name, '.');
+
+                if (!end || strcmp(end, ".uevent") != 0)
+                        continue;
+                snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+                check(util_read_at(-100, path, text, sizeof(text)) > 0);
+                if (!battery_parse(text, &unit)) {
+                        check(strstr(text, P "PRESENT=0") != NULL);
+                        continue;
+                }
+                n++;
+                check(unit.battery.have & BATTERY_CAPACITY);
+                check(!(unit.battery.have & BATTERY_POWER) || unit.battery.power_uw < 100000000);
+                check(!(unit.energy_have & BATTERY_ENERGY_NOW) || unit.energy_now_uwh < 100000000);
+        }
+        closedir(dir);
+        check(n >= 5);
+}
+
+int main(int argc, char **argv)
 {
         parse_each();
         two_are_one();
         one_cannot_be_read();
         are_in_order();
+        if (argc > 1)
+                real_devices(argv[1]);
         return check_result();
 }
