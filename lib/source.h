@@ -39,6 +39,7 @@ struct source { /* embedded as the first member of each source */
         uint32_t counts; /* COUNTS_* of collector.h, if it collects processes */
         uint32_t net_by; /* enum net_by of collector.h: what COUNTS_NET comes from */
         bool own_only;   /* counts our user's processes alone: who is not root sees half of the others' */
+        bool due;        /* it heard that another interval begins now: the machine goes to sleep, or is awake again */
         uint64_t lost;   /* ends and execs of processes that the kernel had no room to tell, so far */
 };
 

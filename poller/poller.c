@@ -50,9 +50,25 @@ static void give_back(struct poller *poller)
         poller->n_ended = 0;
 }
 
+/* Just before a suspend and just after it, so that it is an interval of its own. */
+static bool is_due(const struct sources *sources)
+{
+        for (size_t i = 0; i < sources->n; i++)
+                if (sources->list[i]->due)
+                        return true;
+        return false;
+}
+
+static int read_sources(struct poller *poller)
+{
+        for (size_t i = 0; i < poller->sources.n; i++)
+                poller->sources.list[i]->due = false;
+        return sources_read(&poller->sources, &poller->sample);
+}
+
 int poller_poll(struct poller *poller)
 {
-        int err = sources_read(&poller->sources, &poller->sample);
+        int err = read_sources(poller);
 
         if (err)
                 return err;
@@ -152,7 +168,7 @@ static void hear_sources(const struct sources *sources, const struct pollfd *fds
                         sources->list[i]->ops->hear(sources->list[i], poller_now_ns());
 }
 
-/* Sleeps until @deadline_ns. 0; -EINTR: a signal asks us to end. */
+/* Sleeps until @deadline_ns, or until a source wants a poll. 0; -EINTR: a signal asks us to end. */
 static int wait_until(const struct waiting *waiting, uint64_t deadline_ns)
 {
         int err = arm(waiting, deadline_ns);
@@ -167,7 +183,7 @@ static int wait_until(const struct waiting *waiting, uint64_t deadline_ns)
                 };
                 size_t n = list_sources(waiting->sources, fds + 2);
 
-                if (now_ns >= deadline_ns)
+                if (now_ns >= deadline_ns || is_due(waiting->sources))
                         return 0;
                 answers_watch(waiting->answers, fds + 2 + n);
                 if (ppoll(fds, 2 + n + ANSWERS_FDS, &left, NULL) < 0 && errno != EINTR)
@@ -201,7 +217,8 @@ int poller_run(struct poller *poller, double interval_s, uint64_t count)
                 err = poller_poll(poller);
         notify_manager("READY=1");
         while (!err && (count == 0 || poller->polls < count)) {
-                deadline_ns = next_deadline(deadline_ns, interval_ns);
+                if (poller_now_ns() >= deadline_ns)
+                        deadline_ns = next_deadline(deadline_ns, interval_ns);
                 err = wait_until(&waiting, deadline_ns);
                 if (err && err != -EINTR)
                         return err;

@@ -126,7 +126,7 @@ static int on_sleep(sd_bus_message *message, void *data, sd_bus_error *error)
 
         if (sd_bus_message_read(message, "b", &going) >= 0) {
                 self->sleeping = going;
-                self->stale = true;
+                self->stale = self->source.due = true;
         }
         return 0;
 }

@@ -56,6 +56,7 @@ static int get_class(sd_bus *bus, const char *path, const char *interface, const
 static const sd_bus_vtable manager_table[] = {
         SD_BUS_VTABLE_START(0),
         SD_BUS_SIGNAL("SessionRemoved", "so", 0),
+        SD_BUS_SIGNAL("PrepareForSleep", "b", 0),
         SD_BUS_VTABLE_END,
 };
 static const sd_bus_vtable seat_table[] = {
@@ -73,7 +74,18 @@ static const sd_bus_vtable session_table[] = {
         SD_BUS_VTABLE_END,
 };
 
-/* At the first byte it falls silent and locks the session. */
+/* Of a byte: l: it falls silent and locks the session; s: the machine goes to sleep; w: it is awake again. */
+static void act(sd_bus *bus, char word)
+{
+        if (word == 'l') {
+                mock = (struct mock){ .locked = 1 };
+                sd_bus_emit_properties_changed(bus, SESSION_PATH, LOGIN ".Session", "LockedHint", NULL);
+        } else {
+                sd_bus_emit_signal(bus, LOGIN_PATH, LOGIN ".Manager", "PrepareForSleep", "b", word == 's');
+        }
+        sd_bus_flush(bus);
+}
+
 static void serve(int from_fd)
 {
         sd_bus *bus = NULL;
@@ -94,12 +106,8 @@ static void serve(int from_fd)
                         _exit(1);
                 if (fds[1].revents && read(from_fd, &word, 1) != 1)
                         _exit(0);
-                if (fds[1].revents) {
-                        mock = (struct mock){ .locked = 1 };
-                        sd_bus_emit_properties_changed(bus, SESSION_PATH, LOGIN ".Session", "LockedHint",
-                                                       NULL);
-                        sd_bus_flush(bus);
-                }
+                if (fds[1].revents)
+                        act(bus, word);
         }
 }
 
@@ -122,6 +130,22 @@ static uint64_t now_ns(void)
 
         clock_gettime(CLOCK_BOOTTIME, &now);
         return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* Each end of a sleep wants a poll, once. */
+static void sleeps_are_due(struct source *session, int to_fd)
+{
+        struct pollfd fd = { .fd = session->ops->fd(session), .events = POLLIN };
+
+        check(!session->due);
+        for (const char *word = "sw"; *word; word++) {
+                check_int(write(to_fd, word, 1), 1);
+                for (unsigned i = 0; i < 50 && !session->due; i++)
+                        if (poll(&fd, 1, 200) > 0)
+                                session->ops->hear(session, now_ns());
+                check(session->due);
+                session->due = false;
+        }
 }
 
 /* It hears what there is, ends, and goes on at the next poll or event until it knows the last word. */
@@ -149,6 +173,7 @@ static void hears_a_chatterer(int to_fd)
                         session->ops->hear(session, now_ns());
         }
         check(focus_now(focus)->locked);
+        sleeps_are_due(session, to_fd);
         session->ops->close(session);
         focus->ops->close(focus);
 }
