@@ -11,7 +11,8 @@ static void report(struct focus_sink *sink, const struct focus_state *state)
 {
         char plain[FOCUS_APP_MAX];
 
-        fuzz_assert(state->known && state->pid >= 0 && strlen(state->app_id) < sizeof(state->app_id));
+        fuzz_assert(state->pid >= 0 && strlen(state->app_id) < sizeof(state->app_id));
+        fuzz_assert(state->known || (state->pid == 0 && !state->app_id[0]));
         fuzz_assert(strcmp(util_printable(state->app_id, plain, sizeof(plain)), state->app_id) == 0);
 }
 
