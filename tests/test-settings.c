@@ -381,6 +381,44 @@ static void test_reboot(void)
         machine_remove(&machine);
 }
 
+static bool shuts_down;
+
+bool __wrap_machine_shuts_down(int root_fd);
+bool __wrap_machine_shuts_down(int root_fd)
+{
+        return shuts_down;
+}
+
+/* The next boot brings radio and brightness as they were saved before all was put back. */
+static void test_shutdown(void)
+{
+        struct machine machine;
+        struct settings *settings;
+
+        machine_make(&machine);
+        settings = take(&machine);
+        check_int(settings_write(settings, POLICY "scaling_max_freq", "600000"), 0);
+        check_int(settings_write(settings, SOFT, "1"), 0);
+        settings_close(settings);
+        shuts_down = true;
+        for (int again = 0; again < 2; again++) { /* the worker, and the watchdog after it */
+                check_int(restore(&machine, 0).restored, again ? 0 : 2);
+                check_int(access(machine.journal, F_OK), 0);
+        }
+        shuts_down = false;
+        check_text(get(&machine, SOFT), "0");
+        boot(&machine, "ffffffff-3a0c-4b62-a1ea-3b83b0c7f5d2", "30.00 50.00");
+        set(&machine, POLICY "scaling_max_freq", "600000"); /* this boot's own */
+        set(&machine, SOFT, "1");
+        set(&machine, BRIGHTNESS, "100"); /* never ours */
+        check_int(restore(&machine, 0).restored, 1);
+        check_text(get(&machine, SOFT), "0");
+        check_text(get(&machine, BRIGHTNESS), "100");
+        check_text(get(&machine, POLICY "scaling_max_freq"), "600000");
+        check(access(machine.journal, F_OK) < 0);
+        machine_remove(&machine);
+}
+
 static void test_gone(void)
 {
         struct machine machine;
@@ -663,6 +701,7 @@ int main(void)
         test_cooled("2", true);
         test_cooled("0", false);
         test_reboot();
+        test_shutdown();
         test_gone();
         test_gone_folder();
         test_links();

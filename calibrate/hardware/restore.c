@@ -11,6 +11,7 @@
 
 #include "journal.h"
 #include "settings.h"
+#include "shutdown.h"
 #include "util.h"
 
 /*
@@ -278,6 +279,29 @@ static struct restore_report count(const struct restore *restore)
         return report;
 }
 
+/*
+ * Radios and brightness are put back, but the next boot may bring what was saved of them before that: whatever it
+ * is then, and not the original, is ours.
+ */
+static int keep_for_next_boot(struct restore *restore)
+{
+        struct journal *journal = &restore->journal;
+        size_t kept = 0;
+
+        for (size_t i = 0; i < journal->n; i++) {
+                struct journal_entry entry = journal->entries[i];
+
+                if (entry.state == JOURNAL_UNTOUCHED || entry.state == JOURNAL_FILE ||
+                    !attribute_find(entry.name)->persists)
+                        continue;
+                entry.state = JOURNAL_PENDING;
+                journal->entries[kept++] = entry;
+        }
+        journal->n = kept;
+        return kept > 0 ? journal_save(journal, false, restore->path, restore->log)
+                        : journal_remove(restore->path, restore->log);
+}
+
 static int restore_all(struct restore *restore, struct restore_report *report)
 {
         char boot_id[JOURNAL_BOOT_MAX];
@@ -294,7 +318,10 @@ static int restore_all(struct restore *restore, struct restore_report *report)
         *report = count(restore);
         if (!err && report->failed)
                 err = -EIO;
-        return err ? err : journal_remove(restore->path, restore->log);
+        if (err)
+                return err;
+        return machine_shuts_down(restore->root_fd) ? keep_for_next_boot(restore)
+                                                    : journal_remove(restore->path, restore->log);
 }
 
 int settings_restore(int root_fd, const char *journal, const struct log *log, struct restore_report *ret)

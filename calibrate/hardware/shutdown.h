@@ -1,0 +1,11 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+
+/*
+ * Is the machine at @root_fd on its way down? What systemd puts back at boot (radios, brightness) it has saved by
+ * then, as we had made it. False: no, it is another machine's tree, or nobody tells.
+ */
+bool machine_shuts_down(int root_fd);
