@@ -1,12 +1,16 @@
 /* SPDX-FileCopyrightText: joulecast authors */
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The WiFi part on a tree; what the kernel says beside files is said here, by the linker's --wrap. */
+/*
+ * WiFi as a part of calibration (calibrate/hardware/wifi.c) on a tree: what it leaves alone, and whom it makes pay. What
+ * the kernel and NetworkManager say beside files is said here, by the linker's --wrap.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
 
 #include "check.h"
+#include "metered.h"
 #include "nl80211.h"
 #include "remote-login.h"
 #include "traffic-load.h"
@@ -26,11 +30,15 @@ bool __wrap_interface_has_address(const char *interface);
 int __wrap_traffic_load_open(const struct traffic_where *where, const struct log *log,
                              struct traffic_load **ret);
 int __wrap_traffic_load_set(struct traffic_load *load, const struct traffic_job *job, double most_bytes);
+int __wrap_traffic_load_tend(struct traffic_load *load);
 void __wrap_traffic_load_close(struct traffic_load *load);
 
 static bool logged_in;
-static double most; /* that the load may move */
-static unsigned said;
+static int costs;      /* what metered() answers */
+static unsigned asked; /* how often it did */
+static double rate;    /* of the load that runs; 0: none does */
+static double most;    /* that the load may move */
+static unsigned said_login, said_metered;
 
 int __wrap_nl80211_open(struct nl80211 **ret)
 {
@@ -60,7 +68,8 @@ bool __wrap_remote_login_over(int root_fd, const char *interface)
 
 int __wrap_metered(const char *interface)
 {
-        return 0;
+        asked++;
+        return costs;
 }
 
 bool __wrap_interface_has_address(const char *interface)
@@ -79,7 +88,13 @@ int __wrap_traffic_load_open(const struct traffic_where *where, const struct log
 
 int __wrap_traffic_load_set(struct traffic_load *load, const struct traffic_job *job, double most_bytes)
 {
+        rate = job->rx_bytes_per_s + job->tx_bytes_per_s;
         most = job->rx_bytes_per_s > 0 ? most_bytes : most;
+        return 0;
+}
+
+int __wrap_traffic_load_tend(struct traffic_load *load)
+{
         return 0;
 }
 
@@ -89,7 +104,8 @@ void __wrap_traffic_load_close(struct traffic_load *load)
 
 static void listen(void *data, enum log_level level, const char *sentence)
 {
-        said += strstr(sentence, "remote login") != NULL;
+        said_login += strstr(sentence, "remote login") != NULL;
+        said_metered += strstr(sentence, "metered network now") != NULL;
 }
 
 struct machine {
@@ -113,6 +129,14 @@ static void put_link(const struct machine *machine, const char *path, const char
         check_int(symlink(target, name), 0);
 }
 
+static void put_connections(const struct machine *machine, unsigned n)
+{
+        char text[16];
+
+        snprintf(text, sizeof(text), "%u\n", n);
+        put(machine, "sys/class/net/wlan0/carrier_changes", text);
+}
+
 static void put_bytes(const struct machine *machine, const char *bytes)
 {
         put(machine, "sys/class/net/wlan0/statistics/rx_bytes", bytes);
@@ -133,9 +157,10 @@ static void begin(struct machine *machine, bool allow_disconnect)
         put(machine, "sys/class/rfkill/rfkill0/hard", "0\n");
         put(machine, SOFT, "0\n");
         put_bytes(machine, "5000\n");
+        put_connections(machine, 7);
         machine->root_fd = open(machine->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         snprintf(machine->journal, sizeof(machine->journal), "%s/state/restore.ini", machine->dir);
-        said = 0;
+        said_login = said_metered = 0;
         check_int(wifi_open(machine->root_fd, &options, &machine->part), 0);
         check_int(settings_open(machine->root_fd, machine->journal, NULL, &machine->settings), 0);
         check_int(machine->part->ops->prepare(machine->part, machine->settings), 0);
@@ -175,7 +200,7 @@ static void login_in_the_night(void)
         check_int(blocked_in(&machine, false), '0');
         check_int(blocked_in(&machine, true), '0');
         check_int(blocked_in(&machine, false), '0');
-        check_int(said, 1);
+        check_int(said_login, 1);
         logged_in = false;
         check_int(blocked_in(&machine, false), '1');
         end(&machine);
@@ -188,11 +213,11 @@ static void login_at_the_start(void)
         logged_in = true;
         begin(&machine, false);
         check_int(blocked_in(&machine, false), '0');
-        check_int(said, 1);
+        check_int(said_login, 1);
         end(&machine);
         begin(&machine, true); /* --allow-disconnect */
         check_int(blocked_in(&machine, false), '1');
-        check_int(said, 0);
+        check_int(said_login, 0);
         end(&machine);
 }
 
@@ -224,10 +249,85 @@ static void moves_no_more(void)
         end(&machine);
 }
 
+static const struct mode receiving = { .wifi_on = true, .rx_mb_per_s = 0.5 };
+
+static int apply(struct machine *machine, const struct mode *mode)
+{
+        return machine->part->ops->apply(machine->part, mode);
+}
+
+/* Nobody is made to pay for its traffic, also where the network becomes another one in the middle of a night. */
+static void asks_at_the_start(void)
+{
+        for (costs = -ENODATA; costs <= 1; costs++) {
+                struct hardware_description description = { 0 };
+                struct machine machine;
+
+                begin(&machine, true);
+                check_int(machine.part->ops->describe(machine.part, &description), 0);
+                check_int(description.wifi_rx, costs <= 0);
+                end(&machine);
+        }
+}
+
+static void asks_before_each_load(void)
+{
+        const struct mode on = { .wifi_on = true };
+        struct machine machine;
+
+        costs = 0;
+        begin(&machine, true);
+        check_int(apply(&machine, &receiving), 0);
+        check(rate > 0);
+        costs = 1; /* a pause: now it is the owner's phone */
+        check_int(apply(&machine, &receiving), -ENOTCONN);
+        check_int(apply(&machine, &receiving), -ENOTCONN);
+        check(rate == 0 && said_metered == 1);
+        check_int(apply(&machine, &on), 0);
+        costs = 0;
+        check_int(apply(&machine, &receiving), 0);
+        check(rate > 0);
+        end(&machine);
+}
+
+static void look(struct machine *machine, unsigned times)
+{
+        for (unsigned i = 0; i < times; i++)
+                check_int((machine->part->ops->check)(machine->part), 0); /* not the macro */
+}
+
+static void asks_after_each_connection(void)
+{
+        struct machine machine;
+
+        costs = 0;
+        begin(&machine, true);
+        check_int(apply(&machine, &receiving), 0);
+        look(&machine, 100);
+        asked = 0;
+        look(&machine, 1000);
+        check_int(asked, 0); /* it is the same one */
+        put_connections(&machine, 9);
+        look(&machine, 100);
+        check(asked > 0 && asked < 10 && rate > 0);
+        put_connections(&machine, 11);
+        look(&machine, 5);
+        costs = 1; /* as DHCP said late */
+        look(&machine, 30);
+        check(rate == 0);
+        asked = 0;
+        look(&machine, 100);
+        check_int(asked, 0);
+        end(&machine);
+}
+
 int main(void)
 {
         login_in_the_night();
         login_at_the_start();
         moves_no_more();
+        asks_at_the_start();
+        asks_before_each_load();
+        asks_after_each_connection();
         return check_result();
 }
