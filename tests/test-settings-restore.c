@@ -1,0 +1,358 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Putting back from a journal that is old, of another boot, or somebody else's: what is believed, and what is left. */
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "journal.h"
+#include "settings-fixture.h"
+#include "shutdown.h"
+
+static void test_reboot(void)
+{
+        struct machine machine;
+        struct settings *settings;
+        struct restore_report report;
+
+        machine_make(&machine);
+        settings = take(&machine);
+        check_int(settings_write(settings, POLICY "scaling_max_freq", "600000"), 0);
+        check_int(settings_write(settings, BRIGHTNESS, "10"), 0);
+        check_int(settings_write(settings, SOFT, "1"), 0);
+        settings_close(settings);
+        boot(&machine, "ffffffff-3a0c-4b62-a1ea-3b83b0c7f5d2", "30.00 50.00");
+        set(&machine, POLICY "scaling_max_freq", "600000"); /* as its firmware wants it, by chance */
+        check_int(unlink(strcat(strcpy((char[128]){ 0 }, machine.dir), SOFT)), 0);
+        report = restore(&machine, -EIO); /* its driver is not there yet */
+        check_int(report.failed, 1);
+        check_int(report.restored, 1);
+        check_text(get(&machine, POLICY "scaling_max_freq"), "600000");
+        check_text(get(&machine, BRIGHTNESS), "200");
+        check_int(settings_open(machine.fd, machine.journal, &machine.log, &settings), -EEXIST);
+        set(&machine, SOFT, "1");
+        report = restore(&machine, 0);
+        check_int(report.restored, 1);
+        check_text(get(&machine, SOFT), "0");
+        machine_remove(&machine);
+}
+
+static bool shuts_down;
+
+bool __wrap_machine_shuts_down(int root_fd);
+bool __wrap_machine_shuts_down(int root_fd)
+{
+        return shuts_down;
+}
+
+/* The next boot brings radio and brightness as they were saved before all was put back. */
+static void test_shutdown(void)
+{
+        struct machine machine;
+        struct settings *settings;
+
+        machine_make(&machine);
+        settings = take(&machine);
+        check_int(settings_write(settings, POLICY "scaling_max_freq", "600000"), 0);
+        check_int(settings_write(settings, SOFT, "1"), 0);
+        settings_close(settings);
+        shuts_down = true;
+        for (int again = 0; again < 2; again++) { /* the worker, and the watchdog after it */
+                check_int(restore(&machine, 0).restored, again ? 0 : 2);
+                check_int(access(machine.journal, F_OK), 0);
+        }
+        shuts_down = false;
+        check_text(get(&machine, SOFT), "0");
+        boot(&machine, "ffffffff-3a0c-4b62-a1ea-3b83b0c7f5d2", "30.00 50.00");
+        set(&machine, POLICY "scaling_max_freq", "600000"); /* this boot's own */
+        set(&machine, SOFT, "1");
+        set(&machine, BRIGHTNESS, "100"); /* never ours */
+        check_int(restore(&machine, 0).restored, 1);
+        check_text(get(&machine, SOFT), "0");
+        check_text(get(&machine, BRIGHTNESS), "100");
+        check_text(get(&machine, POLICY "scaling_max_freq"), "600000");
+        check(access(machine.journal, F_OK) < 0);
+        machine_remove(&machine);
+}
+
+static void test_gone(void)
+{
+        struct machine machine;
+        struct settings *settings;
+
+        machine_make(&machine);
+        settings = take(&machine);
+        check_int(settings_write(settings, SOFT, "1"), 0);
+        settings_close(settings);
+        check_int(unlink(strcat(strcpy((char[128]){ 0 }, machine.dir), SOFT)), 0);
+        check_int(restore(&machine, 0).left, 1); /* long after boot: it was taken away */
+        check(access(machine.journal, F_OK) < 0);
+        machine_remove(&machine);
+}
+
+static void in_tree(const struct machine *machine, const char *path, char buf[256])
+{
+        snprintf(buf, 256, "%s%s", machine->dir, path);
+}
+
+/*
+ * A file on a storage that is mounted when somebody logs in:
+ * waited for after a boot, and named when it stays away.
+ */
+static void test_gone_folder(void)
+{
+        struct machine machine;
+        struct settings *settings = NULL;
+        char path[256];
+
+        machine_make(&machine);
+        check_int(settings_open(machine.fd, machine.journal, &machine.log, &settings), 0);
+        check_int(settings_add_file(settings, "/media/stick/.joulecast-disk-a1"), 0);
+        check_int(settings_commit(settings), 0);
+        settings_close(settings);
+        boot(&machine, "ffffffff-1111", "30.00 20.00");
+        machine.said = 0;
+        check_int(restore(&machine, -EIO).failed, 1);
+        check_int(machine.said, 1);
+        check(tree_write(machine.dir, "/media/stick/.joulecast-disk-a1", "x", 1));
+        check_int(restore(&machine, 0).restored, 1);
+        in_tree(&machine, "/media/stick/.joulecast-disk-a1", path);
+        check(access(path, F_OK) < 0);
+        machine_remove(&machine);
+
+        machine_make(&machine);
+        check_int(settings_open(machine.fd, machine.journal, &machine.log, &settings), 0);
+        check_int(settings_add_file(settings, "/media/stick/.joulecast-disk-a1"), 0);
+        check_int(settings_commit(settings), 0);
+        settings_close(settings);
+        machine.said = 0;
+        check_int(restore(&machine, 0).left, 1);
+        check_int(machine.said, 1);
+        machine_remove(&machine);
+}
+
+/* Names that lead elsewhere by now. */
+static void test_links(void)
+{
+        char attribute[256], victim[256], scratch[256], folder[256];
+        struct machine machine;
+        struct settings *settings;
+        struct restore_report report;
+
+        machine_make(&machine);
+        in_tree(&machine, BRIGHTNESS, attribute);
+        in_tree(&machine, "/etc/victim", victim);
+        in_tree(&machine, "/var/tmp/.joulecast-disk-a1", scratch);
+        in_tree(&machine, "/var/tmp", folder);
+        set(&machine, "/etc/victim", "10");
+        set(&machine, "/var/tmp/other", "");
+        check_int(settings_open(machine.fd, machine.journal, &machine.log, &settings), 0);
+        check_int(settings_add(settings, BRIGHTNESS), 0);
+        check_int(settings_add_file(settings, "/var/tmp/.joulecast-disk-a1"), 0);
+        check_int(settings_add_file(settings, "/var/tmp/.joulecast-disk-b2"), 0);
+        check_int(settings_commit(settings), 0);
+        check_int(settings_write(settings, BRIGHTNESS, "10"), 0);
+        settings_close(settings);
+        set(&machine, "/var/tmp/.joulecast-disk-b2", "ours");
+        check(unlink(attribute) == 0 && symlink("../../../../etc/victim", attribute) == 0);
+        check(symlink("../../etc/victim", scratch) == 0);
+        report = restore(&machine, -EIO);
+        check_int(report.failed, 1);
+        check_int(report.left, 1);
+        check_int(report.restored, 1);
+        check_text(get(&machine, "/etc/victim"), "10");
+        check(get(&machine, "/var/tmp/.joulecast-disk-b2") == NULL);
+        check(get(&machine, "/var/tmp/other") != NULL);
+        machine_remove(&machine);
+}
+
+/* /sys/class is made of links with "..", which the kernel gives up on while folders are renamed elsewhere. */
+static void test_renames(void)
+{
+        char link[256], folder[256], other[256], value[SETTING_VALUE_MAX];
+        struct machine machine;
+        unsigned failed = 0;
+        pid_t child;
+
+        machine_make(&machine);
+        in_tree(&machine, "/sys/class/backlight/screen", link);
+        in_tree(&machine, "/tmp/a", folder);
+        in_tree(&machine, "/tmp/b", other);
+        set(&machine, "/sys/devices/screen/brightness", "10");
+        set(&machine, "/tmp/a/file", "");
+        check_int(symlink("../../devices/screen", link), 0);
+        child = fork();
+        if (child == 0)
+                for (;;)
+                        if (rename(folder, other) < 0 || rename(other, folder) < 0)
+                                _exit(1);
+        for (unsigned i = 0; i < 100000; i++)
+                failed += attribute_read(machine.fd, "/sys/class/backlight/screen/brightness", value) != 0;
+        check_int(failed, 0);
+        check(child > 0 && waitpid(child, NULL, WNOHANG) == 0); /* it went on all the while */
+        check(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
+        machine_remove(&machine);
+}
+
+/* Drivers call their devices what they like; ours have to be read again. */
+static void test_odd_device(void)
+{
+        char link[256];
+        struct machine machine;
+        struct settings *settings;
+
+        machine_make(&machine);
+        in_tree(&machine, "/sys/class/backlight/lid", link);
+        set(&machine, "/sys/devices/a ;b/lid/brightness", "80");
+        check_int(symlink("../../devices/a ;b/lid", link), 0);
+        check_int(settings_open(machine.fd, machine.journal, &machine.log, &settings), 0);
+        check_int(settings_add(settings, "/sys/class/backlight/lid/brightness"), 0);
+        check_int(settings_commit(settings), 0);
+        check_int(settings_write(settings, "/sys/class/backlight/lid/brightness", "10"), 0);
+        settings_close(settings);
+        check_int(restore(&machine, 0).restored, 1);
+        check_text(get(&machine, "/sys/devices/a ;b/lid/brightness"), "80");
+        machine_remove(&machine);
+}
+
+/* Another device has the name now: not ours to touch. */
+static void test_other_device(void)
+{
+        char link[256];
+        struct machine machine;
+        struct settings *settings;
+
+        machine_make(&machine);
+        in_tree(&machine, "/sys/class/backlight/lid", link);
+        set(&machine, "/sys/devices/a/lid/brightness", "80");
+        set(&machine, "/sys/devices/b/lid/brightness", "10");
+        check_int(symlink("../../devices/a/lid", link), 0);
+        check_int(settings_open(machine.fd, machine.journal, &machine.log, &settings), 0);
+        check_int(settings_add(settings, "/sys/class/backlight/lid/brightness"), 0);
+        check_int(settings_commit(settings), 0);
+        check_int(settings_write(settings, "/sys/class/backlight/lid/brightness", "10"), 0);
+        check_text(get(&machine, "/sys/devices/a/lid/brightness"), "10");
+        settings_close(settings);
+        check(unlink(link) == 0 && symlink("../../devices/b/lid", link) == 0);
+        check_int(restore(&machine, 0).left, 1);
+        check_text(get(&machine, "/sys/devices/b/lid/brightness"), "10");
+        machine_remove(&machine);
+}
+
+static uint64_t fnv(const char *text)
+{
+        uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+        for (; *text; text++)
+                hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+        return hash;
+}
+
+#define HEAD "[journal]\nversion = 1\nboot_id = 0e1d1ef5\n"
+
+/* With an end that fits: what is wrong with them is not the checksum. */
+static void test_hostile(void)
+{
+        static const struct {
+                const char *text;
+                unsigned entries;
+                bool good;
+        } cases[] = {
+                { HEAD, 0, true },
+                { HEAD "[setting 1]\nname = " BRIGHTNESS "\noriginal = 10\nstate = ours\nwritten = 1\nread = 1\n", 1, true },
+                { HEAD "[file 1]\nname = /var/tmp/.joulecast-disk-a\n", 1, true },
+                { HEAD "[file 1]\nname = /var/tmp/.joulecast-disk-a\n", 2, false },
+                { "[journal]\nboot_id = 0e1d1ef5\n", 0, false },
+                { "[journal]\nversion = 2\n", 0, false },
+                { HEAD "[file 1]\nname = /etc/shadow\n", 1, false },
+                { HEAD "[file 1]\nname = /var/tmp/../.joulecast-disk-a\n", 1, false },
+                { HEAD "[file 1]\nname = var/.joulecast-disk-a\n", 1, false },
+                { HEAD "[file 1]\n", 0, true }, /* nothing was said in it */
+                { HEAD "[setting 1]\nname = /etc/passwd\noriginal = 1\nstate = ours\nread = 1\n", 1, false },
+                { HEAD "[setting 1]\nname = /sys/class/backlight/../brightness\noriginal = 1\n", 1, false },
+                { HEAD "[setting 1]\nname = " BRIGHTNESS "\noriginal = x\n", 1, false },
+                { HEAD "[setting 1]\nname = " BRIGHTNESS "\noriginal = 99999999999999\n", 1, false },
+                { HEAD "[setting 1]\nname = " POLICY "scaling_governor\noriginal = a b\n", 1, false },
+                { HEAD "[setting 1]\nname = " POLICY "scaling_governor\noriginal = ../x\n", 1, false },
+                { HEAD "[setting 1]\nname = " SOFT "\noriginal = 2\n", 1, false },
+                { HEAD "[setting 1]\nname = " SOFT "\nstate = ours\nread = 1\n", 1, false },
+                { HEAD "[setting 1]\nname = " SOFT "\noriginal = 1\nstate = ours\n", 1, false },
+                { HEAD "[setting 1]\nname = " SOFT "\noriginal = 1\nstate = file\n", 1, false },
+                { HEAD "[setting 1]\noriginal = 1\nname = " SOFT "\n", 1, false },
+                { HEAD "[setting 2]\nname = " SOFT "\noriginal = 1\n", 1, false },
+                { HEAD "[setting 1]\nname = " SOFT "\noriginal = 1\n[setting 2]\nname = " SOFT "\noriginal = 1\n", 2, false },
+                { HEAD "[setting 1]\nname = " SOFT "\noriginal = 1\nmore = 1\n", 1, false },
+                { "[setting 1]\nname = " SOFT "\noriginal = 1\n", 1, false },
+                { "name = " SOFT "\n", 0, false },
+                { "", 0, false },
+        };
+        struct machine machine;
+
+        machine_make(&machine);
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct journal journal = { 0 };
+                char text[1024];
+                int n = snprintf(text, sizeof(text), "%s[end]\nentries = %u\nchecksum = %016llx\n",
+                                 cases[i].text, cases[i].entries, (unsigned long long)fnv(cases[i].text));
+                int err = journal_parse(text, (size_t)n, "case", &machine.log, &journal);
+
+                if (err != (cases[i].good ? 0 : -EBADMSG))
+                        fprintf(stderr, "case %zu: %d\n", i, err);
+                check_int(err, cases[i].good ? 0 : -EBADMSG);
+                journal_clear(&journal);
+                for (int cut = 0; cases[i].good && cut < n; cut++) /* half of it, whatever the half */
+                        check_int(journal_parse(text, (size_t)cut, "cut", NULL, &journal), -EBADMSG);
+        }
+        machine_remove(&machine);
+}
+
+/* What others could have written, nobody obeys. */
+static void test_untrusted(void)
+{
+        struct machine machine;
+        char folder[96];
+
+        machine_make(&machine);
+        settings_close(take(&machine));
+        snprintf(folder, sizeof(folder), "%s/state", machine.dir);
+        check_int(chmod(machine.journal, 0666), 0);
+        check_int(restore(&machine, -EPERM).restored, 0);
+        check(chmod(machine.journal, 0600) == 0 && chmod(folder, 0777) == 0);
+        check_int(restore(&machine, -EPERM).restored, 0);
+        check_int(chmod(folder, 0700), 0);
+        check_int(restore(&machine, 0).failed, 0);
+        machine_remove(&machine);
+}
+
+/* Cut by a bad disk: it says what is wrong with it, and then what is to be done. */
+static void test_unreadable(void)
+{
+        struct machine machine;
+
+        machine_make(&machine);
+        settings_close(take(&machine));
+        check_int(truncate(machine.journal, 100), 0);
+        machine.said = 0;
+        check_int(restore(&machine, -EBADMSG).restored, 0);
+        check_int(machine.said, 2);
+        check_int(access(machine.journal, F_OK), 0);
+        machine_remove(&machine);
+}
+
+int main(void)
+{
+        test_reboot();
+        test_shutdown();
+        test_gone();
+        test_gone_folder();
+        test_links();
+        test_renames();
+        test_odd_device();
+        test_other_device();
+        test_hostile();
+        test_untrusted();
+        test_unreadable();
+        return check_result();
+}
