@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <grp.h>
 #include <poll.h>
 #include <signal.h>
@@ -27,9 +26,9 @@
 #include "interval.h"
 #include "screen-log.h"
 #include "screen.h"
+#include "tree.h"
 #include "units.h"
 #include "util.h"
-#include "vt.h"
 
 #define NOW (UINT64_C(1000) * NS_PER_S)
 
@@ -536,113 +535,6 @@ static void uevents(void)
         check(!uevent_is_screen((const char *)udev, sizeof(udev)));
 }
 
-static int remove_one(const char *name, const struct stat *status, int type, struct FTW *ftw)
-{
-        return remove(name);
-}
-
-static void put(const char *name, const char *text)
-{
-        char file[128];
-
-        snprintf(file, sizeof(file), "%s/%s", folder, name);
-        util_make_parent(file, 0755);
-        util_write_file(file, text, strlen(text), 0644);
-}
-
-#define STAT(pid, group, terminal, foreground)                                                               \
-        #pid " (a) b) S 1 " #group " 1 " #terminal " " #foreground " 0 0 0 0 0 1 1 0 0 20 0 1 0 5 0 0\n"
-
-/* Terminal 3 is 4:3, which is 1027 in field 7 of stat. */
-static void console(void)
-{
-        int root_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        struct vt *vt = NULL;
-        pid_t pid = 0;
-
-        check_int(vt_open(root_fd, &vt), -ENODEV);
-        put("sys/class/tty/tty0/active", "tty3\n");
-        put("proc/10/stat", STAT(10, 10, 1025, 10));
-        check_int(vt_open(root_fd, &vt), 0);
-        check_int(vt_active(vt), 3);
-        check_int(vt_foreground(vt, &pid), -ENODATA); /* nobody has terminal 3: a display manager's, perhaps */
-        put("proc/20/stat", STAT(20, 20, 1027, 20));
-        check_int(vt_foreground(vt, &pid), 0);
-        check_int(pid, 20); /* the shell itself */
-        put("proc/20/stat", STAT(20, 20, 1027, 31));
-        put("proc/31/stat", STAT(31, 31, 1027, 31));
-        check_int(vt_foreground(vt, &pid), 0);
-        check_int(pid, 31); /* its job */
-        put("proc/31/stat", STAT(31, 30, 1027, 31));
-        put("proc/32/stat", STAT(32, 31, 1027, 31));
-        check_int(vt_foreground(vt, &pid), 0);
-        check_int(pid, 32); /* the job outlived its leader */
-        put("proc/20/stat", STAT(20, 20, 1027, -1));
-        check_int(vt_foreground(vt, &pid), -ENODATA);
-        put("proc/20/stat", "garbage");
-        vt_foreground(vt, &pid);
-        vt_close(vt);
-        close(root_fd);
-}
-
-/* Who has the terminal is not looked for among all processes at each poll. */
-static void console_is_cheap(void)
-{
-        int root_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        struct vt *vt = NULL;
-        pid_t pid = 0;
-
-        put("sys/class/tty/tty0/active", "tty5\n");
-        put("proc/loadavg", "0.10 0.20 0.30 1/99 500\n");
-        check_int(vt_open(root_fd, &vt), 0);
-        check_int(vt_foreground(vt, &pid), -ENODATA);
-        check_int(vt_foreground(vt, &pid), -ENODATA);
-        put("proc/400/stat", STAT(400, 400, 1029, 400)); /* an old one, which nobody looks at again */
-        put("proc/loadavg", "0.10 0.20 0.30 1/99 510\n");
-        check_int(vt_foreground(vt, &pid), -ENODATA);
-        put("proc/loadavg", "0.10 0.20 0.30 1/99 520\n");
-        check_int(vt_foreground(vt, &pid), -ENODATA);
-        put("proc/515/stat", STAT(515, 515, 1029, 515)); /* made before the last look, and takes it now */
-        check_int(vt_foreground(vt, &pid), 0);
-        check_int(pid, 515);
-        put("proc/515/stat", STAT(515, 515, 1025, 515)); /* and leaves it: all are looked at */
-        check_int(vt_foreground(vt, &pid), 0);
-        check_int(pid, 400);
-        put("proc/400/stat", STAT(400, 400, 0, -1));
-        for (int i = 0; i < 3; i++)
-                check_int(vt_foreground(vt, &pid), -ENODATA);
-        put("proc/400/stat", STAT(400, 400, 1029, 400)); /* an old one after all: found late, but found */
-        for (int i = 0; i < 64 && vt_foreground(vt, &pid) < 0; i++)
-                pid = 0;
-        check_int(pid, 400);
-        put("proc/400/stat", STAT(400, 400, 0, -1));
-        for (int i = 0; i < 3; i++)
-                check_int(vt_foreground(vt, &pid), -ENODATA);
-        put("proc/7/stat", STAT(7, 7, 1029, 7)); /* the numbers began anew */
-        put("proc/loadavg", "0.10 0.20 0.30 1/99 8\n");
-        check_int(vt_foreground(vt, &pid), 0);
-        check_int(pid, 7);
-        put("proc/7/stat", STAT(7, 7, 1029, 40)); /* of group 40 one is left, and soon nobody */
-        put("proc/41/stat", STAT(41, 40, 1029, 40));
-        check_int(vt_foreground(vt, &pid), 0);
-        put("proc/35/stat", STAT(35, 40, 1029, 40));
-        check_int(vt_foreground(vt, &pid), 0);
-        check_int(pid, 41);
-        put("proc/41/stat", STAT(41, 41, 1029, 40));
-        check_int(vt_foreground(vt, &pid), 0);
-        check_int(pid, 35);
-        put("proc/35/stat", STAT(35, 35, 1029, 40));
-        for (int i = 0; i < 3; i++)
-                check_int(vt_foreground(vt, &pid), -ENODATA);
-        put("proc/35/stat", STAT(35, 40, 1029, 40));
-        check_int(vt_foreground(vt, &pid), -ENODATA); /* a group without members gets none */
-        put("proc/7/stat", STAT(7, 7, 1029, 7));
-        check_int(vt_foreground(vt, &pid), 0);
-        check_int(pid, 7);
-        vt_close(vt);
-        close(root_fd);
-}
-
 /* A folder of the kernel's second control groups, where a file tells of changes as tty0/active does; or NULL. */
 static const char *make_group(void)
 {
@@ -694,7 +586,7 @@ static void terminal_is_heard_once(void)
                 return; /* only root can make one */
         snprintf(active, sizeof(active), "%s/sys/class/tty/tty0/active", folder);
         snprintf(events, sizeof(events), "%s/cgroup.events", group);
-        check(unlink(active) == 0 && symlink(events, active) == 0);
+        check(util_make_parent(active, 0755) == 0 && symlink(events, active) == 0);
         check_int(apps_new(options.root_fd, NULL, &options.apps), 0);
         check_int(focus_open(&options, &source), 0);
         fd = connect_agent();
@@ -731,9 +623,7 @@ int main(void)
         late_changes();
         screen_time_is_split_exactly();
         uevents();
-        console();
-        console_is_cheap();
         terminal_is_heard_once();
-        nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        tree_remove(folder);
         return check_result();
 }
