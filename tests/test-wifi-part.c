@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <time.h>
 
 #include "check.h"
 #include "metered.h"
@@ -33,12 +34,15 @@ int __wrap_traffic_load_set(struct traffic_load *load, const struct traffic_job 
 int __wrap_traffic_load_tend(struct traffic_load *load);
 void __wrap_traffic_load_close(struct traffic_load *load);
 
+int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
+
 static bool logged_in;
+static double slept_s;
 static int costs;      /* what metered() answers */
 static unsigned asked; /* how often it did */
 static double rate;    /* of the load that runs; 0: none does */
 static double most;    /* that the load may move */
-static unsigned said_login, said_metered;
+static unsigned said_login, said_metered, said_away;
 
 int __wrap_nl80211_open(struct nl80211 **ret)
 {
@@ -102,10 +106,17 @@ void __wrap_traffic_load_close(struct traffic_load *load)
 {
 }
 
+int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
+{
+        slept_s += (double)pause->tv_sec + (double)pause->tv_nsec * 1e-9;
+        return 0;
+}
+
 static void listen(void *data, enum log_level level, const char *sentence)
 {
         said_login += strstr(sentence, "remote login") != NULL;
         said_metered += strstr(sentence, "metered network now") != NULL;
+        said_away += strstr(sentence, "no connection within") != NULL;
 }
 
 struct machine {
@@ -160,7 +171,7 @@ static void begin(struct machine *machine, bool allow_disconnect)
         put_connections(machine, 7);
         machine->root_fd = open(machine->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         snprintf(machine->journal, sizeof(machine->journal), "%s/state/restore.ini", machine->dir);
-        said_login = said_metered = 0;
+        said_login = said_metered = said_away = 0;
         check_int(wifi_open(machine->root_fd, &options, &machine->part), 0);
         check_int(settings_open(machine->root_fd, machine->journal, NULL, &machine->settings), 0);
         check_int(machine->part->ops->prepare(machine->part, machine->settings), 0);
@@ -290,6 +301,27 @@ static void asks_before_each_load(void)
         end(&machine);
 }
 
+/* Without an access point its modes wait, and are told to come again; others go on. */
+static void waits_for_the_access_point(void)
+{
+        const struct mode off = { 0 };
+        struct machine machine;
+
+        costs = 0;
+        begin(&machine, true);
+        put(&machine, "sys/class/net/wlan0/operstate", "down\n");
+        for (int again = 0; again < 2; again++) {
+                slept_s = 0;
+                check_int(apply(&machine, &receiving), -ENOTCONN);
+                check(slept_s > 39 && slept_s < 41 && rate == 0 && said_away == 1);
+                check_int(apply(&machine, &off), 0);
+        }
+        put(&machine, "sys/class/net/wlan0/operstate", "up\n");
+        check_int(apply(&machine, &receiving), 0);
+        check(rate > 0);
+        end(&machine);
+}
+
 static void look(struct machine *machine, unsigned times)
 {
         for (unsigned i = 0; i < times; i++)
@@ -329,5 +361,6 @@ int main(void)
         asks_at_the_start();
         asks_before_each_load();
         asks_after_each_connection();
+        waits_for_the_access_point();
         return check_result();
 }

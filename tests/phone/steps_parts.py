@@ -15,7 +15,6 @@ from screen import screen
 
 HOST = "10.0.2.2"  # this machine, seen from the phone
 DRIVE = "/usr/local/lib/phone/drive"
-ENOTCONN = -107
 BODY = os.urandom(1 << 20)
 
 
@@ -149,9 +148,7 @@ def access_point_gone(suite, drive):
         drive.say("look")
         time.sleep(0.5)
     suite.check("wlan0: the connection was lost" in drive.job.text(), "an access point that goes is said")
-    suite.check(drive.mode(rx=0.5) == ENOTCONN, "without one WiFi's modes wait")
-    suite.check("no connection within" in drive.job.text(), "which is said, too")
-    suite.check(drive.say("off") == 0, "other modes go on")
+    suite.check(drive.say("off") == 0, "modes without it go on")
     air(phone, "ip link set wlan1 up")
     end = time.monotonic() + 90
     while drive.mode() != 0 and time.monotonic() < end:
@@ -171,8 +168,8 @@ def parts(suite):
         drive = Drive(phone, "disk=/var/tmp", "url=" + servers.url, "peer=" + servers.peer, "wifi-limit=1e9")
         suite.check(drive.result == 0 and "disks=1 wifi=1 rx=1 tx=1" in drive.job.text(), "a disk, and WiFi both ways")
         radio(suite, drive)
-        near(suite, "received", rates(suite, drive, 10, rx=0.6)["rx"], 0.6, 0.25)
-        near(suite, "sent", rates(suite, drive, 10, tx=0.4)["tx"], 0.4, 0.25)
+        near(suite, "received", rates(suite, drive, 8, rx=0.6)["rx"], 0.6, 0.25)
+        near(suite, "sent", rates(suite, drive, 8, tx=0.4)["tx"], 0.4, 0.25)
         Handler.heads.clear()
         got = rates(suite, drive, 10, wakes=0.8, read=5, write=2)
         gaps = [b - a for a, b in zip(Handler.heads, Handler.heads[1:])]
