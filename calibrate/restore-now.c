@@ -23,6 +23,13 @@ static int restore(const char *journal, const struct log *log, struct restore_re
         return root_fd < 0 ? -errno : settings_restore(root_fd, journal, log, report);
 }
 
+static void say_again(const struct log *log)
+{
+        log_error(log,
+                  "all is put back, but this soon after a boot systemd may still bring what it saved of "
+                  "radios and brightness before it; say this once more in some seconds");
+}
+
 int restore_first(const char *journal, const struct log *log)
 {
         struct restore_report report;
@@ -34,6 +41,8 @@ int restore_first(const char *journal, const struct log *log)
                           "an earlier calibration was cut short, and %zu settings of it could not be put "
                           "back; none is started before they are",
                           report.failed);
+        else if (err == -EAGAIN)
+                say_again(log);
         else if (!err && there)
                 log_warning(log,
                             "an earlier calibration was cut short; %zu settings were put back, %zu were as "
@@ -108,8 +117,10 @@ int restore_by_hand(const char *journal, bool json, bool end_running, const stru
                 return err;
         there = access(journal, F_OK) == 0;
         err = restore(journal, json ? log : &said, &report);
-        if (err && err != -EIO)
+        if (err && err != -EIO && err != -EAGAIN)
                 return err; /* has said its sentence */
+        if (err == -EAGAIN)
+                say_again(log);
         if (json)
                 print_json(&report);
         else if (there)

@@ -33,8 +33,55 @@ static void test_reboot(void)
         check_text(get(&machine, BRIGHTNESS), "200");
         check_int(settings_open(machine.fd, machine.journal, &machine.log, &settings), -EEXIST);
         set(&machine, SOFT, "1");
+        report = restore(&machine, -EAGAIN);
+        check_int(report.restored, 1);
+        check_text(get(&machine, SOFT), "0");
+        check_int(settings_open(machine.fd, machine.journal, &machine.log, &settings), -EEXIST);
+        set(&machine, POLICY "scaling_max_freq", "700000"); /* somebody's */
+        set(&machine, SOFT, "1");       /* systemd's, which was later than our first look */
         report = restore(&machine, 0);
         check_int(report.restored, 1);
+        check_int(report.kept, 1);
+        check_text(get(&machine, SOFT), "0");
+        check_text(get(&machine, POLICY "scaling_max_freq"), "700000");
+        check(access(machine.journal, F_OK) < 0);
+        machine_remove(&machine);
+}
+
+/* Long after the boot nothing is brought any more, and one look is enough; so it is where nothing of ours lasts. */
+static void test_reboot_once(void)
+{
+        struct machine machine;
+        struct settings *settings;
+
+        for (int early = 0; early < 2; early++) {
+                machine_make(&machine);
+                settings = take(&machine);
+                check_int(settings_write(settings, early ? POLICY "scaling_max_freq" : SOFT, early ? "600000" : "1"), 0);
+                settings_close(settings);
+                boot(&machine, "ffffffff-3a0c-4b62-a1ea-3b83b0c7f5d2", early ? "30.00 50.00" : "120.00 50.00");
+                check_int(restore(&machine, 0).failed, 0);
+                check(access(machine.journal, F_OK) < 0);
+                machine_remove(&machine);
+        }
+}
+
+/* What somebody else has set meanwhile is not taken for ours at the second look. */
+static void test_reboot_left(void)
+{
+        struct machine machine;
+        struct settings *settings;
+
+        machine_make(&machine);
+        settings = take(&machine);
+        check_int(settings_write(settings, BRIGHTNESS, "10"), 0);
+        check_int(settings_write(settings, SOFT, "1"), 0);
+        settings_close(settings);
+        boot(&machine, "ffffffff-3a0c-4b62-a1ea-3b83b0c7f5d2", "30.00 50.00");
+        set(&machine, BRIGHTNESS, "77");
+        check_int(restore(&machine, -EAGAIN).left, 1);
+        check_int(restore(&machine, 0).kept, 1);
+        check_text(get(&machine, BRIGHTNESS), "77");
         check_text(get(&machine, SOFT), "0");
         machine_remove(&machine);
 }
@@ -69,8 +116,9 @@ static void test_shutdown(void)
         set(&machine, POLICY "scaling_max_freq", "600000"); /* this boot's own */
         set(&machine, SOFT, "1");
         set(&machine, BRIGHTNESS, "100"); /* never ours */
-        check_int(restore(&machine, 0).restored, 1);
+        check_int(restore(&machine, -EAGAIN).restored, 1);
         check_text(get(&machine, SOFT), "0");
+        check_int(restore(&machine, 0).kept, 1);
         check_text(get(&machine, BRIGHTNESS), "100");
         check_text(get(&machine, POLICY "scaling_max_freq"), "600000");
         check(access(machine.journal, F_OK) < 0);
@@ -344,6 +392,8 @@ static void test_unreadable(void)
 int main(void)
 {
         test_reboot();
+        test_reboot_once();
+        test_reboot_left();
         test_shutdown();
         test_gone();
         test_gone_folder();

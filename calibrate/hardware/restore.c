@@ -279,27 +279,49 @@ static struct restore_report count(const struct restore *restore)
         return report;
 }
 
-/*
- * Radios and brightness are put back, but the next boot may bring what was saved of them before that: whatever it
- * is then, and not the original, is ours.
- */
-static int keep_for_next_boot(struct restore *restore)
+/* Systemd brings back what it had saved of it, where that is not done yet. */
+static bool may_come_back(const struct restore *restore, size_t i)
+{
+        const struct journal_entry *entry = &restore->journal.entries[i];
+
+        return entry->state != JOURNAL_UNTOUCHED && entry->state != JOURNAL_FILE &&
+               restore->verdicts[i] != VERDICT_LEFT && attribute_find(entry->name)->persists;
+}
+
+/* All is put back, and is looked at once more: whatever these are then, and not the original, is ours. */
+static int keep_what_may_come_back(struct restore *restore, const char *boot_id, size_t *kept)
 {
         struct journal *journal = &restore->journal;
-        size_t kept = 0;
 
+        *kept = 0;
         for (size_t i = 0; i < journal->n; i++) {
                 struct journal_entry entry = journal->entries[i];
 
-                if (entry.state == JOURNAL_UNTOUCHED || entry.state == JOURNAL_FILE ||
-                    !attribute_find(entry.name)->persists)
+                if (!may_come_back(restore, i))
                         continue;
                 entry.state = JOURNAL_PENDING;
-                journal->entries[kept++] = entry;
+                journal->entries[(*kept)++] = entry;
         }
-        journal->n = kept;
-        return kept > 0 ? journal_save(journal, false, restore->path, restore->log)
-                        : journal_remove(restore->path, restore->log);
+        journal->n = *kept;
+        snprintf(journal->boot_id, sizeof(journal->boot_id), "%s", boot_id);
+        return *kept ? journal_save(journal, false, restore->path, restore->log)
+                     : journal_remove(restore->path, restore->log);
+}
+
+/*
+ * Systemd saves radios and brightness when it goes down, perhaps before we have put them back, and brings that at
+ * the next boot, perhaps after we have looked. So the journal outlives an orderly end, and the first look after a boot.
+ */
+static int finish(struct restore *restore, const char *boot_id)
+{
+        bool booting = restore->rebooted && uptime_s(restore->root_fd) < PROBING_S;
+        size_t kept;
+        int err;
+
+        if (!booting && !machine_shuts_down(restore->root_fd))
+                return journal_remove(restore->path, restore->log);
+        err = keep_what_may_come_back(restore, boot_id, &kept);
+        return !err && booting && kept ? -EAGAIN : err;
 }
 
 static int restore_all(struct restore *restore, struct restore_report *report)
@@ -318,10 +340,7 @@ static int restore_all(struct restore *restore, struct restore_report *report)
         *report = count(restore);
         if (!err && report->failed)
                 err = -EIO;
-        if (err)
-                return err;
-        return machine_shuts_down(restore->root_fd) ? keep_for_next_boot(restore)
-                                                    : journal_remove(restore->path, restore->log);
+        return err ? err : finish(restore, boot_id);
 }
 
 int settings_restore(int root_fd, const char *journal, const struct log *log, struct restore_report *ret)

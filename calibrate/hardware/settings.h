@@ -83,6 +83,7 @@ struct restore_report {
  *
  * Touches a setting only where its value is still ours. After a reboot (another boot id) only what outlives
  * one. Safe to repeat. Return: 0, also without a journal; -EBUSY: a calibration is running; -EBADMSG: the
- * journal is not one of ours (said to the log); -EIO: something could not be put back.
+ * journal is not one of ours (said to the log); -EIO: something could not be put back; -EAGAIN: all is put back,
+ * but so soon after a boot what outlives one may change once more, and the journal is kept for one more look.
  */
 int settings_restore(int root_fd, const char *journal, const struct log *log, struct restore_report *ret);

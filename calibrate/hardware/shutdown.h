@@ -6,6 +6,7 @@
 
 /*
  * Is the machine at @root_fd on its way down? What systemd puts back at boot (radios, brightness) it has saved by
- * then, as we had made it. False: no, it is another machine's tree, or nobody tells.
+ * then, as we had made it. True also where systemd is too busy to tell; false: no, it is another machine's tree, or
+ * there is no systemd.
  */
 bool machine_shuts_down(int root_fd);
