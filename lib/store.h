@@ -23,6 +23,13 @@ enum store_mode {
 
 /* Tells @log one sentence about what is wrong, except for -ENOENT: what that means only the caller knows. */
 int store_open(const char *path, enum store_mode mode, const struct log *log, struct store **ret);
+/*
+ * store_put_aside() - a damaged database, which nobody has open, gets another name (and a sentence in @log)
+ *
+ * usage.db becomes usage.db.damaged-20261122T081500Z, with its -wal, so that sqlite3's .recover can still read it.
+ * Return: 0; -EEXIST: one of this second is there; another errno of rename().
+ */
+int store_put_aside(const char *path, const struct log *log);
 void store_close(struct store *store);
 void store_closep(struct store **store);
 

@@ -180,7 +180,8 @@ static int open_database(const struct options *options, struct poller *poller, c
                 return err;
         }
         umask(0077); /* who used what is nobody else's business */
-        return store_open(*path, STORE_WRITE, &program_log, &poller->store);
+        poller->own_database = options->database ? NULL : *path;
+        return poller_open_store(poller, *path);
 }
 
 /*

@@ -28,6 +28,40 @@ void poller_close(struct poller *poller)
         *poller = (struct poller){ 0 };
 }
 
+int poller_open_store(struct poller *poller, const char *path)
+{
+        int err = store_open(path, STORE_WRITE, poller->log, &poller->store);
+
+        if (err != -EBADMSG || !poller->own_database)
+                return err;
+        err = store_put_aside(path, poller->log);
+        return err ? err : store_open(path, STORE_WRITE, poller->log, &poller->store);
+}
+
+static int store_interval(struct poller *poller)
+{
+        int err = store_append(poller->store, &poller->interval);
+
+        if (err)
+                return err;
+        poller->intervals++;
+        poller->elapsed_ns += poller->interval.elapsed_ns;
+        return store_roll_up(poller->store, poller->interval.end_realtime_ns, &poller->retention);
+}
+
+/* Damage may show only when something is added. Once a run: the second time it is the disk. */
+static int renew_store(struct poller *poller)
+{
+        const char *path = poller->own_database;
+        int err;
+
+        store_close(poller->store);
+        poller->store = NULL;
+        poller->own_database = NULL;
+        err = store_put_aside(path, poller->log);
+        return err ? err : store_open(path, STORE_WRITE, poller->log, &poller->store);
+}
+
 static void tell_failure(struct poller *poller, int err)
 {
         if (err && err != poller->failed)
@@ -78,11 +112,12 @@ int poller_poll(struct poller *poller)
         err = interval_make(poller->maker, &poller->sample, &poller->interval);
         if (err)
                 return err == -ENODATA ? 0 : err;
-        err = store_append(poller->store, &poller->interval);
-        if (!err) {
-                poller->intervals++;
-                poller->elapsed_ns += poller->interval.elapsed_ns;
-                err = store_roll_up(poller->store, poller->interval.end_realtime_ns, &poller->retention);
+        err = store_interval(poller);
+        if (err == -EBADMSG && poller->own_database) {
+                err = renew_store(poller);
+                if (!poller->store)
+                        return err;
+                err = store_interval(poller);
         }
         tell_failure(poller, err);
         give_back(poller);

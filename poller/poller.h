@@ -19,6 +19,7 @@ struct poller {
         struct sample sample;
         struct interval interval;
         struct store_retention retention;
+        const char *own_database; /* put aside where it is damaged; NULL: the user's choice, which nobody moves */
         const struct log *log;
 
         /* so far */
@@ -34,7 +35,13 @@ struct poller {
 uint64_t poller_now_ns(void);
 void poller_close(struct poller *poller);
 
-/* One poll in one transaction. 0, also if it could not be stored (then poller->failed says so); -ENOMEM. */
+/* Opens @path to write. A damaged one of our own is put aside, and one that is new begins. */
+int poller_open_store(struct poller *poller, const char *path);
+
+/*
+ * One poll in one transaction. 0, also if it could not be stored (then poller->failed says so); -ENOMEM, or what
+ * no new database could be made for.
+ */
 int poller_poll(struct poller *poller);
 
 /**
