@@ -215,7 +215,10 @@ struct __sk_buff {
         __u32 len;
         __u32 unused_to_ifindex[9];
         __u32 ifindex;
-        __u32 unused_to_sk[31];
+        __u32 unused_to_data[8];
+        __u32 data;
+        __u32 data_end;
+        __u32 unused_to_sk[21];
         union {
                 struct bpf_sock *sk;
                 __u64 room;
