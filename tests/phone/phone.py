@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: joulecast authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The virtual phone as an object: boots in QEMU, runs commands inside, loses its power."""
+import contextlib
 import json
 import os
 import queue
@@ -12,6 +13,7 @@ import time
 
 PROCESSOR = "max,vendor=GenuineIntel,family=6,model=60,stepping=3"  # another vendor's has no fast switching or no TSC
 BOOT_S = 180
+BOOT_TRY_S = 60  # with both CPUs at once a phone is up after 9 to 17
 
 
 class PhoneError(Exception):
@@ -168,19 +170,31 @@ class Phone:
                 "-device", "virtserialport,chardev=air,name=phone.air",
                 "-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,addr=7",
                 "-kernel", os.path.join(self.root, "vmlinuz-" + self.kernel), "-initrd", os.path.join(self.root, "initrd-%s.gz" % self.kernel),
-                "-append", "console=ttyS0 quiet loglevel=4 net.ifnames=0 systemd.show_status=0 no_console_suspend mitigations=off acpi_backlight=vendor "
+                "-append", "console=ttyS0 quiet loglevel=4 net.ifnames=0 systemd.show_status=0 no_console_suspend mitigations=off acpi_backlight=vendor panic=-1 "
                 "battery.cache_time=25",  # ms: a second of the driver's, in a phone whose time runs 40 times as fast
                 *self.options]
 
     def boot(self):
-        """Returns the seconds until the phone takes commands."""
+        """Returns the seconds until the phone takes commands. Under QEMU's two threads about one kernel of 25 panics when
+        it starts its second CPU, before it has a console: then once more, as after a power cut."""
+        began = time.monotonic()
+        try:
+            self.power_on()
+            self.jobs[0].wait(BOOT_TRY_S if "multi" in self.accelerator else BOOT_S)
+        except PhoneError as error:
+            print("            it did not boot (%s); once more" % str(error).splitlines()[0], flush=True)
+            self.cut_power()
+            self.power_on()
+            self.jobs[0].wait(BOOT_S)
+        return time.monotonic() - began
+
+    def power_on(self):
         if not os.path.exists(self.disk):
             self.new_disk()
         self.boots += 1
         for name in ("qmp", "qmp-physics", "qtest", "agent"):
             if os.path.exists(self.path(name)):
                 os.unlink(self.path(name))
-        began = time.monotonic()
         log = open(self.path("qemu.log"), "ab")
         self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                         preexec_fn=end_with_parent)
@@ -190,8 +204,6 @@ class Phone:
         self.jobs = {0: Job(self, 0, "boot")}
         self.agent = connect(self.wait_for_socket("agent"))
         threading.Thread(target=self.listen, args=(self.agent, self.jobs), daemon=True).start()
-        self.jobs[0].wait(BOOT_S)
-        return time.monotonic() - began
 
     def wait_for_socket(self, name):
         for _ in range(200):
@@ -204,7 +216,7 @@ class Phone:
 
     def listen(self, agent, jobs):
         """The thread that hears the agent."""
-        with agent.makefile("rb") as file:
+        with agent.makefile("rb") as file, contextlib.suppress(ConnectionResetError):  # its power is cut
             for line in file:
                 words = line.split()
                 job = jobs.get(int(words[0])) if len(words) == 3 and words[0].isdigit() else None
