@@ -79,10 +79,22 @@ static int on_focus(sd_bus_message *message, void *data, sd_bus_error *error)
         return sd_bus_reply_method_return(message, "");
 }
 
+/* Unknown(), from the extension when it is switched off. */
+static int on_unknown(sd_bus_message *message, void *data, sd_bus_error *error)
+{
+        struct bus *bus = data;
+
+        if (!from_desktop(bus, message))
+                return refuse(message);
+        focus_report_unknown(bus->sink);
+        return sd_bus_reply_method_return(message, "");
+}
+
 static const sd_bus_vtable methods[] = {
         SD_BUS_VTABLE_START(0),
         SD_BUS_METHOD("Window", "iss", "", on_window, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD("Focus", "isb", "", on_focus, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD("Unknown", "", "", on_unknown, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_VTABLE_END,
 };
 
@@ -95,6 +107,34 @@ static int on_owner_changed(sd_bus_message *message, void *data, sd_bus_error *e
         if (sd_bus_message_read(message, "sss", &name, &before, &now) >= 0 && strcmp(name, bus->desktop) == 0)
                 bus->gone = true;
         return 0;
+}
+
+#define NAME_FLAGS (SD_BUS_NAME_REPLACE_EXISTING | SD_BUS_NAME_ALLOW_REPLACEMENT)
+
+/* Another agent took our name, and hears the desktop now; when it goes, we do again. */
+static int on_name_changed(sd_bus_message *message, void *data, sd_bus_error *error)
+{
+        struct bus *bus = data;
+        const char *name, *before, *now, *own;
+
+        if (sd_bus_message_read(message, "sss", &name, &before, &now) < 0 || strcmp(name, BUS_NAME) ||
+            sd_bus_get_unique_name(bus->bus, &own) < 0 || strcmp(now, own) == 0)
+                return 0;
+        focus_report_unknown(bus->sink);
+        if (!*now)
+                sd_bus_request_name_async(bus->bus, NULL, BUS_NAME, NAME_FLAGS, NULL, NULL);
+        return 0;
+}
+
+/* Calls @changed where @name gets another owner on the bus, or none. */
+static int watch_name(struct bus *bus, const char *name, sd_bus_message_handler_t changed)
+{
+        char match[256];
+
+        snprintf(match, sizeof(match),
+                 "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='%s'",
+                 name);
+        return sd_bus_add_match(bus->bus, NULL, match, changed, bus);
 }
 
 static int find_owner(struct bus *bus)
@@ -117,23 +157,20 @@ static int find_owner(struct bus *bus)
 
 static int start(struct bus *bus)
 {
-        char match[256];
         int err = sd_bus_open_user(&bus->bus);
 
         if (err < 0)
                 return err;
         sd_bus_set_method_call_timeout(bus->bus, CALL_US);
-        snprintf(match, sizeof(match),
-                 "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='%s'",
-                 bus->desktop);
-        err = sd_bus_add_match(bus->bus, NULL, match, on_owner_changed, bus);
+        err = watch_name(bus, bus->desktop, on_owner_changed);
+        if (err >= 0)
+                err = watch_name(bus, BUS_NAME, on_name_changed);
         if (err >= 0)
                 err = find_owner(bus);
         if (err >= 0)
                 err = sd_bus_add_object_vtable(bus->bus, NULL, BUS_PATH, BUS_NAME, methods, bus);
         if (err >= 0)
-                err = sd_bus_request_name(bus->bus, BUS_NAME,
-                                          SD_BUS_NAME_REPLACE_EXISTING | SD_BUS_NAME_ALLOW_REPLACEMENT);
+                err = sd_bus_request_name(bus->bus, BUS_NAME, NAME_FLAGS);
         return MIN(err, 0);
 }
 

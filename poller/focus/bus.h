@@ -18,7 +18,7 @@ struct bus;
 
 /*
  * @desktop: the desktop's well-known name, e.g. "org.kde.KWin"; -EHOSTUNREACH where nobody owns it.
- * Calls of Window(pid, class, desktop file) and Focus(pid, app id, locked) go to @sink.
+ * Calls of Window(pid, class, desktop file), Focus(pid, app id, locked) and Unknown() go to @sink.
  */
 int bus_open(struct focus_sink *sink, const char *desktop, struct bus **ret);
 void bus_close(struct bus *bus);

@@ -234,6 +234,13 @@ def test_gnome():
     check_change(service, "the first after the second was closed", lambda: stop(two), is_app("zenity"))
     check_change(service, "nobody after both were closed", lambda: stop(one), is_nobody)
     check_latency()
+    check_change(service, "the extension, switched off", lambda: setting("enabled-extensions", "[]"), is_unknown, 10)
+    check_change(service, "and on again", lambda: setting("enabled-extensions", "['focus@joulecast']"),
+                 lambda state: state["known"], 10)
+    others = []
+    check_change(service, "our name, taken by another session's agent", lambda: others.append(as_player(
+        [AGENT, "--backend", "gnome", "--socket", "/tmp/none"], **dict(env, XDG_RUNTIME_DIR="/tmp/other"))), is_unknown, 10)
+    check_change(service, "and free again", lambda: stop(others[0]), lambda state: state["known"], 10)
     check_change(service, "the compositor's death", lambda: stop(shell, signal.SIGKILL), is_unknown)
     gnome(address, system)
     zenity(**env)

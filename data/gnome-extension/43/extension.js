@@ -21,13 +21,15 @@ function appId(window) {
     return id && !id.startsWith('window:') ? id.replace(/\.desktop$/, '') : window.get_wm_class() || '';
 }
 
+function call(method, parameters) {
+    Gio.DBus.session.call(NAME, PATH, NAME, method, parameters, null, Gio.DBusCallFlags.NO_AUTO_START, -1, null, null);
+}
+
 function tell() {
     const window = global.display.focus_window;
     const locked = Main.sessionMode.isLocked || Main.sessionMode.isGreeter;
     const shown = window && !locked;
-    Gio.DBus.session.call(NAME, PATH, NAME, 'Focus',
-        new GLib.Variant('(isb)', [shown ? window.get_pid() : 0, shown ? appId(window) : '', locked]),
-        null, Gio.DBusCallFlags.NO_AUTO_START, -1, null, null);
+    call('Focus', new GLib.Variant('(isb)', [shown ? window.get_pid() : 0, shown ? appId(window) : '', locked]));
 }
 
 function init() {
@@ -44,4 +46,5 @@ function disable() {
     global.display.disconnect(focusChanged);
     Main.sessionMode.disconnect(modeChanged);
     watch = focusChanged = modeChanged = 0;
+    call('Unknown', null);
 }

@@ -19,13 +19,15 @@ function appId(window) {
     return id && !id.startsWith('window:') ? id.replace(/\.desktop$/, '') : window.get_wm_class() ?? '';
 }
 
+function call(method, parameters) {
+    Gio.DBus.session.call(NAME, PATH, NAME, method, parameters, null, Gio.DBusCallFlags.NO_AUTO_START, -1, null, null);
+}
+
 function tell() {
     const window = global.display.focus_window;
     const locked = Main.sessionMode.isLocked || Main.sessionMode.isGreeter;
     const shown = window && !locked;
-    Gio.DBus.session.call(NAME, PATH, NAME, 'Focus',
-        new GLib.Variant('(isb)', [shown ? window.get_pid() : 0, shown ? appId(window) : '', locked]),
-        null, Gio.DBusCallFlags.NO_AUTO_START, -1, null, null);
+    call('Focus', new GLib.Variant('(isb)', [shown ? window.get_pid() : 0, shown ? appId(window) : '', locked]));
 }
 
 export default class JoulecastFocus extends Extension {
@@ -39,5 +41,6 @@ export default class JoulecastFocus extends Extension {
         Gio.bus_unwatch_name(this._watch);
         global.display.disconnect(this._focusChanged);
         Main.sessionMode.disconnect(this._modeChanged);
+        call('Unknown', null);
     }
 }
