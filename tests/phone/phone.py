@@ -175,8 +175,8 @@ class Phone:
                 *self.options]
 
     def boot(self):
-        """Returns the seconds until the phone takes commands. Emulated with a thread for each CPU a kernel panics now and
-        then before it has a console (4 of some 150 on one host): then once more, as after a power cut."""
+        """Returns the seconds until the phone takes commands. Emulated with a thread for each CPU a kernel now and then
+        stops before it has a console (4 of some 150 on one host): then once more, as after a power cut."""
         began = time.monotonic()
         try:
             self.power_on()
