@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
-#include <net/if.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -21,6 +20,8 @@
 /* More processes than this take a second walk. 8192 records are about 1 MB of kernel memory. */
 #define MAX_RECORDS 8192
 #define RECORDS_FIRST 1024 /* so many are mapped at the beginning */
+
+#define CACHE_LINE 64
 
 /* The network stands first: it is tried when the others are known. */
 static const uint32_t optional[] = { COUNTS_NET, COUNTS_OPPS, COUNTS_EXITS };
@@ -51,21 +52,27 @@ static void choose_programs(struct process_bpf *bpf, uint32_t counts, bool itera
 {
         struct bpf_program *const of_opps[] = { bpf->progs.count_switch, bpf->progs.count_frequency,
                                                 bpf->progs.count_thread_exit, bpf->progs.feed_frequency };
-        struct bpf_program *const of_exits[] = { bpf->progs.record_exit, bpf->progs.record_exec };
 
         for (size_t i = 0; i < ARRAY_SIZE(of_opps); i++)
                 bpf_program__set_autoload(of_opps[i], counts & COUNTS_OPPS);
-        for (size_t i = 0; i < ARRAY_SIZE(of_exits); i++)
-                bpf_program__set_autoload(of_exits[i], counts & COUNTS_EXITS);
+        bpf_program__set_autoload(bpf->progs.record_exec, counts & COUNTS_EXITS);
+        bpf_program__set_autoload(bpf->progs.task_freed, counts & (COUNTS_EXITS | COUNTS_OPPS));
         bpf_program__set_autoload(bpf->progs.walk, !iterator);
         bpf_program__set_autoload(bpf->progs.each_task, iterator);
         bpf_program__set_autoattach(bpf->progs.each_task, false);
 }
 
+/* Places of threads: 768 kB, or 576 with many operating points. Those that find theirs taken cost more. */
+static uint32_t places_bits(const struct bpf_opps *opps)
+{
+        return opps->n <= BPF_OPPS_FEW ? 12 : 10;
+}
+
 static void choose_maps(struct process_bpf *bpf, uint32_t counts, bool iterator, const struct bpf_opps *opps)
 {
         bool few = opps->n <= BPF_OPPS_FEW;
-        uint32_t row = (few ? BPF_OPPS_FEW : BPF_OPPS_MAX) * (uint32_t)sizeof(uint64_t);
+        uint32_t row = (few ? BPF_OPPS_FEW : BPF_OPPS_MAX) * (uint32_t)sizeof(uint64_t),
+                 lines = ((uint32_t)sizeof(struct thread_opps) + row + CACHE_LINE - 1) / CACHE_LINE;
 
         bpf_map__set_autocreate(bpf->maps.exits, counts & COUNTS_EXITS);
         bpf_map__set_autocreate(bpf->maps.told_cgroups, counts & COUNTS_EXITS);
@@ -73,6 +80,7 @@ static void choose_maps(struct process_bpf *bpf, uint32_t counts, bool iterator,
         bpf_map__set_autocreate(bpf->maps.records, !iterator);
         bpf_map__set_autocreate(bpf->maps.record_opps, counts & COUNTS_OPPS);
         bpf_map__set_autocreate(bpf->maps.exited_opps, counts & COUNTS_OPPS);
+        bpf_map__set_autocreate(bpf->maps.opps_places, counts & COUNTS_OPPS);
         bpf_map__set_autocreate(bpf->maps.opps_few, (counts & COUNTS_OPPS) && few);
         bpf_map__set_autocreate(bpf->maps.opps_many, (counts & COUNTS_OPPS) && !few);
         bpf_map__set_autocreate(bpf->maps.changed, !iterator);
@@ -88,6 +96,8 @@ static void choose_maps(struct process_bpf *bpf, uint32_t counts, bool iterator,
                 bpf_map__set_value_size(bpf->maps.record_opps, row);
                 bpf_map__set_value_size(bpf->maps.exited_opps, row);
                 bpf_map__set_max_entries(bpf->maps.record_opps, MAX_RECORDS);
+                bpf_map__set_value_size(bpf->maps.opps_places, lines * CACHE_LINE);
+                bpf_map__set_max_entries(bpf->maps.opps_places, 1U << places_bits(opps));
         }
 }
 
@@ -99,10 +109,12 @@ static void set_constants(struct process_bpf *bpf, uint32_t counts, const struct
         bpf->rodata->max_records = MAX_RECORDS;
         bpf->rodata->tick_ns = (uint64_t)tick.tv_nsec;
         bpf->rodata->with_net = counts & COUNTS_NET;
+        bpf->rodata->with_exits = counts & COUNTS_EXITS;
         bpf->rodata->with_cpu = counts & COUNTS_OPPS;
         if (!(counts & COUNTS_OPPS))
                 return;
         bpf->rodata->n_opps = opps->n;
+        bpf->rodata->places_bits = places_bits(opps);
         bpf->rodata->opp_mask = opps->n <= BPF_OPPS_FEW ? BPF_OPPS_FEW - 1 : BPF_OPPS_MAX - 1;
         memcpy((void *)bpf->rodata->opp_khz, opps->khz, sizeof(opps->khz));
         memcpy((void *)bpf->rodata->opp_ranges, opps->range, sizeof(opps->range));
@@ -303,13 +315,8 @@ int process_bpf_load(const struct collector_options *options, bool iterator,
                 if (err)
                         return err;
         }
-        if (collector->source.counts & COUNTS_NET) {
-                if (options->wifi_for_test)
-                        collector->bpf->bss->wifi_for_test = (int)if_nametoindex(options->wifi_for_test);
-                collector->wifi_for_test = options->wifi_for_test;
-                process_bpf_find_interfaces(collector);
-        }
-        return 0;
+        return collector->source.counts & COUNTS_NET ?
+                       process_bpf_watch_interfaces(collector, options->wifi_for_test) : 0;
 }
 
 void process_bpf_unload(struct process_collector *collector)

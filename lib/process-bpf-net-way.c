@@ -81,8 +81,8 @@ void net_way_choose(struct process_bpf *bpf, const struct net_way *way)
         for (size_t i = 0; i < ARRAY_SIZE(of_packets); i++)
                 bpf_program__set_autoload(of_packets[i], way->by == NET_BY_PACKETS);
         bpf_map__set_autocreate(bpf->maps.net, way->by == NET_BY_CALLS || way->by == NET_BY_FUNCTIONS);
-        bpf_map__set_autocreate(bpf->maps.interfaces, way->by != NET_BY_BEST);
         bpf_map__set_autocreate(bpf->maps.owners, way->by == NET_BY_PACKETS);
+        bpf_map__set_autocreate(bpf->maps.net_places, way->by == NET_BY_PACKETS);
         bpf_map__set_autocreate(bpf->maps.net_of_pid, way->by == NET_BY_PACKETS);
         bpf->rodata->by_packets = way->by == NET_BY_PACKETS;
 }

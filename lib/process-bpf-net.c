@@ -4,8 +4,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <bpf/bpf.h>
@@ -15,17 +19,9 @@
 #include "process.skel.h"
 #include "util.h"
 
-/* As in bpf/net.bpf.h. */
-enum interface_kind {
-        KIND_LOOPBACK,
-        KIND_WIFI,
-        KIND_OTHER,
-};
-
 #define IFF_LOOPBACK_FLAG 8
-#define POLLS_PER_LOOK 64 /* interfaces come and go rarely, and only sockets without a route need the list */
 
-static uint32_t kind_of(int class_fd, const char *name, const char *wifi_for_test)
+static enum interface_kind kind_of(int class_fd, const char *name, const char *wifi_for_test)
 {
         char path[IFNAMSIZ + 32], text[64];
         struct stat status;
@@ -61,38 +57,85 @@ static bool find_default_route(int root_fd, char *name)
         return false;
 }
 
-void process_bpf_find_interfaces(struct process_collector *collector)
+/* Over those of before, the first of which a program may be comparing with just now. */
+static void find_wifi(struct process_bpf *bpf, DIR *class_dir, const char *wifi_for_test)
+{
+        struct dirent *entry;
+        size_t n = 0;
+
+        while (n < WIFI_INTERFACES_MAX && (entry = readdir(class_dir))) {
+                char path[IFNAMSIZ + 32], text[64];
+                uint64_t index;
+
+                if (entry->d_name[0] == '.' || strlen(entry->d_name) >= IFNAMSIZ ||
+                    kind_of(dirfd(class_dir), entry->d_name, wifi_for_test) != KIND_WIFI)
+                        continue;
+                snprintf(path, sizeof(path), "%.15s/ifindex", entry->d_name);
+                if (util_read_at(dirfd(class_dir), path, text, sizeof(text)) > 0 &&
+                    util_parse_u64(text, &index) == 0 && index <= INT_MAX)
+                        bpf->bss->wifi_indexes[n++] = (int)index;
+        }
+        while (n < WIFI_INTERFACES_MAX)
+                bpf->bss->wifi_indexes[n++] = 0;
+}
+
+static void find_interfaces(struct process_collector *collector)
 {
         char route[IFNAMSIZ] = "";
         struct process_bpf *bpf = collector->bpf;
         _cleanup_closedir_ DIR *dir = util_opendir_at(collector->root_fd, "sys/class/net");
-        struct dirent *entry;
 
         if (!dir)
                 return;
         bpf->bss->default_kind = find_default_route(collector->root_fd, route) ?
                                          kind_of(dirfd(dir), route, collector->wifi_for_test) : KIND_OTHER;
-        while ((entry = readdir(dir))) {
-                char path[IFNAMSIZ + 32], text[64];
-                uint64_t index;
-                uint32_t kind;
+        find_wifi(bpf, dir, collector->wifi_for_test);
+}
 
-                if (entry->d_name[0] == '.' || strlen(entry->d_name) >= IFNAMSIZ)
+/* Tells of interfaces and routes that come and go; nobody is woken up, a poll asks whether there was any. */
+static int listen_to_interfaces(void)
+{
+        struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_ROUTE };
+        _cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+
+        if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+                return -errno;
+        return take_fd(&fd);
+}
+
+/* Since we last asked; also where what was told was too much to be kept. */
+static bool interfaces_changed(int fd)
+{
+        bool changed = false;
+        char message[64]; /* none is read, so none need be whole */
+
+        for (;;) {
+                ssize_t n = recv(fd, message, sizeof(message), 0);
+
+                if (n < 0 && errno == EINTR)
                         continue;
-                snprintf(path, sizeof(path), "%.15s/ifindex", entry->d_name);
-                if (util_read_at(dirfd(dir), path, text, sizeof(text)) < 0 ||
-                    util_parse_u64(text, &index) < 0)
-                        continue;
-                kind = kind_of(dirfd(dir), entry->d_name, collector->wifi_for_test);
-                (void)bpf_map__update_elem(bpf->maps.interfaces, &(int){ (int)index }, sizeof(int), &kind,
-                                           sizeof(kind), BPF_ANY);
+                if (n < 0 && errno != ENOBUFS)
+                        return changed;
+                changed = true;
         }
+}
+
+int process_bpf_watch_interfaces(struct process_collector *collector, const char *wifi_for_test)
+{
+        if (wifi_for_test)
+                collector->bpf->bss->wifi_for_test = (int)if_nametoindex(wifi_for_test);
+        collector->wifi_for_test = wifi_for_test;
+        collector->interfaces_fd = listen_to_interfaces();
+        if (collector->interfaces_fd < 0)
+                return collector->interfaces_fd;
+        find_interfaces(collector);
+        return 0;
 }
 
 void process_bpf_read_net(struct process_collector *collector, struct sample *sample)
 {
-        if (++collector->polls % POLLS_PER_LOOK == 0)
-                process_bpf_find_interfaces(collector);
+        if (interfaces_changed(collector->interfaces_fd))
+                find_interfaces(collector);
         sample->wifi_wakes = collector->bpf->bss->net_machine.wifi_wakes;
         sample->have |= SAMPLE_WIFI_WAKES;
 }

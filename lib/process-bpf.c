@@ -25,6 +25,8 @@ static void process_bpf_close(struct source *source)
         process_bpf_unload(collector);
         process_bpf_free_cgroups(collector);
         process_table_free(collector->table);
+        if (collector->interfaces_fd >= 0)
+                close(collector->interfaces_fd);
         if (collector->root_fd >= 0)
                 close(collector->root_fd);
         free(collector);
@@ -301,7 +303,7 @@ static int open_any(const struct collector_options *options, bool iterator, stru
         if (!collector)
                 return -ENOMEM;
         collector->source.ops = iterator ? &process_bpf_iter_ops : &process_bpf_ops;
-        collector->root_fd = -1;
+        collector->root_fd = collector->interfaces_fd = -1;
         collector->log = options->log;
         collector->fresh = true;
         err = process_bpf_load(options, iterator, collector);

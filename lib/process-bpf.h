@@ -42,7 +42,7 @@ struct process_collector {
         size_t n_cgroups, cgroups_capacity;
         uint64_t lost;                        /* ends and execs that the ring had no room for, as far as told */
         const char *wifi_for_test;
-        uint32_t polls;
+        int interfaces_fd; /* tells that one came or went, or a route */
         int root_fd;
 };
 
@@ -64,7 +64,7 @@ void process_bpf_free_cgroups(struct process_collector *collector);
 
 /* process-bpf-net.c: bursts of the machine; and which interface is what. */
 void process_bpf_read_net(struct process_collector *collector, struct sample *sample);
-void process_bpf_find_interfaces(struct process_collector *collector);
+int process_bpf_watch_interfaces(struct process_collector *collector, const char *wifi_for_test);
 
 /* process-bpf-net-way.c: which programs count network bytes. */
 struct net_way {

@@ -20,22 +20,29 @@
                 within_;                                                                                     \
         })
 
-struct thread_opps {
-        __u64 seen_ns;      /* runtime that has been given to an operating point */
-        __u32 exiting;      /* what it still runs goes to its process */
-        __u32 had_threads;  /* a leader's: some of its threads have ended, and left their times in `exited_opps` */
-        __u64 own_ns[];
-};
+/*
+ * Of threads. Each has a place by its address: a line of the cache or two, and none before it that says where.
+ * Rows are whole lines, and begin at one where the kernel lets an array be mapped.
+ */
+struct {
+        __uint(type, BPF_MAP_TYPE_ARRAY);
+        __uint(map_flags, BPF_F_MMAPABLE);
+        __uint(max_entries, 1); /* 1 << places_bits */
+        __uint(key_size, sizeof(__u32));
+        __uint(value_size, sizeof(struct thread_opps)); /* and one for each operating point, set at load */
+} opps_places SEC(".maps");
 
+const volatile __u32 places_bits;
+
+/* Of threads whose place is another's. Two sizes, one of which is made: most machines have few operating points. */
 struct thread_opps_few {
-        __u64 room[2 + BPF_OPPS_FEW];
+        __u64 room[sizeof(struct thread_opps) / sizeof(__u64) + BPF_OPPS_FEW];
 };
 
 struct thread_opps_many {
-        __u64 room[2 + BPF_OPPS_MAX];
+        __u64 room[sizeof(struct thread_opps) / sizeof(__u64) + BPF_OPPS_MAX];
 };
 
-/* Two sizes, of which one is made: most machines have few operating points, and each thread has a storage. */
 struct {
         __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
         __uint(map_flags, BPF_F_NO_PREALLOC);
@@ -76,11 +83,50 @@ __u64 loaded_ns;                                 /* boottime: older threads have
 
 #define OPP_INDEX(opp) WITHIN(opp, opp_mask + 1)
 
-static __always_inline struct thread_opps *opps_of(struct task_struct *task, __u64 flags)
+static __always_inline struct thread_opps *stored_opps(struct task_struct *task, __u64 flags)
 {
         if (opp_mask < BPF_OPPS_FEW)
                 return bpf_task_storage_get(&opps_few, task, 0, flags);
         return bpf_task_storage_get(&opps_many, task, 0, flags);
+}
+
+/* As a number: the verifier lets nobody calculate with pointers. */
+static __always_inline __u64 address_of(struct task_struct *task)
+{
+        __u64 ret = 0;
+
+        bpf_probe_read_kernel(&ret, sizeof(ret), &task);
+        return ret;
+}
+
+/* Fibonacci hashing; no two tasks begin in the same 64 bytes. */
+static __always_inline struct thread_opps *place_at(__u64 address)
+{
+        __u32 index = (address >> 6) * 0x9e3779b97f4a7c15ULL >> (64 - places_bits);
+
+        return bpf_map_lookup_elem(&opps_places, &index);
+}
+
+/* @address is the task's. */
+static __always_inline struct thread_opps *opps_at(struct task_struct *task, __u64 address, __u64 flags)
+{
+        struct thread_opps *place = place_at(address), *stored;
+        __u64 whose;
+
+        if (!place || place->task == address)
+                return place;
+        stored = stored_opps(task, 0);
+        if (stored || !flags)
+                return stored;
+        whose = __sync_val_compare_and_swap(&place->task, 0, address);
+        if (whose == 0 || whose == address)
+                return place;
+        return stored_opps(task, flags);
+}
+
+static __always_inline struct thread_opps *opps_of(struct task_struct *task, __u64 flags)
+{
+        return opps_at(task, address_of(task), flags);
 }
 
 /*
@@ -191,14 +237,16 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(count_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
         __u32 cpu = bpf_get_smp_processor_id();
-        bool busy = next->pid != 0;
+        bool busy = !(next->flags & PF_IDLE);
         struct cpu_state *state;
 
         if (cpu >= BPF_CPUS_MAX)
                 return 0;
         state = &cpus[WITHIN(cpu, BPF_CPUS_MAX)];
-        if (prev->pid) {
-                struct thread_opps *opps = opps_of(prev, BPF_LOCAL_STORAGE_GET_F_CREATE);
+        if (!(prev->flags & PF_IDLE)) {
+                /* It is still the current one. */
+                struct thread_opps *opps = opps_at(prev, bpf_get_current_task(),
+                                                   BPF_LOCAL_STORAGE_GET_F_CREATE);
 
                 if (opps) {
                         __u64 total_ns = prev->se.sum_exec_runtime, ran_ns = total_ns - opps->seen_ns;
@@ -312,11 +360,23 @@ static __always_inline __u32 cpu_of(struct task_struct *task)
         return ((struct task_struct___cpu *)task)->cpu;
 }
 
-static __always_inline void forget_exited(struct task_struct *leader)
+/* It has run for the last time, and its place is the next one's. */
+static __always_inline void forget_opps(struct task_struct *task)
 {
-        __u32 pid = leader->tgid;
+        __u64 address = address_of(task);
+        struct thread_opps *place = place_at(address);
+        __u32 pid = task->tgid;
 
-        bpf_map_delete_elem(&exited_opps, &pid);
+        if (task->pid == pid)
+                bpf_map_delete_elem(&exited_opps, &pid);
+        if (!place || place->task != address)
+                return;
+        place->seen_ns = 0;
+        place->exiting = 0;
+        place->had_threads = 0;
+        for (__u32 i = 0; i <= opp_mask && i < BPF_OPPS_MAX; i++)
+                place->own_ns[i] = 0;
+        place->task = 0;
 }
 
 static __always_inline void add_exited(struct task_struct *leader, __u64 *sums)

@@ -75,16 +75,17 @@ static __always_inline void tell_exit(struct task_struct *task, __u64 cgroup_id)
         finish_record(record, task);
 }
 
-/* What is kept by its pid goes with it, told or not: the next one of that pid begins at 0. */
+/* What is kept by its pid or its address goes with it, told or not: the next one of that begins at 0. */
 SEC("tp_btf/sched_process_free")
-int BPF_PROG(record_exit, struct task_struct *task)
+int BPF_PROG(task_freed, struct task_struct *task)
 {
-        if (task->pid != task->tgid) /* a thread, or the leader that another thread's exec replaced */
-                return 0;
-        tell_exit(task, tell_cgroup(task));
+        bool leader = task->pid == task->tgid; /* else a thread, or a leader that another's exec replaced */
+
+        if (with_exits && leader)
+                tell_exit(task, tell_cgroup(task));
         if (with_cpu)
-                forget_exited(task);
-        if (with_net && by_packets)
+                forget_opps(task);
+        if (with_net && by_packets && leader)
                 forget_net(task->tgid);
         return 0;
 }

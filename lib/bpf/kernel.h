@@ -49,6 +49,7 @@ enum {
 #define IPPROTO_TCP 6
 #define IPPROTO_UDP 17
 #define IFF_LOOPBACK (1 << 3)
+#define PF_IDLE 0x00000002 /* an idle task, and one that injects idleness while it does */
 #define PF_KTHREAD 0x00200000
 #define SIGCHLD 17
 #define SIG_IGN 1

@@ -23,7 +23,24 @@ struct {
         __type(value, struct socket_owner);
 } owners SEC(".maps");
 
-/* Made while their process lives and runs, gone with it: what its sockets still send then is nobody's. */
+/*
+ * Made while their process lives and runs, gone with it: what its sockets still send then is nobody's. Each
+ * pid has a place, which needs no search; who finds it taken, by a pid so many apart, is in the other map.
+ */
+struct net_place {
+        __u64 pid; /* 0: free, and the storage all zeros */
+        struct net_storage storage;
+};
+
+#define NET_PLACES 1024
+
+struct {
+        __uint(type, BPF_MAP_TYPE_ARRAY);
+        __uint(max_entries, NET_PLACES);
+        __type(key, __u32);
+        __type(value, struct net_place);
+} net_places SEC(".maps");
+
 struct {
         __uint(type, BPF_MAP_TYPE_HASH);
         __uint(map_flags, BPF_F_NO_PREALLOC);
@@ -32,25 +49,53 @@ struct {
         __type(value, struct net_storage);
 } net_of_pid SEC(".maps");
 
+static __always_inline struct net_place *place_of_pid(__u32 pid)
+{
+        __u32 index = pid % NET_PLACES;
+
+        return bpf_map_lookup_elem(&net_places, &index);
+}
+
 static __always_inline struct net_storage *storage_of_pid(__u32 pid)
 {
+        struct net_place *place = place_of_pid(pid);
+
+        if (place && place->pid == pid)
+                return &place->storage;
         return bpf_map_lookup_elem(&net_of_pid, &pid);
+}
+
+static __always_inline void make_storage(__u32 pid)
+{
+        static const struct net_storage nothing;
+        struct net_place *place = place_of_pid(pid);
+
+        if (!place || place->pid == pid || bpf_map_lookup_elem(&net_of_pid, &pid) ||
+            __sync_val_compare_and_swap(&place->pid, 0, pid) == 0)
+                return;
+        bpf_map_update_elem(&net_of_pid, &pid, &nothing, BPF_NOEXIST);
 }
 
 static __always_inline void forget_net(__u32 pid)
 {
-        bpf_map_delete_elem(&net_of_pid, &pid);
+        struct net_place *place = place_of_pid(pid);
+
+        if (place && place->pid == pid) {
+                __builtin_memset(&place->storage, 0, sizeof(place->storage));
+                place->pid = 0;
+        } else {
+                bpf_map_delete_elem(&net_of_pid, &pid);
+        }
 }
 
 static __always_inline void own(struct socket_owner *owner)
 {
-        static const struct net_storage nothing;
         __u32 pid = bpf_get_current_pid_tgid() >> 32;
 
         if (!owner || owner->pid == pid)
                 return;
         owner->pid = pid;
-        bpf_map_update_elem(&net_of_pid, &pid, &nothing, BPF_NOEXIST);
+        make_storage(pid);
 }
 
 SEC("cgroup/sock_create")
@@ -66,18 +111,6 @@ int BPF_PROG(own_read_socket, struct sock *sk)
 {
         own(bpf_sk_storage_get(&owners, sk, 0, BPF_SK_STORAGE_GET_F_CREATE));
         return 0;
-}
-
-static __always_inline int kind_of_index(int index)
-{
-        __u32 *kind;
-
-        if (index == 1) /* in every network namespace */
-                return KIND_LOOPBACK;
-        if (wifi_for_test && index == wifi_for_test)
-                return KIND_WIFI;
-        kind = bpf_map_lookup_elem(&interfaces, &index);
-        return kind ? *kind : KIND_OTHER;
 }
 
 /* Headers nearly always lie in the packet's first piece, which needs no call. */
@@ -116,9 +149,6 @@ static __always_inline void count_packet(struct __sk_buff *packet, bool received
         int kind = kind_of_index(packet->ifindex);
 
         if (!sk || kind == KIND_LOOPBACK)
-                return;
-        sk = bpf_sk_fullsock(sk);
-        if (!sk)
                 return;
         owner = bpf_sk_storage_get(&owners, sk, 0, 0);
         payload = payload_of(packet);

@@ -41,12 +41,6 @@ struct {
 
 int wifi_for_test; /* index of an interface to be taken for WiFi; 0: none */
 
-enum interface_kind {
-        KIND_LOOPBACK,
-        KIND_WIFI,
-        KIND_OTHER,
-};
-
 static __always_inline int kind_of_device(struct net_device *device)
 {
         if (device->flags & IFF_LOOPBACK)
@@ -65,13 +59,20 @@ static __always_inline bool is_loopback_address(struct sock_common *common)
                !common->skc_v6_daddr.in6_u.u6_addr32[2];
 }
 
-/* Kinds by index, for sockets that are bound to an interface; filled from /sys/class/net. */
-struct {
-        __uint(type, BPF_MAP_TYPE_HASH);
-        __uint(max_entries, 256);
-        __type(key, int);
-        __type(value, __u32);
-} interfaces SEC(".maps");
+/* Indexes of this namespace's WiFi interfaces, after the last 0: where there is an index and no device. */
+int wifi_indexes[WIFI_INTERFACES_MAX];
+
+static __always_inline int kind_of_index(int index)
+{
+        if (index == 1) /* in every network namespace */
+                return KIND_LOOPBACK;
+        if (wifi_for_test && index == wifi_for_test)
+                return KIND_WIFI;
+        for (__u32 i = 0; i < WIFI_INTERFACES_MAX && wifi_indexes[i]; i++)
+                if (wifi_indexes[i] == index)
+                        return KIND_WIFI;
+        return KIND_OTHER;
+}
 
 __u32 default_kind; /* of the default route: for datagrams sent without a connection; set by user space */
 
@@ -82,7 +83,6 @@ __u32 default_kind; /* of the default route: for datagrams sent without a connec
 static __always_inline int kind_of_socket(struct sock *sk)
 {
         struct dst_entry *route = sk->sk_dst_cache;
-        __u32 *kind;
         int bound;
 
         if (route) {
@@ -94,12 +94,7 @@ static __always_inline int kind_of_socket(struct sock *sk)
         if (is_loopback_address(&sk->__sk_common))
                 return KIND_LOOPBACK;
         bound = sk->__sk_common.skc_bound_dev_if;
-        if (bound) {
-                kind = bpf_map_lookup_elem(&interfaces, &bound);
-                if (kind)
-                        return *kind;
-        }
-        return default_kind;
+        return bound ? kind_of_index(bound) : default_kind;
 }
 
 static __always_inline void note_wifi(struct net_storage *storage)

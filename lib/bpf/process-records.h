@@ -33,6 +33,14 @@ struct net_totals {
         __u64 other_tx_bytes;
 };
 
+enum interface_kind {
+        KIND_LOOPBACK,
+        KIND_WIFI,
+        KIND_OTHER,
+};
+
+#define WIFI_INTERFACES_MAX 8
+
 enum process_record_kind {
         RECORD_ALIVE,
         RECORD_EXIT, /* final totals */
@@ -81,6 +89,15 @@ struct walked {
 };
 
 /* In the ring buffer, CPU time by operating point follows the record: n_opps __u64. */
+
+/* CPU time of a thread; that by operating point follows: BPF_OPPS_FEW or BPF_OPPS_MAX __u64. */
+struct thread_opps {
+        __u64 task;        /* its address, in a place; 0: the place is nobody's, and all zeros */
+        __u64 seen_ns;     /* runtime that has been given to an operating point */
+        __u32 exiting;     /* what it still runs goes to its process */
+        __u32 had_threads; /* a leader's: threads of it have ended, and left their times in `exited_opps` */
+        __u64 own_ns[];
+};
 
 /* One CPU policy since the programs were loaded; by global index of operating point. */
 struct policy_times {

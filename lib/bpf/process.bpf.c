@@ -24,6 +24,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Set before loading; the verifier drops what is off. */
 const volatile bool with_cpu;
+const volatile bool with_exits;
 const volatile bool with_net;
 const volatile __u32 n_opps;
 const volatile __u32 max_records; /* a power of two */

@@ -3,11 +3,13 @@
 
 /*
  * CPU time by operating point within 1 %. The frequencies are a machine tree's,
- * and a governor is played by hand; the scheduler and its switches are real.
+ * and a governor is played by hand; the scheduler and its switches are real. Again among more threads than the
+ * programs have places for (lib/bpf/cpu.bpf.h), and when these have ended and others have their addresses.
  */
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -221,6 +223,8 @@ static void run(void)
         uint64_t begin_ns, before_ns[2] = { 0 };
         size_t at[2] = { 0, 0 };
 
+        for (uint32_t p = 0; p < 2; p++)
+                check_int(process_bpf_feed_frequency(source, p, khz[p][0]), 0);
         for (size_t i = 0; i < ARRAY_SIZE(works); i++)
                 start(&works[i], &running[i]);
         usleep(100 * 1000);
@@ -256,6 +260,56 @@ static void run(void)
         }
 }
 
+#define CROWD 6000 /* of 4,096 places */
+
+static void *wait_for_ever(void *data)
+{
+        for (;;)
+                pause();
+        return data;
+}
+
+/* A process of so many threads, each of which ran. Returns its pid; -1 where there is no room for them. */
+static pid_t start_crowd(void)
+{
+        pthread_attr_t small;
+        int ready[2];
+        char byte;
+        pid_t pid;
+
+        if (pipe2(ready, O_CLOEXEC) < 0)
+                return -1;
+        pid = fork();
+        if (pid == 0) {
+                pthread_t thread;
+
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                pthread_attr_init(&small);
+                pthread_attr_setstacksize(&small, PTHREAD_STACK_MIN);
+                for (int i = 0; i < CROWD; i++)
+                        if (pthread_create(&thread, &small, wait_for_ever, NULL) != 0)
+                                _exit(1);
+                usleep(50 * 1000);
+                if (write(ready[1], "", 1) != 1)
+                        _exit(1);
+                wait_for_ever(NULL);
+        }
+        close(ready[1]);
+        if (pid > 0 && read(ready[0], &byte, 1) != 1) {
+                waitpid(pid, NULL, 0);
+                pid = -1;
+        }
+        close(ready[0]);
+        return pid;
+}
+
+static void end_crowd(pid_t pid)
+{
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        usleep(300 * 1000); /* the kernel frees them when nobody can look at them any more */
+}
+
 static void remove_tree(void)
 {
         char command[64];
@@ -269,13 +323,21 @@ int main(int argc, char **argv)
 {
         struct collector_options options = { .root_fd = make_tree() };
         int err = collector_open(all_collectors, "bpf", &options, &source);
+        pid_t crowd;
 
         if (err || !(source->counts & COUNTS_OPPS) || sysconf(_SC_NPROCESSORS_ONLN) < 2) {
                 printf("skipped: needs the BPF collector and two CPUs: %s\n", strerror(-err));
                 return 77;
         }
-        check_int(process_bpf_feed_frequency(source, 0, khz[0][0]), 0);
         run();
+        crowd = start_crowd();
+        if (crowd > 0) {
+                run();
+                end_crowd(crowd);
+                run();
+        } else {
+                printf("skipped: no room for %d threads\n", CROWD);
+        }
         source->ops->close(source);
         sample_clear(&sample);
         remove_tree();
