@@ -162,6 +162,37 @@ static void a_history_has_every_moment_once(void)
         remove_database();
 }
 
+static size_t history_blocks(const struct profile *profile, struct store *store)
+{
+        struct history *history = NULL;
+        size_t ret;
+
+        check_int(history_read(profile, store, &history), 0);
+        ret = history ? history->n_blocks : 0;
+        history_free(history);
+        return ret;
+}
+
+/* One interval that was dated decades from now does not make a forecast coarse. */
+static void a_history_after_a_clock_that_was_ahead(void)
+{
+        const int64_t ahead = START + 10000 * DAY;
+        struct store *store = open_store(STORE_WRITE);
+        struct profile *profile;
+        size_t blocks;
+
+        check_int(profile_new("", 1, &profile), 0);
+        append_days(store, START, START + 4 * DAY, 300 * S);
+        check_int(store_roll_up(store, START + 4 * DAY, &keep_all), 0);
+        blocks = history_blocks(profile, store);
+        check(blocks > 4 * DAY / HOUR); /* finer than hours */
+        append_days(store, ahead, ahead + 1800 * S, 1800 * S);
+        check_int(history_blocks(profile, store), blocks + 1);
+        profile_free(profile);
+        store_close(store);
+        remove_database();
+}
+
 /* Killed at any moment, a roll-up has happened or has not. */
 static void killed_in_roll_up(void)
 {
@@ -248,6 +279,7 @@ int main(void)
         late_interval_counts_once();
         clock_that_was_ahead();
         a_history_has_every_moment_once();
+        a_history_after_a_clock_that_was_ahead();
         killed_in_roll_up();
         split_is_told_and_survives_the_roll_up();
         sleeps_are_kept();
