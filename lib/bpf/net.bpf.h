@@ -59,7 +59,7 @@ static __always_inline bool is_loopback_address(struct sock_common *common)
                !common->skc_v6_daddr.in6_u.u6_addr32[2];
 }
 
-/* Indexes of this namespace's WiFi interfaces, after the last 0: where there is an index and no device. */
+/* Indexes of this namespace's WiFi interfaces, then zeros: for what knows no more of its interface. */
 int wifi_indexes[WIFI_INTERFACES_MAX];
 
 static __always_inline int kind_of_index(int index)

@@ -58,6 +58,15 @@ static double cpu_us(void)
         return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
+static void remove_database(const struct candidate *candidate)
+{
+        char lock[sizeof(candidate->path) + 8];
+
+        snprintf(lock, sizeof(lock), "%s-lock", candidate->path);
+        unlink(candidate->path);
+        unlink(lock);
+}
+
 static int add(const char *name, const char *collector, uint32_t leave_out, int root_fd)
 {
         struct candidate *candidate = &candidates[n_candidates];
@@ -81,8 +90,9 @@ static int add(const char *name, const char *collector, uint32_t leave_out, int 
                 return err;
         }
         candidate->name = name;
-        snprintf(candidate->path, sizeof(candidate->path), "bench-poll-%zu.db", n_candidates);
-        unlink(candidate->path);
+        snprintf(candidate->path, sizeof(candidate->path), "/tmp/bench-poll-%d-%zu.db", (int)getpid(),
+                 n_candidates);
+        remove_database(candidate);
         n_candidates++;
         err = store_open(candidate->path, STORE_WRITE, NULL, &candidate->store);
         return err ? err : interval_maker_new(&candidate->maker);
@@ -95,7 +105,7 @@ static void drop(struct candidate *candidate)
         interval_clear(&candidate->interval);
         interval_maker_free(candidate->maker);
         store_close(candidate->store);
-        unlink(candidate->path);
+        remove_database(candidate);
 }
 
 static void poll_once(struct candidate *candidate, int poll)
