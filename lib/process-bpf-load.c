@@ -62,10 +62,10 @@ static void choose_programs(struct process_bpf *bpf, uint32_t counts, bool itera
         bpf_program__set_autoattach(bpf->progs.each_task, false);
 }
 
-/* Places of threads: 768 kB, or 576 with many operating points. Those that find theirs taken cost more. */
+/* Places of threads: 0.8 MB, or 1.2 with many operating points. Those that find theirs taken cost more. */
 static uint32_t places_bits(const struct bpf_opps *opps)
 {
-        return opps->n <= BPF_OPPS_FEW ? 12 : 10;
+        return opps->n <= BPF_OPPS_FEW ? 12 : 11;
 }
 
 static void choose_maps(struct process_bpf *bpf, uint32_t counts, bool iterator, const struct bpf_opps *opps)
