@@ -83,7 +83,7 @@ void net_way_choose(struct process_bpf *bpf, const struct net_way *way)
         bpf_map__set_autocreate(bpf->maps.net, way->by == NET_BY_CALLS || way->by == NET_BY_FUNCTIONS);
         bpf_map__set_autocreate(bpf->maps.owners, way->by == NET_BY_PACKETS);
         bpf_map__set_autocreate(bpf->maps.net_places, way->by == NET_BY_PACKETS);
-        bpf_map__set_autocreate(bpf->maps.net_of_pid, way->by == NET_BY_PACKETS);
+        bpf_map__set_autocreate(bpf->maps.net_elsewhere, way->by == NET_BY_PACKETS);
         bpf->rodata->by_packets = way->by == NET_BY_PACKETS;
 }
 

@@ -96,9 +96,11 @@ static void find_interfaces(struct process_collector *collector)
 static int listen_to_interfaces(void)
 {
         struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_ROUTE };
+        const int room = 4096; /* one is as good as thousands; that there were more is told, too */
         _cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
 
-        if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+        if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)) < 0 ||
+            bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
                 return -errno;
         return take_fd(&fd);
 }

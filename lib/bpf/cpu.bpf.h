@@ -90,19 +90,10 @@ static __always_inline struct thread_opps *stored_opps(struct task_struct *task,
         return bpf_task_storage_get(&opps_many, task, 0, flags);
 }
 
-/* As a number: the verifier lets nobody calculate with pointers. */
-static __always_inline __u64 address_of(struct task_struct *task)
-{
-        __u64 ret = 0;
-
-        bpf_probe_read_kernel(&ret, sizeof(ret), &task);
-        return ret;
-}
-
-/* Fibonacci hashing; no two tasks begin in the same 64 bytes. */
+/* No two tasks begin in the same 64 bytes. */
 static __always_inline struct thread_opps *place_at(__u64 address)
 {
-        __u32 index = (address >> 6) * 0x9e3779b97f4a7c15ULL >> (64 - places_bits);
+        __u32 index = (address >> 6) * FIBONACCI >> (64 - places_bits);
 
         return bpf_map_lookup_elem(&opps_places, &index);
 }

@@ -86,7 +86,7 @@ int BPF_PROG(task_freed, struct task_struct *task)
         if (with_cpu)
                 forget_opps(task);
         if (with_net && by_packets && leader)
-                forget_net(task->tgid);
+                forget_net(who_is(task->tgid, address_of(task)));
         return 0;
 }
 

@@ -13,7 +13,8 @@
 const volatile bool by_packets;
 
 struct socket_owner {
-        __u32 pid;
+        __u64 leader; /* the address of its process's */
+        __u64 who;
 };
 
 struct {
@@ -24,19 +25,28 @@ struct {
 } owners SEC(".maps");
 
 /*
+ * A process is its pid and the address of its leader. One alone is soon another's: an address as soon as the
+ * kernel has freed it, a pid before that, and who is freed then must not take the next one's bytes along.
+ */
+static __always_inline __u64 who_is(__u32 pid, __u64 leader)
+{
+        return leader ^ pid * FIBONACCI;
+}
+
+/*
  * Made while their process lives and runs, gone with it: what its sockets still send then is nobody's. Each
- * pid has a place, which needs no search; who finds it taken, by a pid so many apart, is in the other map.
+ * process has a place, which needs no search; who finds it taken is in the other map.
  */
 struct net_place {
-        __u64 pid; /* 0: free, and the storage all zeros */
+        __u64 who; /* 0: free, and the storage all zeros */
         struct net_storage storage;
 };
 
-#define NET_PLACES 1024
+#define NET_PLACES_BITS 10
 
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
-        __uint(max_entries, NET_PLACES);
+        __uint(max_entries, 1 << NET_PLACES_BITS);
         __type(key, __u32);
         __type(value, struct net_place);
 } net_places SEC(".maps");
@@ -45,63 +55,64 @@ struct {
         __uint(type, BPF_MAP_TYPE_HASH);
         __uint(map_flags, BPF_F_NO_PREALLOC);
         __uint(max_entries, 16384);
-        __type(key, __u32);
+        __type(key, __u64);
         __type(value, struct net_storage);
-} net_of_pid SEC(".maps");
+} net_elsewhere SEC(".maps");
 
-static __always_inline struct net_place *place_of_pid(__u32 pid)
+static __always_inline struct net_place *net_place_of(__u64 who)
 {
-        __u32 index = pid % NET_PLACES;
+        __u32 index = who * FIBONACCI >> (64 - NET_PLACES_BITS);
 
         return bpf_map_lookup_elem(&net_places, &index);
 }
 
-static __always_inline struct net_storage *storage_of_pid(__u32 pid)
+static __always_inline struct net_storage *net_storage_of(__u64 who)
 {
-        struct net_place *place = place_of_pid(pid);
+        struct net_place *place = net_place_of(who);
 
-        if (place && place->pid == pid)
+        if (place && place->who == who)
                 return &place->storage;
-        return bpf_map_lookup_elem(&net_of_pid, &pid);
+        return bpf_map_lookup_elem(&net_elsewhere, &who);
 }
 
-static __always_inline void make_storage(__u32 pid)
+static __always_inline void make_net_storage(__u64 who)
 {
         static const struct net_storage nothing;
-        struct net_place *place = place_of_pid(pid);
+        struct net_place *place = net_place_of(who);
 
-        if (!place || place->pid == pid || bpf_map_lookup_elem(&net_of_pid, &pid) ||
-            __sync_val_compare_and_swap(&place->pid, 0, pid) == 0)
+        if (!place || place->who == who || bpf_map_lookup_elem(&net_elsewhere, &who) ||
+            __sync_val_compare_and_swap(&place->who, 0, who) == 0)
                 return;
-        bpf_map_update_elem(&net_of_pid, &pid, &nothing, BPF_NOEXIST);
+        bpf_map_update_elem(&net_elsewhere, &who, &nothing, BPF_NOEXIST);
 }
 
-static __always_inline void forget_net(__u32 pid)
+static __always_inline void forget_net(__u64 who)
 {
-        struct net_place *place = place_of_pid(pid);
+        struct net_place *place = net_place_of(who);
 
-        if (place && place->pid == pid) {
+        if (place && place->who == who) {
                 __builtin_memset(&place->storage, 0, sizeof(place->storage));
-                place->pid = 0;
+                place->who = 0;
         } else {
-                bpf_map_delete_elem(&net_of_pid, &pid);
+                bpf_map_delete_elem(&net_elsewhere, &who);
         }
 }
 
-static __always_inline void own(struct socket_owner *owner)
+static __always_inline void own(struct socket_owner *owner, __u64 leader)
 {
-        __u32 pid = bpf_get_current_pid_tgid() >> 32;
-
-        if (!owner || owner->pid == pid)
-                return;
-        owner->pid = pid;
-        make_storage(pid);
+        owner->leader = leader;
+        owner->who = who_is(bpf_get_current_pid_tgid() >> 32, leader);
+        make_net_storage(owner->who);
 }
 
 SEC("cgroup/sock_create")
 int own_new_socket(struct bpf_sock *sk)
 {
-        own(bpf_sk_storage_get(&owners, sk, 0, BPF_SK_STORAGE_GET_F_CREATE));
+        struct socket_owner *owner = bpf_sk_storage_get(&owners, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+        struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+
+        if (owner)
+                own(owner, (__u64)BPF_CORE_READ(task, group_leader));
         return 1;
 }
 
@@ -109,7 +120,11 @@ int own_new_socket(struct bpf_sock *sk)
 SEC("tp_btf/tcp_rcv_space_adjust")
 int BPF_PROG(own_read_socket, struct sock *sk)
 {
-        own(bpf_sk_storage_get(&owners, sk, 0, BPF_SK_STORAGE_GET_F_CREATE));
+        struct socket_owner *owner = bpf_sk_storage_get(&owners, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+        struct task_struct *leader = bpf_get_current_task_btf()->group_leader;
+
+        if (owner && owner->leader != (__u64)leader)
+                own(owner, address_of(leader));
         return 0;
 }
 
@@ -154,7 +169,7 @@ static __always_inline void count_packet(struct __sk_buff *packet, bool received
         payload = payload_of(packet);
         if (!owner || payload == 0)
                 return;
-        storage = storage_of_pid(owner->pid);
+        storage = net_storage_of(owner->who);
         if (storage)
                 add_bytes(storage, kind, received ? payload : 0, payload);
 }

@@ -224,7 +224,7 @@ int BPF_PROG(tcp_spliced, struct socket *socket, void *position, void *pipe, __u
 
 static __always_inline void read_net(struct task_struct *leader, struct net_totals *totals)
 {
-        struct net_storage *storage = by_packets ? storage_of_pid(leader->tgid) :
+        struct net_storage *storage = by_packets ? net_storage_of(who_is(leader->tgid, address_of(leader))) :
                                                    bpf_task_storage_get(&net, leader, 0, 0);
 
         if (storage)

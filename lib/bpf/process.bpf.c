@@ -31,6 +31,17 @@ const volatile __u32 max_records; /* a power of two */
 
 __u64 last_walk_ns; /* boottime; a process older than this has been seen by a walk */
 
+#define FIBONACCI 0x9e3779b97f4a7c15ULL /* 2^64 divided by the golden ratio: spreads what it multiplies */
+
+/* As a number: the verifier lets nobody calculate with pointers. */
+static __always_inline __u64 address_of(struct task_struct *task)
+{
+        __u64 ret = 0;
+
+        bpf_probe_read_kernel(&ret, sizeof(ret), &task);
+        return ret;
+}
+
 #include "cpu.bpf.h"
 #include "net.bpf.h"
 #include "totals.bpf.h"

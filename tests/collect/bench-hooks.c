@@ -145,11 +145,12 @@ static double counted_ns(double (*work)(int n, int rounds), int n, int rounds)
 {
         struct source *source = hooks_load(tree, COUNTS_NET | COUNTS_EXITS, NET_BY_BEST);
         const struct process_bpf *bpf = ((struct process_collector *)source)->bpf;
-        _cleanup_close_ int stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+        int stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
         double ret;
 
         work(n, rounds);
         ret = per_run_ns(bpf_program__fd(bpf->progs.count_switch));
+        close(stats_fd);
         source->ops->close(source);
         return ret;
 }
@@ -158,8 +159,8 @@ static const char *verdict(double ns, double goal_ns)
 {
         static char text[32];
 
-        snprintf(text, sizeof(text), ns > goal_ns ? "   MISSED: %.0f ns" : "", goal_ns);
-        return text;
+        snprintf(text, sizeof(text), "   MISSED: %.0f ns", goal_ns);
+        return ns > goal_ns ? text : "";
 }
 
 static void measure_switch(int n, int rounds, double goal_ns)

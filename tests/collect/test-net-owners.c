@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Whose network bytes are, over the life of a process: between polls that have nothing to tell of it, after an end that
- * nobody was told, where two pids have one place in the kernel's table; and which interface they went through
+ * Whose network bytes are, over the life of a process: between polls that have nothing to tell of it, after an
+ * end that nobody was told, where there are more processes than places; and which interface they went through
  * when the routes change.
  *
  * Usage: test-net-owners COLLECTOR calls|functions|packets|sockets
@@ -124,8 +124,7 @@ static void test_lost(bool wifi)
                 _exit(0);
         }
         waitpid(first, NULL, 0);
-        usleep(300 * 1000);
-        for (int i = 0; i < 100 && next != first; i++)
+        for (int i = 0; i < 100 && next != first; i++) /* before the kernel frees the first */
                 next = start_as(first);
         look();
         look();
@@ -136,42 +135,19 @@ static void test_lost(bool wifi)
         waitpid(next, NULL, 0);
 }
 
-#define PLACES 1024 /* lib/bpf/net-packets.bpf.h */
-
-static void send_datagrams_and_stop(void)
+/* Each time it goes on, it sends 100 bytes by a new socket. */
+static pid_t start_sender(void)
 {
-        for (;;) {
-                send_datagram(100);
-                raise(SIGSTOP);
-        }
-}
-
-/* A process that sends 100 bytes by a new socket whenever it goes on. -1: @pid, if not 0, was not to be had. */
-static pid_t start_sender(pid_t pid)
-{
-        pid_t child = pid ? fork_as(pid) : fork();
+        pid_t child = fork();
 
         if (child == 0) {
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
-                if (!pid || getpid() == pid)
-                        send_datagrams_and_stop();
-                _exit(0);
+                for (;;) {
+                        send_datagram(100);
+                        raise(SIGSTOP);
+                }
         }
-        if (child < 0)
-                return -1;
-        waitpid(child, NULL, WUNTRACED);
-        return !pid || child == pid ? child : -1;
-}
-
-/* Another one whose place is the same. Below it, or above where few pids are. */
-static pid_t start_in_place_of(pid_t pid)
-{
-        pid_t step = pid > 16384 ? -PLACES : PLACES, other = -1;
-
-        for (int i = 1; i < 15 && other < 0; i++)
-                for (int attempt = 0; attempt < 20 && other < 0; attempt++)
-                        other = start_sender(pid + i * step);
-        return other;
+        return child;
 }
 
 static void go_on(pid_t pid)
@@ -186,31 +162,47 @@ static void end_process(pid_t pid)
         waitpid(pid, NULL, 0);
 }
 
-/* The second has its bytes elsewhere, also when the first, whose place it is, has ended; a third finds it empty. */
-static void test_same_place(bool wifi)
-{
-        pid_t first = start_sender(0), second = start_in_place_of(first), third;
+#define SENDERS 1400 /* of 1,024 places (lib/bpf/net-packets.bpf.h) */
 
-        if (second < 0) { /* every pid that would do has its process */
-                check(!"a pid in the same place");
-                end_process(first);
-                return;
-        }
-        go_on(second);
+static void wait_for_all(const pid_t *pids, size_t first, size_t step)
+{
+        for (size_t i = first; i < SENDERS; i += step)
+                waitpid(pids[i], NULL, WUNTRACED);
+}
+
+static void check_all(const pid_t *pids, size_t first, uint64_t want, bool wifi)
+{
+        size_t right = 0;
+
+        for (size_t i = first; i < SENDERS; i += 2)
+                right += sent_by(pids[i], wifi) == want;
+        check_int(right, SENDERS / 2);
+}
+
+/* Who finds its place taken has its bytes elsewhere, also when it is free again; others take it then. */
+static void test_more_than_places(bool wifi)
+{
+        static pid_t pids[SENDERS];
+
+        for (size_t i = 0; i < SENDERS; i++)
+                pids[i] = start_sender();
+        wait_for_all(pids, 0, 1);
         look();
-        check_int(sent_by(first, wifi), 100);
-        check_int(sent_by(second, wifi), 200);
-        end_process(first);
-        usleep(300 * 1000); /* ends are told when the kernel gets to it */
-        go_on(second);
-        third = start_in_place_of(second);
+        check_all(pids, 0, 100, wifi);
+        check_all(pids, 1, 100, wifi);
+        for (size_t i = 0; i < SENDERS; i += 2)
+                end_process(pids[i]);
+        usleep(300 * 1000); /* the kernel frees them when it gets to it */
+        for (size_t i = 0; i < SENDERS; i += 2)
+                pids[i] = start_sender();
+        for (size_t i = 1; i < SENDERS; i += 2)
+                kill(pids[i], SIGCONT);
+        wait_for_all(pids, 0, 1);
         look();
-        look();
-        check_int(sent_by(second, wifi), 300);
-        check_int(sent_by(third, wifi), 100);
-        end_process(second);
-        if (third > 0)
-                end_process(third);
+        check_all(pids, 0, 100, wifi);
+        check_all(pids, 1, 200, wifi);
+        for (size_t i = 0; i < SENDERS; i++)
+                end_process(pids[i]);
 }
 
 /* A socket without a connection belongs to the interface of the default route, and that has another since. */
@@ -233,13 +225,16 @@ static void test_route(void)
         look();
         check_int(sent_by(pid, true), 100);
         check_int(system("ip link add cable0 type veth peer name cable1 && ip link set cable0 up && "
-                         "ip route replace default dev cable0"), 0);
+                         "ip route replace default dev cable0"),
+                  0);
         look(); /* notices */
         go_on(pid);
         look();
         check_int(sent_by(pid, true), way == NET_BY_PACKETS ? 200 : 100);
         check_int(sent_by(pid, false), way == NET_BY_PACKETS ? 0 : 100);
-        check_int(system("ip link del cable0 && ip route replace default via " THERE), 0);
+        check_int(system("for i in 1 2 3 4 5 6 7 8 9; do ip link set cable0 down; ip link set cable0 up; done; "
+                         "ip link del cable0 && ip route replace default via " THERE),
+                  0); /* more is told than is kept */
         look();
         go_on(pid);
         look();
@@ -253,7 +248,7 @@ static void test_all(const char *collector, bool wifi)
         test_pause(wifi);
         if (way == NET_BY_PACKETS) {
                 test_lost(wifi);
-                test_same_place(wifi);
+                test_more_than_places(wifi);
         }
         if (wifi && way != NET_BY_SOCKETS)
                 test_route();
