@@ -12,12 +12,13 @@
 
 #include "util.h"
 
+/* By its index `packets` knows it, which must not be one of a WiFi interface outside. */
 bool net_wire_make(pid_t peer)
 {
         char command[768];
 
         snprintf(command, sizeof(command),
-                 "ip link set lo up && ip link add wire0 type veth peer name wire1 netns %d && "
+                 "ip link set lo up && ip link add wire0 index 1001 type veth peer name wire1 netns %d && "
                  "ip addr add " HERE "/24 dev wire0 && ip addr add " HERE_6 "/64 dev wire0 nodad && "
                  "ip link set wire0 up && ip route add default via " THERE " && "
                  "nsenter -t %d -n sh -c 'ip link set lo up; ip addr add " THERE "/24 dev wire1; "

@@ -152,6 +152,24 @@ def counts(suite):
         spin_at_each(suite, collector, 1 if "frequency" in kinds else 25)
 
 
+# ---- the network, in each way that these kernels have -----------------------------------------------------------------
+
+WAYS = (("stable", "bpf-iter", ("functions", "packets")), ("new", "bpf", ("calls", "functions", "packets")))
+
+
+def network(suite):
+    for kernel, collector, ways in WAYS:
+        phone = suite.boot(kernel=kernel)
+        release = phone.output("uname -r").strip()
+        for way in ways:
+            for test in ("test-process-net", "test-net-owners"):
+                said = phone.output("/usr/local/lib/phone/%s %s %s 2>&1; echo $?" % (test, collector, way), 300).splitlines()
+                suite.check(said[-1] == "0", "Linux %s: %s, %s, %s:" % (release, collector, way, test), said[-1],
+                            *(line for line in said if "got" in line or "skipped" in line))
+        suite.rows.append("network, Linux %s, %s: to the byte by %s" % (release, collector, ", ".join(ways)))
+        suite.close()
+
+
 # ---- the emulation's own noise --------------------------------------------------------------------------------------
 
 def idle_s(phone):
@@ -227,6 +245,7 @@ def instructions(suite):
 STEPS = {
     "counts": Step(counts, 110, "what joulecast finds; bytes of disk, TCP and UDP, and CPU time by frequency, by app"),
     "parts": Step(steps_parts.parts, 110, "a white screen, loads of the disk and over WiFi, radio and access point off and on"),
+    "network": Step(network, 400, "network bytes of processes by each way to count them, on both kernels"),
     "noise": Step(noise, 90, "what the emulation itself is off by"),
     "icount": Step(instructions, 200, "instructions of the programs in the kernel"),
     "gauge": Step(calibration.by("gauge", "--passes 1"), 480, "a calibration by gauge, and a mixture of apps priced with it"),
