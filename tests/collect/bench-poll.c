@@ -32,7 +32,7 @@
 #define ACTIVE 40        /* of the processes do a little between two polls */
 #define POLLS_MAX 1000
 #define CANDIDATES_MAX 8
-#define PIDSTAT_PAIRS 3
+#define PEER_PAIRS 3
 
 struct candidate {
         const char *name;
@@ -168,19 +168,37 @@ static void start_processes(int n)
         }
 }
 
-/* CPU time of one run of pidstat; negative: it is not there. */
-static double run_pidstat_us(const char *samples)
+/* Other programs that look at all processes once a second; the number of samples ends their arguments. */
+static const struct peer {
+        const char *package;
+        const char *const argv[8];
+} peers[] = {
+        { "sysstat", { "pidstat", "-dru", "-p", "ALL", "1" } },
+        { "procps", { "top", "-b", "-d", "1", "-n" } },
+        { "atop", { "atop", "1" } },
+};
+
+/* CPU time of one run; negative: it is not there. */
+static double run_peer_us(const struct peer *peer, const char *samples)
 {
         struct rusage used = { 0 };
         int status = -1;
         pid_t pid = fork();
 
         if (pid == 0) {
-                int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+                const char *argv[ARRAY_SIZE(peer->argv) + 2] = { 0 };
+                int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+                size_t n = 0;
 
-                if (null >= 0)
+                for (; peer->argv[n]; n++)
+                        argv[n] = peer->argv[n];
+                argv[n] = samples;
+                if (null >= 0) {
+                        dup2(null, STDIN_FILENO);
                         dup2(null, STDOUT_FILENO);
-                execlp("pidstat", "pidstat", "-dru", "-p", "ALL", "1", samples, (char *)NULL);
+                        dup2(null, STDERR_FILENO);
+                }
+                execvp(argv[0], (char *const *)argv);
                 _exit(1);
         }
         if (pid < 0 || wait4(pid, &status, 0, &used) != pid || status != 0)
@@ -190,21 +208,22 @@ static double run_pidstat_us(const char *samples)
 }
 
 /* One sample more: the difference of a long run and a short one, the median of several. */
-static void compare_to_pidstat(double reference_us, const char *name)
+static void compare_to_peer(const struct peer *peer, double reference_us, const char *name)
 {
-        double sample_us[PIDSTAT_PAIRS], middle_us;
+        double sample_us[PEER_PAIRS], middle_us;
 
-        for (int i = 0; i < PIDSTAT_PAIRS; i++) {
-                double short_us = run_pidstat_us("1"), long_us = run_pidstat_us("9");
+        for (int i = 0; i < PEER_PAIRS; i++) {
+                double short_us = run_peer_us(peer, "1"), long_us = run_peer_us(peer, "9");
 
                 if (short_us < 0 || long_us < 0) {
-                        printf("pidstat is not installed (package sysstat): nothing to compare with\n");
+                        printf("%s is not installed (package %s) or does not run: nothing to compare with\n",
+                               peer->argv[0], peer->package);
                         return;
                 }
                 sample_us[i] = (long_us - short_us) / 8;
         }
-        middle_us = median(sample_us, PIDSTAT_PAIRS);
-        printf("%-28s %9s %9.0f   a poll of \"%s\" is 1 in %.1f of it\n", "a sample of pidstat -dru", "",
+        middle_us = median(sample_us, PEER_PAIRS);
+        printf("a sample of %-16s %9s %9.0f   a poll of \"%s\" is 1 in %.1f of it\n", peer->argv[0], "",
                middle_us, name, middle_us / reference_us);
 }
 
@@ -248,7 +267,8 @@ int main(int argc, char **argv)
                        calm_reference / calm, candidate->n_rows);
         }
         fflush(stdout);
-        compare_to_pidstat(last, candidates[n_candidates - 1].name);
+        for (size_t i = 0; i < ARRAY_SIZE(peers); i++)
+                compare_to_peer(&peers[i], last, candidates[n_candidates - 1].name);
         for (size_t i = 0; i < n_candidates; i++)
                 drop(&candidates[i]);
         /* the children die with us */
