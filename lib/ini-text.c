@@ -55,7 +55,7 @@ static char *next_line(char *line, int size, void *stream)
         reader->place.line++;
         if (length >= INI_LINE_MAX || length >= (size_t)size) {
                 reader->err = ini_error(&reader->place, "the line has %zu characters; %d are the most",
-                                        length - 1, INI_LINE_MAX - 1);
+                                        length - 1, INI_LINE_MAX - 2);
                 return NULL;
         }
         blanks = strspn(reader->at, " \t");
@@ -73,7 +73,13 @@ static char *next_line(char *line, int size, void *stream)
 static int on_key(void *user, const char *section, const char *name, const char *value)
 {
         struct reader *reader = user;
+        size_t length = strlen(name) + strlen(" = ") + strlen(value);
 
+        /* As we would print it; a profile that is read must be one that can be read again. */
+        if (!reader->err && length >= INI_LINE_MAX - 1)
+                reader->err = ini_error(&reader->place,
+                                        "the line has %zu characters with blanks around \"=\"; %d are the most",
+                                        length, INI_LINE_MAX - 2);
         if (!reader->err)
                 reader->err = reader->handler(reader->data, &reader->place, section, name, value);
         return 1;

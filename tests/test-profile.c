@@ -155,10 +155,16 @@ static void grows_in_any_order(void)
         profile_free(profile);
 }
 
+#define A20 "aaaaaaaaaaaaaaaaaaaa"
+#define A180 A20 A20 A20 A20 A20 A20 A20 A20 A20
+
 static const struct {
         const char *text;
         const char *sentence; /* what it must begin with */
 } refused[] = {
+        { HEAD "x-key = " A180 "\n", NULL }, /* 188 characters */
+        { HEAD "x-key = a" A180 "\n", "text:5: the line has 189 characters; 188 are the most" },
+        { HEAD "x-key=a" A180 "\n", "text:5: the line has 189 characters with blanks around" },
         { "", "text:1: the file is empty" },
         { HEAD, NULL },
         { HEAD "[base]\npower_mw = 1\r\n", NULL },
