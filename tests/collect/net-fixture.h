@@ -117,3 +117,15 @@ static inline int end(void)
         sample_clear(&sample);
         return check_result();
 }
+
+/* main() of such a test: @test with the wire taken for another interface, then for WiFi. */
+static inline int run_on_wire(int argc, char **argv, void (*test)(const char *collector, bool wifi))
+{
+        const char *collector = begin(argc, argv);
+
+        if (!collector)
+                return 77;
+        test(collector, false);
+        test(collector, true);
+        return end();
+}

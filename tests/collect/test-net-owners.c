@@ -257,11 +257,5 @@ static void test_all(const char *collector, bool wifi)
 
 int main(int argc, char **argv)
 {
-        const char *collector = begin(argc, argv);
-
-        if (!collector)
-                return 77;
-        test_all(collector, false);
-        test_all(collector, true);
-        return end();
+        return run_on_wire(argc, argv, test_all);
 }
