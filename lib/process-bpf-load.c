@@ -56,7 +56,7 @@ static void choose_programs(struct process_bpf *bpf, uint32_t counts, bool itera
         for (size_t i = 0; i < ARRAY_SIZE(of_opps); i++)
                 bpf_program__set_autoload(of_opps[i], counts & COUNTS_OPPS);
         bpf_program__set_autoload(bpf->progs.record_exec, counts & COUNTS_EXITS);
-        bpf_program__set_autoload(bpf->progs.task_freed, counts & (COUNTS_EXITS | COUNTS_OPPS));
+        bpf_program__set_autoload(bpf->progs.task_freed, counts & (COUNTS_EXITS | COUNTS_OPPS | COUNTS_NET));
         bpf_program__set_autoload(bpf->progs.walk, !iterator);
         bpf_program__set_autoload(bpf->progs.each_task, iterator);
         bpf_program__set_autoattach(bpf->progs.each_task, false);
@@ -171,14 +171,11 @@ static bool loads(const struct wanted *wanted, uint32_t counts)
         return true;
 }
 
-/*
- * The first way to count the network that loads.
- * Packets need to be told of exits, or a pid's bytes were the next one's.
- */
-static bool find_net_way(struct wanted *wanted, bool exits, enum net_by only)
+/* The first way to count the network that loads. */
+static bool find_net_way(struct wanted *wanted, enum net_by only)
 {
         for (enum net_by by = NET_BY_CALLS; by <= NET_BY_PACKETS; by++) {
-                if ((only != NET_BY_BEST && by != only) || (by == NET_BY_PACKETS && !exits) ||
+                if ((only != NET_BY_BEST && by != only) ||
                     (by == NET_BY_FUNCTIONS && !wanted->net.can_functions))
                         continue;
                 wanted->net.by = by;
@@ -201,7 +198,7 @@ static int load_most(struct wanted *wanted, enum net_by only, struct process_col
                 for (size_t i = 1; i < ARRAY_SIZE(optional); i++)
                         if ((counts & optional[i]) && loads(wanted, optional[i]))
                                 works |= optional[i];
-                if ((counts & COUNTS_NET) && find_net_way(wanted, works & COUNTS_EXITS, only))
+                if ((counts & COUNTS_NET) && find_net_way(wanted, only))
                         works |= COUNTS_NET;
                 counts = works;
                 err = load_counts(wanted, counts, &collector->bpf);

@@ -68,8 +68,9 @@ void net_way_choose(struct process_bpf *bpf, const struct net_way *way)
                                                      bpf->progs.inet6_sent,     bpf->progs.inet6_received,
                                                      bpf->progs.inet_sent_page, bpf->progs.tcp_spliced };
         struct bpf_program *const of_calls[] = { bpf->progs.count_send, bpf->progs.count_receive };
-        struct bpf_program *const of_packets[] = { bpf->progs.own_new_socket, bpf->progs.own_read_socket,
-                                                   bpf->progs.packet_sent, bpf->progs.packet_received };
+        struct bpf_program *const of_packets[] = { bpf->progs.own_new_socket, bpf->progs.leave_socket,
+                                                   bpf->progs.own_read_socket, bpf->progs.packet_sent,
+                                                   bpf->progs.packet_received };
 
         for (size_t i = 0; i < ARRAY_SIZE(of_calls); i++)
                 bpf_program__set_autoload(of_calls[i], way->by == NET_BY_CALLS);
@@ -80,11 +81,10 @@ void net_way_choose(struct process_bpf *bpf, const struct net_way *way)
                                                    (way->by == NET_BY_CALLS && i == TCP_SPLICE_READ)));
         for (size_t i = 0; i < ARRAY_SIZE(of_packets); i++)
                 bpf_program__set_autoload(of_packets[i], way->by == NET_BY_PACKETS);
-        bpf_map__set_autocreate(bpf->maps.net, way->by == NET_BY_CALLS || way->by == NET_BY_FUNCTIONS);
+        bpf_map__set_autocreate(bpf->maps.sockets, way->by == NET_BY_PACKETS);
         bpf_map__set_autocreate(bpf->maps.owners, way->by == NET_BY_PACKETS);
-        bpf_map__set_autocreate(bpf->maps.net_places, way->by == NET_BY_PACKETS);
-        bpf_map__set_autocreate(bpf->maps.net_elsewhere, way->by == NET_BY_PACKETS);
-        bpf->rodata->by_packets = way->by == NET_BY_PACKETS;
+        bpf_map__set_autocreate(bpf->maps.net_places, way->by != NET_BY_BEST);
+        bpf_map__set_autocreate(bpf->maps.net_elsewhere, way->by != NET_BY_BEST);
 }
 
 /* The root of the version 2 hierarchy, wherever it is mounted. */
@@ -115,6 +115,7 @@ int net_way_attach(struct process_bpf *bpf, const struct net_way *way, int root_
                 struct bpf_link **link;
         } places[] = {
                 { bpf->progs.own_new_socket, &bpf->links.own_new_socket },
+                { bpf->progs.leave_socket, &bpf->links.leave_socket },
                 { bpf->progs.packet_sent, &bpf->links.packet_sent },
                 { bpf->progs.packet_received, &bpf->links.packet_received },
         };

@@ -91,33 +91,27 @@ static __always_inline struct thread_opps *stored_opps(struct task_struct *task,
 }
 
 /* No two tasks begin in the same 64 bytes. */
-static __always_inline struct thread_opps *place_at(__u64 address)
+static __always_inline struct thread_opps *place_of(__u64 number)
 {
-        __u32 index = (address >> 6) * FIBONACCI >> (64 - places_bits);
+        __u32 index = (number >> 6) * FIBONACCI >> (64 - places_bits);
 
         return bpf_map_lookup_elem(&opps_places, &index);
 }
 
-/* @address is the task's. */
-static __always_inline struct thread_opps *opps_at(struct task_struct *task, __u64 address, __u64 flags)
+static __always_inline struct thread_opps *opps_of(struct task_struct *task, __u64 flags)
 {
-        struct thread_opps *place = place_at(address), *stored;
-        __u64 whose;
+        __u64 number = number_of(task), whose;
+        struct thread_opps *place = place_of(number), *stored;
 
-        if (!place || place->task == address)
+        if (!place || place->task == number)
                 return place;
         stored = stored_opps(task, 0);
         if (stored || !flags)
                 return stored;
-        whose = __sync_val_compare_and_swap(&place->task, 0, address);
-        if (whose == 0 || whose == address)
+        whose = __sync_val_compare_and_swap(&place->task, 0, number);
+        if (whose == 0 || whose == number)
                 return place;
         return stored_opps(task, flags);
-}
-
-static __always_inline struct thread_opps *opps_of(struct task_struct *task, __u64 flags)
-{
-        return opps_at(task, address_of(task), flags);
 }
 
 /*
@@ -235,9 +229,7 @@ int BPF_PROG(count_switch, bool preempt, struct task_struct *prev, struct task_s
                 return 0;
         state = &cpus[WITHIN(cpu, BPF_CPUS_MAX)];
         if (!(prev->flags & PF_IDLE)) {
-                /* It is still the current one. */
-                struct thread_opps *opps = opps_at(prev, bpf_get_current_task(),
-                                                   BPF_LOCAL_STORAGE_GET_F_CREATE);
+                struct thread_opps *opps = opps_of(prev, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
                 if (opps) {
                         __u64 total_ns = prev->se.sum_exec_runtime, ran_ns = total_ns - opps->seen_ns;
@@ -354,13 +346,13 @@ static __always_inline __u32 cpu_of(struct task_struct *task)
 /* It has run for the last time, and its place is the next one's. */
 static __always_inline void forget_opps(struct task_struct *task)
 {
-        __u64 address = address_of(task);
-        struct thread_opps *place = place_at(address);
+        __u64 number = number_of(task);
+        struct thread_opps *place = place_of(number);
         __u32 pid = task->tgid;
 
         if (task->pid == pid)
                 bpf_map_delete_elem(&exited_opps, &pid);
-        if (!place || place->task != address)
+        if (!place || place->task != number)
                 return;
         place->seen_ns = 0;
         place->exiting = 0;

@@ -85,8 +85,8 @@ int BPF_PROG(task_freed, struct task_struct *task)
                 tell_exit(task, tell_cgroup(task));
         if (with_cpu)
                 forget_opps(task);
-        if (with_net && by_packets && leader)
-                forget_net(who_is(task->tgid, address_of(task)));
+        if (with_net && leader)
+                forget_net(who_is(task));
         return 0;
 }
 

@@ -46,6 +46,7 @@ enum {
 #define AF_INET 2
 #define AF_INET6 10
 #define MSG_PEEK 2
+#define BPF_TCP_LISTEN 10
 #define IPPROTO_TCP 6
 #define IPPROTO_UDP 17
 #define IFF_LOOPBACK (1 << 3)
@@ -188,6 +189,10 @@ struct in6_addr {
         } in6_u;
 };
 
+typedef struct {
+        __s64 counter;
+} atomic64_t;
+
 struct sock_common {
         __be32 skc_daddr;
         __be32 skc_rcv_saddr;
@@ -195,6 +200,7 @@ struct sock_common {
         int skc_bound_dev_if;
         struct in6_addr skc_v6_daddr;
         struct in6_addr skc_v6_rcv_saddr;
+        atomic64_t skc_cookie;
 };
 
 struct sock {
@@ -209,9 +215,12 @@ struct socket {
 
 #pragma clang attribute pop
 
-struct bpf_sock;
+/* What programs of sockets and of packets are handed: the ABI of linux/bpf.h, which never moves. */
+struct bpf_sock {
+        __u32 unused_to_state[18];
+        __u32 state;
+};
 
-/* What a program of packets is handed: the ABI of linux/bpf.h, which never moves. */
 struct __sk_buff {
         __u32 len;
         __u32 unused_to_ifindex[9];

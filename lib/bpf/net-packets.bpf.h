@@ -8,111 +8,95 @@
  * on who reads it. A socket that is accepted has its listener's owner until then. What is sent again
  * counts again, and what arrives counts then, whether it is read or not. Unknown, and nobody's: UDP
  * sockets that are older than we are.
+ *
+ * A socket is known by its cookie, which no other ever has. Most have a place by it, which needs no memory from
+ * the kernel: one of a few in a line of the cache. A closed socket keeps it, for what it still sends, until
+ * another needs it. Who finds all taken has its owner in a storage of its own; so has a listener, since the
+ * kernel hands that on to what it accepts.
  */
+#define SOCKET_SETS_BITS 10
+#define SOCKETS_IN_SET 4
 
-const volatile bool by_packets;
-
-struct socket_owner {
-        __u64 leader; /* the address of its process's */
-        __u64 who;
+struct socket_set {
+        struct socket_place {
+                __u64 key; /* 0: free; else the cookie, and whether it is closed */
+                __u64 who;
+        } places[SOCKETS_IN_SET];
 };
+
+#define KEY_OF(cookie) ((cookie) << 1)
+#define CLOSED 1
+#define BEING_TAKEN (-2ULL) /* nobody's key */
+
+struct {
+        __uint(type, BPF_MAP_TYPE_ARRAY);
+        __uint(max_entries, 1 << SOCKET_SETS_BITS);
+        __type(key, __u32);
+        __type(value, struct socket_set);
+} sockets SEC(".maps");
 
 struct {
         __uint(type, BPF_MAP_TYPE_SK_STORAGE);
         __uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
         __type(key, int);
-        __type(value, struct socket_owner);
+        __type(value, __u64);
 } owners SEC(".maps");
 
-/*
- * A process is its pid and the address of its leader. One alone is soon another's: an address as soon as the
- * kernel has freed it, a pid before that, and who is freed then must not take the next one's bytes along.
- */
-static __always_inline __u64 who_is(__u32 pid, __u64 leader)
+static __always_inline struct socket_set *set_of_socket(__u64 cookie)
 {
-        return leader ^ pid * FIBONACCI;
+        __u32 index = cookie * FIBONACCI >> (64 - SOCKET_SETS_BITS);
+
+        return bpf_map_lookup_elem(&sockets, &index);
 }
 
-/*
- * Made while their process lives and runs, gone with it: what its sockets still send then is nobody's. Each
- * process has a place, which needs no search; who finds it taken is in the other map.
- */
-struct net_place {
-        __u64 who; /* 0: free, and the storage all zeros */
-        struct net_storage storage;
-};
-
-#define NET_PLACES_BITS 10
-
-struct {
-        __uint(type, BPF_MAP_TYPE_ARRAY);
-        __uint(max_entries, 1 << NET_PLACES_BITS);
-        __type(key, __u32);
-        __type(value, struct net_place);
-} net_places SEC(".maps");
-
-struct {
-        __uint(type, BPF_MAP_TYPE_HASH);
-        __uint(map_flags, BPF_F_NO_PREALLOC);
-        __uint(max_entries, 16384);
-        __type(key, __u64);
-        __type(value, struct net_storage);
-} net_elsewhere SEC(".maps");
-
-static __always_inline struct net_place *net_place_of(__u64 who)
+static __always_inline struct socket_place *place_of_socket(__u64 cookie)
 {
-        __u32 index = who * FIBONACCI >> (64 - NET_PLACES_BITS);
+        struct socket_set *set = set_of_socket(cookie);
 
-        return bpf_map_lookup_elem(&net_places, &index);
+        for (int i = 0; set && i < SOCKETS_IN_SET; i++)
+                if ((set->places[i].key & ~(__u64)CLOSED) == KEY_OF(cookie))
+                        return &set->places[i];
+        return NULL;
 }
 
-static __always_inline struct net_storage *net_storage_of(__u64 who)
+static __always_inline bool take_socket_place(__u64 cookie, __u64 who)
 {
-        struct net_place *place = net_place_of(who);
+        struct socket_set *set = set_of_socket(cookie);
 
-        if (place && place->who == who)
-                return &place->storage;
-        return bpf_map_lookup_elem(&net_elsewhere, &who);
-}
+        for (int i = 0; set && i < SOCKETS_IN_SET; i++) {
+                volatile struct socket_place *place = &set->places[i];
+                __u64 key = place->key;
 
-static __always_inline void make_net_storage(__u64 who)
-{
-        static const struct net_storage nothing;
-        struct net_place *place = net_place_of(who);
-
-        if (!place || place->who == who || bpf_map_lookup_elem(&net_elsewhere, &who) ||
-            __sync_val_compare_and_swap(&place->who, 0, who) == 0)
-                return;
-        bpf_map_update_elem(&net_elsewhere, &who, &nothing, BPF_NOEXIST);
-}
-
-static __always_inline void forget_net(__u64 who)
-{
-        struct net_place *place = net_place_of(who);
-
-        if (place && place->who == who) {
-                __builtin_memset(&place->storage, 0, sizeof(place->storage));
-                place->who = 0;
-        } else {
-                bpf_map_delete_elem(&net_elsewhere, &who);
+                if ((key == 0 || key & CLOSED) &&
+                    __sync_val_compare_and_swap(&place->key, key, BEING_TAKEN) == key) {
+                        place->who = who;
+                        place->key = KEY_OF(cookie);
+                        return 1;
+                }
         }
-}
-
-static __always_inline void own(struct socket_owner *owner, __u64 leader)
-{
-        owner->leader = leader;
-        owner->who = who_is(bpf_get_current_pid_tgid() >> 32, leader);
-        make_net_storage(owner->who);
+        return 0;
 }
 
 SEC("cgroup/sock_create")
 int own_new_socket(struct bpf_sock *sk)
 {
-        struct socket_owner *owner = bpf_sk_storage_get(&owners, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
-        struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+        __u64 who = who_runs();
 
-        if (owner)
-                own(owner, (__u64)BPF_CORE_READ(task, group_leader));
+        make_net_storage(who);
+        if (!take_socket_place(bpf_get_socket_cookie(sk), who))
+                bpf_sk_storage_get(&owners, sk, &who, BPF_SK_STORAGE_GET_F_CREATE);
+        return 1;
+}
+
+SEC("cgroup/sock_release")
+int leave_socket(struct bpf_sock *sk)
+{
+        __u64 cookie = bpf_get_socket_cookie(sk);
+        struct socket_set *set = set_of_socket(cookie);
+
+        for (int i = 0; set && i < SOCKETS_IN_SET; i++)
+                if (set->places[i].key == KEY_OF(cookie)) /* of two, where two threads were the first to read */
+                        set->places[i].key |= CLOSED;
         return 1;
 }
 
@@ -120,11 +104,22 @@ int own_new_socket(struct bpf_sock *sk)
 SEC("tp_btf/tcp_rcv_space_adjust")
 int BPF_PROG(own_read_socket, struct sock *sk)
 {
-        struct socket_owner *owner = bpf_sk_storage_get(&owners, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
-        struct task_struct *leader = bpf_get_current_task_btf()->group_leader;
+        __u64 who = who_runs(), cookie = sk->__sk_common.skc_cookie.counter, *owner;
+        struct socket_place *place;
 
-        if (owner && owner->leader != (__u64)leader)
-                own(owner, address_of(leader));
+        if (cookie == 0) /* older than we are */
+                cookie = bpf_get_socket_cookie(sk);
+        place = place_of_socket(cookie);
+        if (place && place->who == who)
+                return 0;
+        make_net_storage(who);
+        if (place) {
+                place->who = who;
+        } else if (!take_socket_place(cookie, who)) {
+                owner = bpf_sk_storage_get(&owners, sk, &who, BPF_SK_STORAGE_GET_F_CREATE);
+                if (owner)
+                        *owner = who;
+        }
         return 0;
 }
 
@@ -158,18 +153,26 @@ static __always_inline __u32 payload_of(struct __sk_buff *packet)
 static __always_inline void count_packet(struct __sk_buff *packet, bool received)
 {
         struct bpf_sock *sk = packet->sk;
+        struct socket_place *place;
         struct net_storage *storage;
-        struct socket_owner *owner;
+        bool listening;
         __u32 payload;
+        __u64 *owner;
         int kind = kind_of_index(packet->ifindex);
 
         if (!sk || kind == KIND_LOOPBACK)
                 return;
-        owner = bpf_sk_storage_get(&owners, sk, 0, 0);
         payload = payload_of(packet);
-        if (!owner || payload == 0)
+        listening = received && sk->state == BPF_TCP_LISTEN;
+        if (payload == 0 && !listening)
                 return;
-        storage = net_storage_of(owner->who);
+        place = place_of_socket(bpf_get_socket_cookie(packet));
+        owner = place ? &place->who : bpf_sk_storage_get(&owners, sk, 0, 0);
+        if (!owner)
+                return;
+        if (place && listening) /* before there is whom it accepts */
+                bpf_sk_storage_get(&owners, sk, owner, BPF_SK_STORAGE_GET_F_CREATE);
+        storage = payload == 0 ? NULL : net_storage_of(*owner);
         if (storage)
                 add_bytes(storage, kind, received ? payload : 0, payload);
 }

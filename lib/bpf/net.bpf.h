@@ -11,8 +11,8 @@
  * - calls: tracepoints at the end of a socket call (6.3). The caller is the one who sent or read, never a softirq
  *   that happened to run; threads of an io_uring are its process's. What a peek returns is counted when it is really
  *   read. Missed: splice() from TCP into a pipe, which has a function of its own that is hooked where one can be.
- * - functions: the same at the exit of the kernel's functions behind these calls (5.5 on x86, 6.4 on arm64).
- * - packets: at the control group of all (cgroup_skb), in a softirq as often as not. The socket knows its process.
+ * - functions: the same at the exit of the kernel's functions behind these calls (5.12 on x86, 6.4 on arm64).
+ * - packets: at the control group of all (cgroup_skb; 5.15), in a softirq as often as not. The socket knows its process.
  *
  * All count payload; headers are in the interface's totals, and so nobody's.
  */
@@ -22,12 +22,91 @@ struct net_storage {
         __u64 last_wifi_ns;
 };
 
+/*
+ * A process is its pid and the address of what its threads share, which a program that one of them executes
+ * inherits. Either alone is soon another's: an address as soon as the kernel has freed it, a pid before that,
+ * and who is freed then must not take the next one's bytes along.
+ */
+static __always_inline __u64 who_is(struct task_struct *task)
+{
+        return number_of(task->signal) ^ task->tgid * FIBONACCI;
+}
+
+static __always_inline __u64 who_runs(void)
+{
+        return who_is(bpf_get_current_task_btf());
+}
+
+/* Each process has a place, which needs no search; who finds it taken is in the other map. */
+struct net_place {
+        __u64 who; /* 0: free, and the storage all zeros */
+        struct net_storage storage;
+};
+
+#define NET_PLACES_BITS 10
+
 struct {
-        __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+        __uint(type, BPF_MAP_TYPE_ARRAY);
+        __uint(max_entries, 1 << NET_PLACES_BITS);
+        __type(key, __u32);
+        __type(value, struct net_place);
+} net_places SEC(".maps");
+
+struct {
+        __uint(type, BPF_MAP_TYPE_HASH);
         __uint(map_flags, BPF_F_NO_PREALLOC);
-        __type(key, int);
+        __uint(max_entries, 16384);
+        __type(key, __u64);
         __type(value, struct net_storage);
-} net SEC(".maps");
+} net_elsewhere SEC(".maps");
+
+static __always_inline struct net_place *net_place_of(__u64 who)
+{
+        __u32 index = who * FIBONACCI >> (64 - NET_PLACES_BITS);
+
+        return bpf_map_lookup_elem(&net_places, &index);
+}
+
+static __always_inline struct net_storage *net_storage_of(__u64 who)
+{
+        struct net_place *place = net_place_of(who);
+
+        if (place && place->who == who)
+                return &place->storage;
+        return bpf_map_lookup_elem(&net_elsewhere, &who);
+}
+
+/* While its process lives and runs, gone with it: what its sockets still send then is nobody's. */
+static __always_inline struct net_storage *make_net_storage(__u64 who)
+{
+        static const struct net_storage nothing;
+        struct net_storage *storage = net_storage_of(who);
+        struct net_place *place;
+        __u64 whose;
+
+        if (storage)
+                return storage;
+        place = net_place_of(who);
+        if (!place)
+                return NULL;
+        whose = __sync_val_compare_and_swap(&place->who, 0, who);
+        if (whose == 0 || whose == who)
+                return &place->storage;
+        bpf_map_update_elem(&net_elsewhere, &who, &nothing, BPF_NOEXIST);
+        return net_storage_of(who);
+}
+
+static __always_inline void forget_net(__u64 who)
+{
+        struct net_place *place = net_place_of(who);
+
+        if (place && place->who == who) {
+                __builtin_memset(&place->storage, 0, sizeof(place->storage));
+                place->who = 0;
+        } else {
+                bpf_map_delete_elem(&net_elsewhere, &who);
+        }
+}
 
 #define SILENCE_NS 1000000000ULL /* the radio's tail has ended by then: the design's definition of a burst */
 #define COARSE_NS 20000000ULL    /* how exactly the silence is known; spares writes to a shared cache line */
@@ -127,12 +206,10 @@ static __always_inline void add_bytes(struct net_storage *storage, int kind, __u
         }
 }
 
-/* The storage is the leader's, which lives as long as its process. */
 static __always_inline void count_bytes(struct sock *sk, __u64 received, __u64 sent)
 {
         __u16 family = sk->__sk_common.skc_family;
         struct net_storage *storage;
-        struct task_struct *leader;
         int kind;
 
         if (family != AF_INET && family != AF_INET6)
@@ -140,10 +217,7 @@ static __always_inline void count_bytes(struct sock *sk, __u64 received, __u64 s
         kind = kind_of_socket(sk);
         if (kind == KIND_LOOPBACK)
                 return;
-        leader = bpf_get_current_task_btf()->group_leader;
-        if (!leader)
-                return;
-        storage = bpf_task_storage_get(&net, leader, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+        storage = make_net_storage(who_runs());
         if (storage)
                 add_bytes(storage, kind, received, sent);
 }
@@ -224,8 +298,7 @@ int BPF_PROG(tcp_spliced, struct socket *socket, void *position, void *pipe, __u
 
 static __always_inline void read_net(struct task_struct *leader, struct net_totals *totals)
 {
-        struct net_storage *storage = by_packets ? net_storage_of(who_is(leader->tgid, address_of(leader))) :
-                                                   bpf_task_storage_get(&net, leader, 0, 0);
+        struct net_storage *storage = net_storage_of(who_is(leader));
 
         if (storage)
                 *totals = storage->totals;

@@ -9,6 +9,11 @@
  * Usage: test-net-owners COLLECTOR calls|functions|packets|sockets
  */
 
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include <bpf/bpf.h>
+
 #include "net-fixture.h"
 
 /* As interval.c does, so that the next sample leaves out who did nothing. */
@@ -162,7 +167,7 @@ static void end_process(pid_t pid)
         waitpid(pid, NULL, 0);
 }
 
-#define SENDERS 1400 /* of 1,024 places (lib/bpf/net-packets.bpf.h) */
+#define SENDERS 1400 /* of 1,024 places (lib/bpf/net.bpf.h) */
 
 static void wait_for_all(const pid_t *pids, size_t first, size_t step)
 {
@@ -177,6 +182,24 @@ static void check_all(const pid_t *pids, size_t first, uint64_t want, bool wifi)
         for (size_t i = first; i < SENDERS; i += 2)
                 right += sent_by(pids[i], wifi) == want;
         check_int(right, SENDERS / 2);
+}
+
+/* How many the kernel has of a map of ours. */
+static size_t entries_of(const char *map)
+{
+        size_t n = 0;
+
+        for (int fd = 0; fd < 256; fd++) {
+                struct bpf_map_info info = { 0 };
+                uint32_t size = sizeof(info);
+                uint64_t key;
+
+                if (bpf_obj_get_info_by_fd(fd, &info, &size) < 0 || strcmp(info.name, map) != 0)
+                        continue;
+                for (uint64_t *before = NULL; bpf_map_get_next_key(fd, before, &key) == 0; before = &key)
+                        n++;
+        }
+        return n;
 }
 
 /* Who finds its place taken has its bytes elsewhere, also when it is free again; others take it then. */
@@ -201,8 +224,97 @@ static void test_more_than_places(bool wifi)
         look();
         check_all(pids, 0, 100, wifi);
         check_all(pids, 1, 200, wifi);
+        check(entries_of("net_elsewhere") > SENDERS / 10);
         for (size_t i = 0; i < SENDERS; i++)
                 end_process(pids[i]);
+        for (int i = 0; i < 300 && entries_of("net_elsewhere") > SENDERS / 100; i++)
+                usleep(50 * 1000);
+        check(entries_of("net_elsewhere") <= SENDERS / 100); /* others' */
+}
+
+#define SOCKETS 6000 /* of 4,096 places */
+
+static int open_socket(void)
+{
+        int fd = connect_to(THERE, 7003, SOCK_DGRAM);
+
+        if (fd < 0 || send(fd, (char[100]){ 0 }, 100, 0) != 100)
+                _exit(1);
+        return fd;
+}
+
+/* Each sends 100 bytes; then all but every third are closed, others are opened, and each sends again. */
+static void use_sockets(void)
+{
+        static int fds[SOCKETS];
+        struct rlimit limit = { SOCKETS + 100, SOCKETS + 100 };
+
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+                _exit(1);
+        for (int i = 0; i < SOCKETS; i++)
+                fds[i] = open_socket();
+        raise(SIGSTOP);
+        for (int i = 0; i < SOCKETS; i++)
+                if (i % 3)
+                        close(fds[i]);
+        for (int i = 0; i < SOCKETS; i++)
+                if (i % 3)
+                        fds[i] = open_socket();
+        for (int i = 0; i < SOCKETS; i++)
+                if (send(fds[i], (char[10]){ 0 }, 10, 0) != 10)
+                        _exit(1);
+        raise(SIGSTOP);
+        _exit(0);
+}
+
+/* Whose a socket is is known also where there are more than places, and where others have taken what is free again. */
+static void test_more_sockets_than_places(bool wifi)
+{
+        pid_t pid = fork();
+
+        if (pid == 0)
+                use_sockets();
+        waitpid(pid, NULL, WUNTRACED);
+        look();
+        check_int(sent_by(pid, wifi), SOCKETS * 100);
+        go_on(pid);
+        look();
+        check_int(sent_by(pid, wifi), SOCKETS * 100 + SOCKETS / 3 * 2 * 100 + SOCKETS * 10);
+        end_process(pid);
+}
+
+static void *execute_ourselves(void *fd)
+{
+        char number[16];
+
+        snprintf(number, sizeof(number), "%d", *(int *)fd);
+        execl("/proc/self/exe", "test-net-owners", "send-on", number, (char *)NULL);
+        _exit(1);
+}
+
+/* Another thread than the first executes a program, which is the process then and sends on. */
+static void test_exec_of_thread(bool wifi)
+{
+        pid_t pid = fork();
+        int status;
+
+        if (pid == 0) {
+                int fd = connect_to(THERE, 7001, SOCK_STREAM);
+                pthread_t thread;
+
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                write_all(fd, 1000);
+                if (pthread_create(&thread, NULL, execute_ourselves, &fd) != 0)
+                        _exit(1);
+                for (;;)
+                        pause();
+        }
+        waitpid(pid, &status, WUNTRACED);
+        check(WIFSTOPPED(status));
+        look();
+        check_int(sent_by(pid, wifi), 3000);
+        end_process(pid);
 }
 
 /* A socket without a connection belongs to the interface of the default route, and that has another since. */
@@ -246,10 +358,13 @@ static void test_all(const char *collector, bool wifi)
 {
         check(open_all(collector, wifi ? "wire0" : NULL));
         test_pause(wifi);
-        if (way == NET_BY_PACKETS) {
+        if (way != NET_BY_SOCKETS) {
+                test_exec_of_thread(wifi);
                 test_lost(wifi);
                 test_more_than_places(wifi);
         }
+        if (way == NET_BY_PACKETS)
+                test_more_sockets_than_places(wifi);
         if (wifi && way != NET_BY_SOCKETS)
                 test_route();
         close_all();
@@ -257,5 +372,7 @@ static void test_all(const char *collector, bool wifi)
 
 int main(int argc, char **argv)
 {
+        if (argc == 3 && strcmp(argv[1], "send-on") == 0)
+                send_and_stop(atoi(argv[2]), 2000);
         return run_on_wire(argc, argv, test_all);
 }

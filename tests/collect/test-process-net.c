@@ -16,6 +16,8 @@
 
 #include "net-fixture.h"
 
+#define CLOSED_EARLY 200000
+
 /* Sockets have totals as long as they are there: then the work stops before it ends them, to be looked at. */
 static void be_looked_at(void)
 {
@@ -35,6 +37,20 @@ static void tcp_send(void)
 
         write_all(fd, BYTES);
         finish(fd);
+}
+
+/* Most of it leaves after it was closed: the other side reads nothing until then. */
+static void tcp_close_early(void)
+{
+        int fd = connect_to(THERE, 7001, SOCK_STREAM), room = 4 * CLOSED_EARLY;
+
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
+        if (way != NET_BY_SOCKETS)
+                kill(-peer, SIGSTOP);
+        write_all(fd, CLOSED_EARLY);
+        finish(fd);
+        kill(-peer, SIGCONT);
+        usleep(500 * 1000);
 }
 
 static void tcp_receive(void)
@@ -107,29 +123,52 @@ static void udp_unconnected(void)
         finish(fd);
 }
 
-/* What nobody reads; its time is up when it has arrived. */
-static void tcp_unread(void)
+static void wait_for_bytes(int fd, int bytes)
 {
-        int fd = connect_to(THERE, 7004, SOCK_STREAM), waiting = 0;
+        int waiting = 0;
 
-        for (int i = 0; waiting < BYTES_UNREAD && i < 500; i++) {
+        for (int i = 0; waiting < bytes && i < 500; i++) {
                 usleep(10000);
                 if (ioctl(fd, FIONREAD, &waiting) < 0)
                         _exit(1);
         }
+}
+
+/* What nobody reads; its time is up when it has arrived. */
+static void tcp_unread(void)
+{
+        int fd = connect_to(THERE, 7004, SOCK_STREAM);
+
+        wait_for_bytes(fd, BYTES_UNREAD);
         finish(fd);
 }
 
 /* A server's socket, which was made in no system call of its own. */
+static int accept_caller(void)
+{
+        int server = listen_at(HERE, 7011, SOCK_STREAM), asking = socket(AF_INET, SOCK_DGRAM, 0);
+        struct sockaddr_in at = address(THERE, 7005);
+
+        sendto(asking, "", 0, 0, (struct sockaddr *)&at, sizeof(at)); /* "connect to me" */
+        return accept(server, NULL, NULL);
+}
+
+/* Whose it is must be known before it is read from. */
+static void tcp_greet(void)
+{
+        char block[3000] = { 0 };
+        int fd = accept_caller();
+
+        (void)!send(fd, block, sizeof(block), 0);
+        wait_for_bytes(fd, 3000);
+        finish(fd);
+}
+
 static void tcp_accept(void)
 {
-        int server = listen_at(HERE, 7011, SOCK_STREAM), fd;
-        struct sockaddr_in at = address(THERE, 7005);
         char block[3000] = { 0 };
-        int caller = socket(AF_INET, SOCK_DGRAM, 0);
+        int fd = accept_caller();
 
-        sendto(caller, block, 0, 0, (struct sockaddr *)&at, sizeof(at)); /* "connect to me" */
-        fd = accept(server, NULL, NULL);
         (void)!recv(fd, block, sizeof(block), MSG_WAITALL);
         (void)!send(fd, block, sizeof(block), 0);
         be_looked_at();
@@ -222,6 +261,7 @@ static const struct work {
         struct seen by_calls, by_functions, by_packets, by_sockets;
 } works[] = {
         { "tcp-send", tcp_send, BPF(BYTES, 0, 1), { BYTES, 0, 0 } },
+        { "tcp-close-early", tcp_close_early, BPF(CLOSED_EARLY, 0, 1), { CLOSED_EARLY, 0, 0 } },
         { "tcp-receive", tcp_receive, BPF(0, BYTES, 1), { 0, BYTES, 0 } },
         { "tcp-peek", tcp_peek, BPF(0, BYTES, 1), { 0, BYTES, 0 } },
         { "tcp-sendfile", tcp_sendfile, BPF(20000, 0, 1), { 20000, 0, 0 } },
@@ -229,6 +269,7 @@ static const struct work {
         { "tcp-splice", tcp_splice, NOTHING, { 0, BYTES, 1 }, { 0, BYTES, 1 }, { 0, BYTES, 0 } },
         { "tcp-unread", tcp_unread, NOTHING, NOTHING, { 0, BYTES_UNREAD, 1 }, { 0, BYTES_UNREAD, 0 } },
         { "tcp-accept", tcp_accept, BPF(3000, 3000, 1), { 3000, 3000, 0 } },
+        { "tcp-greet", tcp_greet, { 3000, 0, 1 }, { 3000, 0, 1 }, { 3000, 3000, 1 }, { 3000, 3000, 0 } },
         { "udp-connected", udp_connected, BPF(50000, 50000, 1), NOTHING },
         { "udp-unconnected", udp_unconnected, BPF(35000, 35000, 1), NOTHING },
         { "udp-6", udp_6, BPF(4000, 4000, 1), NOTHING },
@@ -292,14 +333,10 @@ static void check_bytes(uint64_t got, uint64_t want)
         check_int(got, want);
 }
 
-static void check_work(const struct work *work, pid_t pid, bool wifi)
+static void check_work(const struct work *work, const struct process *process, bool wifi)
 {
-        const struct process *process = wait_for(work, pid, wifi);
         struct seen want;
 
-        check(process);
-        if (!process)
-                return;
         fprintf(stderr, "%s (%s): sent %llu, received %llu, bursts %llu\n", work->name,
                 wifi ? "wifi" : "other",
                 (unsigned long long)(wifi ? process->wifi_tx_bytes : process->other_tx_bytes),
@@ -314,19 +351,33 @@ static void check_work(const struct work *work, pid_t pid, bool wifi)
         check_int(process->wifi_wakes, wifi ? want.bursts : 0);
 }
 
-static void test_work(const struct work *work, bool wifi)
+/* False: nobody was told that it ended. */
+static bool try_work(const struct work *work, bool wifi)
 {
+        const struct process *process;
         pid_t pid;
         int status;
 
         look();
         pid = start(work);
         waitpid(pid, &status, WUNTRACED); /* `proc` sees nothing of who has ended */
-        check_work(work, pid, wifi);
+        process = wait_for(work, pid, wifi);
+        if (process)
+                check_work(work, process, wifi);
         if (WIFSTOPPED(status)) {
                 kill(pid, SIGCONT);
                 waitpid(pid, NULL, 0);
         }
+        return process;
+}
+
+/*
+ * Twice at most: in a virtual machine whose host has a process of its own in it, the kernel ran no program for
+ * one end in some 300, each of which it came to in a softirq while that process ran.
+ */
+static void test_work(const struct work *work, bool wifi)
+{
+        check(try_work(work, wifi) || try_work(work, wifi));
 }
 
 static void test_all(const char *collector, bool wifi)
