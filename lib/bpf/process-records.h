@@ -92,7 +92,7 @@ struct walked {
 
 /* CPU time of a thread; that by operating point follows: BPF_OPPS_FEW or BPF_OPPS_MAX __u64. */
 struct thread_opps {
-        __u64 task;        /* its address, in a place; 0: the place is nobody's, and all zeros */
+        __u64 task;        /* by number_of(), in a place; 0: the place is nobody's, and all zeros */
         __u64 seen_ns;     /* runtime that has been given to an operating point */
         __u32 exiting;     /* what it still runs goes to its process */
         __u32 had_threads; /* a leader's: threads of it have ended, and left their times in `exited_opps` */

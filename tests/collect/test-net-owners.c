@@ -227,9 +227,9 @@ static void test_more_than_places(bool wifi)
         check(entries_of("net_elsewhere") > SENDERS / 10);
         for (size_t i = 0; i < SENDERS; i++)
                 end_process(pids[i]);
-        for (int i = 0; i < 300 && entries_of("net_elsewhere") > SENDERS / 100; i++)
+        for (int i = 0; i < 600 && entries_of("net_elsewhere") > SENDERS / 100; i++)
                 usleep(50 * 1000);
-        check(entries_of("net_elsewhere") <= SENDERS / 100); /* others' */
+        check(entries_of("net_elsewhere") <= SENDERS / 100); /* others run, too */
 }
 
 #define SOCKETS 6000 /* of 4,096 places */
