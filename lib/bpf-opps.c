@@ -84,10 +84,20 @@ static uint32_t nearest(const struct bpf_opps *opps, const struct opp_range *ran
         return at;
 }
 
+static void look_at(int dir_fd, uint32_t index, struct bpf_opps *opps)
+{
+        char path[64], text[64];
+        uint64_t khz = 0;
+
+        snprintf(path, sizeof(path), "policy%u/scaling_cur_freq", opps->policy[index]);
+        if (util_read_at(dir_fd, path, text, sizeof(text)) > 0)
+                (void)util_parse_u64(text, &khz);
+        opps->now[index] = nearest(opps, &opps->range[index], khz > UINT32_MAX ? UINT32_MAX : (uint32_t)khz);
+}
+
 static int read_policy(int dir_fd, uint32_t index, struct bpf_opps *opps)
 {
         char path[64], text[4096];
-        uint64_t khz = 0;
         bool lines = true;
         int err;
 
@@ -105,10 +115,7 @@ static int read_policy(int dir_fd, uint32_t index, struct bpf_opps *opps)
         if (util_read_at(dir_fd, path, text, sizeof(text)) < 0)
                 return -ENODATA;
         read_cpus(text, (uint8_t)index, opps->policy_of_cpu);
-        snprintf(path, sizeof(path), "policy%u/scaling_cur_freq", opps->policy[index]);
-        if (util_read_at(dir_fd, path, text, sizeof(text)) > 0)
-                (void)util_parse_u64(text, &khz);
-        opps->now[index] = nearest(opps, &opps->range[index], khz > UINT32_MAX ? UINT32_MAX : (uint32_t)khz);
+        look_at(dir_fd, index, opps);
         return 0;
 }
 
@@ -133,6 +140,15 @@ int bpf_opps_read(int root_fd, struct bpf_opps *ret)
                 return -ENODATA; /* one frequency each: nothing to split */
         *ret = opps;
         return 0;
+}
+
+void bpf_opps_look(int root_fd, struct bpf_opps *opps)
+{
+        _cleanup_close_ int dir_fd = openat(root_fd, CPUFREQ, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        for (uint32_t i = 0; dir_fd >= 0 && i < opps->n_policies; i++)
+                if (opps->range[i].n > 0)
+                        look_at(dir_fd, i, opps);
 }
 
 void bpf_opps_place(struct bpf_opps *opps, const struct sample *sample)

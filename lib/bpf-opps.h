@@ -23,4 +23,5 @@ struct bpf_opps {
 
 /* 0; -ENODATA: no cpufreq or one frequency only; -E2BIG: more than the programs have room for. */
 int bpf_opps_read(int root_fd, struct bpf_opps *ret);
+void bpf_opps_look(int root_fd, struct bpf_opps *opps); /* `now` again */
 void bpf_opps_place(struct bpf_opps *opps, const struct sample *sample);

@@ -210,6 +210,33 @@ static int load_most(struct wanted *wanted, enum net_by only, struct process_col
         return 0;
 }
 
+/*
+ * A frequency that changed after it was read and before the programs ran would be taken for the old one until
+ * it changes again. What changes while we look at it is looked at once more.
+ */
+static void catch_up(struct process_collector *collector)
+{
+        const struct cpu_state *cpus = collector->bpf->bss->cpus;
+        bool same = false;
+
+        for (int tries = 0; tries < 3 && !same; tries++) {
+                struct bpf_opps seen = collector->opps;
+
+                bpf_opps_look(collector->root_fd, &collector->opps);
+                same = true;
+                for (uint32_t cpu = 0; cpu < BPF_CPUS_MAX; cpu++) {
+                        uint32_t policy = seen.policy_of_cpu[cpu], now;
+
+                        if (policy >= BPF_POLICIES_MAX || seen.now[policy] == collector->opps.now[policy])
+                                continue;
+                        same = false;
+                        now = collector->opps.now[policy];
+                        if (cpus[cpu].opp == seen.now[policy]) /* else it was told */
+                                process_bpf_feed_frequency(&collector->source, cpu, collector->opps.khz[now]);
+                }
+        }
+}
+
 static void unmap(const void *at, size_t size)
 {
         const void *mapped = *(void *const *)at;
@@ -299,6 +326,8 @@ int process_bpf_load(const struct collector_options *options, bool iterator,
         malloc_trim(0); /* the kernel's BTF was in memory: 5 MB that are needed no more */
         if (err)
                 return err == -EINVAL ? -EOPNOTSUPP : err; /* the kernel's word for what it does not have */
+        if (collector->source.counts & COUNTS_OPPS)
+                catch_up(collector);
         collector->source.counts |= COUNTS_CPU | COUNTS_DISK;
         if (iterator) {
                 collector->iterator = bpf_program__attach_iter(collector->bpf->progs.each_task, NULL);

@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -310,6 +311,59 @@ static void end_crowd(pid_t pid)
         usleep(300 * 1000); /* the kernel frees them when nobody can look at them any more */
 }
 
+static char *frequency_file(size_t p)
+{
+        char *path = NULL;
+
+        if (asprintf(&path, "%s/sys/devices/system/cpu/cpufreq/policy%u/scaling_cur_freq", tree, policies[p]) < 0)
+                return NULL;
+        return path;
+}
+
+/* As soon as the first policy's has been read, another one is set. */
+static void *change_after_read(void *watch_fd)
+{
+        _cleanup_free_ char *path = frequency_file(0), *text = NULL;
+        char event[sizeof(struct inotify_event) + NAME_MAX + 1];
+
+        if (read(*(int *)watch_fd, event, sizeof(event)) > 0 && asprintf(&text, "%u\n", khz[0][2]) > 0)
+                write_text(path, text);
+        return NULL;
+}
+
+/* Before the programs run nobody tells them of a change. */
+static void test_change_while_loading(const struct collector_options *options)
+{
+        _cleanup_free_ char *path = frequency_file(0);
+        _cleanup_close_ int watch_fd = inotify_init1(IN_CLOEXEC);
+        uint64_t fast_ns = 0, slow_ns = 0;
+        const struct process *process;
+        pthread_t thread;
+        pid_t pid;
+
+        check(inotify_add_watch(watch_fd, path, IN_CLOSE_NOWRITE) >= 0);
+        pthread_create(&thread, NULL, change_after_read, &watch_fd);
+        check_int(collector_open(all_collectors, "bpf", options, &source), 0);
+        pthread_join(thread, NULL);
+        pid = fork();
+        if (pid == 0) {
+                pin(0);
+                spin_for_ever();
+        }
+        usleep(300 * 1000);
+        poll_once();
+        process = find(pid);
+        check(process && process->cpu_opp_ns);
+        if (process && process->cpu_opp_ns) {
+                slow_ns = process->cpu_opp_ns[0];
+                fast_ns = process->cpu_opp_ns[2];
+        }
+        check(fast_ns > 20 * NS_PER_MS && slow_ns < fast_ns / 10);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        source->ops->close(source);
+}
+
 static void remove_tree(void)
 {
         char command[64];
@@ -339,6 +393,7 @@ int main(int argc, char **argv)
                 printf("skipped: no room for %d threads\n", CROWD);
         }
         source->ops->close(source);
+        test_change_while_loading(&options);
         sample_clear(&sample);
         remove_tree();
         return check_result();
