@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "child.h"
 #include "settings.h"
 #include "util.h"
 #include "watchdog.h"
@@ -93,7 +94,7 @@ static int prepare(struct settings *settings)
 /* One that forgot to die with the worker. */
 static pid_t start_load(void)
 {
-        pid_t load = fork();
+        pid_t load = start_child();
 
         if (load == 0) {
                 signal(SIGTERM, SIG_IGN);

@@ -15,6 +15,7 @@
 #include "app-private.h"
 #include "app.h"
 #include "check.h"
+#include "child.h"
 #include "util.h"
 
 #define USER "/user.slice/user-1000.slice/user@1000.service/"
@@ -440,7 +441,7 @@ static void hostile_flatpak(void)
         put_process(&f);
         snprintf(info, sizeof(info), "%s/proc/1302/root/.flatpak-info", root_path);
         check(unlink(info) == 0 && mkfifo(info, 0600) == 0);
-        child = fork();
+        child = start_child();
         if (child == 0) {
                 int fd = open(info, O_WRONLY | O_CLOEXEC); /* until somebody reads */
 
@@ -449,8 +450,8 @@ static void hostile_flatpak(void)
         usleep(100000);
         check_app(&f);
         usleep(100000);
-        check(child > 0 && waitpid(child, NULL, WNOHANG) == 0);
-        check(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
+        check(waitpid(child, NULL, WNOHANG) == 0);
+        check(end_child(child));
 }
 
 static void endless_ancestors(void)

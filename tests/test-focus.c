@@ -18,6 +18,7 @@
 
 #include "app-private.h"
 #include "check.h"
+#include "child.h"
 #include "focus-link.h"
 #include "focus.h"
 #include "tree.h"
@@ -437,7 +438,7 @@ static bool is_ready(const struct source *source, int timeout_ms)
 static void enter_group(const char *group)
 {
         char procs[320];
-        pid_t child = fork();
+        pid_t child = start_child();
 
         if (child == 0) {
                 snprintf(procs, sizeof(procs), "%s/cgroup.procs", group);

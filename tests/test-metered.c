@@ -7,6 +7,7 @@
 
 #include "bus.h"
 #include "check.h"
+#include "child.h"
 #include "metered.h"
 #include "util.h"
 
@@ -89,7 +90,7 @@ int main(void)
                 return 77;
         }
         check_int(metered("paid0"), -ENODATA); /* a bus without NetworkManager */
-        service = fork();
+        service = start_child();
         if (service == 0)
                 serve();
         check(wait_until(manager_answers));

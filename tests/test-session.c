@@ -10,6 +10,7 @@
 
 #include "bus.h"
 #include "check.h"
+#include "child.h"
 #include "focus.h"
 #include "session.h"
 #include "units.h"
@@ -191,7 +192,7 @@ int main(void)
                 bus_remove(&bus);
                 return 77;
         }
-        manager = fork();
+        manager = start_child();
         if (manager == 0) {
                 close(pipe_fds[1]);
                 serve(pipe_fds[0]);

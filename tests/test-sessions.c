@@ -12,6 +12,7 @@
 
 #include "bus.h"
 #include "check.h"
+#include "child.h"
 #include "guard.h"
 #include "sessions.h"
 #include "tree.h"
@@ -358,7 +359,7 @@ int main(void)
                 return 77;
         }
         check_int(sessions_open(NULL, &sessions), -ENODATA); /* a bus without a session manager */
-        service = fork();
+        service = start_child();
         if (service == 0) {
                 close(pipe_fds[1]);
                 serve(pipe_fds[0]);

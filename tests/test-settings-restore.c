@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "child.h"
 #include "journal.h"
 #include "settings-fixture.h"
 #include "shutdown.h"
@@ -231,7 +232,7 @@ static void test_renames(void)
         set(&machine, "/sys/devices/screen/brightness", "10");
         set(&machine, "/tmp/a/file", "");
         check_int(symlink("../../devices/screen", link), 0);
-        child = fork();
+        child = start_child();
         if (child == 0)
                 for (;;)
                         if (rename(folder, other) < 0 || rename(other, folder) < 0)
@@ -239,8 +240,8 @@ static void test_renames(void)
         for (unsigned i = 0; i < 100000; i++)
                 failed += attribute_read(machine.fd, "/sys/class/backlight/screen/brightness", value) != 0;
         check_int(failed, 0);
-        check(child > 0 && waitpid(child, NULL, WNOHANG) == 0); /* it went on all the while */
-        check(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
+        check(waitpid(child, NULL, WNOHANG) == 0); /* it went on all the while */
+        check(end_child(child));
         machine_remove(&machine);
 }
 

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "child.h"
 #include "history.h"
 #include "store-fixture.h"
 
@@ -204,7 +205,7 @@ static void killed_in_roll_up(void)
         all = total(store, INT64_MIN, INT64_MAX, STORE_RAW, NULL);
         store_close(store);
         for (useconds_t wait = 0; wait < 30000; wait += 1500) {
-                pid_t child = fork();
+                pid_t child = start_child();
 
                 if (child == 0) {
                         if (store_open(path, STORE_WRITE, NULL, &store) == 0)
@@ -212,8 +213,7 @@ static void killed_in_roll_up(void)
                         _exit(0);
                 }
                 usleep(wait);
-                kill(child, SIGKILL);
-                waitpid(child, NULL, 0);
+                end_child(child);
                 store = open_store(STORE_READ);
                 check_same(total(store, INT64_MIN, INT64_MAX, STORE_BEST, NULL),
                            total(store, INT64_MIN, INT64_MAX, STORE_DAY, NULL), "killed");

@@ -26,6 +26,7 @@
 #include <bpf/libbpf.h>
 
 #include "bench-hooks.h"
+#include "child.h"
 #include "collector.h"
 #include "process-bpf.h"
 #include "process.skel.h"
@@ -100,7 +101,7 @@ static double ring(int n, int rounds)
                         exit(1);
         pin_to_one_cpu();
         for (int i = 1; i < n; i++) {
-                pids[i] = fork();
+                pids[i] = start_child();
                 if (pids[i] != 0)
                         continue;
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -117,8 +118,7 @@ static double ring(int n, int rounds)
                         exit(1);
         begin = (now_ns() - begin) / ((double)rounds * n);
         for (int i = 1; i < n; i++) {
-                kill(pids[i], SIGKILL);
-                waitpid(pids[i], NULL, 0);
+                end_child(pids[i]);
         }
         for (int i = 0; i < n; i++) {
                 close(pipes[i][0]);

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "collector.h"
 #include "interval.h"
 #include "machine.h"
@@ -156,7 +157,7 @@ static void spin_us(double us)
 static void start_processes(int n)
 {
         for (int i = 0; i < n; i++) {
-                if (fork() != 0)
+                if (start_child() != 0)
                         continue;
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
                 for (;;) {
@@ -183,7 +184,7 @@ static double run_peer_us(const struct peer *peer, const char *samples)
 {
         struct rusage used = { 0 };
         int status = -1;
-        pid_t pid = fork();
+        pid_t pid = start_child();
 
         if (pid == 0) {
                 const char *argv[ARRAY_SIZE(peer->argv) + 2] = { 0 };

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "child.h"
 #include "collector.h"
 #include "machine.h"
 #include "net-wire.h"
@@ -96,7 +97,7 @@ static inline const char *begin(int argc, char **argv)
                        collector, name);
                 return NULL;
         }
-        peer = fork();
+        peer = start_child();
         if (peer == 0) {
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
                 if (setpgid(0, 0) < 0 || unshare(CLONE_NEWNET) < 0 || write(ready[1], &byte, 1) != 1)

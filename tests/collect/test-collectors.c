@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "child.h"
 #include "collector.h"
 #include "units.h"
 #include "util.h"
@@ -87,7 +88,7 @@ static void use_disk(void)
 /* Its bytes are the child's, also after the parent has reaped it. */
 static void use_child_that_writes(void)
 {
-        pid_t pid = fork();
+        pid_t pid = start_child();
 
         if (pid == 0) {
                 use_disk();
@@ -119,7 +120,7 @@ static pid_t start(const struct work *work)
 
         if (pipe(done) < 0)
                 exit(1);
-        pid = fork();
+        pid = start_child();
         if (pid == 0) {
                 prctl(PR_SET_NAME, work->name);
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -223,11 +224,9 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < ARRAY_SIZE(works); i++)
                 check_same(&works[i], pids[i]);
         check_parent(parent);
-        kill(parent, SIGKILL);
-        for (size_t i = 0; i < ARRAY_SIZE(works); i++) {
-                kill(pids[i], SIGKILL);
-                waitpid(pids[i], NULL, 0);
-        }
+        end_child(parent);
+        for (size_t i = 0; i < ARRAY_SIZE(works); i++)
+                end_child(pids[i]);
         for (size_t i = 0; i < n_sources; i++) {
                 sources[i]->ops->close(sources[i]);
                 sample_clear(&samples[i]);

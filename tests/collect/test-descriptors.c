@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "child.h"
 #include "collector.h"
 #include "process.h"
 #include "units.h"
@@ -68,7 +69,7 @@ static void start_children(void)
         check_int(pipe(told), 0);
         check_int(pipe(go), 0);
         for (size_t i = 0; i < CHILDREN; i++) {
-                children[i] = fork();
+                children[i] = start_child();
                 if (children[i] == 0)
                         live();
         }
@@ -176,7 +177,7 @@ static void check_polls(rlim_t soft, rlim_t hard, size_t most)
 static void check_limits(const char *name, rlim_t soft, rlim_t hard, size_t most)
 {
         int status = -1;
-        pid_t pid = fork();
+        pid_t pid = start_child();
 
         if (pid == 0) {
                 check_failures = 0;

@@ -18,6 +18,7 @@
 #include <linux/magic.h>
 
 #include "check.h"
+#include "child.h"
 #include "collector.h"
 #include "util.h"
 
@@ -102,7 +103,7 @@ static void enter(const char *path)
 static void run_in(const char *path, const char *comm)
 {
         int status = 1;
-        pid_t pid = fork();
+        pid_t pid = start_child();
 
         if (pid == 0) {
                 enter(path);
@@ -127,7 +128,7 @@ static void test_unit_that_is_gone(void)
 /* A program that lives elsewhere has the same name. */
 static void test_namesake(void)
 {
-        pid_t pid = fork();
+        pid_t pid = start_child();
 
         if (pid == 0) {
                 prctl(PR_SET_NAME, "brief-two");
@@ -138,8 +139,7 @@ static void test_namesake(void)
         check(make_group(unit));
         run_in(unit, "brief-two");
         check_app("brief-two", "sys:rotate");
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
+        end_child(pid);
         drop_group(unit);
 }
 
@@ -151,7 +151,7 @@ static void test_exec_and_end(void)
         pid_t pid;
 
         check(make_group(unit) && pipe(go) == 0);
-        pid = fork();
+        pid = start_child();
         if (pid == 0) {
                 prctl(PR_SET_NAME, "brief-three");
                 (void)!read(go[0], &byte, 1);
@@ -199,7 +199,7 @@ static void test_parent(void)
         pid_t pid;
 
         check(make_group(unit) && pipe(go) == 0 && pipe(done) == 0);
-        pid = fork();
+        pid = start_child();
         if (pid == 0) {
                 enter(unit);
                 prctl(PR_SET_NAME, "parent-of-brief");
@@ -214,8 +214,7 @@ static void test_parent(void)
         check_int(write(go[1], &byte, 1), 1);
         check_int(read(done[0], &byte, 1), 1);
         check_app("brief-child", "sys:rotate");
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
+        end_child(pid);
         drop_group(unit);
 }
 

@@ -20,6 +20,7 @@
 
 #include "app-private.h"
 #include "check.h"
+#include "child.h"
 #include "util.h"
 
 static const struct sandbox {
@@ -87,15 +88,14 @@ static void test_sandbox(const struct sandbox *sandbox)
 
         fprintf(stderr, "%s\n", sandbox->name);
         check_int(pipe(ready), 0);
-        pid = fork();
+        pid = start_child();
         if (pid == 0)
                 live_in(sandbox, ready[1]);
         close(ready[1]);
         check_int(read(ready[0], &byte, 1), 1);
         check_int(process_read_flatpak(root_fd, pid, id, sizeof(id)), sandbox->want);
         check_text(id, sandbox->want ? "" : "org.example.App");
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
+        end_child(pid);
         close(ready[0]);
 }
 
@@ -110,7 +110,7 @@ static void remove_folder(void)
 
 int main(void)
 {
-        pid_t pid = fork();
+        pid_t pid = start_child();
         int status;
 
         if (pid == 0)

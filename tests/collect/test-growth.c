@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "child.h"
 #include "collector.h"
 #include "interval.h"
 #include "machine.h"
@@ -47,7 +48,7 @@ static size_t descriptors(void)
 
 static void come_and_go(void)
 {
-        pid_t pid = fork();
+        pid_t pid = start_child();
 
         if (pid == 0)
                 _exit(0);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "child.h"
 #include "collector.h"
 #include "machine.h"
 #include "units.h"
@@ -90,7 +91,7 @@ int main(int argc, char **argv)
         signal(SIGINT, bring_back_and_end);
         signal(SIGTERM, bring_back_and_end);
         alarm(20);
-        pid = fork();
+        pid = start_child();
         if (pid == 0)
                 for (;;)
                         ;
@@ -106,8 +107,7 @@ int main(int argc, char **argv)
         bring_back();
         usleep(150 * 1000);
         check_counts(pid, n_cpus, slack_ns);
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
+        end_child(pid);
         source->ops->close(source);
         cpu->ops->close(cpu);
         sample_clear(&sample);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "child.h"
 #include "collector.h"
 #include "interval.h"
 #include "machine.h"
@@ -101,7 +102,7 @@ static uint64_t ran_until_told(const char *comm, uint64_t wanted_ns)
 /* One program up to the poll and a while after it, then another, which is there at the next poll. */
 static void becomes_another(bool told)
 {
-        pid_t pid = fork();
+        pid_t pid = start_child();
         char fd[16];
 
         snprintf(fd, sizeof(fd), "%d", done[1]);
@@ -123,8 +124,7 @@ static void becomes_another(bool told)
         check_near((double)ran_of("missed-first"), told ? (double)AFTER_NS : 0, (double)NEAR_NS);
         check_near((double)ran_of("missed-second"), (double)(told ? BEFORE_NS : AFTER_NS + BEFORE_NS),
                    (double)NEAR_NS);
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
+        end_child(pid);
 }
 
 /* Nobody looked while it lived. */
@@ -133,7 +133,7 @@ static void between_two_polls(bool told)
         pid_t pid;
 
         poll_once();
-        pid = fork();
+        pid = start_child();
         if (pid == 0) {
                 prctl(PR_SET_NAME, "missed-brief");
                 spin(AFTER_NS);
@@ -147,7 +147,7 @@ static void between_two_polls(bool told)
 /* Seen at one poll, and gone at the next. */
 static void ends_after_a_poll(bool told)
 {
-        pid_t pid = fork();
+        pid_t pid = start_child();
 
         if (pid == 0) {
                 prctl(PR_SET_NAME, "missed-end");

@@ -9,11 +9,12 @@
  * Usage: test-net-owners COLLECTOR calls|functions|packets|sockets
  */
 
+#include <linux/bpf.h>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
-#include <bpf/bpf.h>
-
+#include "child.h"
 #include "net-fixture.h"
 
 /* As interval.c does, so that the next sample leaves out who did nothing. */
@@ -40,7 +41,7 @@ static void send_and_stop(int fd, size_t bytes)
 static void test_pause(bool wifi)
 {
         uint64_t sent = 0;
-        pid_t pid = fork();
+        pid_t pid = start_child();
 
         if (pid == 0) {
                 int fd = connect_to(THERE, 7001, SOCK_STREAM);
@@ -62,8 +63,7 @@ static void test_pause(bool wifi)
                 sent = sent_by(pid, wifi);
         }
         check_int(sent, 3000);
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
+        end_child(pid);
         look(); /* nobody takes it, so that the next lists all */
 }
 
@@ -77,7 +77,7 @@ static pid_t fork_as(pid_t pid)
         if (!file)
                 return -1;
         fprintf(file, "%d", (int)pid - 1);
-        return fclose(file) == 0 ? fork() : -1;
+        return fclose(file) == 0 ? start_child() : -1;
 }
 
 static void send_datagram(size_t bytes)
@@ -105,8 +105,7 @@ static pid_t start_as(pid_t pid)
         waitpid(child, NULL, WUNTRACED);
         if (child == pid)
                 return pid;
-        kill(child, SIGKILL);
-        waitpid(child, NULL, 0);
+        end_child(child);
         return -1;
 }
 
@@ -117,13 +116,13 @@ static void test_lost(bool wifi)
 
         look();
         for (int i = 0; i < MORE_THAN_THE_RING_HOLDS; i++) {
-                first = fork();
+                first = start_child();
                 if (first == 0)
                         _exit(0);
                 waitpid(first, NULL, 0);
         }
         usleep(300 * 1000); /* ends are told when the kernel gets to it */
-        first = fork();
+        first = start_child();
         if (first == 0) {
                 send_datagram(900);
                 _exit(0);
@@ -136,14 +135,13 @@ static void test_lost(bool wifi)
         check_int(next, first);
         check(source->lost > 0);
         check_int(sent_by(first, wifi), 7);
-        kill(next, SIGKILL);
-        waitpid(next, NULL, 0);
+        end_child(next);
 }
 
 /* Each time it goes on, it sends 100 bytes by a new socket. */
 static pid_t start_sender(void)
 {
-        pid_t child = fork();
+        pid_t child = start_child();
 
         if (child == 0) {
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -159,12 +157,6 @@ static void go_on(pid_t pid)
 {
         kill(pid, SIGCONT);
         waitpid(pid, NULL, WUNTRACED);
-}
-
-static void end_process(pid_t pid)
-{
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
 }
 
 #define SENDERS 1400 /* of 1,024 places (lib/bpf/net.bpf.h) */
@@ -184,20 +176,37 @@ static void check_all(const pid_t *pids, size_t first, uint64_t want, bool wifi)
         check_int(right, SENDERS / 2);
 }
 
-/* How many the kernel has of a map of ours. */
+/* Not by libbpf, without which this is built, too. */
+static int call_bpf(int command, union bpf_attr *attr)
+{
+        return (int)syscall(SYS_bpf, command, attr, sizeof(*attr));
+}
+
+static bool is_map(int fd, const char *name)
+{
+        struct bpf_map_info info = { 0 };
+        union bpf_attr attr = {
+                .info = { .bpf_fd = (uint32_t)fd, .info_len = sizeof(info), .info = (uintptr_t)&info }
+        };
+
+        return call_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr) == 0 && strcmp(info.name, name) == 0;
+}
+
+/* How many the kernel has of a map of ours, whose keys are of 64 bits. */
 static size_t entries_of(const char *map)
 {
         size_t n = 0;
 
         for (int fd = 0; fd < 256; fd++) {
-                struct bpf_map_info info = { 0 };
-                uint32_t size = sizeof(info);
-                uint64_t key;
+                uint64_t key, next;
+                union bpf_attr attr = { .map_fd = (uint32_t)fd, .next_key = (uintptr_t)&next };
 
-                if (bpf_obj_get_info_by_fd(fd, &info, &size) < 0 || strcmp(info.name, map) != 0)
+                if (!is_map(fd, map))
                         continue;
-                for (uint64_t *before = NULL; bpf_map_get_next_key(fd, before, &key) == 0; before = &key)
-                        n++;
+                for (; call_bpf(BPF_MAP_GET_NEXT_KEY, &attr) == 0; n++) {
+                        key = next;
+                        attr.key = (uintptr_t)&key;
+                }
         }
         return n;
 }
@@ -214,7 +223,7 @@ static void test_more_than_places(bool wifi)
         check_all(pids, 0, 100, wifi);
         check_all(pids, 1, 100, wifi);
         for (size_t i = 0; i < SENDERS; i += 2)
-                end_process(pids[i]);
+                end_child(pids[i]);
         usleep(300 * 1000); /* the kernel frees them when it gets to it */
         for (size_t i = 0; i < SENDERS; i += 2)
                 pids[i] = start_sender();
@@ -226,7 +235,7 @@ static void test_more_than_places(bool wifi)
         check_all(pids, 1, 200, wifi);
         check(entries_of("net_elsewhere") > SENDERS / 10);
         for (size_t i = 0; i < SENDERS; i++)
-                end_process(pids[i]);
+                end_child(pids[i]);
         for (int i = 0; i < 600 && entries_of("net_elsewhere") > SENDERS / 100; i++)
                 usleep(50 * 1000);
         check(entries_of("net_elsewhere") <= SENDERS / 100); /* others run, too */
@@ -271,7 +280,7 @@ static void use_sockets(void)
 /* Whose a socket is is known also where there are more than places, and where others have taken what is free again. */
 static void test_more_sockets_than_places(bool wifi)
 {
-        pid_t pid = fork();
+        pid_t pid = start_child();
 
         if (pid == 0)
                 use_sockets();
@@ -281,7 +290,7 @@ static void test_more_sockets_than_places(bool wifi)
         go_on(pid);
         look();
         check_int(sent_by(pid, wifi), SOCKETS * 100 + SOCKETS / 3 * 2 * 100 + SOCKETS * 10);
-        end_process(pid);
+        end_child(pid);
 }
 
 static void *execute_ourselves(void *fd)
@@ -296,7 +305,7 @@ static void *execute_ourselves(void *fd)
 /* Another thread than the first executes a program, which is the process then and sends on. */
 static void test_exec_of_thread(bool wifi)
 {
-        pid_t pid = fork();
+        pid_t pid = start_child();
         int status;
 
         if (pid == 0) {
@@ -314,13 +323,13 @@ static void test_exec_of_thread(bool wifi)
         check(WIFSTOPPED(status));
         look();
         check_int(sent_by(pid, wifi), 3000);
-        end_process(pid);
+        end_child(pid);
 }
 
 /* A socket without a connection belongs to the interface of the default route, and that has another since. */
 static void test_route(void)
 {
-        pid_t pid = fork();
+        pid_t pid = start_child();
 
         if (pid == 0) {
                 struct sockaddr_in at = address(THERE, 7003);
@@ -351,7 +360,7 @@ static void test_route(void)
         go_on(pid);
         look();
         check_int(sent_by(pid, true), way == NET_BY_PACKETS ? 300 : 200);
-        end_process(pid);
+        end_child(pid);
 }
 
 static void test_all(const char *collector, bool wifi)

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "child.h"
 #include "collector.h"
 #include "interval.h"
 #include "units.h"
@@ -95,7 +96,7 @@ static void test_short_lived(void)
 
         poll_once();
         for (int i = 0; i < SHORT_LIVED; i++) {
-                pid_t pid = fork();
+                pid_t pid = start_child();
 
                 if (pid == 0) {
                         prctl(PR_SET_NAME, "short-lived");
@@ -127,7 +128,7 @@ static void *spin_thread(void *data)
 static void test_threads(void)
 {
         uint64_t before_ns = children_ns(), ran_ns;
-        pid_t pid = fork();
+        pid_t pid = start_child();
 
         if (pid == 0) {
                 prctl(PR_SET_NAME, "with-threads");
@@ -156,7 +157,7 @@ static void test_exec(void)
 
         if (pipe(go) < 0 || pipe(done) < 0)
                 exit(1);
-        pid = fork();
+        pid = start_child();
         if (pid == 0) {
                 prctl(PR_SET_NAME, "launcher");
                 spin(60 * NS_PER_MS);
@@ -234,7 +235,7 @@ static pid_t start_waiting(int *go)
 
         if (pipe(ends) < 0 || pipe(done) < 0)
                 exit(1);
-        pid = fork();
+        pid = start_child();
         if (pid == 0) {
                 pthread_t thread;
 
@@ -263,7 +264,7 @@ static bool run_as(pid_t pid)
                 return false;
         fprintf(file, "%d", (int)pid - 1);
         fclose(file);
-        child = fork();
+        child = start_child();
         if (child == 0) {
                 prctl(PR_SET_NAME, getpid() == pid ? "heir" : "other");
                 spin(20 * NS_PER_MS);

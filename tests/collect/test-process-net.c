@@ -14,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/sendfile.h>
 
+#include "child.h"
 #include "net-fixture.h"
 
 #define CLOSED_EARLY 200000
@@ -288,7 +289,7 @@ static struct seen expected(const struct work *work, bool splice_hooked)
 
 static pid_t start(const struct work *work)
 {
-        pid_t pid = fork();
+        pid_t pid = start_child();
 
         if (pid == 0) {
                 alarm(20);

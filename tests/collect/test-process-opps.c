@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "child.h"
 #include "collector.h"
 #include "units.h"
 #include "util.h"
@@ -157,7 +158,7 @@ struct running {
 
 static void start(const struct work *work, struct running *running)
 {
-        running->pid = fork();
+        running->pid = start_child();
         if (running->pid == 0) {
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
                 prctl(PR_SET_NAME, work->name);
@@ -256,8 +257,7 @@ static void run(void)
         check_policies(before_ns, clock_ns(CLOCK_MONOTONIC) - begin_ns);
         for (size_t i = 0; i < ARRAY_SIZE(works); i++) {
                 check_split(&works[i], &running[i]);
-                kill(running[i].pid, SIGKILL);
-                waitpid(running[i].pid, NULL, 0);
+                end_child(running[i].pid);
         }
 }
 
@@ -280,7 +280,7 @@ static pid_t start_crowd(void)
 
         if (pipe2(ready, O_CLOEXEC) < 0)
                 return -1;
-        pid = fork();
+        pid = start_child();
         if (pid == 0) {
                 pthread_t thread;
 
@@ -306,8 +306,7 @@ static pid_t start_crowd(void)
 
 static void end_crowd(pid_t pid)
 {
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
+        end_child(pid);
         usleep(300 * 1000); /* the kernel frees them when nobody can look at them any more */
 }
 
@@ -345,7 +344,7 @@ static void test_change_while_loading(const struct collector_options *options)
         pthread_create(&thread, NULL, change_after_read, &watch_fd);
         check_int(collector_open(all_collectors, "bpf", options, &source), 0);
         pthread_join(thread, NULL);
-        pid = fork();
+        pid = start_child();
         if (pid == 0) {
                 pin(0);
                 spin_for_ever();
@@ -359,8 +358,7 @@ static void test_change_while_loading(const struct collector_options *options)
                 fast_ns = process->cpu_opp_ns[2];
         }
         check(fast_ns > 20 * NS_PER_MS && slow_ns < fast_ns / 10);
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
+        end_child(pid);
         source->ops->close(source);
 }
 
