@@ -35,8 +35,9 @@ struct change {
 struct foreground_source {
         struct source source;
         const struct log *log;
-        char *file;   /* or ... */
-        pid_t child;  /* ... a command */
+        char *file;    /* or ... */
+        char *command; /* ... what runs ... */
+        pid_t child;   /* ... as this */
         int fd;
         char line[2 * APP_ID_MAX];
         size_t length;
@@ -154,14 +155,50 @@ static int merge(struct foreground_source *self, const struct sample *sample, st
         return 0;
 }
 
+static int start(struct foreground_source *self)
+{
+        char *const arguments[] = { (char *)"sh", (char *)"-c", self->command, NULL };
+        posix_spawn_file_actions_t actions;
+        posix_spawnattr_t attributes;
+        sigset_t none;
+        int pipes[2], err;
+
+        if (pipe2(pipes, O_CLOEXEC) < 0)
+                return -errno;
+        sigemptyset(&none);
+        posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+        posix_spawn_file_actions_adddup2(&actions, pipes[1], 1);
+        posix_spawnattr_init(&attributes);
+        posix_spawnattr_setpgroup(&attributes, 0);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+        err = -posix_spawn(&self->child, "/bin/sh", &actions, &attributes, arguments, environ);
+        posix_spawn_file_actions_destroy(&actions);
+        posix_spawnattr_destroy(&attributes);
+        close(pipes[1]);
+        self->fd = pipes[0];
+        if (!err && fcntl(self->fd, F_SETFL, O_NONBLOCK) < 0)
+                err = -errno;
+        if (err)
+                log_error(self->log, "cannot run the foreground command \"%s\": %s", self->command,
+                          strerror(-err));
+        return err;
+}
+
 /* The display came before and listed its own changes; now each event gets both halves. */
 static int foreground_read(struct source *source, struct sample *sample)
 {
         struct foreground_source *self = (struct foreground_source *)source;
         _cleanup_free_ struct screen_event *events = NULL;
         size_t n;
-        int err;
+        int err = 0;
 
+        /* At the first look only: whoever opens sources has rights then that a command needs not. */
+        if (self->command && !self->child)
+                err = start(self);
+        if (err)
+                return err;
         if (self->file)
                 look_at_file(self, sample);
         else
@@ -204,6 +241,7 @@ static void foreground_close(struct source *source)
         closep(&self->fd);
         if (self->child > 0)
                 end_command(self->child);
+        free(self->command);
         free(self->file);
         free(self);
 }
@@ -226,38 +264,8 @@ static const struct source_ops foreground_ops = {
         .hear = foreground_hear,
 };
 
-static int start(struct foreground_source *self, const char *command)
-{
-        char *const arguments[] = { (char *)"sh", (char *)"-c", (char *)command, NULL };
-        posix_spawn_file_actions_t actions;
-        posix_spawnattr_t attributes;
-        sigset_t none;
-        int pipes[2], err;
-
-        if (pipe2(pipes, O_CLOEXEC) < 0)
-                return -errno;
-        sigemptyset(&none);
-        posix_spawn_file_actions_init(&actions);
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-        posix_spawn_file_actions_adddup2(&actions, pipes[1], 1);
-        posix_spawnattr_init(&attributes);
-        posix_spawnattr_setpgroup(&attributes, 0);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-        err = -posix_spawn(&self->child, "/bin/sh", &actions, &attributes, arguments, environ);
-        posix_spawn_file_actions_destroy(&actions);
-        posix_spawnattr_destroy(&attributes);
-        close(pipes[1]);
-        self->fd = pipes[0];
-        if (!err && fcntl(self->fd, F_SETFL, O_NONBLOCK) < 0)
-                err = -errno;
-        return err;
-}
-
 static int choose(struct foreground_source *self, const char *what)
 {
-        int err;
-
         if (strncmp(what, "file:/", 6) == 0) {
                 self->file = strdup(what + 5);
                 return self->file ? 0 : -ENOMEM;
@@ -267,11 +275,8 @@ static int choose(struct foreground_source *self, const char *what)
                           "foreground source \"%s\" is none of none, file:/PATH and command:COMMAND", what);
                 return -EINVAL;
         }
-        err = start(self, what + 8);
-        if (err)
-                log_error(self->log, "cannot run the foreground command \"%s\": %s", what + 8,
-                          strerror(-err));
-        return err;
+        self->command = strdup(what + 8);
+        return self->command ? 0 : -ENOMEM;
 }
 
 int foreground_open(const char *what, const struct log *log, struct source **ret)
