@@ -268,6 +268,26 @@ static void long_lines_are_refused(void)
         profile_free(profile);
 }
 
+/* What a profile holds is bounded, and one more is refused where it stands. */
+static void too_many_are_refused(void)
+{
+        char text[sizeof(HEAD) + 513 * sizeof("power_mw.512 = 1\n")];
+        struct sentence sentence = { 0 };
+        struct log log = { keep_sentence, &sentence };
+        struct profile *profile = NULL;
+        size_t n = (size_t)snprintf(text, sizeof(text), "%s[display]\nmax_brightness = 1000\n", HEAD);
+
+        for (int i = 1; i <= 512; i++)
+                n += (size_t)snprintf(text + n, sizeof(text) - n, "power_mw.%d = 1\n", i);
+        check_int(profile_parse(text, n, "text", &log, &profile), 0);
+        profile_free(profile);
+        profile = NULL;
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "power_mw.513 = 1\n");
+        check_int(profile_parse(text, n, "text", &log, &profile), -EINVAL);
+        check_text(sentence.text, "text:519: more than 512 coefficients");
+        check(!profile);
+}
+
 /* A comma as the decimal point of the user's locale changes nothing. */
 static void is_independent_of_the_locale(void)
 {
@@ -288,6 +308,7 @@ int main(void)
         refuses_with_one_sentence();
         cut_anywhere_is_refused_or_whole_lines();
         long_lines_are_refused();
+        too_many_are_refused();
         is_independent_of_the_locale();
         return check_result();
 }
