@@ -180,6 +180,14 @@ static int start(struct foreground_source *self)
         self->fd = pipes[0];
         if (!err && fcntl(self->fd, F_SETFL, O_NONBLOCK) < 0)
                 err = -errno;
+        return err;
+}
+
+/* At the first look only: whoever opens sources has rights then that a command needs not. */
+static int start_once(struct foreground_source *self)
+{
+        int err = self->command && !self->child ? start(self) : 0;
+
         if (err)
                 log_error(self->log, "cannot run the foreground command \"%s\": %s", self->command,
                           strerror(-err));
@@ -192,11 +200,8 @@ static int foreground_read(struct source *source, struct sample *sample)
         struct foreground_source *self = (struct foreground_source *)source;
         _cleanup_free_ struct screen_event *events = NULL;
         size_t n;
-        int err = 0;
+        int err = start_once(self);
 
-        /* At the first look only: whoever opens sources has rights then that a command needs not. */
-        if (self->command && !self->child)
-                err = start(self);
         if (err)
                 return err;
         if (self->file)

@@ -117,9 +117,8 @@ static double ring(int n, int rounds)
                 if (write(pipes[1 % n][1], &byte, 1) != 1 || read(pipes[0][0], &byte, 1) != 1)
                         exit(1);
         begin = (now_ns() - begin) / ((double)rounds * n);
-        for (int i = 1; i < n; i++) {
+        for (int i = 1; i < n; i++)
                 end_child(pids[i]);
-        }
         for (int i = 0; i < n; i++) {
                 close(pipes[i][0]);
                 close(pipes[i][1]);
