@@ -226,12 +226,11 @@ static void look_at_files(const struct options *options, const char *shipped, st
 {
         _cleanup_free_ char *profile = NULL, *usage = NULL;
 
-        if (!options->profile && paths_profile(options->device, false, &profile) < 0)
+        if (profile_path(options, &profile) < 0)
                 profile = NULL;
         if (!options->database && paths_usage(options->device, false, &usage) < 0)
                 usage = NULL;
-        snprintf(findings->profile, sizeof(findings->profile), "%s",
-                 options->profile ? options->profile : profile ? profile : "");
+        snprintf(findings->profile, sizeof(findings->profile), "%s", profile ? profile : "");
         snprintf(findings->database, sizeof(findings->database), "%s",
                  options->database ? options->database : usage ? usage : "");
         if (access(findings->profile, R_OK) < 0)

@@ -27,42 +27,11 @@ static int tell_device(const struct options *options, int err)
         return err == -EINVAL ? CODE_USAGE : CODE_FAILED;
 }
 
-static char *profile_path(const struct options *options)
-{
-        char *path = NULL;
-
-        if (options->profile)
-                return strdup(options->profile);
-        return paths_profile(options->device, false, &path) < 0 ? NULL : path;
-}
-
 char *find_shipped_profile(int root_fd)
 {
         _cleanup_free_ char *folder = NULL;
 
         return paths_data("profiles", &folder) < 0 ? NULL : profile_match_shipped(folder, root_fd);
-}
-
-static int tell_no_profile(const struct options *options)
-{
-        _cleanup_close_ int root_fd = options->device ? -1 : open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_free_ char *path = profile_path(options),
-                            *shipped = root_fd < 0 ? NULL : find_shipped_profile(root_fd);
-        char printable[128] = "", device[128];
-
-        if (path)
-                util_printable(path, printable, sizeof(printable));
-        if (options->profile)
-                log_error(&program_log, "there is no profile %s, neither such a file nor such a name "
-                          "(joulecast profile list shows them)", printable);
-        else if (options->device)
-                log_error(&program_log, "there is no profile %s; run joulecast calibrate --device %s",
-                          printable, util_printable(options->device, device, sizeof(device)));
-        else
-                log_error(&program_log,
-                          "there is no profile %s; run joulecast calibrate, or joulecast profile use %s",
-                          printable, shipped ? shipped : "NAME (joulecast profile list shows them)");
-        return CODE_NO_DATA;
 }
 
 /* A bare name that is no file here is one of the shipped profiles, as for `joulecast profile use NAME`. */
@@ -81,21 +50,45 @@ static char *shipped_profile(const char *name)
         return path;
 }
 
+int profile_path(const struct options *options, char **ret)
+{
+        if (!options->profile)
+                return paths_profile(options->device, false, ret);
+        *ret = shipped_profile(options->profile);
+        if (!*ret)
+                *ret = strdup(options->profile);
+        return *ret ? 0 : -ENOMEM;
+}
+
+static int tell_no_profile(const struct options *options, const char *path)
+{
+        _cleanup_close_ int root_fd = options->device ? -1 : open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_free_ char *shipped = root_fd < 0 ? NULL : find_shipped_profile(root_fd);
+        char printable[128], device[128];
+
+        util_printable(path, printable, sizeof(printable));
+        if (options->profile)
+                log_error(&program_log, "there is no profile %s, neither such a file nor such a name "
+                          "(joulecast profile list shows them)", printable);
+        else if (options->device)
+                log_error(&program_log, "there is no profile %s; run joulecast calibrate --device %s",
+                          printable, util_printable(options->device, device, sizeof(device)));
+        else
+                log_error(&program_log,
+                          "there is no profile %s; run joulecast calibrate, or joulecast profile use %s",
+                          printable, shipped ? shipped : "NAME (joulecast profile list shows them)");
+        return CODE_NO_DATA;
+}
+
 int find_profile_file(const struct options *options, char **ret)
 {
-        _cleanup_free_ char *path = options->profile ? shipped_profile(options->profile) : NULL;
-        int err = 0;
+        _cleanup_free_ char *path = NULL;
+        int err = profile_path(options, &path);
 
-        if (!path && options->profile)
-                path = strdup(options->profile);
-        else if (!path)
-                err = paths_profile(options->device, false, &path);
         if (err < 0)
-                return tell_device(options, err);
-        if (!path)
-                return CODE_FAILED;
+                return options->profile ? CODE_FAILED : tell_device(options, err);
         if (access(path, F_OK) < 0 && errno == ENOENT)
-                return tell_no_profile(options);
+                return tell_no_profile(options, path);
         *ret = TAKE_PTR(path);
         return CODE_OK;
 }
