@@ -258,10 +258,11 @@ static void dispatch(struct agent *agent, const struct pollfd *wait)
                 lose_backend(agent, err, focus_now_ns());
 }
 
-int agent_run(struct agent *agent, int stop_fd)
+int agent_run(struct agent *agent, int stop_fd, const sigset_t *stops)
 {
         for (;;) {
                 struct pollfd wait[3];
+                int n;
 
                 keep_up(agent, focus_now_ns());
                 agent_settle(agent, focus_now_ns());
@@ -269,10 +270,13 @@ int agent_run(struct agent *agent, int stop_fd)
                                            .events = POLLIN };
                 wait[1] = (struct pollfd){ .fd = agent->sender.fd, .events = POLLIN };
                 wait[2] = (struct pollfd){ .fd = stop_fd, .events = POLLIN };
-                if (poll(wait, ARRAY_SIZE(wait), timeout_ms(agent, focus_now_ns())) < 0 && errno != EINTR)
+                sigprocmask(SIG_BLOCK, stops, NULL);
+                n = poll(wait, ARRAY_SIZE(wait), timeout_ms(agent, focus_now_ns()));
+                if (n < 0 && errno != EINTR)
                         return -errno;
-                if (wait[2].revents)
+                if (n > 0 && wait[2].revents)
                         return 0;
+                sigprocmask(SIG_UNBLOCK, stops, NULL);
                 dispatch(agent, wait);
                 agent_settle(agent, focus_now_ns());
         }

@@ -4,6 +4,8 @@
 
 /* Picks one back-end, lets its reports settle, and sends what stays. */
 
+#include <signal.h>
+
 #include "backoff.h"
 #include "backend.h"
 #include "sender.h"
@@ -40,10 +42,11 @@ struct agent {
 int agent_choose(struct agent *agent);
 void agent_close_backend(struct agent *agent);
 /*
- * Waits for what comes next and deals with it, for ever;
- * a negative errno. @stop_fd: readable ends it with 0.
+ * Waits for what comes next and deals with it, for ever; a negative errno. @stop_fd: readable ends it with 0.
+ * @stops: the signals that it tells; blocked while we wait, and at its return. In the library of a desktop that
+ * hangs they arrive.
  */
-int agent_run(struct agent *agent, int stop_fd);
+int agent_run(struct agent *agent, int stop_fd, const sigset_t *stops);
 
 void agent_report(struct focus_sink *sink, const struct focus_state *state);
 /* Publishes a pending state whose time has come. */

@@ -96,30 +96,38 @@ static int lock_session(void)
         return flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK ? -EBUSY : 0;
 }
 
-static int wait_for_signals(void)
+static void leave(int signal)
 {
-        sigset_t set;
+        (void)signal;
+        _exit(0); /* what we hold goes with us, and the service hears that the connection has ended */
+}
 
-        sigemptyset(&set);
-        sigaddset(&set, SIGTERM);
-        sigaddset(&set, SIGINT);
-        sigaddset(&set, SIGHUP);
-        sigprocmask(SIG_BLOCK, &set, NULL);
+static int stop_signals(sigset_t *stops)
+{
+        static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+        const struct sigaction action = { .sa_handler = leave };
+
         signal(SIGPIPE, SIG_IGN);
-        return signalfd(-1, &set, SFD_CLOEXEC);
+        sigemptyset(stops);
+        for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+                sigaddset(stops, signals[i]);
+                sigaction(signals[i], &action, NULL);
+        }
+        return signalfd(-1, stops, SFD_CLOEXEC);
 }
 
 static int run(struct agent *agent)
 {
         _cleanup_close_ int stop_fd = -1;
+        sigset_t stops;
         int err = lock_session();
 
         if (err == -EBUSY) {
                 log_info(agent->log, "another one runs in this session");
                 return 0;
         }
-        stop_fd = wait_for_signals();
-        err = stop_fd < 0 ? -errno : agent_run(agent, stop_fd);
+        stop_fd = stop_signals(&stops);
+        err = stop_fd < 0 ? -errno : agent_run(agent, stop_fd, &stops);
         agent_close_backend(agent);
         sender_close(&agent->sender);
         if (err)
