@@ -24,6 +24,7 @@ static void process_bpf_close(struct source *source)
 
         process_bpf_unload(collector);
         process_bpf_free_cgroups(collector);
+        process_bpf_free_iterated(&collector->iterated);
         process_table_free(collector->table);
         if (collector->interfaces_fd >= 0)
                 close(collector->interfaces_fd);
@@ -197,47 +198,18 @@ static int walk(struct process_collector *collector)
         return collector->fresh ? walk_in_parts(collector) : take_changes(collector);
 }
 
-/* The older kernels' walk: a file with one record a thread; those of a process follow each other. */
+/* The older kernels' walk. */
 static int read_iterator(struct process_collector *collector)
 {
-        struct process_record records[64], process = { 0 };
-        _cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(collector->iterator));
-        size_t place = 0;
-        bool pending = false;
         struct process_seen seen;
-        ssize_t length;
-        int err = 0;
+        int err;
 
-        if (fd < 0)
-                return -errno;
         collector->told_all = true;
         collector->bpf->bss->last_walk_ns = process_bpf_clock_ns(CLOCK_BOOTTIME);
-        while (!err && (length = read(fd, records, sizeof(records))) > 0) {
-                for (size_t i = 0; !err && i < (size_t)length / sizeof(records[0]); i++) {
-                        const struct process_record *record = &records[i];
-
-                        if (record->kind == RECORD_THREAD) {
-                                if (!pending || record->pid != process.pid)
-                                        continue;
-                                process.totals.cpu_ns += record->totals.cpu_ns;
-                                process.totals.read_bytes += record->totals.read_bytes;
-                                process.totals.write_bytes += record->totals.write_bytes;
-                                process.totals.cancelled_write_bytes += record->totals.cancelled_write_bytes;
-                                continue;
-                        }
-                        if (pending) {
-                                see(&process, NULL, have_of(collector), &seen);
-                                err = process_table_alive(collector->table, place++, &seen);
-                        }
-                        process = *record;
-                        pending = true;
-                }
-        }
-        if (!err && length < 0)
-                return -errno;
-        if (!err && pending) {
-                see(&process, NULL, have_of(collector), &seen);
-                err = process_table_alive(collector->table, place++, &seen);
+        err = process_bpf_iterate(collector->iterator, &collector->iterated);
+        for (size_t i = 0; !err && i < collector->iterated.n_processes; i++) {
+                see(&collector->iterated.processes[i], NULL, have_of(collector), &seen);
+                err = process_table_alive(collector->table, i, &seen);
         }
         return err;
 }

@@ -21,11 +21,19 @@ struct bpf_cgroup {
         char *path;
 };
 
+/* What the older kernels' walk found: processes with their threads' totals. Kept for the next one. */
+struct iterated {
+        struct process_record *processes;
+        struct iterated_thread *threads;
+        size_t n_processes, processes_capacity, n_threads, threads_capacity;
+};
+
 struct process_collector {
         struct source source;
         struct process_table *table;
         struct process_bpf *bpf;
         struct bpf_link *iterator;            /* of the older kernels' walk, or NULL */
+        struct iterated iterated;
         struct process_ring exits;            /* all zeros: not loaded */
         struct bpf_opps opps;
         const struct process_record *records; /* mapped */
@@ -52,6 +60,10 @@ int process_bpf_load(const struct collector_options *options, bool iterator,
 int process_bpf_map(struct process_collector *collector, size_t n); /* that many of the records, at least */
 uint64_t process_bpf_clock_ns(clockid_t clock);
 void process_bpf_unload(struct process_collector *collector);
+
+/* process-bpf-iter.c: the older kernels' walk. 0 or a negative errno. */
+int process_bpf_iterate(const struct bpf_link *iterator, struct iterated *iterated);
+void process_bpf_free_iterated(struct iterated *iterated);
 
 /* process-bpf-cpu.c: times of the policies into the sample's opps. */
 void process_bpf_read_opps(struct process_collector *collector, struct sample *sample);

@@ -51,19 +51,43 @@ static void *spin_thread(void *ns)
         return NULL;
 }
 
+static void *wait_for_ever(void *data)
+{
+        for (;;)
+                pause();
+        return data;
+}
+
+static void *spin_thread_and_stay(void *ns)
+{
+        return wait_for_ever(spin_thread(ns));
+}
+
 static void use_one_thread(void)
 {
         spin(230 * NS_PER_MS);
 }
 
-/* One thread has ended, one lives on: both count. */
+/* The next thread's number is not next to this one's. */
+static void start_another(void)
+{
+        if (start_child() == 0) {
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                wait_for_ever(NULL);
+        }
+}
+
+/* One thread has ended, others live on: all count, wherever their numbers stand. */
 static void use_threads(void)
 {
         pthread_t thread;
 
+        start_another();
+
         pthread_create(&thread, NULL, spin_thread, (void *)(uintptr_t)(120 * NS_PER_MS));
         pthread_join(thread, NULL);
-        pthread_create(&thread, NULL, spin_thread, (void *)(uintptr_t)(80 * NS_PER_MS));
+        start_another();
+        pthread_create(&thread, NULL, spin_thread_and_stay, (void *)(uintptr_t)(80 * NS_PER_MS));
         spin(50 * NS_PER_MS);
         usleep(200 * 1000);
 }
