@@ -14,21 +14,10 @@ struct ending {
         pid_t pid;
         uint64_t began_ns;
         uint64_t cpu_ns, read_bytes, write_bytes;
+        uint64_t spare_ns; /* in which it may have run without being told */
+        uint64_t n_threads;
         unsigned missing; /* polls in which no such process was there */
 };
-
-static int compare_pids(const void *a, const void *b)
-{
-        pid_t one = *(const pid_t *)a, other = *(const pid_t *)b;
-
-        return one < other ? -1 : one > other;
-}
-
-bool kept_has_ended(const struct kept_collector *collector, pid_t pid)
-{
-        return collector->n_ended > 0 &&
-               bsearch(&pid, collector->ended, collector->n_ended, sizeof(pid), compare_pids);
-}
 
 /* The threads of its process that have ended so far; the newest stand last. */
 static int ending_of(struct kept_collector *collector, const struct ended_thread *thread, size_t *ret)
@@ -73,6 +62,29 @@ static int find_start(const struct kept_collector *collector, pid_t pid, uint64_
         return 0;
 }
 
+static int keep_ended(struct kept_collector *collector, const struct ended_thread *thread,
+                      const struct ending *ending, uint64_t start_ns)
+{
+        const struct kept *kept = kept_find(collector, thread->tgid);
+        uint64_t shown_ns = kept && kept->told && kept->cpu_ns != NEVER ? kept->cpu_ns : 0;
+        int err = util_grow(&collector->ended, &collector->ended_capacity, collector->n_ended + 1,
+                            sizeof(*collector->ended));
+
+        if (err)
+                return err;
+        collector->ended[collector->n_ended] = (struct kept_ended){
+                .pid = thread->tgid,
+                .parent = thread->parent,
+                .at = collector->n_ended,
+                .start_ns = start_ns,
+                .told_ns = MAX(ending->cpu_ns, shown_ns) + (kept && kept->told ? kept->told_ns : 0),
+                .spare_ns = ending->spare_ns,
+                .n_threads = ending->n_threads,
+        };
+        collector->n_ended++;
+        return 0;
+}
+
 /* Its last thread ended: the sum, unless /proc has shown more (of a process that is older than we are). */
 static int end_process(struct kept_collector *collector, const struct ended_thread *thread,
                        const struct ending *ending)
@@ -80,13 +92,12 @@ static int end_process(struct kept_collector *collector, const struct ended_thre
         uint64_t start_ns = ending->began_ns, read_bytes = 0, write_bytes = 0, parent_ns;
         struct process_seen seen = { .pid = thread->tgid, .ppid = thread->parent, .uid = thread->uid,
                                      .comm = thread->comm, .have = PROCESS_CPU | PROCESS_DISK };
-        int err = util_grow(&collector->ended, &collector->ended_capacity, collector->n_ended + 1,
-                            sizeof(*collector->ended));
+        int err;
 
+        (void)process_table_recall(collector->table, thread->tgid, &start_ns, &read_bytes, &write_bytes);
+        err = keep_ended(collector, thread, ending, start_ns);
         if (err)
                 return err;
-        collector->ended[collector->n_ended++] = thread->tgid;
-        (void)process_table_recall(collector->table, thread->tgid, &start_ns, &read_bytes, &write_bytes);
         seen.start_ns = start_ns;
         seen.amount[AMOUNT_CPU_NS] = ending->cpu_ns;
         seen.amount[AMOUNT_READ_BYTES] = ending->read_bytes + read_bytes;
@@ -113,6 +124,8 @@ static int take_ended(void *data, const struct ended_thread *thread)
         if (err)
                 return err;
         collector->endings[at].cpu_ns += thread->cpu_ns;
+        collector->endings[at].spare_ns += kept_spare_ns(thread);
+        collector->endings[at].n_threads++;
         collector->endings[at].read_bytes += thread->read_bytes;
         collector->endings[at].write_bytes += thread->write_bytes;
         if (!thread->last)
@@ -127,15 +140,16 @@ int kept_read_ended(struct kept_collector *collector)
         int err;
 
         collector->n_ended = 0;
+        collector->lost = false;
         if (!collector->ends)
                 return 0;
         err = taskstats_read(collector->ends, take_ended, collector);
-        if (err == -ENOBUFS)
+        collector->lost = err == -ENOBUFS;
+        if (collector->lost)
                 collector->source.lost++; /* netlink does not say how many */
         else if (err)
                 return err;
-        if (collector->n_ended > 1)
-                qsort(collector->ended, collector->n_ended, sizeof(*collector->ended), compare_pids);
+        kept_sort_ended(collector);
         return 0;
 }
 
@@ -152,8 +166,7 @@ void kept_forget_untold(struct kept_collector *collector)
         for (size_t i = 0; i < collector->n_endings; i++) {
                 struct ending *ending = &collector->endings[i];
 
-                if (collector->n > 0 && bsearch(&ending->pid, collector->list, collector->n,
-                                                sizeof(*collector->list), compare_pids))
+                if (kept_find(collector, ending->pid))
                         ending->missing = 0;
                 else
                         ending->missing++;

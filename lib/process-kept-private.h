@@ -23,9 +23,25 @@ struct kept {
         bool io_known;
         uint64_t read_bytes, write_bytes;
         bool seen;
+
+        uint64_t reaped_ns; /* CPU time of children that it waited for, as /proc has it */
+        uint64_t told_ns;   /* of which the table was told, ends that it may yet wait for among them */
+        uint64_t spare_ns;  /* of those that ended since the last poll and whose time it has */
+        uint64_t n_threads;
 };
 
 struct ending;
+
+/* A process that ended since the last poll. */
+struct kept_ended {
+        pid_t pid, parent;
+        size_t at;          /* its number in the order of ends */
+        size_t heir;        /* in the list */
+        uint64_t start_ns;
+        uint64_t told_ns;   /* CPU time, with that of children that it had reaped before */
+        uint64_t spare_ns;  /* in which it may have run without being told */
+        uint64_t n_threads;
+};
 
 struct kept_collector {
         struct source source;
@@ -44,8 +60,10 @@ struct kept_collector {
         struct taskstats_listener *ends; /* NULL: nobody tells */
         struct ending *endings;
         size_t n_endings, endings_capacity;
-        pid_t *ended;        /* told in this poll, ascending; /proc may still show them, until they are reaped */
+        struct kept_ended *ended; /* told in this poll, by pid; /proc may still show them, until they are reaped */
         size_t n_ended, ended_capacity;
+        bool lost;           /* messages, since the last poll */
+        uint64_t opened_ns;  /* boottime */
 };
 
 /* process-kept-file.c */
@@ -57,7 +75,13 @@ int kept_read_stat(struct kept_collector *collector, struct kept *kept, struct p
 void kept_read_io(struct kept_collector *collector, struct kept *kept);
 int kept_read_clock(pid_t pid, uint64_t *ret);
 
-/* process-kept-end.c */
+/* process-kept-reaped.c */
+uint64_t kept_spare_ns(const struct ended_thread *thread); /* in which it may have run without being told */
+void kept_sort_ended(struct kept_collector *collector);
 bool kept_has_ended(const struct kept_collector *collector, pid_t pid);
+struct kept *kept_find(const struct kept_collector *collector, pid_t pid); /* NULL: not in the list */
+void kept_settle(struct kept_collector *collector); /* after the list of those that live */
+
+/* process-kept-end.c */
 int kept_read_ended(struct kept_collector *collector);
 void kept_forget_untold(struct kept_collector *collector); /* after the list of those that live */

@@ -60,6 +60,8 @@ static int begin_anew(struct kept_collector *collector, struct kept *kept, const
         kept->uid_known = kept->io_known = false;
         kept->read_bytes = kept->write_bytes = 0;
         kept->start_time = stat->start_time;
+        kept->told_ns = stat->start_time * collector->tick_ns < collector->opened_ns ?
+                stat->reaped_ticks * collector->tick_ns : 0;
         return err;
 }
 
@@ -102,6 +104,7 @@ static int read_process(struct kept_collector *collector, struct kept *kept)
                 err = begin_anew(collector, kept, &stat);
         if (err)
                 return err;
+        kept->reaped_ns = stat.reaped_ticks * collector->tick_ns;
         if (!kept->uid_known)
                 kept->uid = kept_read_uid(collector, kept->pid);
         kept->uid_known = true;
@@ -238,6 +241,7 @@ static int kept_read(struct source *source, struct sample *sample)
         if (length < 0)
                 return -errno;
         err = drop_gone(collector);
+        kept_settle(collector);
         kept_forget_untold(collector);
         return err ? err : process_table_finish(collector->table, false, sample, NULL);
 }
@@ -283,6 +287,7 @@ int process_kept_open(const struct collector_options *options, struct source **r
         collector->source.counts = COUNTS_CPU | COUNTS_DISK;
         collector->tick_ns = NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
         collector->source.own_only = geteuid() != 0;
+        collector->opened_ns = util_boottime_ns();
         collector->most_descriptors = raise_limit();
         collector->proc_fd = openat(options->root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         err = collector->proc_fd < 0 ? -errno : 0;

@@ -9,7 +9,18 @@
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h; field 9 of stat is the task's flags */
 
 /* Fields of stat, as proc(5) counts them. */
-enum { FIELD_STATE = 3, FIELD_PARENT = 4, FIELD_FLAGS = 9, FIELD_UTIME = 14, FIELD_STIME = 15, FIELD_START_TIME = 22 };
+enum {
+        FIELD_STATE = 3,
+        FIELD_PARENT = 4,
+        FIELD_FLAGS = 9,
+        FIELD_UTIME = 14,
+        FIELD_STIME = 15,
+        FIELD_CUTIME = 16,
+        FIELD_CSTIME = 17,
+        FIELD_START_TIME = 22,
+};
+
+#define TICKS_MOST (UINT64_MAX >> 26) /* so that two of them fit as ns */
 
 /* A field that is negative (priority, nice), too large or cut off is no number we need. */
 static uint64_t next_number(const char **at, const char *end, bool *good)
@@ -48,11 +59,12 @@ bool process_parse_stat(const char *text, size_t length, struct process_stat *re
                     (i == FIELD_FLAGS || i == FIELD_UTIME || i == FIELD_STIME || i == FIELD_START_TIME))
                         return false;
         }
-        if (field[FIELD_UTIME] > UINT64_MAX >> 26 || field[FIELD_STIME] > UINT64_MAX >> 26)
-                return false; /* so that the sum fits as ns */
+        if (field[FIELD_UTIME] > TICKS_MOST || field[FIELD_STIME] > TICKS_MOST)
+                return false;
         stat.kernel_thread = field[FIELD_FLAGS] & PF_KTHREAD;
         stat.parent = field[FIELD_PARENT] <= INT32_MAX ? (pid_t)field[FIELD_PARENT] : 0;
         stat.cpu_ticks = field[FIELD_UTIME] + field[FIELD_STIME];
+        stat.reaped_ticks = MIN(field[FIELD_CUTIME], TICKS_MOST) + MIN(field[FIELD_CSTIME], TICKS_MOST);
         stat.start_time = field[FIELD_START_TIME];
         *ret = stat;
         return true;

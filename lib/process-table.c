@@ -353,6 +353,16 @@ int process_table_ended(struct process_table *table, const struct process_seen *
         return end(table, known, ended_ns);
 }
 
+void process_table_ended_more(struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t cpu_ns)
+{
+        struct known *known = table->n_slots ? *slot_of(table, pid) : NULL;
+
+        while (known && (known->pid != pid || known->start_ns != start_ns || known->ended_ns == 0))
+                known = known->next;
+        if (known && !known->over)
+                known->shown[AMOUNT_CPU_NS] += cpu_ns;
+}
+
 int process_table_reaped(struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t read_bytes,
                          uint64_t write_bytes)
 {

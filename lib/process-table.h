@@ -74,6 +74,8 @@ bool process_table_is_seen(struct process_table *table, pid_t pid, uint64_t star
 int process_table_recall(struct process_table *table, pid_t pid, uint64_t *start_ns, uint64_t *read_bytes,
                          uint64_t *write_bytes);
 int process_table_ended(struct process_table *table, const struct process_seen *seen, uint64_t ended_ns);
+/* CPU time of one that ended in this poll, beyond what its end was told with. */
+void process_table_ended_more(struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t cpu_ns);
 int process_table_execed(struct process_table *table, const struct process_seen *seen, uint64_t exec_ns);
 /* The parent @pid reaped a child with these bytes of io. */
 int process_table_reaped(struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t read_bytes,

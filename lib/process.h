@@ -14,6 +14,7 @@ struct process_stat {
         bool kernel_thread;
         pid_t parent;
         uint64_t cpu_ticks;  /* user and system, with exited threads; of 10 ms (USER_HZ) */
+        uint64_t reaped_ticks; /* user and system of children that it waited for, and of theirs */
         uint64_t start_time; /* ticks since boot */
 };
 

@@ -16,7 +16,7 @@
 #include "util.h"
 
 #define REST " 1 1 1 0 -1 4194560 9 9 9 9 "
-#define TAIL " 0 0 20 0 1 0 777 1000 2"
+#define TAIL " 4 5 20 0 1 0 777 1000 2"
 
 static void stat_texts(void)
 {
@@ -47,6 +47,7 @@ static void stat_texts(void)
                         continue;
                 check_text(stat.comm, cases[i].comm);
                 check_int(stat.cpu_ticks, cases[i].cpu_ticks);
+                check_int(stat.reaped_ticks, 9);
                 check_int(stat.start_time, 777);
                 check(!stat.kernel_thread);
         }
