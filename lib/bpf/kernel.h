@@ -46,6 +46,7 @@ enum {
 #define AF_INET 2
 #define AF_INET6 10
 #define MSG_PEEK 2
+#define MSG_ERRQUEUE 0x2000 /* its own datagrams come back, with times or errors */
 #define BPF_TCP_LISTEN 10
 #define IPPROTO_TCP 6
 #define IPPROTO_UDP 17

@@ -233,7 +233,7 @@ int BPF_PROG(count_send, struct sock *sk, int ret, int flags)
 SEC("tp_btf/sock_recv_length")
 int BPF_PROG(count_receive, struct sock *sk, int ret, int flags)
 {
-        if (ret > 0 && !(flags & MSG_PEEK))
+        if (ret > 0 && !(flags & (MSG_PEEK | MSG_ERRQUEUE)))
                 count_bytes(sk, ret, 0);
         return 0;
 }
@@ -251,7 +251,7 @@ static __always_inline int received_by(struct socket *socket, int flags, int ret
 {
         struct sock *sk = socket->sk;
 
-        if (sk && ret > 0 && !(flags & MSG_PEEK))
+        if (sk && ret > 0 && !(flags & (MSG_PEEK | MSG_ERRQUEUE)))
                 count_bytes(sk, ret, 0);
         return 0;
 }

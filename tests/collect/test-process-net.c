@@ -11,6 +11,7 @@
  */
 
 #include <arpa/inet.h>
+#include <linux/net_tstamp.h>
 #include <sys/ioctl.h>
 #include <sys/sendfile.h>
 
@@ -106,6 +107,23 @@ static void udp_connected(void)
 
         for (int i = 0; i < 50; i++) {
                 (void)!send(fd, block, 1000, 0);
+                (void)!recv(fd, block, sizeof(block), 0);
+        }
+        finish(fd);
+}
+
+/* As of PTP and WebRTC: each datagram comes back with the time it was sent at, and was not received. */
+static void udp_timed(void)
+{
+        const int flags = SOF_TIMESTAMPING_TX_SCHED | SOF_TIMESTAMPING_SOFTWARE;
+        int fd = connect_to(THERE, 7003, SOCK_DGRAM);
+        char block[1200] = { 0 };
+
+        setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &flags, sizeof(flags));
+        for (int i = 0; i < 10; i++) {
+                (void)!send(fd, block, 1000, 0);
+                if (recv(fd, block, sizeof(block), MSG_ERRQUEUE) < 1000)
+                        _exit(1);
                 (void)!recv(fd, block, sizeof(block), 0);
         }
         finish(fd);
@@ -272,6 +290,7 @@ static const struct work {
         { "tcp-accept", tcp_accept, BPF(3000, 3000, 1), { 3000, 3000, 0 } },
         { "tcp-greet", tcp_greet, { 3000, 0, 1 }, { 3000, 0, 1 }, { 3000, 3000, 1 }, { 3000, 3000, 0 } },
         { "udp-connected", udp_connected, BPF(50000, 50000, 1), NOTHING },
+        { "udp-timed", udp_timed, BPF(10000, 10000, 1), NOTHING },
         { "udp-unconnected", udp_unconnected, BPF(35000, 35000, 1), NOTHING },
         { "udp-6", udp_6, BPF(4000, 4000, 1), NOTHING },
         { "tcp-short", tcp_short, BPF(200 * 501, 0, 1), NOTHING },
