@@ -216,7 +216,8 @@ static void print_batteries(const struct findings *findings)
                 table_cell(table, "%s", status_words[unit->battery.status]);
                 table_cell(table, isnan(percent) ? "?" : "%.0f %%", percent);
                 if (unit->energy_have & BATTERY_ENERGY_FULL)
-                        table_cell(table, "%.1f Wh", (double)unit->energy_full_uwh * 1e-6);
+                        table_cell(table, unit->battery.have & BATTERY_ENERGY_FULL ? "%.1f Wh" : "about %.0f Wh",
+                                   (double)unit->energy_full_uwh * 1e-6);
                 else
                         table_cell(table, "?");
                 if (unit->battery.have & BATTERY_POWER)

@@ -45,6 +45,17 @@ static void print_help(void)
         printf("\njoulecast COMMAND --help tells more about one; begin with joulecast doctor.\n");
 }
 
+static int print_version(void)
+{
+        puts("joulecast " JOULECAST_VERSION);
+        return CODE_OK;
+}
+
+static bool is_help(const char *word)
+{
+        return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
+}
+
 /* Replaces this process, if there is such a file. */
 static void try_exec(const char *folder, const char *middle, const char *program, char **argv)
 {
@@ -96,6 +107,7 @@ static int finish(int code)
 
 int main(int argc, char **argv)
 {
+        static char help_option[] = "--help";
         char word[64];
 
         util_hold_standard_fds();
@@ -104,19 +116,23 @@ int main(int argc, char **argv)
                 log_error(&program_log, "which command? (joulecast --help lists them)");
                 return CODE_USAGE;
         }
-        if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        if (argc > 2 && is_help(argv[1])) { /* joulecast help COMMAND */
+                argv[1] = argv[2];
+                argv[2] = help_option;
+        }
+        if (is_help(argv[1])) {
                 print_help();
                 return finish(CODE_OK);
         }
-        if (strcmp(argv[1], "--version") == 0) {
-                puts("joulecast " JOULECAST_VERSION);
-                return finish(CODE_OK);
-        }
+        if (strcmp(argv[1], "--version") == 0)
+                return finish(print_version());
         for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
                 if (strcmp(argv[1], entries[i].name) != 0)
                         continue;
                 if (!entries[i].main)
                         return run_program(&entries[i], argv + 1);
+                if (argc == 3 && strcmp(argv[2], "--version") == 0)
+                        return finish(print_version());
                 return finish(entries[i].main(argc - 1, argv + 1));
         }
         log_error(&program_log, "there is no command %s (joulecast --help lists them)",

@@ -144,7 +144,7 @@ static int parse_cores(struct parser *parser, const struct ini_place *place, str
                 if (!*at)
                         continue;
                 if (n == policy_cpus(&parser->truth->policies[policy]))
-                        return ini_error(place, "%s: the policy has only %zu cores", key, n);
+                        return ini_error(place, "%s: the policy has only %zu core%s", key, n, n == 1 ? "" : "s");
                 err = ini_number(place, key, at, 0, 1, &reading->segment.work.utilisation[first + n++]);
                 if (err < 0)
                         return err;
