@@ -227,14 +227,14 @@ int making_subtract_processes(struct making *making)
         return err;
 }
 
-/* Its time alone is too little to write down, and the screen is not its. */
-static bool is_too_little(const struct interval_row *row)
+/* Its time alone is too little to write down, the screen is not its, and there is more to come. */
+static bool is_too_little(const struct interval_row *row, const struct held *owner)
 {
         struct usage other = row->usage;
 
         other.n_cpu = 0;
         return row->state == STATE_BACKGROUND && usage_is_zero(&other) &&
-               usage_busy_ns(&row->usage) < TUNING_ROW_CPU_NS;
+               usage_busy_ns(&row->usage) < TUNING_ROW_CPU_NS && !(owner->now && owner->now->ended_ns > 0);
 }
 
 /* Puts aside the rows that are too small, and adds what was put aside before to those that are not. */
@@ -254,7 +254,7 @@ int making_carry_small_rows(struct making *making)
                         usage_clear(*carried);
                         free(TAKE_PTR(*carried));
                 }
-                if (!err && carried && is_too_little(row)) {
+                if (!err && carried && is_too_little(row, owner)) {
                         *carried = malloc(sizeof(**carried));
                         err = *carried ? 0 : -ENOMEM;
                         if (!err)

@@ -163,6 +163,11 @@ static void small_change_is_carried_not_lost(void)
         poll(&f);
         total += busy(&f, "a");
         check_int(total, want);
+
+        /* One whose end is told has no more to come. */
+        process(after(&f, 30), 11, 2, "b", TUNING_ROW_CPU_NS / 4)->ended_ns = f.sample.boottime_ns - S;
+        poll(&f);
+        check_int(busy(&f, "b"), TUNING_ROW_CPU_NS / 4);
         teardown(&f);
 }
 
