@@ -18,10 +18,15 @@ struct bpf_opps {
         uint32_t khz[BPF_OPPS_MAX];
         uint8_t policy_of_cpu[BPF_CPUS_MAX];        /* index; BPF_POLICIES_MAX: none */
         uint32_t now[BPF_POLICIES_MAX];             /* operating point of each policy now */
-        size_t place[BPF_OPPS_MAX];                 /* in a sample; SIZE_MAX: not there */
+        size_t place[BPF_OPPS_MAX];                 /* in a sample */
 };
 
-/* 0; -ENODATA: no cpufreq or one frequency only; -E2BIG: more than the programs have room for. */
+/*
+ * Every CPU is in a policy then: those of which the kernel tells no frequencies have one together, of one
+ * unknown frequency. 0; -ENODATA: no cpufreq or one frequency only; -E2BIG: more than the programs have room for.
+ */
 int bpf_opps_read(int root_fd, struct bpf_opps *ret);
 void bpf_opps_look(int root_fd, struct bpf_opps *opps); /* `now` again */
-void bpf_opps_place(struct bpf_opps *opps, const struct sample *sample);
+
+/* What was counted must have a place: operating points that @sample does not list are added to it. -ENOMEM. */
+int bpf_opps_place(struct bpf_opps *opps, struct sample *sample);

@@ -28,49 +28,32 @@ static void read_policy(const struct policy_state *policy, uint64_t now_ns, stru
         ret->any_ns[opp] += now_ns;
 }
 
-/* Policies come and go with their CPUs, so the list may change while the machine runs. */
-static bool is_placed(const struct bpf_opps *opps, const struct sample *sample)
-{
-        for (uint32_t p = 0; p < opps->n_policies; p++) {
-                for (uint32_t i = opps->range[p].first; i < opps->range[p].first + opps->range[p].n; i++) {
-                        size_t at = opps->place[i];
-
-                        if (at < sample->n_opps && (sample->opps[at].policy != opps->policy[p] ||
-                                                    sample->opps[at].khz != opps->khz[i]))
-                                return false;
-                }
-        }
-        return true;
-}
-
-void process_bpf_read_opps(struct process_collector *collector, struct sample *sample)
+int process_bpf_read_opps(struct process_collector *collector, struct sample *sample)
 {
         struct bpf_opps *opps = &collector->opps;
         uint64_t now_ns = process_bpf_clock_ns(CLOCK_MONOTONIC);
 
-        if (collector->n_placed != sample->n_opps || !is_placed(opps, sample)) {
-                bpf_opps_place(opps, sample);
-                collector->n_placed = sample->n_opps;
-        }
+        if (sample->n_opps == 0)
+                return 0;
+        if (bpf_opps_place(opps, sample) < 0)
+                return -ENOMEM;
         for (uint32_t p = 0; p < opps->n_policies; p++) {
                 struct policy_times *shown = &collector->shown[p], read;
 
                 read_policy(&collector->bpf->bss->policies[p], now_ns, &read);
                 for (uint32_t i = opps->range[p].first; i < opps->range[p].first + opps->range[p].n; i++) {
-                        struct opp *opp;
+                        struct opp *opp = &sample->opps[opps->place[i]];
 
                         if (read.any_ns[i] <= now_ns && read.any_ns[i] > shown->any_ns[i])
                                 shown->any_ns[i] = read.any_ns[i];
                         if (read.busy_ns[i] / BPF_CPUS_MAX <= now_ns && read.busy_ns[i] > shown->busy_ns[i])
                                 shown->busy_ns[i] = read.busy_ns[i];
-                        if (opps->place[i] >= sample->n_opps)
-                                continue;
-                        opp = &sample->opps[opps->place[i]];
                         opp->any_ns = shown->any_ns[i];
                         opp->busy_ns = shown->busy_ns[i];
                 }
         }
-        sample->opps_counted = sample->n_opps > 0;
+        sample->opps_counted = true;
+        return 0;
 }
 
 int process_bpf_feed_frequency(struct source *source, uint32_t cpu, uint32_t khz)

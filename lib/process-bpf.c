@@ -248,8 +248,9 @@ static int process_bpf_read(struct source *source, struct sample *sample)
         }
         if (collector->source.counts & COUNTS_NET)
                 process_bpf_read_net(collector, sample);
-        if (split)
-                process_bpf_read_opps(collector, sample);
+        err = split ? process_bpf_read_opps(collector, sample) : 0;
+        if (err)
+                return err;
         return process_table_finish(collector->table, collector->told_all, sample,
                                     split ? collector->opps.place : NULL);
 }

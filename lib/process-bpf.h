@@ -43,7 +43,6 @@ struct process_collector {
         bool fresh;                           /* the next walk begins anew */
         bool told_all;                        /* this poll told of all that live, and not just of changes */
         size_t opps_row;
-        size_t n_placed;                      /* opps of the sample for which `opps.place` was made */
         struct policy_times shown[BPF_POLICIES_MAX];
         const struct log *log;
         struct bpf_cgroup *cgroups;           /* those of processes that ended */
@@ -66,7 +65,7 @@ int process_bpf_iterate(const struct bpf_link *iterator, struct iterated *iterat
 void process_bpf_free_iterated(struct iterated *iterated);
 
 /* process-bpf-cpu.c: times of the policies into the sample's opps. */
-void process_bpf_read_opps(struct process_collector *collector, struct sample *sample);
+int process_bpf_read_opps(struct process_collector *collector, struct sample *sample);
 
 /* process-bpf-cgroup.c: paths of control groups, as the kernel tells them. */
 int process_bpf_take_cgroup(struct process_collector *collector, const struct cgroup_record *record);

@@ -9,45 +9,158 @@
 #include "bpf-opps.h"
 #include "check.h"
 #include "tree.h"
+#include "usage.h"
 #include "util.h"
 
 #define CPUFREQ "sys/devices/system/cpu/cpufreq/"
+#define CPUS "sys/devices/system/cpu/"
 
-static void put(const char *dir, const char *path, const char *text)
+static char dir[64];
+static int root_fd;
+
+static void put(const char *path, const char *text)
 {
         check(tree_write(dir, path, text, strlen(text)));
 }
 
-/* related_cpus in both forms, and a policy whose CPUs are all offline. */
+static void begin(void)
+{
+        snprintf(dir, sizeof(dir), "/tmp/joulecast-opps-XXXXXX");
+        check(mkdtemp(dir) != NULL);
+        root_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void end(void)
+{
+        closep(&root_fd);
+        tree_remove(dir);
+}
+
+/* related_cpus in both forms, and a policy whose driver lists no frequencies. */
 static void reads_policies(void)
 {
-        static const uint8_t wanted[] = { 0, 0, 0, 0, 1, 1, BPF_POLICIES_MAX, 1, BPF_POLICIES_MAX };
-        char dir[] = "/tmp/joulecast-opps-XXXXXX";
+        static const uint8_t wanted[] = { 0, 0, 0, 0, 1, 1, 2, 1, 2 };
         struct bpf_opps opps;
-        int fd;
 
-        check(mkdtemp(dir) != NULL);
-        fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        check_int(bpf_opps_read(fd, &opps), -ENODATA);
-        put(dir, CPUFREQ "policy0/stats/time_in_state", "300000 1\n600000 2\n");
-        put(dir, CPUFREQ "policy0/related_cpus", "0-3\n");
-        put(dir, CPUFREQ "policy0/scaling_cur_freq", "600000\n");
-        put(dir, CPUFREQ "policy4/scaling_available_frequencies", "2000000 900000 \n");
-        put(dir, CPUFREQ "policy4/related_cpus", "4 5 7 4294967295\n");
-        put(dir, CPUFREQ "policy8/related_cpus", "8\n");
-        check_int(bpf_opps_read(fd, &opps), 0);
+        begin();
+        check_int(bpf_opps_read(root_fd, &opps), -ENODATA);
+        put(CPUFREQ "policy0/stats/time_in_state", "300000 1\n600000 2\n");
+        put(CPUFREQ "policy0/related_cpus", "0-3\n");
+        put(CPUFREQ "policy0/scaling_cur_freq", "600000\n");
+        put(CPUFREQ "policy4/scaling_available_frequencies", "2000000 900000 \n");
+        put(CPUFREQ "policy4/related_cpus", "4 5 7 4294967295\n");
+        put(CPUFREQ "policy8/related_cpus", "8\n");
+        put(CPUS "present", "0-5,7-8\n");
+        check_int(bpf_opps_read(root_fd, &opps), 0);
         check_int(opps.n_policies, 3);
-        check_int(opps.n, 4);
+        check_int(opps.n, 5);
         check_int(opps.khz[opps.range[1].first], 900000);
         check_int(opps.khz[opps.now[0]], 600000);
+        check_int(opps.policy[2], 8);
+        check_int(opps.khz[opps.now[2]], KHZ_UNKNOWN);
         for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
                 check_int(opps.policy_of_cpu[i], wanted[i]);
-        closep(&fd);
-        tree_remove(dir);
+        end();
+}
+
+/* A policy without a CPU online tells nothing: it takes no frequency away, and what its CPUs do has a point. */
+static void offline_policy(void)
+{
+        struct bpf_opps opps;
+
+        begin();
+        put(CPUFREQ "policy0/stats/time_in_state", "300000 1\n600000 2\n");
+        put(CPUFREQ "policy0/related_cpus", "0 1\n");
+        put(CPUFREQ "policy2/related_cpus", "");
+        put(CPUS "present", "0-3\n");
+        check_int(bpf_opps_read(root_fd, &opps), 0);
+        check_int(opps.n_policies, 2);
+        check_int(opps.n, 3);
+        check_int(opps.policy_of_cpu[3], 1);
+        check_int(opps.policy[1], 2);
+        put(CPUS "present", "0-1\n");
+        check_int(bpf_opps_read(root_fd, &opps), 0);
+        check_int(opps.n_policies, 1);
+        put(CPUFREQ "policy0/stats/time_in_state", "600000 2\n");
+        check_int(bpf_opps_read(root_fd, &opps), -ENODATA);
+        end();
+}
+
+/* As many policies as there is room for; with a CPU beyond them the programs could not count all. */
+static void many_policies(void)
+{
+        struct bpf_opps opps;
+
+        begin();
+        for (uint32_t policy = 0; policy < BPF_POLICIES_MAX; policy++) {
+                char path[96], text[16];
+
+                snprintf(path, sizeof(path), CPUFREQ "policy%u/stats/time_in_state", policy);
+                put(path, "300000 1\n600000 2\n");
+                snprintf(path, sizeof(path), CPUFREQ "policy%u/related_cpus", policy);
+                snprintf(text, sizeof(text), "%u\n", policy);
+                put(path, text);
+        }
+        put(CPUS "present", "0-15\n");
+        check_int(bpf_opps_read(root_fd, &opps), 0);
+        check_int(opps.n_policies, BPF_POLICIES_MAX);
+        put(CPUS "present", "0-16\n");
+        check_int(bpf_opps_read(root_fd, &opps), -E2BIG);
+        end();
+}
+
+static void add(struct sample *sample, uint32_t policy, uint32_t khz)
+{
+        struct opp *opp = sample_add_opp(sample);
+
+        opp->policy = policy;
+        opp->khz = khz;
+        opp->time_ns = 7;
+}
+
+/* Each point has a place in the sample, whatever that lists: a kernel may keep no time_in_state. */
+static void places_all(void)
+{
+        static const struct {
+                uint32_t policy, khz;
+        } wanted[] = { { 0, KHZ_UNKNOWN }, { 0, 300000 }, { 0, 600000 }, { 2, KHZ_UNKNOWN },
+                       { 2, 900000 },      { 4, 900000 }, { 4, 2000000 } };
+        static const size_t places[] = { 1, 2, 5, 6, 3 };
+        struct sample sample = { 0 };
+        struct bpf_opps opps;
+
+        begin();
+        put(CPUFREQ "policy0/scaling_available_frequencies", "300000 600000\n");
+        put(CPUFREQ "policy0/related_cpus", "0 1\n");
+        put(CPUFREQ "policy4/stats/time_in_state", "900000 1\n2000000 1\n");
+        put(CPUFREQ "policy4/related_cpus", "4 5\n");
+        put(CPUS "present", "0-5\n");
+        check_int(bpf_opps_read(root_fd, &opps), 0);
+        add(&sample, 0, KHZ_UNKNOWN);
+        add(&sample, 2, 900000); /* it came online */
+        add(&sample, 4, 900000);
+        add(&sample, 4, 2000000);
+        for (int again = 0; again < 2; again++) {
+                check_int(bpf_opps_place(&opps, &sample), 0);
+                check_int(sample.n_opps, ARRAY_SIZE(wanted));
+                for (size_t i = 0; i < sample.n_opps; i++) {
+                        check_int(sample.opps[i].policy, wanted[i].policy);
+                        check_int(sample.opps[i].khz, wanted[i].khz);
+                }
+                for (size_t i = 0; i < opps.n; i++)
+                        check_int(opps.place[i], places[i]);
+        }
+        check_int(sample.opps[4].time_ns, 7);
+        check_int(sample.opps[3].time_ns, 0);
+        sample_clear(&sample);
+        end();
 }
 
 int main(void)
 {
         reads_policies();
+        offline_policy();
+        many_policies();
+        places_all();
         return check_result();
 }

@@ -25,6 +25,7 @@
 #include "child.h"
 #include "collector.h"
 #include "units.h"
+#include "usage.h"
 #include "util.h"
 
 static const uint32_t policies[] = { 0, 1 };
@@ -68,6 +69,8 @@ static int make_tree(void)
                 snprintf(text, sizeof(text), "%u\n", khz[p][0]);
                 write_text(path, text);
         }
+        snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/present", tree);
+        write_text(path, "0-1\n");
         return open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
@@ -362,6 +365,51 @@ static void test_change_while_loading(const struct collector_options *options)
         source->ops->close(source);
 }
 
+static uint64_t ran_at(const struct process *process, uint32_t policy, uint32_t at_khz)
+{
+        for (size_t i = 0; i < sample.n_opps; i++)
+                if (sample.opps[i].policy == policy && sample.opps[i].khz == at_khz)
+                        return process->cpu_opp_ns[i];
+        return 0;
+}
+
+static uint64_t policy_busy_ns(uint32_t policy)
+{
+        uint64_t sum = 0;
+
+        for (size_t i = 0; i < sample.n_opps; i++)
+                sum += sample.opps[i].policy == policy ? sample.opps[i].busy_ns : 0;
+        return sum;
+}
+
+/* The kernel told nothing of the second policy, as while its CPUs were offline. What runs there is not lost. */
+static void test_late_policy(const struct collector_options *options)
+{
+        const struct process *process;
+        char path[256];
+        pid_t pid;
+
+        snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpufreq/policy%u/related_cpus", tree, policies[1]);
+        check_int(unlink(path), 0);
+        check_int(collector_open(all_collectors, "bpf", options, &source), 0);
+        check(source->counts & COUNTS_OPPS);
+        pid = start_child();
+        if (pid == 0) {
+                pin(1);
+                spin_for_ever();
+        }
+        usleep(300 * 1000);
+        poll_once();
+        process = find(pid);
+        check(process && process->cpu_opp_ns && process->cpu_ns > 20 * NS_PER_MS);
+        if (process && process->cpu_opp_ns)
+                check_near((double)ran_at(process, 1, KHZ_UNKNOWN), (double)process->cpu_ns,
+                           0.1 * (double)process->cpu_ns);
+        check(process && policy_busy_ns(1) > process->cpu_ns / 2);
+        end_child(pid);
+        source->ops->close(source);
+}
+
 static void remove_tree(void)
 {
         char command[64];
@@ -392,6 +440,7 @@ int main(int argc, char **argv)
         }
         source->ops->close(source);
         test_change_while_loading(&options);
+        test_late_policy(&options);
         sample_clear(&sample);
         remove_tree();
         return check_result();
