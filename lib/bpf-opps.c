@@ -77,11 +77,13 @@ static int read_khz(char *text, bool lines, struct bpf_opps *opps, struct opp_ra
         return range->n > 0 ? 0 : -ENODATA;
 }
 
+/* Some drivers show what the clock was measured at, a little beside what was set. */
 static uint32_t nearest(const struct bpf_opps *opps, const struct opp_range *range, uint32_t khz)
 {
         uint32_t at = range->first;
 
-        while (at + 1 < range->first + range->n && opps->khz[at] < khz)
+        while (at + 1 < range->first + range->n &&
+               llabs((int64_t)opps->khz[at + 1] - khz) <= llabs((int64_t)opps->khz[at] - khz))
                 at++;
         return at;
 }

@@ -23,10 +23,11 @@ struct bpf_opps {
 
 /*
  * Every CPU is in a policy then: those of which the kernel tells no frequencies have one together, of one
- * unknown frequency. 0; -ENODATA: no cpufreq or one frequency only; -E2BIG: more than the programs have room for.
+ * unknown frequency. 0; -ENODATA: no cpufreq or one frequency only;
+ * -E2BIG: more than the programs have room for.
  */
 int bpf_opps_read(int root_fd, struct bpf_opps *ret);
 void bpf_opps_look(int root_fd, struct bpf_opps *opps); /* `now` again */
 
-/* What was counted must have a place: operating points that @sample does not list are added to it. -ENOMEM. */
+/* What was counted must have a place: operating points that @sample does not list are added. -ENOMEM. */
 int bpf_opps_place(struct bpf_opps *opps, struct sample *sample);

@@ -249,19 +249,23 @@ int BPF_PROG(count_switch, bool preempt, struct task_struct *prev, struct task_s
         return 0;
 }
 
+/* The nearest: a clock may be told as it was measured, and boost is beyond the table. */
 static __always_inline __u32 opp_of(__u32 policy, __u32 khz)
 {
         __u32 first = opp_ranges[WITHIN(policy, BPF_POLICIES_MAX)].first,
-              n = opp_ranges[WITHIN(policy, BPF_POLICIES_MAX)].n, best = first;
+              n = opp_ranges[WITHIN(policy, BPF_POLICIES_MAX)].n, best = first, best_off = ~0U;
 
         for (__u32 i = 0; i < BPF_OPPS_MAX; i++) {
-                __u32 at = first + i;
+                __u32 at = first + i, point, off;
 
                 if (i >= n || at >= BPF_OPPS_MAX)
                         break;
-                best = at;
-                if (opp_khz[WITHIN(at, BPF_OPPS_MAX)] >= khz) /* boost beyond the table: its last */
+                point = opp_khz[WITHIN(at, BPF_OPPS_MAX)];
+                off = point > khz ? point - khz : khz - point;
+                if (off > best_off)
                         break;
+                best = at;
+                best_off = off;
         }
         return best;
 }

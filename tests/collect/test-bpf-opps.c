@@ -63,7 +63,10 @@ static void reads_policies(void)
         end();
 }
 
-/* A policy without a CPU online tells nothing: it takes no frequency away, and what its CPUs do has a point. */
+/*
+ * A policy without a CPU online tells nothing:
+ * it takes no frequency away, and what its CPUs do has a point.
+ */
 static void offline_policy(void)
 {
         struct bpf_opps opps;
@@ -106,6 +109,32 @@ static void many_policies(void)
         check_int(opps.n_policies, BPF_POLICIES_MAX);
         put(CPUS "present", "0-16\n");
         check_int(bpf_opps_read(root_fd, &opps), -E2BIG);
+        end();
+}
+
+/* A measured frequency is a little beside the one that was set, and not a change of it. */
+static void nearest_frequency(void)
+{
+        static const struct {
+                const char *text;
+                uint32_t khz;
+        } cases[] = {
+                { "1026000\n", 1026000 }, { "1026100\n", 1026000 }, { "1025900\n", 1026000 },
+                { "100\n", 384000 },      { "384100\n", 384000 },   { "1300000\n", 1512000 },
+                { "1600000\n", 1512000 }, { "<unknown>\n", 384000 },
+        };
+        struct bpf_opps opps;
+
+        begin();
+        put(CPUFREQ "policy0/stats/time_in_state", "1512000 1\n384000 1\n1026000 2\n");
+        put(CPUFREQ "policy0/related_cpus", "0 1\n");
+        put(CPUS "present", "0-1\n");
+        check_int(bpf_opps_read(root_fd, &opps), 0);
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                put(CPUFREQ "policy0/scaling_cur_freq", cases[i].text);
+                bpf_opps_look(root_fd, &opps);
+                check_int(opps.khz[opps.now[0]], cases[i].khz);
+        }
         end();
 }
 
@@ -161,6 +190,7 @@ int main(void)
         reads_policies();
         offline_policy();
         many_policies();
+        nearest_frequency();
         places_all();
         return check_result();
 }

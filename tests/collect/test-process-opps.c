@@ -226,6 +226,7 @@ static void run(void)
                                            { 1, 2 }, { 2, 0 }, { 1, 1 } };
         struct running running[ARRAY_SIZE(works)] = { 0 };
         uint64_t begin_ns, before_ns[2] = { 0 };
+        const uint32_t measured = 100; /* kHz; a clock may be told as it runs, not as it was set */
         size_t at[2] = { 0, 0 };
 
         for (uint32_t p = 0; p < 2; p++)
@@ -242,7 +243,7 @@ static void run(void)
                 const size_t *step = steps[round % ARRAY_SIZE(steps)];
 
                 for (uint32_t p = 0; p < 2; p++)
-                        check_int(process_bpf_feed_frequency(source, p, khz[p][step[p]]), 0);
+                        check_int(process_bpf_feed_frequency(source, p, khz[p][step[p]] + measured), 0);
                 note(running, at);
                 at[0] = step[0];
                 at[1] = step[1];
@@ -382,7 +383,10 @@ static uint64_t policy_busy_ns(uint32_t policy)
         return sum;
 }
 
-/* The kernel told nothing of the second policy, as while its CPUs were offline. What runs there is not lost. */
+/*
+ * The kernel told nothing of the second policy, as while its CPUs were offline.
+ * What runs there is not lost.
+ */
 static void test_late_policy(const struct collector_options *options)
 {
         const struct process *process;
