@@ -19,46 +19,17 @@
 #include "process.skel.h"
 #include "util.h"
 
-#define IFF_LOOPBACK_FLAG 8
-
-static enum interface_kind kind_of(int class_fd, const char *name, const char *wifi_for_test)
+static bool is_wifi(int class_fd, const char *name)
 {
-        char path[IFNAMSIZ + 32], text[64];
+        char path[IFNAMSIZ + 32];
         struct stat status;
 
-        if (wifi_for_test && strcmp(name, wifi_for_test) == 0)
-                return KIND_WIFI;
         snprintf(path, sizeof(path), "%s/phy80211", name);
-        if (fstatat(class_fd, path, &status, 0) == 0)
-                return KIND_WIFI;
-        snprintf(path, sizeof(path), "%s/flags", name);
-        if (util_read_at(class_fd, path, text, sizeof(text)) > 0 &&
-            strtoul(text, NULL, 16) & IFF_LOOPBACK_FLAG)
-                return KIND_LOOPBACK;
-        return KIND_OTHER;
-}
-
-/*
- * The interface of the first IPv4 default route,
- * which is the one with the lowest metric in all usual set-ups.
- */
-static bool find_default_route(int root_fd, char *name)
-{
-        char text[4096], *state = NULL;
-
-        if (util_read_at(root_fd, "proc/net/route", text, sizeof(text)) < 0)
-                return false;
-        for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
-                unsigned long destination;
-
-                if (sscanf(line, "%15s %lx", name, &destination) == 2 && destination == 0)
-                        return true;
-        }
-        return false;
+        return fstatat(class_fd, path, &status, 0) == 0;
 }
 
 /* Over those of before, the first of which a program may be comparing with just now. */
-static void find_wifi(struct process_bpf *bpf, DIR *class_dir, const char *wifi_for_test)
+static void find_wifi(struct process_bpf *bpf, DIR *class_dir)
 {
         struct dirent *entry;
         size_t n = 0;
@@ -68,7 +39,7 @@ static void find_wifi(struct process_bpf *bpf, DIR *class_dir, const char *wifi_
                 uint64_t index;
 
                 if (entry->d_name[0] == '.' || strlen(entry->d_name) >= IFNAMSIZ ||
-                    kind_of(dirfd(class_dir), entry->d_name, wifi_for_test) != KIND_WIFI)
+                    !is_wifi(dirfd(class_dir), entry->d_name))
                         continue;
                 snprintf(path, sizeof(path), "%.15s/ifindex", entry->d_name);
                 if (util_read_at(dirfd(class_dir), path, text, sizeof(text)) > 0 &&
@@ -79,23 +50,39 @@ static void find_wifi(struct process_bpf *bpf, DIR *class_dir, const char *wifi_
                 bpf->bss->wifi_indexes[n++] = 0;
 }
 
+static bool leads_to_wifi(const struct process_bpf *bpf)
+{
+        int index = process_bpf_find_route();
+
+        if (index && index == bpf->bss->wifi_for_test)
+                return true;
+        for (size_t i = 0; index && i < WIFI_INTERFACES_MAX; i++)
+                if (bpf->bss->wifi_indexes[i] == index)
+                        return true;
+        return false;
+}
+
 static void find_interfaces(struct process_collector *collector)
 {
-        char route[IFNAMSIZ] = "";
         struct process_bpf *bpf = collector->bpf;
         _cleanup_closedir_ DIR *dir = util_opendir_at(collector->root_fd, "sys/class/net");
 
         if (!dir)
                 return;
-        bpf->bss->default_kind = find_default_route(collector->root_fd, route) ?
-                                         kind_of(dirfd(dir), route, collector->wifi_for_test) : KIND_OTHER;
-        find_wifi(bpf, dir, collector->wifi_for_test);
+        find_wifi(bpf, dir);
+        bpf->bss->default_kind = leads_to_wifi(bpf) ? KIND_WIFI : KIND_OTHER;
 }
 
-/* Tells of interfaces and routes that come and go; nobody is woken up, a poll asks whether there was any. */
+#define GROUP(number) (1U << ((number) - 1))
+
+/* Tells of interfaces, routes and rules that come and go; nobody is woken up, a poll asks whether there was any. */
 static int listen_to_interfaces(void)
 {
-        struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_ROUTE };
+        const struct sockaddr_nl address = {
+                .nl_family = AF_NETLINK,
+                .nl_groups = GROUP(RTNLGRP_LINK) | GROUP(RTNLGRP_IPV4_ROUTE) | GROUP(RTNLGRP_IPV6_ROUTE) |
+                             GROUP(RTNLGRP_IPV4_RULE) | GROUP(RTNLGRP_IPV6_RULE),
+        };
         const int room = 4096; /* one is as good as thousands; that there were more is told, too */
         _cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
 
@@ -126,7 +113,6 @@ int process_bpf_watch_interfaces(struct process_collector *collector, const char
 {
         if (wifi_for_test)
                 collector->bpf->bss->wifi_for_test = (int)if_nametoindex(wifi_for_test);
-        collector->wifi_for_test = wifi_for_test;
         collector->interfaces_fd = listen_to_interfaces();
         if (collector->interfaces_fd < 0)
                 return collector->interfaces_fd;

@@ -48,7 +48,6 @@ struct process_collector {
         struct bpf_cgroup *cgroups;           /* those of processes that ended */
         size_t n_cgroups, cgroups_capacity;
         uint64_t lost;                        /* ends and execs that the ring had no room for, as far as told */
-        const char *wifi_for_test;
         int interfaces_fd; /* tells that one came or went, or a route */
         int root_fd;
 };
@@ -76,6 +75,9 @@ void process_bpf_free_cgroups(struct process_collector *collector);
 /* process-bpf-net.c: bursts of the machine; and which interface is what. */
 void process_bpf_read_net(struct process_collector *collector, struct sample *sample);
 int process_bpf_watch_interfaces(struct process_collector *collector, const char *wifi_for_test);
+
+/* process-bpf-route.c: index of the interface by which packets leave for the Internet; 0: there is none. */
+int process_bpf_find_route(void);
 
 /* process-bpf-net-way.c: which programs count network bytes. */
 struct net_way {

@@ -400,11 +400,33 @@ static void test_work(const struct work *work, bool wifi)
         check(try_work(work, wifi) || try_work(work, wifi));
 }
 
+/* Each from the one before, while the collector runs: what has no connection goes by the way out of the machine. */
+static const char *const routes[] = {
+        "for i in $(seq 50); do ip route add 10.77.$i.0/24 via " THERE "; done", /* more than 4096 bytes of them */
+        "ip route del default; ip route add default via " THERE_6, /* of IPv6 alone */
+        "ip -6 route del default; ip route add default via " THERE " table 77; "
+        "ip rule add not fwmark 77 table 77 priority 900", /* as VPNs do */
+};
+
+static void test_routes(bool wifi)
+{
+        const struct work work = { "udp-unconnected", udp_unconnected, BPF(35000, 35000, 1), NOTHING };
+
+        for (size_t i = 0; i < ARRAY_SIZE(routes); i++) {
+                check_int(system(routes[i]), 0);
+                test_work(&work, wifi);
+        }
+        check_int(system("ip rule del priority 900; ip route flush table 77; ip route flush root 10.77.0.0/16; "
+                         "ip route add default via " THERE), 0); /* as it was */
+}
+
 static void test_all(const char *collector, bool wifi)
 {
         check(open_all(collector, wifi ? "wire0" : NULL));
         for (size_t i = 0; i < ARRAY_SIZE(works); i++)
                 test_work(&works[i], wifi);
+        if (!sockets) /* they see no datagrams */
+                test_routes(wifi);
         close_all();
 }
 
