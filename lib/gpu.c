@@ -108,7 +108,7 @@ static int gpu_read(struct source *source, struct sample *sample)
         struct gpu_source *self = (struct gpu_source *)source;
         uint64_t total_ns = 0;
         size_t at = 0;
-        int err = 0;
+        int err = sample->have & SAMPLE_PROCESSES ? 0 : -ENODATA; /* who is not told of is not gone */
 
         self->now_ns = sample->monotonic_ns;
         for (size_t i = 0; i < self->n; i++)

@@ -186,6 +186,8 @@ struct interval_maker {
         struct cpu_split cpu;
         struct battery_levels levels;
         uint64_t cpu_debt_ns, read_debt_bytes, write_debt_bytes;
+        struct screen_event *skipped; /* of samples at which no interval ended */
+        size_t n_skipped, skipped_capacity;
 
         struct held **owner; /* of each row being made; NULL: no process that is still there */
         size_t owner_capacity;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "interval-private.h"
+#include "screen-log.h"
 #include "tuning.h"
 #include "units.h"
 #include "util.h"
@@ -37,6 +38,7 @@ void interval_maker_free(struct interval_maker *maker)
         screen_split_clear(&maker->screen);
         cpu_split_clear(&maker->cpu);
         free(maker->owner);
+        free(maker->skipped);
         free(maker);
 }
 
@@ -169,6 +171,7 @@ static void forget(struct interval_maker *maker)
 {
         maker->levels = (struct battery_levels){ 0 };
         maker->cpu_debt_ns = maker->read_debt_bytes = maker->write_debt_bytes = 0;
+        maker->n_skipped = 0;
 }
 
 /* The next sample may leave out what this one told, if it comes from the same table. */
@@ -200,6 +203,48 @@ static int start_anew(struct interval_maker *maker, struct sample *sample)
         return -ENODATA;
 }
 
+/* Beyond the most that one sample tells, the last one stands for those between. */
+static int skip_event(struct interval_maker *maker, const struct screen_event *event)
+{
+        size_t at = MIN(maker->n_skipped, (size_t)SCREEN_CHANGES_MAX - 1);
+
+        if (util_grow(&maker->skipped, &maker->skipped_capacity, at + 1, sizeof(*maker->skipped)) < 0)
+                return -ENOMEM;
+        maker->skipped[at] = *event;
+        maker->n_skipped = at + 1;
+        return 0;
+}
+
+int interval_skip(struct interval_maker *maker, const struct sample *sample)
+{
+        int err = 0;
+
+        if (is_new_start(maker, sample))
+                return 0;
+        /* What was charged in between is not what was taken out before and after. */
+        if ((sample->have & SAMPLE_BATTERY) && sample->battery.status != BATTERY_DISCHARGING)
+                maker->before.battery.status = sample->battery.status;
+        for (size_t i = 0; !err && i < sample->n_events; i++)
+                err = skip_event(maker, &sample->events[i]);
+        return err;
+}
+
+static int recall_skipped(struct interval_maker *maker, struct sample *sample)
+{
+        size_t n = maker->n_skipped;
+
+        if (n == 0)
+                return 0;
+        if (util_grow(&sample->events, &sample->capacity.events, sample->n_events + n,
+                      sizeof(*sample->events)) < 0)
+                return -ENOMEM;
+        memmove(sample->events + n, sample->events, sample->n_events * sizeof(*sample->events));
+        memcpy(sample->events, maker->skipped, n * sizeof(*sample->events));
+        sample->n_events += n;
+        maker->n_skipped = 0;
+        return 0;
+}
+
 int interval_make(struct interval_maker *maker, struct sample *sample, struct interval *ret)
 {
         struct making making = { .maker = maker, .before = &maker->before, .now = sample, .interval = ret };
@@ -208,7 +253,9 @@ int interval_make(struct interval_maker *maker, struct sample *sample, struct in
         interval_reset(ret);
         if (is_new_start(maker, sample))
                 return start_anew(maker, sample);
-        err = sample->have & SAMPLE_PROCESSES ? held_match(&maker->held, sample) : 0;
+        err = recall_skipped(maker, sample);
+        if (!err && (sample->have & SAMPLE_PROCESSES))
+                err = held_match(&maker->held, sample);
         if (!err)
                 err = make(&making);
         if (!err)

@@ -96,3 +96,11 @@ void interval_maker_free(struct interval_maker *maker);
  */
 int interval_make(struct interval_maker *maker, struct sample *sample, struct interval *ret);
 void interval_clear(struct interval *interval);
+
+/**
+ * interval_skip() - a sample at which no interval shall end
+ * @sample: not kept; totals lose nothing by it, and what it alone tells of the screen goes to the next interval
+ *
+ * Return: 0; -ENOMEM.
+ */
+int interval_skip(struct interval_maker *maker, const struct sample *sample);

@@ -139,7 +139,7 @@ int machine_open(const struct machine_options *options, struct sources *ret)
 {
         const char *root = options->root ? options->root : "/";
         _cleanup_close_ int root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        struct sources sources = { 0 };
+        struct sources sources = { .log = options->log };
         int err;
 
         if (root_fd < 0) {

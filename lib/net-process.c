@@ -374,7 +374,7 @@ static void forget_gone(struct net_process *self, const struct sample *sample)
 static int net_process_read(struct source *source, struct sample *sample)
 {
         struct net_process *self = (struct net_process *)source;
-        int err = list_sockets(self);
+        int err = sample->have & SAMPLE_PROCESSES ? list_sockets(self) : -ENODATA;
 
         if (err)
                 return err;

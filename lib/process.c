@@ -200,7 +200,7 @@ static int read_process(struct process_source *self, pid_t pid, size_t *at, stru
         snprintf(path, sizeof(path), "%s/stat", name);
         fd = openat(self->proc_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         if (fd < 0)
-                return 0;
+                return errno == EMFILE || errno == ENFILE ? -errno : 0; /* or it seems that nobody is there */
         n = read_all(fd, text, sizeof(text));
         if (n <= 0 || !process_parse_stat(text, (size_t)n, &stat))
                 return 0;

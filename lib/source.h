@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "log.h"
 #include "sample.h"
 
 struct source;
@@ -41,6 +42,7 @@ struct source { /* embedded as the first member of each source */
         bool own_only;   /* counts our user's processes alone: who is not root sees half of the others' */
         bool due;        /* it heard that another interval begins now: the machine goes to sleep, or is awake again */
         uint64_t lost;   /* ends and execs of processes that the kernel had no room to tell, so far */
+        int failed;      /* what its last read() failed with; 0: it works */
 };
 
 /* All sources of a machine, read in this order: clocks and operating points come before processes. */
@@ -48,9 +50,12 @@ struct sources {
         struct source *list[16];
         size_t n;
         struct apps *apps; /* which app a process is; shared by those that need it, freed with them. May be NULL */
+        const struct log *log; /* hears once that a source fails, and that it works again. May be NULL */
 };
 
 int sources_add(struct sources *sources, struct source *source); /* takes ownership, also on error */
 /* Empties @sample and lets each source fill in its part; a part that fails is unset in `have`. */
 int sources_read(struct sources *sources, struct sample *sample);
+/* The collector failed at the last read: who did what is not known, and no interval shall say that nobody did. */
+bool sources_miss_processes(const struct sources *sources);
 void sources_close(struct sources *sources);

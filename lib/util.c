@@ -37,6 +37,13 @@ int util_grow(void *array, size_t *capacity, size_t needed, size_t size)
         return 0;
 }
 
+const char *util_reason(int err)
+{
+        if (err == -EMFILE)
+                return "too many open files; raise LimitNOFILE= of the service, or ulimit -n";
+        return strerror(-err);
+}
+
 uint64_t util_boottime_ns(void)
 {
         struct timespec now = { 0 };

@@ -121,6 +121,9 @@ bool util_has_entry(int dir_fd, const char *path, const char *prefix);
 
 uint64_t util_boottime_ns(void); /* CLOCK_BOOTTIME */
 
+/* Words for a negative errno; where the descriptors ran out, what to do about it, too. */
+const char *util_reason(int err);
+
 /*
  * For a main(): keeps the descriptors of stdin, stdout and stderr from being given to a file that is opened
  * later, where whoever started us closed one. What is printed then fails; it would be in that file otherwise.

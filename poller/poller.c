@@ -109,6 +109,8 @@ int poller_poll(struct poller *poller)
         poller->polls++;
         poller->n_processes = poller->sample.n_processes + poller->sample.n_unlisted;
         poller->n_ended += poller->sample.n_gone;
+        if (sources_miss_processes(&poller->sources))
+                return interval_skip(poller->maker, &poller->sample);
         err = interval_make(poller->maker, &poller->sample, &poller->interval);
         if (err)
                 return err == -ENODATA ? 0 : err;

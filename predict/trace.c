@@ -319,6 +319,8 @@ static int look(struct tracer *tracer)
         double seconds;
         int err = sources_read(&tracer->sources, &tracer->sample);
 
+        if (!err && sources_miss_processes(&tracer->sources))
+                return interval_skip(tracer->maker, &tracer->sample);
         if (!err)
                 err = interval_make(tracer->maker, &tracer->sample, &tracer->interval);
         if (err)

@@ -171,8 +171,65 @@ static void what_the_machine_did_not_do_no_process_did(void)
         teardown(&f);
 }
 
+/* As if it had not been looked at, but for what only that look was told of the screen. */
+static void a_skipped_sample_is_in_the_next_interval(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        process(after(&f, 0), 10, 1, "a", 5 * S);
+        screen(&f.sample, "", true, 100);
+        check_int(poll(&f), -ENODATA);
+        screen(after(&f, 30), "a", true, 100);
+        event(&f.sample, f.boottime_ns - 10 * S, "a", true, 100);
+        f.sample.have &= ~(uint32_t)SAMPLE_PROCESSES;
+        check_int(interval_skip(f.maker, &f.sample), 0);
+        process(after(&f, 30), 10, 1, "a", 9 * S);
+        screen(&f.sample, "", true, 100);
+        event(&f.sample, f.boottime_ns - 25 * S, "", true, 100);
+        check_int(poll(&f), 0);
+        check_int(f.interval.elapsed_ns, 60 * S);
+        check_int(busy(&f, "a"), 4 * S);
+        check_int(active(&f, "a", STATE_FOREGROUND), 15 * S);
+        for (int i = 0; i < 3000; i++) { /* however long, it stays small, and the last word holds */
+                after(&f, 1);
+                event(&f.sample, f.boottime_ns, "a", true, 100);
+                check_int(interval_skip(f.maker, &f.sample), 0);
+        }
+        process(after(&f, 10), 10, 1, "a", 9 * S);
+        check_int(poll(&f), 0);
+        check_int(f.interval.elapsed_ns, 3010 * S);
+        check_int(active(&f, "a", STATE_FOREGROUND), 3009 * S);
+        check(f.sample.n_events == 1 || f.sample.capacity.events < 5000);
+        teardown(&f);
+}
+
+static void what_was_charged_in_a_skipped_sample_is_unknown(void)
+{
+        struct fixture f;
+        const uint64_t charge_uwh[] = { 9000000, 9500000, 8900000 };
+
+        for (int charger = 0; charger < 2; charger++) {
+                setup(&f);
+                for (int i = 0; i < 3; i++) {
+                        process(after(&f, 30), 10, 1, "a", 5 * S);
+                        f.sample.have |= SAMPLE_BATTERY;
+                        f.sample.battery = (struct battery){ .have = BATTERY_ENERGY_NOW,
+                                                             .status = BATTERY_DISCHARGING,
+                                                             .energy_now_uwh = charge_uwh[i] };
+                        if (i == 1 && charger)
+                                f.sample.battery.status = BATTERY_CHARGING;
+                        check_int(i == 1 ? interval_skip(f.maker, &f.sample) : poll(&f), i == 0 ? -ENODATA : 0);
+                }
+                check_int(f.interval.battery_have & INTERVAL_DISCHARGE, charger ? 0 : INTERVAL_DISCHARGE);
+                teardown(&f);
+        }
+}
+
 int main(void)
 {
+        a_skipped_sample_is_in_the_next_interval();
+        what_was_charged_in_a_skipped_sample_is_unknown();
         first_sample_has_no_interval();
         a_burst_leaves_no_room_behind();
         machine_total_backward_is_a_gap();

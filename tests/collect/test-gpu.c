@@ -104,6 +104,7 @@ static void drop(int pid, int fd)
 static void poll(struct source *source, struct sample *sample, uint64_t cpu_ns, size_t n)
 {
         sample_reset(sample);
+        sample->have = SAMPLE_PROCESSES;
         for (size_t i = 0; i < n; i++) {
                 struct process *process = sample_add_process(sample, false);
 
@@ -192,6 +193,7 @@ static void test_unlisted(void)
         poll(source, &sample, 0, 2);
         check_int(sample.gpu_busy_ns, 1400);
         sample_reset(&sample);
+        sample.have = SAMPLE_PROCESSES;
         sample.partial = true;
         *sample_add_process(&sample, false) = (struct process){ .pid = 10, .start_time = 1, .cpu_ns = 1 };
         check_int(sample_add_gone(&sample, 11, 77), 0);
@@ -216,6 +218,7 @@ static void set_uids(struct sample *sample)
 static void poll_users(struct source *source, struct sample *sample, uint64_t cpu_ns, size_t n)
 {
         sample_reset(sample);
+        sample->have = SAMPLE_PROCESSES;
         for (size_t i = 0; i < n; i++)
                 *sample_add_process(sample, false) = (struct process){ .pid = 10 + (pid_t)i, .start_time = 1,
                                                                        .cpu_ns = cpu_ns };
@@ -291,6 +294,7 @@ static void test_cycles(void)
         for (size_t i = 0; i < ARRAY_SIZE(looks); i++) {
                 hold_cycles(20, looks[i].cycles, looks[i].total);
                 sample_reset(&sample);
+                sample.have = SAMPLE_PROCESSES;
                 sample.monotonic_ns = looks[i].now_s * 1000000000;
                 *sample_add_process(&sample, false) = (struct process){ .pid = 20, .start_time = 1 };
                 check_int(source->ops->read(source, &sample), 0);
