@@ -61,8 +61,11 @@ static int add_collector(int root_fd, const struct machine_options *options, str
                 log_error(options->log,
                           "the collector \"%s\" does not work here (%s); without --collector the "
                           "best one that does is taken",
-                          options->collector, strerror(-err));
-        return options->collector ? -EINVAL : 0;
+                          options->collector, util_reason(err));
+        else if (err != -ENODEV)
+                log_warning(options->log, "no collector works here (%s): who did what is not known",
+                            util_reason(err));
+        return options->collector ? err : 0;
 }
 
 /* What the collector (the last source) does not count itself. */

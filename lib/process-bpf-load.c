@@ -300,8 +300,7 @@ int process_bpf_map(struct process_collector *collector, size_t n)
         return 0;
 }
 
-int process_bpf_load(const struct collector_options *options, bool iterator,
-                     struct process_collector *collector)
+static int load(const struct collector_options *options, bool iterator, struct process_collector *collector)
 {
         struct wanted wanted = {
                 .counts = (COUNTS_NET | COUNTS_OPPS | COUNTS_EXITS) & ~options->leave_out,
@@ -309,7 +308,6 @@ int process_bpf_load(const struct collector_options *options, bool iterator,
                 .root_fd = options->root_fd,
                 .opps = &collector->opps,
         };
-        libbpf_print_fn_t print = libbpf_set_print(be_quiet);
         int err;
 
         collector->root_fd = fcntl(options->root_fd, F_DUPFD_CLOEXEC, 0);
@@ -322,8 +320,6 @@ int process_bpf_load(const struct collector_options *options, bool iterator,
         if (wanted.counts & COUNTS_NET)
                 wanted.net = net_way_look();
         err = load_most(&wanted, options->net_by, collector);
-        libbpf_set_print(print);
-        malloc_trim(0); /* the kernel's BTF was in memory: 5 MB that are needed no more */
         if (err)
                 return err == -EINVAL ? -EOPNOTSUPP : err; /* the kernel's word for what it does not have */
         if (collector->source.counts & COUNTS_OPPS)
@@ -343,6 +339,17 @@ int process_bpf_load(const struct collector_options *options, bool iterator,
         }
         return collector->source.counts & COUNTS_NET ?
                        process_bpf_watch_interfaces(collector, options->wifi_for_test) : 0;
+}
+
+int process_bpf_load(const struct collector_options *options, bool iterator,
+                     struct process_collector *collector)
+{
+        libbpf_print_fn_t print = libbpf_set_print(be_quiet);
+        int err = load(options, iterator, collector);
+
+        libbpf_set_print(print);
+        malloc_trim(0); /* the kernel's BTF was in memory: 5 MB that are needed no more */
+        return err;
 }
 
 void process_bpf_unload(struct process_collector *collector)

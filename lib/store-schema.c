@@ -133,7 +133,7 @@ static const char *text_of(const struct store *store, enum statement which)
         return store->version == 1 && statement_text_1[which] ? statement_text_1[which] : statement_text[which];
 }
 
-static int errno_of_code(int code)
+static int errno_of_code(const struct store *store, int code)
 {
         switch (code & 0xff) {
         case SQLITE_OK:
@@ -151,7 +151,7 @@ static int errno_of_code(int code)
         case SQLITE_AUTH:
                 return -EACCES;
         case SQLITE_CANTOPEN:
-                return -ENOENT;
+                return sqlite3_system_errno(store->db) == EMFILE ? -EMFILE : -ENOENT;
         case SQLITE_IOERR:
                 return -EIO;
         default:
@@ -161,13 +161,14 @@ static int errno_of_code(int code)
 
 int errno_from_sqlite(const struct store *store, int code)
 {
-        int err = errno_of_code(code);
+        int err = errno_of_code(store, code);
 
         if (err == -EBADMSG)
                 log_error(store->log, "%s is damaged or no usage database (%s); move it away to start anew",
                           store->path, sqlite3_errstr(code));
         else if (err)
-                log_error(store->log, "cannot use %s: %s", store->path, sqlite3_errstr(code));
+                log_error(store->log, "cannot use %s: %s", store->path,
+                          err == -EMFILE ? util_reason(err) : sqlite3_errstr(code));
         return err;
 }
 

@@ -59,7 +59,7 @@ static int lock(struct store *store)
                 log_error(store->log, "another joulecast program is writing to %s; stop it first, or name another database",
                           store->path);
         else if (err)
-                log_error(store->log, "cannot write to %s: %s", path, strerror(-err));
+                log_error(store->log, "cannot write to %s: %s", path, util_reason(err));
         return err;
 }
 

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "focus-link.h"
@@ -71,6 +72,32 @@ static void print_help(void)
         config_print_help(stdout);
 }
 
+/*
+ * Sixteen agents and as many questions at once hold, with the dearest collector, about a hundred open. More than
+ * the most is of use to `kept` alone, which takes all that it can get.
+ */
+#define DESCRIPTORS_NEEDED 128
+#define DESCRIPTORS_MOST 65536
+
+static int take_descriptors(void)
+{
+        struct rlimit limit;
+
+        if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+                return -errno;
+        if (limit.rlim_cur < MIN(limit.rlim_max, (rlim_t)DESCRIPTORS_MOST)) {
+                limit.rlim_cur = MIN(limit.rlim_max, (rlim_t)DESCRIPTORS_MOST);
+                if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+                        return -errno;
+        }
+        if (limit.rlim_cur >= DESCRIPTORS_NEEDED)
+                return 0;
+        log_error(&program_log,
+                  "it may have %llu files open at once and needs %d; raise LimitNOFILE= of the service, or ulimit -n",
+                  (unsigned long long)limit.rlim_cur, DESCRIPTORS_NEEDED);
+        return -EMFILE;
+}
+
 /* Tells what is wrong with the command line; always -EINVAL. */
 #define usage_error(...) (log_error(&program_log, __VA_ARGS__), -EINVAL)
 
@@ -110,6 +137,21 @@ static int parse_option(int option, const char *value, struct options *options)
         default:
                 return usage_error("wrong usage; see joulecast poll --help");
         }
+}
+
+/* A tree has no kernel. */
+static const struct collector *collectors_of(const struct options *options)
+{
+        return options->machine ? plain_collectors : all_collectors;
+}
+
+static bool is_collector(const struct options *options)
+{
+        const struct collector *collector = collectors_of(options);
+
+        while (collector->name && strcmp(collector->name, options->collector) != 0)
+                collector++;
+        return collector->name || strcmp(options->collector, "auto") == 0;
 }
 
 /* 0; 1: there is nothing more to do; -EINVAL. */
@@ -152,6 +194,9 @@ static int parse_options(int argc, char **argv, struct options *options)
                         "--machine needs a --database of its own: another machine's numbers are not ours");
         if (!err && optind < argc)
                 return usage_error("\"%s\" is not an option; see joulecast poll --help", argv[optind]);
+        if (!err && options->collector && !is_collector(options))
+                return usage_error("there is no collector \"%s\"; `joulecast doctor` lists them",
+                                   options->collector);
         return err;
 }
 
@@ -203,7 +248,7 @@ static int open_machine(const struct options *options, const struct config *conf
         const char *collector = options->collector ? options->collector : config->collector;
         const struct machine_options machine = {
                 .root = options->machine,
-                .collectors = options->machine ? plain_collectors : all_collectors, /* a tree has no kernel */
+                .collectors = collectors_of(options),
                 .collector = strcmp(collector, "auto") == 0 ? NULL : collector,
                 .foreground = config->foreground,
                 .focus_socket = focus_socket(options, &socket) == 0 ? socket : NULL,
@@ -329,10 +374,10 @@ int main(int argc, char **argv)
         if (err)
                 return CODE_FAILED;
         signal(SIGPIPE, SIG_IGN);
-        err = run(&options, &config);
+        err = take_descriptors();
+        if (!err)
+                err = run(&options, &config);
         if (err == -ENOMEM)
                 log_error(&program_log, "out of memory");
-        if (err == -EINVAL && options.collector)
-                return CODE_USAGE; /* there is no such collector */
         return err ? CODE_FAILED : CODE_OK;
 }

@@ -244,21 +244,28 @@ static uint64_t next_deadline(uint64_t deadline_ns, uint64_t interval_ns)
         return deadline_ns;
 }
 
+static int cannot_wait(const struct poller *poller, int err)
+{
+        log_error(poller->log, "cannot wait for the next poll: %s", util_reason(err));
+        return err;
+}
+
 int poller_run(struct poller *poller, double interval_s, uint64_t count)
 {
         _cleanup_(waiting_close) struct waiting waiting = { .signal_fd = -1, .timer_fd = -1 };
         uint64_t interval_ns = (uint64_t)llround(interval_s * 1e9), deadline_ns = poller_now_ns();
         int err = waiting_open(&waiting, poller, interval_s);
 
-        if (!err)
-                err = poller_poll(poller);
+        if (err)
+                return cannot_wait(poller, err);
+        err = poller_poll(poller);
         notify_manager("READY=1");
         while (!err && (count == 0 || poller->polls < count)) {
                 if (poller_now_ns() >= deadline_ns)
                         deadline_ns = next_deadline(deadline_ns, interval_ns);
                 err = wait_until(&waiting, deadline_ns);
                 if (err && err != -EINTR)
-                        return err;
+                        return cannot_wait(poller, err);
                 if (err == -EINTR) {
                         notify_manager("STOPPING=1");
                         return poller_poll(poller);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "store-fixture.h"
@@ -157,6 +158,32 @@ static int read_all(int *sentences)
         return err;
 }
 
+static void keep_sentence(void *data, enum log_level level, const char *sentence)
+{
+        snprintf(data, 256, "%s", sentence);
+}
+
+/* SQLite has one word for all that cannot be opened. */
+static void too_many_open_files_are_named(void)
+{
+        struct rlimit before, none;
+        char sentence[256] = "";
+        const struct log log = { keep_sentence, sentence };
+        struct store *store = NULL;
+
+        store_close(open_store(STORE_WRITE));
+        check_int(getrlimit(RLIMIT_NOFILE, &before), 0);
+        none = before;
+        none.rlim_cur = 0;
+        for (enum store_mode mode = STORE_READ; mode <= STORE_WRITE; mode++) {
+                check_int(setrlimit(RLIMIT_NOFILE, &none), 0);
+                check_int(store_open(path, mode, &log, &store), -EMFILE);
+                check_int(setrlimit(RLIMIT_NOFILE, &before), 0);
+                check(strstr(sentence, "ulimit -n"));
+        }
+        remove_database();
+}
+
 static void hostile_databases_are_refused(void)
 {
         static const char *const attacks[] = {
@@ -233,6 +260,7 @@ int main(void)
         a_flood_of_names_ends_in_one_row();
         a_flood_of_processes_is_a_few_rows(true, 0, 20 * 10000);
         a_flood_of_processes_is_a_few_rows(false, 20 * 256, 20 * 50000);
+        too_many_open_files_are_named();
         hostile_databases_are_refused();
         damaged_files_do_not_crash();
         remove_database();
