@@ -74,10 +74,21 @@ static void unlock(struct store *store)
         close(take_fd(&store->lock_fd));
 }
 
+bool store_is_gone(struct store *store)
+{
+        int moved = 0;
+
+        sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+        return moved;
+}
+
 void store_close(struct store *store)
 {
         if (!store)
                 return;
+        /* SQLite would leave what is still in the -wal to whoever opens a database of the old name. */
+        if (store->mode == STORE_WRITE && store->db && store_is_gone(store))
+                sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
         for (size_t i = 0; i < SQL_COUNT; i++)
                 sqlite3_finalize(store->statements[i]);
         sqlite3_close(store->db);

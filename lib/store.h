@@ -30,6 +30,8 @@ int store_open(const char *path, enum store_mode mode, const struct log *log, st
  * Return: 0; -EEXIST: one of this second is there; another errno of rename().
  */
 int store_put_aside(const char *path, const struct log *log);
+/* Was the file of an open store deleted or moved? Then what is written to it nobody finds. One stat(). */
+bool store_is_gone(struct store *store);
 void store_close(struct store *store);
 void store_closep(struct store **store);
 

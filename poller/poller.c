@@ -32,6 +32,7 @@ int poller_open_store(struct poller *poller, const char *path)
 {
         int err = store_open(path, STORE_WRITE, poller->log, &poller->store);
 
+        poller->database = path;
         if (err != -EBADMSG || !poller->own_database)
                 return err;
         err = store_put_aside(path, poller->log);
@@ -60,6 +61,17 @@ static int renew_store(struct poller *poller)
         poller->own_database = NULL;
         err = store_put_aside(path, poller->log);
         return err ? err : store_open(path, STORE_WRITE, poller->log, &poller->store);
+}
+
+/* Deleted by hand, or with all of its folder. */
+static int replace_gone_store(struct poller *poller)
+{
+        if (!store_is_gone(poller->store))
+                return 0;
+        log_warning(poller->log, "%s was deleted or moved away; a new one begins", poller->database);
+        store_close(poller->store);
+        poller->store = NULL;
+        return poller_open_store(poller, poller->database);
 }
 
 static void tell_failure(struct poller *poller, int err)
@@ -100,6 +112,18 @@ static int read_sources(struct poller *poller)
         return sources_read(&poller->sources, &poller->sample);
 }
 
+static int store_now(struct poller *poller)
+{
+        int err = replace_gone_store(poller);
+
+        if (!err)
+                err = store_interval(poller);
+        if (err != -EBADMSG || !poller->store || !poller->own_database)
+                return err;
+        err = renew_store(poller);
+        return err ? err : store_interval(poller);
+}
+
 int poller_poll(struct poller *poller)
 {
         int err = read_sources(poller);
@@ -114,13 +138,9 @@ int poller_poll(struct poller *poller)
         err = interval_make(poller->maker, &poller->sample, &poller->interval);
         if (err)
                 return err == -ENODATA ? 0 : err;
-        err = store_interval(poller);
-        if (err == -EBADMSG && poller->own_database) {
-                err = renew_store(poller);
-                if (!poller->store)
-                        return err;
-                err = store_interval(poller);
-        }
+        err = store_now(poller);
+        if (!poller->store)
+                return err;
         tell_failure(poller, err);
         give_back(poller);
         return err == -ENOMEM ? err : 0;

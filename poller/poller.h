@@ -14,6 +14,7 @@
 struct poller {
         struct sources sources;
         struct store *store;
+        const char *database;    /* its path; not owned */
         struct answers *answers; /* or NULL */
         struct interval_maker *maker;
         struct sample sample;
