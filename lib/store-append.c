@@ -312,8 +312,10 @@ int store_append(struct store *store, const struct interval *interval)
                 err = roll_up_late(store, end_ns);
         if (!sqlite3_get_autocommit(store->db))
                 err = store_finish(store, err);
-        if (!err)
+        if (!err) {
                 store->last_ns = MAX(store->last_ns, end_ns);
+                store->told = SQLITE_OK;
+        }
         if (err) {
                 store->alive_id = 0;
                 names_load(store); /* what was rolled back has no number any more */

@@ -135,6 +135,7 @@ struct store {
         int lock_fd;
         enum store_mode mode;
         int version;           /* of the schema that the file has */
+        int told;              /* the last code of SQLite that the log heard of */
         sqlite3_stmt *statements[SQL_COUNT];
 
         struct app_name *apps;
@@ -161,7 +162,8 @@ struct store {
 };
 
 /* store-schema.c */
-int errno_from_sqlite(const struct store *store, int code); /* and tells the log, once per failure */
+/* And tells the log, but not what it told before, until something is stored: a disk stays full for hours. */
+int errno_from_sqlite(struct store *store, int code);
 sqlite3_stmt *store_statement(struct store *store, enum statement which); /* NULL: told the log */
 int store_step(struct store *store, sqlite3_stmt *statement);  /* 1: a row; 0: done; negative errno */
 int store_run(struct store *store, enum statement which);      /* a statement without result */

@@ -159,10 +159,13 @@ static int errno_of_code(const struct store *store, int code)
         }
 }
 
-int errno_from_sqlite(const struct store *store, int code)
+int errno_from_sqlite(struct store *store, int code)
 {
         int err = errno_of_code(store, code);
 
+        if (code == store->told)
+                return err;
+        store->told = code;
         if (err == -EBADMSG)
                 log_error(store->log, "%s is damaged or no usage database (%s); move it away to start anew",
                           store->path, sqlite3_errstr(code));

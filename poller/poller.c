@@ -43,6 +43,7 @@ static int store_interval(struct poller *poller)
 {
         int err = store_append(poller->store, &poller->interval);
 
+        poller->waiting = err && err != -ERANGE; /* a time that no clock shows stays one */
         if (err)
                 return err;
         poller->intervals++;
@@ -76,9 +77,13 @@ static int replace_gone_store(struct poller *poller)
 
 static void tell_failure(struct poller *poller, int err)
 {
-        if (err && err != poller->failed)
-                log_warning(poller->log, "this interval is not stored (%s); the next one will be tried",
-                            strerror(-err));
+        if (!err && poller->failed)
+                log_info(poller->log, "the database can be written again; the next interval spans %llu poll%s",
+                         (unsigned long long)poller->n_skipped + 1, poller->n_skipped ? "s" : "");
+        else if (err != poller->failed)
+                log_warning(poller->log, "cannot write to the database (%s); %s", util_reason(err),
+                            poller->waiting ? "this interval waits, and the next one spans the time until then"
+                                            : "the next poll tries again");
         poller->failed = err;
 }
 
@@ -124,6 +129,23 @@ static int store_now(struct poller *poller)
         return err ? err : store_interval(poller);
 }
 
+static int store_waiting(struct poller *poller)
+{
+        int err = store_now(poller);
+
+        if (!poller->store)
+                return err;
+        tell_failure(poller, err);
+        return err == -ENOMEM ? err : 0;
+}
+
+/* While the disk is full the kernel's totals go on, so that an interval from the last one on loses nothing of them. */
+static int skip(struct poller *poller)
+{
+        poller->n_skipped += poller->waiting;
+        return interval_skip(poller->maker, &poller->sample);
+}
+
 int poller_poll(struct poller *poller)
 {
         int err = read_sources(poller);
@@ -133,17 +155,19 @@ int poller_poll(struct poller *poller)
         poller->polls++;
         poller->n_processes = poller->sample.n_processes + poller->sample.n_unlisted;
         poller->n_ended += poller->sample.n_gone;
-        if (sources_miss_processes(&poller->sources))
-                return interval_skip(poller->maker, &poller->sample);
+        if (poller->waiting)
+                err = store_waiting(poller);
+        if (err)
+                return err;
+        if (poller->waiting || sources_miss_processes(&poller->sources))
+                return skip(poller);
+        poller->n_skipped = 0;
         err = interval_make(poller->maker, &poller->sample, &poller->interval);
         if (err)
                 return err == -ENODATA ? 0 : err;
-        err = store_now(poller);
-        if (!poller->store)
-                return err;
-        tell_failure(poller, err);
+        err = store_waiting(poller);
         give_back(poller);
-        return err == -ENOMEM ? err : 0;
+        return err;
 }
 
 uint64_t poller_now_ns(void)

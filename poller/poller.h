@@ -29,6 +29,8 @@ struct poller {
         uint64_t elapsed_ns;
         size_t n_processes; /* of the last poll */
         size_t n_ended;     /* since memory was given back */
+        bool waiting;       /* `interval` is not stored yet; until it is no other is made */
+        uint64_t n_skipped; /* polls at which it waited */
         int failed;         /* the last error of the store, or 0; told when it changes */
 };
 
@@ -40,8 +42,8 @@ void poller_close(struct poller *poller);
 int poller_open_store(struct poller *poller, const char *path);
 
 /*
- * One poll in one transaction. 0, also if it could not be stored (then poller->failed says so); -ENOMEM, or what
- * no new database could be made for.
+ * One poll in one transaction. 0, also if it could not be stored (then poller->failed says so, and the next poll
+ * tries again); -ENOMEM, or what no new database could be made for.
  */
 int poller_poll(struct poller *poller);
 
