@@ -160,19 +160,36 @@ static void look_at_rest(int root_fd, struct findings *findings)
                 findings_miss(findings, "network", "proc/net/dev shows no interface");
 }
 
-/* Without BPF. */
-static void look_at_sockets(int root_fd, struct findings *findings)
+static bool has_sockets(int root_fd)
 {
         struct source *source = NULL;
 
-        if (net_process_open(root_fd, NULL, &source) < 0) {
+        if (net_process_open(root_fd, NULL, &source) < 0)
+                return false;
+        source->ops->close(source);
+        return true;
+}
+
+/* Without BPF. */
+static void miss_network(bool sockets, struct findings *findings)
+{
+        if (sockets)
+                findings_miss(findings, "all network bytes by app",
+                              "without BPF, those of TCP connections that are there at a poll alone; the rest is base");
+        else
                 findings_miss(findings, "network bytes by app",
                               "no collector counts them here: the bytes of WiFi interfaces are base");
-                return;
-        }
-        source->ops->close(source);
-        findings_miss(findings, "all network bytes by app",
-                      "without BPF, those of TCP connections that are there at a poll alone; the rest is base");
+}
+
+/* With what the service adds where it does not count them itself. */
+static void add_collector(const struct collector *collector, const struct source *source, bool sockets,
+                          struct findings *findings)
+{
+        bool by_sockets = sockets && !(source->counts & COUNTS_NET);
+
+        findings->counts[findings->n_collectors] = source->counts | (by_sockets ? COUNTS_NET : 0);
+        findings->net_by[findings->n_collectors] = by_sockets ? NET_BY_SOCKETS : source->net_by;
+        findings->collectors[findings->n_collectors++] = collector;
 }
 
 /* The best one that opens is what joulecastd takes; what none of them counts is missing. */
@@ -180,6 +197,7 @@ static void look_at_collectors(int root_fd, const struct options *options, struc
 {
         const struct collector_options how = { .root_fd = root_fd, .log = &program_log };
         const struct collector *collector = options->machine ? plain_collectors : all_collectors;
+        bool sockets = has_sockets(root_fd);
         uint32_t counts = 0;
 
         for (; collector->name && findings->n_collectors < ARRAY_SIZE(findings->collectors); collector++) {
@@ -192,13 +210,11 @@ static void look_at_collectors(int root_fd, const struct options *options, struc
                 }
                 if (findings->n_collectors == 0)
                         counts = source->counts;
-                findings->counts[findings->n_collectors] = source->counts;
-                findings->net_by[findings->n_collectors] = source->net_by;
-                findings->collectors[findings->n_collectors++] = collector;
+                add_collector(collector, source, sockets, findings);
                 source->ops->close(source);
         }
         if (!(counts & COUNTS_NET))
-                look_at_sockets(root_fd, findings);
+                miss_network(sockets, findings);
         if (!(counts & COUNTS_EXITS))
                 findings_miss(findings, "short processes",
                               "what begins and ends between two polls is nobody's");
