@@ -224,7 +224,11 @@ static void choose_weights(const struct sample *now, struct cpu_split *split)
 
 static enum cpu_split_by split_by(const struct sample *now, bool counted)
 {
-        if (!(now->have & SAMPLE_OPPS) || now->n_opps == 0)
+        bool known = false;
+
+        for (size_t i = 0; (now->have & SAMPLE_OPPS) && i < now->n_opps; i++)
+                known = known || now->opps[i].khz != KHZ_UNKNOWN;
+        if (!known)
                 return SPLIT_UNKNOWN;
         if (now->n_opps == 1)
                 return SPLIT_NONE;

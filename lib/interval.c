@@ -93,12 +93,13 @@ static int keep_shape(struct making *making)
 {
         const struct cpu_split *split = &making->maker->cpu;
         struct interval *interval = making->interval;
+        bool shared = split->by != SPLIT_COUNTED && split->n > 1;
         int err = 0;
 
-        if (split->by == SPLIT_SHARED)
+        if (shared)
                 err = util_grow(&interval->shape, &interval->capacity.shape, split->n,
                                 sizeof(*interval->shape));
-        for (size_t i = 0; !err && split->by == SPLIT_SHARED && i < split->n; i++)
+        for (size_t i = 0; !err && shared && i < split->n; i++)
                 if (split->weights[i] > 0)
                         interval->shape[interval->n_shape++] = (struct cpu_time){
                                 .policy = split->points[i].policy,

@@ -45,7 +45,7 @@ enum interval_battery_have {
 
 /* Where the CPU times by operating point come from. */
 enum cpu_split_by {
-        SPLIT_UNKNOWN, /* no operating points are known */
+        SPLIT_UNKNOWN, /* no frequency is known */
         SPLIT_NONE,    /* there is one: nothing to split */
         SPLIT_SHARED,  /* by the time that policies spent at their frequencies */
         SPLIT_COUNTED, /* by the kernel, at each switch of tasks */
@@ -65,9 +65,9 @@ struct interval {
         double discharge_percent;
 
         /*
-         * Where CPU time was shared, the proportions by which: busy_ns are weights, any_ns their
-         * part. All rows have nearly these, so that a store need not write the times of each.
-         * Empty: every row has its own.
+         * Where CPU time was shared among policies and frequencies, the proportions by which: busy_ns
+         * are weights, any_ns their part. All rows have nearly these, so that a store need not write the
+         * times of each. Empty: every row has its own.
          */
         struct cpu_time *shape;
         size_t n_shape;

@@ -64,6 +64,30 @@ static void policies_share_by_their_busy_time(void)
         teardown(&f);
 }
 
+/* Two policies whose drivers tell no frequency: time is shared among them, and by no frequency. */
+static void frequencies_that_nobody_tells_split_nothing(void)
+{
+        struct fixture f;
+        struct sample *sample;
+
+        setup(&f);
+        for (int i = 0; i < 2; i++) {
+                uint64_t n = (uint64_t)i;
+
+                sample = after(&f, 30);
+                opp(sample, 0, KHZ_UNKNOWN, n * 30 * S);
+                opp(sample, 4, KHZ_UNKNOWN, n * 30 * S);
+                core(sample, 0, 0, n * 6 * S);
+                core(sample, 4, 4, n * 18 * S);
+                process(sample, 10, 1, "a", n * 8 * S);
+                poll(&f);
+        }
+        check_int(f.interval.split_by, SPLIT_UNKNOWN);
+        check_int(f.interval.n_shape, 2);
+        check_int(row(&f, "a", STATE_BACKGROUND)->usage.cpu[1].busy_ns, 6 * S);
+        teardown(&f);
+}
+
 static void any_is_one_minus_the_product(void)
 {
         struct fixture f;
@@ -246,6 +270,7 @@ int main(void)
 {
         cpu_time_is_shared_by_time_in_state();
         policies_share_by_their_busy_time();
+        frequencies_that_nobody_tells_split_nothing();
         any_is_one_minus_the_product();
         a_package_is_awake_once(false);
         a_package_is_awake_once(true);
