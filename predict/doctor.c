@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bpf/process-records.h"
 #include "commands.h"
 #include "machine.h"
 #include "paths.h"
@@ -92,18 +93,25 @@ static void add_lacking(struct lacking *lacking, uint32_t policy, int err)
                 lacking->policies[lacking->n++] = policy;
 }
 
+static bool has_times(int root_fd, const struct cpu_policy *policy)
+{
+        char path[96];
+
+        snprintf(path, sizeof(path), "%s/stats/time_in_state", policy->path);
+        return faccessat(root_fd, path, R_OK, 0) == 0;
+}
+
 static void look_at_frequencies(int root_fd, struct findings *findings)
 {
         struct lacking list = { .n = 0 }, times = { .n = 0 };
-        char path[96], policies[128];
+        char policies[128];
 
         for (size_t i = 0; i < findings->n_policies; i++) {
                 const struct cpu_policy *policy = &findings->policies[i];
 
                 if (policy->n_khz == 0)
                         add_lacking(&list, policy->policy, 0);
-                snprintf(path, sizeof(path), "%s/stats/time_in_state", policy->path);
-                if (faccessat(root_fd, path, R_OK, 0) < 0)
+                if (!has_times(root_fd, policy))
                         add_lacking(&times, policy->policy, errno);
         }
         if (list.n > 0)
@@ -192,6 +200,32 @@ static void add_collector(const struct collector *collector, const struct source
         findings->collectors[findings->n_collectors++] = collector;
 }
 
+/* The kernel does not count it: by what it is shared instead, or why it cannot be. */
+static void miss_cpu_by_frequency(int root_fd, struct findings *findings)
+{
+        static const char what[] = "CPU time by frequency",
+                          shared[] = "shared by the time that each policy spent at its frequencies";
+        size_t n_khz = 0, most_khz = 0;
+        bool times = false;
+
+        for (size_t i = 0; i < findings->n_policies; i++) {
+                n_khz += findings->policies[i].n_khz;
+                most_khz = MAX(most_khz, findings->policies[i].n_khz);
+                times = times || has_times(root_fd, &findings->policies[i]);
+        }
+        if (findings->n_policies == 0)
+                findings_miss(findings, what, "the kernel shows no frequency");
+        else if (!times)
+                findings_miss(findings, what, "unknown: no policy has stats/time_in_state");
+        else if (most_khz < 2)
+                findings_miss(findings, what, "there is one frequency");
+        else if (n_khz > BPF_OPPS_MAX || findings->n_policies > BPF_POLICIES_MAX)
+                findings_miss(findings, what, "%s: BPF counts at most %d frequencies of %d policies", shared,
+                              BPF_OPPS_MAX, BPF_POLICIES_MAX);
+        else
+                findings_miss(findings, what, "%s", shared);
+}
+
 /* The best one that opens is what joulecastd takes; what none of them counts is missing. */
 static void look_at_collectors(int root_fd, const struct options *options, struct findings *findings)
 {
@@ -219,9 +253,7 @@ static void look_at_collectors(int root_fd, const struct options *options, struc
                 findings_miss(findings, "short processes",
                               "what begins and ends between two polls is nobody's");
         if (!(counts & COUNTS_OPPS))
-                findings_miss(findings, "CPU time by frequency", "%s", findings->n_policies > 0 ?
-                              "shared by the time that each policy spent at its frequencies" :
-                              "there is one frequency, or none that the kernel shows");
+                miss_cpu_by_frequency(root_fd, findings);
         if (!opens(root_fd, gpu_open))
                 findings_miss(findings, "GPU by app", "sys/class/drm shows no render node");
 }

@@ -36,7 +36,7 @@ struct recorded {
         double counted_s;         /* thereof with CPU time by frequency as the kernel counted it ... */
         size_t n_sleeps;          /* long ones on battery; what was drawn in them, if the profile's battery is known: */
         double suspend_mw, suspend_error_mw;
-        double shared_s;          /* ... and as shared by the time at each frequency; the rest: nothing to split */
+        double shared_s;          /* ... and as shared by the time at each frequency; the rest: one, or none known */
 };
 
 struct findings {
