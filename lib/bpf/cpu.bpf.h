@@ -151,21 +151,26 @@ static __always_inline void change_policy(struct policy_state *policy, __u64 now
         policy->lost++;
 }
 
-/*
- * A CPU that was offline was not told what became of its policy's frequency meanwhile. It comes from idle, as
- * any that begins to work, and asks then.
- */
 static __always_inline void idle_changed(struct cpu_state *state, __u32 cpu, bool busy)
 {
-        __u32 index = policy_of_cpu[WITHIN(cpu, BPF_CPUS_MAX)];
-        struct policy_state *policy = &policies[WITHIN(index, BPF_POLICIES_MAX)];
+        __u32 policy = policy_of_cpu[WITHIN(cpu, BPF_CPUS_MAX)];
 
         state->busy = busy;
-        if (index >= BPF_POLICIES_MAX)
-                return;
-        change_policy(policy, bpf_ktime_get_ns(), 0, 0, busy ? 1 : -1);
-        if (busy)
-                state->opp = WORD_OPP(policy->word);
+        if (policy < BPF_POLICIES_MAX)
+                change_policy(&policies[WITHIN(policy, BPF_POLICIES_MAX)], bpf_ktime_get_ns(), 0, 0,
+                              busy ? 1 : -1);
+}
+
+/*
+ * A CPU that was offline was not told what became of its policy's frequency meanwhile, nor did anybody see
+ * its last switch, to idle: `busy` says nothing. It comes from idle, as any that begins to work, and asks then.
+ */
+static __always_inline void leave_idle(struct cpu_state *state, __u32 cpu)
+{
+        __u32 policy = policy_of_cpu[WITHIN(cpu, BPF_CPUS_MAX)];
+
+        if (policy < BPF_POLICIES_MAX)
+                state->opp = WORD_OPP(policies[WITHIN(policy, BPF_POLICIES_MAX)].word);
 }
 
 /* What a task ran before the operating point last changed; returns what is left for the one in force. */
@@ -249,6 +254,8 @@ int BPF_PROG(count_switch, bool preempt, struct task_struct *prev, struct task_s
                                 give_thread(state, prev, opps, ran_ns);
                         opps->seen_ns = total_ns;
                 }
+        } else if (busy) {
+                leave_idle(state, cpu);
         }
         state->n_parts = 0;
         if (state->busy != busy)
@@ -292,14 +299,14 @@ static __always_inline void frequency_changed(__u32 khz, __u32 cpu)
         state = &cpus[WITHIN(cpu, BPF_CPUS_MAX)];
         if (opp == state->opp)
                 return;
+        change_policy(&policies[WITHIN(policy, BPF_POLICIES_MAX)], now_ns, 1, opp, 0); /* leave_idle() looks there */
         n = state->n_parts;
         if (n >= BPF_PARTS_MAX)
                 n = BPF_PARTS_MAX - 1; /* the last part is stretched */
         state->parts[WITHIN(n, BPF_PARTS_MAX)].opp = state->opp;
         state->parts[WITHIN(n, BPF_PARTS_MAX)].until_ns = now_ns;
         state->n_parts = n + 1;
-        change_policy(&policies[WITHIN(policy, BPF_POLICIES_MAX)], now_ns, 1, opp, 0);
-        state->opp = opp; /* after the policy's, which the CPU takes when it leaves idle */
+        state->opp = opp;
 }
 
 SEC("tp_btf/cpu_frequency")

@@ -7,9 +7,7 @@
  */
 
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,32 +16,12 @@
 #include "child.h"
 #include "collector.h"
 #include "machine.h"
-#include "tree.h"
+#include "online.h"
 #include "units.h"
 #include "util.h"
 
-#define ONLINE "/sys/devices/system/cpu/cpu1/online"
-
 static struct sample sample;
 static struct source *cpu, *source;
-
-static bool set_online(const char *text)
-{
-        _cleanup_close_ int fd = open(ONLINE, O_WRONLY | O_CLOEXEC);
-
-        return fd >= 0 && write(fd, text, 1) == 1;
-}
-
-static void bring_back(void)
-{
-        set_online("1");
-}
-
-static void bring_back_and_end(int number)
-{
-        bring_back();
-        _exit(number == SIGALRM ? 1 : 128 + number);
-}
 
 static uint64_t cpu_ns_of(pid_t pid)
 {
@@ -75,70 +53,6 @@ static void check_counts(pid_t pid, size_t n_cpus, uint64_t slack_ns)
         check_near((double)seen_ns, (double)ran_ns, (double)slack_ns);
 }
 
-static void spin_on_cpu_1(void)
-{
-        cpu_set_t set;
-
-        CPU_ZERO(&set);
-        CPU_SET(1, &set);
-        sched_setaffinity(0, sizeof(set), &set);
-        for (;;)
-                ;
-}
-
-/* It ran at the higher one of the frequencies. */
-static void check_fast(pid_t pid)
-{
-        uint64_t at_ns[2] = { 0 };
-
-        sample_reset(&sample);
-        sample_add_opp(&sample)->khz = 384000;
-        check_int(source->ops->read(source, &sample), 0);
-        check(sample.n_opps >= ARRAY_SIZE(at_ns));
-        for (size_t i = 0; i < sample.n_processes; i++)
-                for (size_t at = 0; sample.processes[i].pid == pid && at < ARRAY_SIZE(at_ns); at++)
-                        at_ns[at] = sample.processes[i].cpu_opp_ns[at];
-        check(at_ns[1] > 20 * NS_PER_MS);
-        check(at_ns[0] < at_ns[1] / 10);
-}
-
-/*
- * The kernel tells of a new frequency for each CPU of a policy that is online.
- * The other one has it when it is back.
- */
-static void comes_back_to_another_frequency(void)
-{
-        static const char *const files[][2] = {
-                { "stats/time_in_state", "384000 1\n1512000 2\n" },
-                { "related_cpus", "0 1\n" },
-                { "scaling_cur_freq", "384000\n" },
-        };
-        char dir[] = "/tmp/joulecast-hotplug-XXXXXX", path[96];
-        struct collector_options options = { .root_fd = -1 };
-        pid_t pid;
-
-        check(mkdtemp(dir) != NULL);
-        for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-                snprintf(path, sizeof(path), "sys/devices/system/cpu/cpufreq/policy0/%s", files[i][0]);
-                check(tree_write(dir, path, files[i][1], strlen(files[i][1])));
-        }
-        options.root_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        check_int(collector_open(all_collectors, "bpf", &options, &source), 0);
-        check(source->counts & COUNTS_OPPS);
-        check(set_online("0"));
-        check_int(process_bpf_feed_frequency(source, 0, 1512000), 0);
-        bring_back();
-        pid = start_child();
-        if (pid == 0)
-                spin_on_cpu_1();
-        usleep(200 * 1000);
-        check_fast(pid);
-        end_child(pid);
-        source->ops->close(source);
-        close(options.root_fd);
-        tree_remove(dir);
-}
-
 int main(int argc, char **argv)
 {
         struct collector_options options = { .root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
@@ -152,11 +66,7 @@ int main(int argc, char **argv)
                 printf("skipped: needs root, the %s collector, and a second CPU that can be taken offline\n", name);
                 return 77;
         }
-        atexit(bring_back);
-        signal(SIGALRM, bring_back_and_end);
-        signal(SIGINT, bring_back_and_end);
-        signal(SIGTERM, bring_back_and_end);
-        alarm(20);
+        promise_to_bring_back(20);
         pid = start_child();
         if (pid == 0)
                 for (;;)
@@ -176,8 +86,6 @@ int main(int argc, char **argv)
         end_child(pid);
         source->ops->close(source);
         cpu->ops->close(cpu);
-        if (strcmp(name, "bpf") == 0)
-                comes_back_to_another_frequency();
         sample_clear(&sample);
         close(options.root_fd);
         return check_result();

@@ -24,6 +24,7 @@
 #include "check.h"
 #include "child.h"
 #include "collector.h"
+#include "online.h"
 #include "units.h"
 #include "usage.h"
 #include "util.h"
@@ -374,6 +375,16 @@ static uint64_t ran_at(const struct process *process, uint32_t policy, uint32_t 
         return 0;
 }
 
+static void check_ran_at(pid_t pid, uint32_t policy, uint32_t at_khz)
+{
+        const struct process *process = find(pid);
+
+        check(process && process->cpu_opp_ns && process->cpu_ns > 20 * NS_PER_MS);
+        if (process && process->cpu_opp_ns)
+                check_near((double)ran_at(process, policy, at_khz), (double)process->cpu_ns,
+                           0.1 * (double)process->cpu_ns);
+}
+
 static uint64_t policy_busy_ns(uint32_t policy)
 {
         uint64_t sum = 0;
@@ -389,7 +400,6 @@ static uint64_t policy_busy_ns(uint32_t policy)
  */
 static void test_late_policy(const struct collector_options *options)
 {
-        const struct process *process;
         char path[256];
         pid_t pid;
 
@@ -404,12 +414,41 @@ static void test_late_policy(const struct collector_options *options)
         }
         usleep(300 * 1000);
         poll_once();
-        process = find(pid);
-        check(process && process->cpu_opp_ns && process->cpu_ns > 20 * NS_PER_MS);
-        if (process && process->cpu_opp_ns)
-                check_near((double)ran_at(process, 1, KHZ_UNKNOWN), (double)process->cpu_ns,
-                           0.1 * (double)process->cpu_ns);
-        check(process && policy_busy_ns(1) > process->cpu_ns / 2);
+        check_ran_at(pid, 1, KHZ_UNKNOWN);
+        check(policy_busy_ns(1) > 20 * NS_PER_MS);
+        end_child(pid);
+        source->ops->close(source);
+}
+
+/*
+ * Both CPUs are of the first policy now. The kernel tells of a new frequency for
+ * each that is online; the other one has it when it is back.
+ */
+static void test_comes_back_to_another_frequency(const struct collector_options *options)
+{
+        char path[256];
+        pid_t pid;
+
+        if (access(ONLINE, W_OK) < 0) {
+                printf("skipped: no second CPU that can be taken offline\n");
+                return;
+        }
+        snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpufreq/policy%u/related_cpus", tree, policies[0]);
+        write_text(path, "0 1\n");
+        check_int(collector_open(all_collectors, "bpf", options, &source), 0);
+        promise_to_bring_back(20);
+        check(set_online("0"));
+        check_int(process_bpf_feed_frequency(source, 0, khz[0][1]), 0);
+        bring_back();
+        alarm(0);
+        pid = start_child();
+        if (pid == 0) {
+                pin(1);
+                spin_for_ever();
+        }
+        usleep(300 * 1000);
+        poll_once();
+        check_ran_at(pid, 0, khz[0][1]);
         end_child(pid);
         source->ops->close(source);
 }
@@ -445,6 +484,7 @@ int main(int argc, char **argv)
         source->ops->close(source);
         test_change_while_loading(&options);
         test_late_policy(&options);
+        test_comes_back_to_another_frequency(&options);
         sample_clear(&sample);
         remove_tree();
         return check_result();
