@@ -51,7 +51,8 @@ uint64_t process_bpf_clock_ns(clockid_t clock)
 static void choose_programs(struct process_bpf *bpf, uint32_t counts, bool iterator)
 {
         struct bpf_program *const of_opps[] = { bpf->progs.count_switch, bpf->progs.count_frequency,
-                                                bpf->progs.count_thread_exit, bpf->progs.feed_frequency };
+                                                bpf->progs.count_thread_exit, bpf->progs.count_offline,
+                                                bpf->progs.feed_frequency };
 
         for (size_t i = 0; i < ARRAY_SIZE(of_opps); i++)
                 bpf_program__set_autoload(of_opps[i], counts & COUNTS_OPPS);

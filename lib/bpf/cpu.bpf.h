@@ -162,8 +162,8 @@ static __always_inline void idle_changed(struct cpu_state *state, __u32 cpu, boo
 }
 
 /*
- * A CPU that was offline was not told what became of its policy's frequency meanwhile, nor did anybody see
- * its last switch, to idle: `busy` says nothing. It comes from idle, as any that begins to work, and asks then.
+ * A CPU that was offline was not told what became of its policy's frequency meanwhile. It comes from idle, as
+ * any that begins to work, and asks then.
  */
 static __always_inline void leave_idle(struct cpu_state *state, __u32 cpu)
 {
@@ -260,6 +260,21 @@ int BPF_PROG(count_switch, bool preempt, struct task_struct *prev, struct task_s
         state->n_parts = 0;
         if (state->busy != busy)
                 idle_changed(state, cpu, busy);
+        return 0;
+}
+
+/*
+ * A CPU that went offline is idle, and nobody saw its last switch:
+ * another CPU tells, once it is gone.
+ */
+SEC("tp_btf/cpuhp_exit")
+int BPF_PROG(count_offline, unsigned int cpu, int target, int step, int err)
+{
+        struct cpu_state *state = &cpus[WITHIN(cpu, BPF_CPUS_MAX)];
+
+        if (step == (int)bpf_core_enum_value(enum cpuhp_state, CPUHP_TEARDOWN_CPU) && err == 0 &&
+            cpu < BPF_CPUS_MAX && state->busy)
+                idle_changed(state, cpu, 0);
         return 0;
 }
 

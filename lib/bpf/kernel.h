@@ -29,6 +29,11 @@ enum bpf_map_type {
         BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 
+/* Steps of a CPU on its way; libbpf puts in the running kernel's number. */
+enum cpuhp_state {
+        CPUHP_TEARDOWN_CPU,
+};
+
 enum {
         BPF_F_NO_PREALLOC = 1U << 0,
         BPF_F_CLONE = 1U << 9,

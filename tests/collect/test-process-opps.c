@@ -394,6 +394,26 @@ static uint64_t policy_busy_ns(uint32_t policy)
         return sum;
 }
 
+/* The second policy is one CPU, which is offline. */
+static void check_offline_is_idle(void)
+{
+        uint64_t before_ns;
+
+        if (access(ONLINE, W_OK) < 0) {
+                printf("skipped: no second CPU that can be taken offline\n");
+                return;
+        }
+        promise_to_bring_back(20);
+        check(set_online("0"));
+        poll_once();
+        before_ns = policy_busy_ns(1);
+        usleep(200 * 1000);
+        poll_once();
+        check(policy_busy_ns(1) < before_ns + 20 * NS_PER_MS);
+        bring_back();
+        alarm(0);
+}
+
 /*
  * The kernel told nothing of the second policy, as while its CPUs were offline.
  * What runs there is not lost.
@@ -416,6 +436,7 @@ static void test_late_policy(const struct collector_options *options)
         poll_once();
         check_ran_at(pid, 1, KHZ_UNKNOWN);
         check(policy_busy_ns(1) > 20 * NS_PER_MS);
+        check_offline_is_idle();
         end_child(pid);
         source->ops->close(source);
 }
