@@ -279,6 +279,14 @@ static void print_known(const char *what, double value, const char *unit)
                 printf("  %-12s %.3g %s\n", what, value, unit);
 }
 
+static void print_lost(double lost)
+{
+        if (isnan(lost))
+                printf("  %-12s unknown: it does not answer at the service's socket\n", "not told");
+        else
+                printf("  %-12s %.0f ends of processes, for which the kernel had no room\n", "not told", lost);
+}
+
 /* Loading BPF programs and naming all processes once takes some 50 ms of CPU: as much as the polls of an hour. */
 #define START_FADES_S (6 * 3600)
 
@@ -298,7 +306,7 @@ static void print_overhead(const struct overhead *overhead)
         print_known("memory", overhead->rss_mb, "MB");
         print_known("thereof own", overhead->anonymous_mb, "MB");
         print_known("battery", overhead->percent_per_day, "% a day");
-        print_known("not told", overhead->lost, "ends of processes, for which the kernel had no room");
+        print_lost(overhead->lost);
         if (overhead->n_running > 1)
                 print_note("Several are running; of those this is the one that answers questions, or else the "
                            "first.");
