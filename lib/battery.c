@@ -82,7 +82,7 @@ static int list_units(int class_fd, struct battery_unit **list, size_t *capacity
         struct dirent *entry;
 
         if (!dir)
-                return -ENODEV;
+                return -errno;
         while ((entry = readdir(dir))) {
                 char text[UEVENT_MAX];
                 _cleanup_close_ int unit_fd = -1;
@@ -113,7 +113,7 @@ int battery_list(int root_fd, struct battery_unit **ret, size_t *ret_n)
         size_t capacity = 0, n = 0;
         int err = class_fd < 0 ? 0 : list_units(class_fd, &list, &capacity, &n);
 
-        if (err && err != -ENODEV) {
+        if (err) {
                 free(list);
                 return err;
         }
