@@ -58,6 +58,7 @@ void observations_free_runs(struct observation_run *runs, size_t n)
         free(runs);
 }
 
+/* An attempt that was refused, or broken off before anything was observed, is no run. */
 int observations_runs(struct observations *observations, struct observation_run **ret, size_t *n)
 {
         _cleanup_(observations_finalizep) sqlite3_stmt *statement = NULL;
@@ -65,7 +66,8 @@ int observations_runs(struct observations *observations, struct observation_run 
         size_t n_runs = 0, capacity = 0;
         int code, err = observations_prepare(observations,
                 "SELECT id, device, method, plan, seed, start_realtime_ns, energy_full_mwh, max_brightness,"
-                " description, finished FROM run ORDER BY id", &statement);
+                " description, finished FROM run WHERE id IN (SELECT run FROM observation) ORDER BY id",
+                &statement);
 
         if (err)
                 return err;

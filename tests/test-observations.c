@@ -148,6 +148,7 @@ static void database_round_trip(void)
                 check_same(&list[0], &want);
         }
         check_int(observations_finish(observations, run.id), 0);
+        check_int(observations_start(observations, &run), 0); /* nothing is observed in this one */
         observations_free(list, n);
         check_int(observations_runs(second, &runs, &n), 0);
         check_int(n, 1);
@@ -206,12 +207,17 @@ static void write_beside(const char *sql)
 {
         struct observations *observations = NULL;
         struct observation_run run = { .device = "a", .method = "percent", .description = (char *)"{}" };
+        struct observation observation;
         sqlite3 *reader;
 
         check_int(observations_open(path, true, NULL, &observations), 0);
         check_int(observations_start(observations, &run), 0);
         check_int(sqlite3_open_v2(path, &reader, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
         run_sql(reader, "SELECT * FROM run");
+        fill(&observation);
+        observation.run = run.id;
+        check_int(observations_append(observations, &observation), 0);
+        observation_clear(&observation);
         check_int(observations_finish(observations, run.id), 0);
         run_sql(reader, sql);
         observations_close(observations);

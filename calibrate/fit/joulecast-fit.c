@@ -276,16 +276,11 @@ static int refit(const struct options *options, const struct observation_run *ru
 
         if (!estimator)
                 estimator = strcmp(run->plan, "sapp") == 0 ? "sapp" : "regression";
-        if (!err && n == 0)
-                err = -ENODATA;
         if (!err && strcmp(estimator, "sapp") == 0)
                 err = refit_sapp(run, list, n, &outcome, error, sizeof(error));
         else if (!err)
                 err = refit_regression(run, list, n, &outcome, error, sizeof(error));
         observations_free(list, n);
-        if (err == -ENODATA && !error[0])
-                snprintf(error, sizeof(error), "run %lld has no observations; calibrate first",
-                         (long long)run->id);
         if (err)
                 return fail(err, where, error);
         set_created(outcome.profile);
@@ -320,8 +315,8 @@ static int fit_observations(const struct options *options)
         if (err)
                 status = fail(err, path, "");
         else if (!run)
-                status = fail(-ENODATA, path, options->run ? "has no calibration of that number" :
-                              "holds no calibration; run joulecast calibrate first");
+                status = fail(-ENODATA, path, options->run ? "has no observations of a calibration of that number" :
+                              "holds no observations; run joulecast calibrate first");
         else
                 status = refit(options, run, database, path);
         observations_free_runs(runs, n);
