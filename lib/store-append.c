@@ -295,7 +295,7 @@ static bool is_sane(const struct interval *interval)
 int store_append(struct store *store, const struct interval *interval)
 {
         int64_t end_ns = interval->end_realtime_ns;
-        int err = store->mode != STORE_WRITE ? -EROFS : is_sane(interval) ? find_key(store, &end_ns) : -ERANGE;
+        int err = store->mode == STORE_READ ? -EROFS : is_sane(interval) ? find_key(store, &end_ns) : -ERANGE;
         bool late = end_ns <= store->marks.hour_done_ns;
 
         if (!err && late)

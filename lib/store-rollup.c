@@ -341,7 +341,7 @@ int store_roll_up(struct store *store, int64_t now_ns, const struct store_retent
         struct marks marks = store->marks;
         int err;
 
-        if (store->mode != STORE_WRITE)
+        if (store->mode == STORE_READ)
                 return -EROFS;
         if (now_ns >= INT64_MAX / 2 || now_ns <= -INT64_MAX / 2)
                 return -ERANGE;

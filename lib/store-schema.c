@@ -9,7 +9,8 @@
 #include "store-private.h"
 #include "util.h"
 
-#define APPLICATION_ID 0x4a4f554c /* "JOUL" */
+#define APPLICATION_ID 0x4a4f554c         /* "JOUL": a machine recorded it */
+#define APPLICATION_ID_VIRTUAL 0x4a4f5556 /* "JOUV": a virtual device did it */
 #define SCHEMA_VERSION 2
 
 /*
@@ -28,6 +29,8 @@ static const char schema_2[] =
         "ALTER TABLE period ADD COLUMN shared_ns INTEGER NOT NULL DEFAULT 0;"
         "CREATE TABLE sleep (end_ns INTEGER PRIMARY KEY, elapsed_ns INTEGER NOT NULL, suspend_ns INTEGER NOT NULL,"
         " discharge_uj INTEGER, discharge_npercent INTEGER);";
+
+#define NEVER "-9223372036854775808" /* INT64_MIN */
 
 /*
  * Times are realtime ns; a span of time is open at its start and closed at its end. Detail goes from
@@ -56,8 +59,14 @@ static const char schema_1[] =
         " PRIMARY KEY (period, app, state)) WITHOUT ROWID;"
         "CREATE TABLE mark (hour_done_ns INTEGER NOT NULL, day_done_ns INTEGER NOT NULL,"
         " raw_gone_ns INTEGER NOT NULL, hour_gone_ns INTEGER NOT NULL);"
-        "INSERT INTO mark VALUES (-9223372036854775808, -9223372036854775808, -9223372036854775808,"
-        " -9223372036854775808);";
+        "INSERT INTO mark VALUES (" NEVER ", " NEVER ", " NEVER ", " NEVER ");";
+
+/* All that schema_1 and schema_2 make, as empty as they make it. */
+static const char begin_anew[] =
+        "DELETE FROM usage; DELETE FROM period; DELETE FROM interval; DELETE FROM sleep; DELETE FROM alive;"
+        "DELETE FROM process; DELETE FROM opp; DELETE FROM app;"
+        "UPDATE mark SET hour_done_ns = " NEVER ", day_done_ns = " NEVER ", raw_gone_ns = " NEVER
+        ", hour_gone_ns = " NEVER ";";
 
 #define TABLES "('app','opp','process','alive','interval','period','usage','mark')"
 #define N_TABLES 8
@@ -280,11 +289,16 @@ static int check_tables(struct store *store)
         return 0;
 }
 
+static int32_t application_id(const struct store *store)
+{
+        return store->mode == STORE_SIMULATE ? APPLICATION_ID_VIRTUAL : APPLICATION_ID;
+}
+
 static int create(struct store *store)
 {
         char *text = sqlite3_mprintf("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; %s %s PRAGMA application_id = %d;"
-                                     " PRAGMA user_version = %d; COMMIT;", schema_1, schema_2, APPLICATION_ID,
-                                     SCHEMA_VERSION);
+                                     " PRAGMA user_version = %d; COMMIT;", schema_1, schema_2,
+                                     application_id(store), SCHEMA_VERSION);
         int err = text ? execute(store, text) : -ENOMEM;
 
         sqlite3_free(text);
@@ -292,10 +306,10 @@ static int create(struct store *store)
         return err;
 }
 
-/* In one transaction: a crash leaves the old version. */
-static int migrate(struct store *store)
+/* In one transaction: a crash leaves what was there. */
+static int change(struct store *store, const char *how)
 {
-        char *text = sqlite3_mprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;", schema_2,
+        char *text = sqlite3_mprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;", how,
                                      SCHEMA_VERSION);
         int err = text ? execute(store, text) : -ENOMEM;
 
@@ -305,6 +319,16 @@ static int migrate(struct store *store)
         if (!err)
                 store->version = SCHEMA_VERSION;
         return err;
+}
+
+static int refuse_other_kind(const struct store *store)
+{
+        log_error(store->log,
+                  store->mode == STORE_SIMULATE
+                          ? "%s is no database of a virtual device; name another one, or move it away"
+                          : "%s is the database of a virtual device; name another one for this machine",
+                  store->path);
+        return -EEXIST;
 }
 
 int store_prepare_database(struct store *store)
@@ -323,13 +347,17 @@ int store_prepare_database(struct store *store)
                         return -ENOENT; /* an empty file: nobody wrote yet */
                 return create(store);
         }
-        if (id != APPLICATION_ID)
+        if (id != APPLICATION_ID && id != APPLICATION_ID_VIRTUAL)
                 return refuse(store, "another program made it");
+        if (store->mode != STORE_READ && id != application_id(store))
+                return refuse_other_kind(store);
         if (version < SCHEMA_OLDEST || version > SCHEMA_VERSION)
                 return refuse(store, version > SCHEMA_VERSION ? "a newer one made it" : "another one made it");
         store->version = (int)version;
         err = check_tables(store);
-        if (!err && store->mode == STORE_WRITE && version < SCHEMA_VERSION)
-                err = migrate(store);
+        if (!err && store->mode != STORE_READ && version < SCHEMA_VERSION)
+                err = change(store, schema_2);
+        if (!err && store->mode == STORE_SIMULATE)
+                err = change(store, begin_anew);
         return err;
 }

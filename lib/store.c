@@ -130,7 +130,7 @@ static int connect_database(struct store *store, int flags, const char *name)
                  * KiB: a writer appends, and the service is small. Some builds of SQLite write zeros over
                  * every page that is dropped; the folder is its owner's alone, and the battery pays.
                  */
-                if (store->mode == STORE_WRITE)
+                if (store->mode != STORE_READ)
                         sqlite3_exec(store->db, "PRAGMA cache_size = -400; PRAGMA secure_delete = FAST", NULL,
                                      NULL, NULL);
                 /* The first read shows whether it can be read at all. */
@@ -231,12 +231,12 @@ int store_open(const char *path, enum store_mode mode, const struct log *log, st
         err = refuse_strange_file(store);
         if (err)
                 return err;
-        err = mode == STORE_WRITE ? connect_writer(store) : connect_reader(store);
+        err = mode == STORE_READ ? connect_reader(store) : connect_writer(store);
         if (!err)
                 err = store_prepare_database(store);
-        if (!err && mode == STORE_WRITE)
+        if (!err && mode != STORE_READ)
                 err = names_load(store);
-        if (!err && mode == STORE_WRITE)
+        if (!err && mode != STORE_READ)
                 err = marks_read(store, &store->marks);
         if (err)
                 return err;

@@ -17,11 +17,15 @@
 struct store;
 
 enum store_mode {
-        STORE_READ,  /* -ENOENT where there is none */
-        STORE_WRITE, /* made where there is none; one writer at a time, else -EBUSY */
+        STORE_READ,     /* -ENOENT where there is none */
+        STORE_WRITE,    /* made where there is none; one writer at a time, else -EBUSY */
+        STORE_SIMULATE, /* the same for a virtual device: it begins anew, whatever was simulated before */
 };
 
-/* Tells @log one sentence about what is wrong, except for -ENOENT: what that means only the caller knows. */
+/*
+ * Tells @log one sentence about what is wrong, except for -ENOENT: what that means only the caller knows.
+ * What a machine recorded and what a virtual device did never meet in one database: -EEXIST to write the other kind.
+ */
 int store_open(const char *path, enum store_mode mode, const struct log *log, struct store **ret);
 /*
  * store_put_aside() - a damaged database, which nobody has open, gets another name (and a sentence in @log)

@@ -93,7 +93,7 @@ static int watcher_open(struct watcher *watcher, struct virtual_device *device, 
                 err = util_make_parent(database, 0700);
         if (err < 0)
                 return cannot_record(database, err);
-        return store_open(database, STORE_WRITE, &program_log, &watcher->store);
+        return store_open(database, STORE_SIMULATE, &program_log, &watcher->store);
 }
 
 /* One poll, as joulecastd makes it. */
@@ -290,7 +290,8 @@ int simulate_main(int argc, char **argv)
                 .arguments = "--device virtual:NAME --scenario FILE\n"
                              "                          [--database FILE] [--truth FILE]",
                 .help = "Plays a scenario on a virtual device while the poller watches. It takes no real\n"
-                        "time; virtual time ends now. The database then answers cost, predict and budget.",
+                        "time; virtual time ends now. The database then answers cost, predict and budget.\n"
+                        "Each simulation begins its database anew; one of a real machine is refused.",
                 .rows = rows,
                 .n_rows = ARRAY_SIZE(rows),
                 .shared = SHARED_DEVICE | SHARED_DATABASE | SHARED_JSON,
