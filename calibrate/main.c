@@ -172,7 +172,7 @@ static int calibrate(struct calibration *calibration)
         if (calibration->options.dry_run) {
                 kept_log_release(&calibration->kept, &calibration->log);
                 dry_run_print(&dry_run);
-                return flush_answer(calibration);
+                return 0;
         }
         err = calibration_refuse_machine(calibration);
         if (!err)
@@ -231,6 +231,8 @@ int main(int argc, char **argv)
         err = calibrate(&calibration);
         if (calibration.watched) /* what was opened before the worker began is the worker's */
                 exit(calibration.status);
+        if (flush_answer(&calibration))
+                err = -EIO;
         clean_up(&calibration);
         return err ? 1 : 0;
 }

@@ -29,6 +29,13 @@ void progress_close(struct progress *progress)
         free(progress);
 }
 
+/* At once, for who waits. One who reads us may go; what else goes wrong stays for main() to tell. */
+static void flush(void)
+{
+        if (fflush(stdout) < 0 && errno == EPIPE)
+                clearerr(stdout);
+}
+
 static void print_json(cJSON *json)
 {
         _cleanup_free_ char *text = cJSON_PrintUnformatted(json);
@@ -36,7 +43,7 @@ static void print_json(cJSON *json)
         cJSON_Delete(json);
         if (text)
                 puts(text);
-        fflush(stdout);
+        flush();
 }
 
 /* Four digits are what people and scripts can use; NaN prints as null. */
@@ -71,7 +78,7 @@ void progress_begin(struct progress *progress, const struct night *night)
                 printf("Going on with %s by %s after %zu observations, from %.0f %%\n",
                        night->description.device, night->run.method, night->n,
                        night->runner.look.capacity_percent);
-                fflush(stdout);
+                flush();
                 return;
         }
         if (!progress->json) {
@@ -82,7 +89,7 @@ void progress_begin(struct progress *progress, const struct night *night)
                            night->plan.sapp ? " (SApp's plan)" : "", night->runner.look.capacity_percent,
                            estimate.observations, span_text(estimate.hours, span, sizeof(span)),
                            estimate.percent < 10, estimate.percent);
-                fflush(stdout);
+                flush();
                 return;
         }
         json = cJSON_CreateObject();
@@ -157,7 +164,7 @@ static void observation_line(struct progress *progress, const struct night *nigh
                        observation->mode, power, known_text(night, "", known, sizeof(known)),
                        span_text(night_hours_left(night), left, sizeof(left)));
         }
-        fflush(stdout);
+        flush();
 }
 
 void progress_pass(struct progress *progress, const struct night *night)
@@ -170,7 +177,7 @@ void progress_pass(struct progress *progress, const struct night *night)
                MAX(night->options->passes, night->pass + 1), progress->in_pass,
                known_text(night, ", ", known, sizeof(known)),
                span_text(night_hours_left(night), left, sizeof(left)));
-        fflush(stdout);
+        flush();
         progress->in_pass = 0;
 }
 
@@ -194,7 +201,7 @@ void progress_paused(struct progress *progress, const struct night *night, const
         if (!progress->json) {
                 printf("  %3.0f %%  %s%s\n", night->runner.look.capacity_percent,
                        reason ? "paused: " : "going on", reason ? reason : "");
-                fflush(stdout);
+                flush();
                 return;
         }
         json = cJSON_CreateObject();
@@ -222,7 +229,7 @@ void progress_wifi(struct progress *progress, const struct night *night, bool ba
                         snprintf(text, sizeof(text),
                                  "no access point to use; its states are left out from now on");
                 printf("  %3.0f %%  WiFi: %s\n", night->runner.look.capacity_percent, text);
-                fflush(stdout);
+                flush();
                 return;
         }
         json = cJSON_CreateObject();
@@ -266,10 +273,10 @@ void progress_done(struct progress *progress, const struct night *night, const s
         text_print(stdout, "Ended after %zu observations, %s and %.1f %% of the battery: %s.", night->n,
                    span_text(night_hours(night), span, sizeof(span)), night_used_percent(night),
                    night->stopped);
-        if (!fit)
-                return;
-        printf("The profile is in %s\n%s.\n", profile,
-               fit->validated ? "Validated: mixtures that it never saw came out as it predicts"
-                              : "Not validated: there were no mixtures to check it by, or they came out "
-                                "differently");
+        if (fit)
+                printf("The profile is in %s\n%s.\n", profile,
+                       fit->validated ? "Validated: mixtures that it never saw came out as it predicts"
+                                      : "Not validated: there were no mixtures to check it by, or they came out "
+                                        "differently");
+        flush();
 }
