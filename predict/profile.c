@@ -299,7 +299,7 @@ static bool agreed(const struct options *options)
 {
         char line[16];
 
-        if (options->yes || !isatty(STDIN_FILENO))
+        if (options->yes)
                 return true;
         printf("Remove it? [y/N] ");
         fflush(stdout);
@@ -317,6 +317,10 @@ static int reset_profile(const struct options *options)
         if (stat(path, &status) < 0 || !S_ISREG(status.st_mode)) {
                 log_error(&program_log, "there is no profile %s; nothing to reset", path);
                 return CODE_NO_DATA;
+        }
+        if (!options->yes && !isatty(STDIN_FILENO)) {
+                log_error(&program_log, "nobody is there to be asked; say --yes to remove %s", path);
+                return CODE_FAILED;
         }
         /* A profile that cannot be read may be removed just as well. */
         if (profile_load(path, NULL, &profile) == 0)
@@ -343,7 +347,7 @@ int profile_main(int argc, char **argv)
                         "  show       the numbers of one (a NAME of the list, or a FILE), else of the\n"
                         "             one in use\n"
                         "  use        make one this machine's own; what was there is kept beside it\n"
-                        "  reset      remove this machine's own",
+                        "  reset      remove this machine's own; without a terminal it wants --yes",
                 .max_positional = 2,
                 .shared = SHARED_DEVICE | SHARED_PROFILE | SHARED_JSON | SHARED_YES,
         };
