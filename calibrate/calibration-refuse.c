@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "calibration.h"
+#include "own-folder.h"
 #include "refuse.h"
 #include "rivals.h"
 #include "supply.h"
@@ -82,7 +83,7 @@ int calibration_refuse_battery(const struct calibration *calibration)
 int calibration_refuse_profile(const struct calibration *calibration)
 {
         _cleanup_free_ char *trial = NULL;
-        int err = util_make_parent(calibration->profile, 0755), fd;
+        int err = own_folder_make(calibration->profile, 0755), fd;
         struct stat status;
 
         if (!err && stat(calibration->profile, &status) == 0 && S_ISDIR(status.st_mode))
@@ -103,7 +104,7 @@ int calibration_refuse_profile(const struct calibration *calibration)
                 log_error(&calibration->log,
                           "%s: the profile could not be written there: %s; name another file with "
                           "--profile",
-                          calibration->profile, strerror(-err));
+                          calibration->profile, own_folder_why(err));
         return err;
 }
 

@@ -64,8 +64,8 @@ struct observation_run {
 };
 
 /*
- * Each error below has said its sentence to @log. Writing makes file and folders (0700, 0600) and locks them:
- * a second writer gets -EBUSY. Reading: -ENOENT, or -ENODATA where nothing was ever written.
+ * Each error below has said its sentence to @log. Writing makes the file (0600), and a folder that is our own
+ * (0700), and locks them: a second writer gets -EBUSY. Reading: -ENOENT, or -ENODATA where nothing was ever written.
  */
 int observations_open(const char *path, bool write, const struct log *log, struct observations **ret);
 void observations_close(struct observations *observations);

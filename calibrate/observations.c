@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/file.h>
 
+#include "own-folder.h"
 #include "util.h"
 
 #define SCHEMA_VERSION 1
@@ -132,14 +133,14 @@ static int check_schema(struct observations *observations, bool write)
 static int take_lock(const char *path, const struct log *log, int *ret)
 {
         _cleanup_close_ int fd = -1;
-        int err = util_make_parent(path, 0700);
+        int err = own_folder_make(path, 0700);
 
         if (!err) {
                 fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
                 err = fd < 0 ? -errno : 0;
         }
         if (err) {
-                log_error(log, "%s: cannot be written: %s", path, strerror(-err));
+                log_error(log, "%s: cannot be written: %s", path, own_folder_why(err));
                 return err;
         }
         if (flock(fd, LOCK_EX | LOCK_NB) < 0) {

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "own-folder.h"
 #include "util.h"
 
 static int open_socket(int type)
@@ -53,7 +54,7 @@ int local_socket_listen(const char *path, int type, int backlog)
         if (err < 0)
                 return err;
         mask = umask(022); /* a folder that users can look into */
-        err = util_make_parent(path, 0755);
+        err = own_folder_make(path, 0755);
         umask(mask);
         if (err == 0)
                 err = remove_dead(&address, type);

@@ -11,6 +11,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "own-folder.h"
 #include "store-private.h"
 #include "util.h"
 
@@ -59,7 +60,7 @@ static int lock(struct store *store)
                 log_error(store->log, "another joulecast program is writing to %s; stop it first, or name another database",
                           store->path);
         else if (err)
-                log_error(store->log, "cannot write to %s: %s", path, util_reason(err));
+                log_error(store->log, "cannot write to %s: %s", store->path, own_folder_why(err));
         return err;
 }
 
@@ -200,7 +201,7 @@ static int connect_reader(struct store *store)
 
 static int connect_writer(struct store *store)
 {
-        int code, err = util_make_parent(store->path, 0755);
+        int code, err = own_folder_make(store->path, 0755);
 
         if (err) {
                 log_error(store->log, "cannot make the folder of %s: %s", store->path, strerror(-err));

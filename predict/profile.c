@@ -18,6 +18,7 @@
 #include "cpu.h"
 #include "model.h"
 #include "options.h"
+#include "own-folder.h"
 #include "paths.h"
 #include "table.h"
 #include "util.h"
@@ -282,13 +283,14 @@ static int use_profile(const struct options *options, const char *name)
                 return CODE_FAILED;
         text = malloc(PROFILE_BYTES_MAX);
         length = text ? util_read_at(AT_FDCWD, from, text, PROFILE_BYTES_MAX) : -ENOMEM;
-        err = length < 0 ? (int)length : util_make_parent(to, 0755);
+        err = length < 0 ? (int)length : own_folder_make(to, 0755);
         if (err == 0)
                 err = keep_old(to);
         if (err == 0)
                 err = util_write_file(to, text, (size_t)length, 0644);
         if (err < 0) {
-                log_error(&program_log, "%s: cannot write the profile: %s", to, strerror(-err));
+                log_error(&program_log, "%s: cannot write the profile: %s", to,
+                          own_folder_why(err));
                 return CODE_FAILED;
         }
         printf("%s is in use now, as %s.\n", from, to);

@@ -15,6 +15,7 @@
 #include "commands.h"
 #include "interval.h"
 #include "options.h"
+#include "own-folder.h"
 #include "paths.h"
 #include "store.h"
 #include "units.h"
@@ -90,7 +91,7 @@ static int watcher_open(struct watcher *watcher, struct virtual_device *device, 
         if (!err)
                 err = interval_maker_new(&watcher->maker);
         if (!err)
-                err = util_make_parent(database, 0700);
+                err = own_folder_make(database, 0700);
         if (err < 0)
                 return cannot_record(database, err);
         return store_open(database, STORE_SIMULATE, &program_log, &watcher->store);

@@ -16,6 +16,7 @@
 #include <gsl/gsl_errno.h>
 
 #include "follow.h"
+#include "own-folder.h"
 #include "paths.h"
 #include "refit.h"
 #include "tables.h"
@@ -241,12 +242,12 @@ static int finish(const struct options *options, struct outcome *outcome)
         int err = 0;
 
         if (options->profile) {
-                err = util_make_parent(options->profile, 0755);
+                err = own_folder_make(options->profile, 0755);
                 if (!err)
                         err = profile_save(outcome->profile, options->profile);
                 if (err)
                         log_error(&program_log, "%s: the profile cannot be written: %s", options->profile,
-                                  strerror(-err));
+                                  own_folder_why(err));
         }
         if (!err && options->json)
                 err = answer(outcome_to_json(outcome, options->profile));
