@@ -65,7 +65,9 @@ void consent_print(FILE *file, const struct dry_run *dry_run, const char *when)
                    dry_run->options->force_discharge ? "" : " and unplugged");
         text_print(file,
                    "Touched meanwhile, and put back however it ends, after a power cut by the next start:");
-        touched_print(file, &touched);
+        touched_print_back(file, &touched);
+        text_print(file, "Used or written, and not taken back:");
+        touched_print_staying(file, &touched);
 }
 
 int consent_needed(const struct options *options)

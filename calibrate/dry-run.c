@@ -142,10 +142,13 @@ static void print_text(const struct dry_run *dry_run, const struct night_estimat
                estimate->observations, estimate->hours, estimate->percent);
         if (!dry_run->battery)
                 printf("Missing: this machine has no battery, so it cannot be calibrated.\n");
-        printf("\nFrequency policies (pinned through libcpupower)\n");
+        printf("\nFrequency policies%s\n",
+               dry_run->options->device ? "" : " (pinned through libcpupower)");
         print_policies(dry_run->description);
         printf("\nTouched while it runs, and put back\n");
-        touched_print(stdout, &touched);
+        touched_print_back(stdout, &touched);
+        printf("\nUsed or written, and not taken back\n");
+        touched_print_staying(stdout, &touched);
 }
 
 static cJSON *policies_json(const struct hardware_description *description)

@@ -31,24 +31,6 @@ static void touch_disks(const struct dry_run *dry_run, struct touched *touched)
                 touch(touched, "a file of 256 MB in %.150s, removed afterwards", options->disks[i]);
         for (size_t i = 0; i < description->n_disks && options->n_disks == 0; i++)
                 touch(touched, "a file of 256 MB on %s, removed afterwards", description->disks[i]);
-        if (isfinite(dry_run->limits->write_bytes))
-                touch(touched, "at most %.1f GB written to storages (flash wears)",
-                      dry_run->limits->write_bytes / 1e9);
-}
-
-static void touch_wifi(const struct dry_run *dry_run, struct touched *touched)
-{
-        const struct options *options = dry_run->options;
-        const struct hardware_description *description = dry_run->description;
-
-        if (!description->wifi)
-                return;
-        touch(touched, "/sys/class/rfkill/rfkill*/soft (WiFi on and off), and its power saving");
-        if (!description->wifi_rx && !description->wifi_tx)
-                return;
-        touch(touched, "at most %.1f GB over WiFi, %s %.140s", dry_run->limits->wifi_bytes / 1e9,
-              options->wifi_peer ? "with" : "from",
-              options->wifi_peer ? options->wifi_peer : options->wifi_url);
 }
 
 static void touch_machine(const struct dry_run *dry_run, struct touched *touched)
@@ -62,13 +44,29 @@ static void touch_machine(const struct dry_run *dry_run, struct touched *touched
                 touch(touched, "/sys/class/backlight/*/brightness, bl_power, and a white screen");
         if (description->gpu)
                 touch(touched, "a GPU kept busy by drawings that nobody sees");
-        touch_wifi(dry_run, touched);
+        if (description->wifi)
+                touch(touched, "/sys/class/rfkill/rfkill*/soft (WiFi on and off), and its power saving");
         touch_disks(dry_run, touched);
         if (dry_run->options->force_discharge)
                 touch(touched,
                       "/sys/class/power_supply/*/charge_behaviour: from the battery, on the charger");
         touch(touched, "sleep, idling and the lid's switch, which do nothing meanwhile");
         touch(touched, "load on every core");
+}
+
+/* Flash wears, and data may cost. */
+static void spend(const struct dry_run *dry_run, struct touched *touched)
+{
+        const struct options *options = dry_run->options;
+        const struct hardware_description *description = dry_run->description;
+
+        if (description->n_disks && isfinite(dry_run->limits->write_bytes))
+                touch(touched, "at most %.1f GB written to storages (flash wears)",
+                      dry_run->limits->write_bytes / 1e9);
+        if (description->wifi && (description->wifi_rx || description->wifi_tx))
+                touch(touched, "at most %.1f GB over WiFi, %s %.140s", dry_run->limits->wifi_bytes / 1e9,
+                      options->wifi_peer ? "with" : "from",
+                      options->wifi_peer ? options->wifi_peer : options->wifi_url);
 }
 
 void touched_list(const struct dry_run *dry_run, struct touched *ret)
@@ -80,16 +78,29 @@ void touched_list(const struct dry_run *dry_run, struct touched *ret)
         else
                 touch(&touched,
                       "nothing of this machine: frequencies, screen, WiFi and load are the virtual device's");
+        touched.n_back = touched.n;
+        if (!dry_run->options->device)
+                spend(dry_run, &touched);
         touch(&touched, "%s (written)", dry_run->observations);
         touch(&touched, "%s (written)", dry_run->profile);
         *ret = touched;
 }
 
-void touched_print(FILE *file, const struct touched *touched)
+static void print_some(FILE *file, const struct touched *touched, size_t from, size_t to)
 {
-        for (size_t i = 0; i < touched->n; i++) {
+        for (size_t i = from; i < to; i++) {
                 fputs("  ", file);
                 text_wrap(file, touched->list[i], 2, 4, TEXT_COLUMNS);
                 fputc('\n', file);
         }
+}
+
+void touched_print_back(FILE *file, const struct touched *touched)
+{
+        print_some(file, touched, 0, touched->n_back);
+}
+
+void touched_print_staying(FILE *file, const struct touched *touched)
+{
+        print_some(file, touched, touched->n_back, touched->n);
 }

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Everything that a calibration changes while it runs, and puts back; then what stays. For people to read. */
+/* Everything that a calibration changes while it runs and puts back; then what stays. For people to read. */
 
 #include <stdio.h>
 
@@ -12,8 +12,9 @@
 
 struct touched {
         char list[TOUCHED_MAX][192];
-        size_t n;
+        size_t n, n_back; /* so many of them are put back */
 };
 
 void touched_list(const struct dry_run *dry_run, struct touched *ret);
-void touched_print(FILE *file, const struct touched *touched);
+void touched_print_back(FILE *file, const struct touched *touched);
+void touched_print_staying(FILE *file, const struct touched *touched);

@@ -14,6 +14,8 @@
 #include "group.h"
 #include "util.h"
 
+#define CPUS_MAX 1024
+
 /* Calls @each with the name of every entry of a folder until it says true. */
 static bool any(int root_fd, const char *folder, bool (*each)(int fd, const char *name, void *data),
                 void *data)
@@ -112,19 +114,21 @@ static int describe_policies(int root_fd, struct hardware_description *descripti
 
 static void describe_cpus(int root_fd, struct hardware_description *description)
 {
-        long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+        struct hardware_policy *policy = &description->policies[0];
+        uint32_t cpus[CPUS_MAX];
+        char text[4096];
+        size_t n;
 
-        if (describe_policies(root_fd, description) > 0)
+        if (describe_policies(root_fd, description) > 0 ||
+            util_read_at(root_fd, "sys/devices/system/cpu/online", text, sizeof(text)) <= 0)
+                return;
+        n = cpu_parse_list(text, cpus, ARRAY_SIZE(cpus));
+        if (n == 0)
                 return;
         /* No cpufreq: one policy of all cores at a frequency that nobody knows. */
         description->n_policies = 1;
-        description->policies[0] = (struct hardware_policy){ .n_cpus = cpus > 0 ? (uint32_t)cpus : 1,
-                                                             .n_khz = 1 };
-        if (cpus > 1)
-                snprintf(description->policies[0].cpus, sizeof(description->policies[0].cpus), "0-%ld",
-                         cpus - 1);
-        else
-                snprintf(description->policies[0].cpus, sizeof(description->policies[0].cpus), "0");
+        *policy = (struct hardware_policy){ .n_cpus = (uint32_t)n, .n_khz = 1 };
+        cpu_print_list(cpus, n, policy->cpus, sizeof(policy->cpus));
 }
 
 void machine_describe_battery(int root_fd, struct hardware_description *description)
