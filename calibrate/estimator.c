@@ -256,14 +256,41 @@ static int read_all(int fd, char **ret)
         return -E2BIG;
 }
 
+/* In half-widths of what was predicted. */
+static double how_far_off(const struct fit_result *result)
+{
+        return fabs(result->off.measured_mw - result->off.predicted_mw) / result->off.half_width_mw;
+}
+
+static void read_held_back(const cJSON *check, struct fit_result *result)
+{
+        const cJSON *mode = cJSON_GetObjectItemCaseSensitive(check, "mode");
+        struct fit_result this = *result;
+
+        if (!cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(check, "inside")) || !cJSON_IsString(mode))
+                return;
+        util_printable(mode->valuestring, this.off.mode, sizeof(this.off.mode));
+        this.off.measured_mw = number(check, "measured_mw");
+        this.off.predicted_mw = number(check, "predicted_mw");
+        this.off.half_width_mw = number(check, "half_width_mw");
+        if (!result->off.mode[0] || how_far_off(&this) > how_far_off(result))
+                *result = this;
+}
+
 /* It says where it put the profile; without that there is none. */
 static int read_result(const char *text, struct fit_result *ret)
 {
         cJSON *json = cJSON_Parse(text);
+        const cJSON *check;
         bool written = cJSON_IsString(cJSON_GetObjectItemCaseSensitive(json, "profile"));
 
-        if (written)
-                ret->validated = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "validated"));
+        if (written) {
+                *ret = (struct fit_result){
+                        .validated = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "validated")),
+                };
+                cJSON_ArrayForEach(check, cJSON_GetObjectItemCaseSensitive(json, "held_back"))
+                        read_held_back(check, ret);
+        }
         cJSON_Delete(json);
         return written ? 0 : -ENODATA;
 }

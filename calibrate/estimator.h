@@ -49,6 +49,10 @@ struct fit_request {
 
 struct fit_result {
         bool validated;            /* rows that were held back came out as predicted */
+        struct {
+                char mode[MODE_NAME_MAX];
+                double measured_mw, predicted_mw, half_width_mw;
+        } off;                     /* the one that lies off most of those that did not; no mode: none did not */
 };
 
 /* -ENOENT: there is no joulecast-fit; -ENODATA: it could not fit (and has said why). */

@@ -261,6 +261,20 @@ void progress_interrupted(struct progress *progress, const struct night *night)
                 done_json(night, NULL, false);
 }
 
+static void print_validation(const struct fit_result *fit)
+{
+        if (fit->validated)
+                text_print(stdout, "Validated: mixtures that it never saw came out as it predicts.");
+        else if (fit->off.mode[0])
+                text_print(stdout,
+                           "Not validated: %s, which it never saw, drew %.0f mW where it predicts %.0f +- "
+                           "%.0f mW.",
+                           fit->off.mode, fit->off.measured_mw, fit->off.predicted_mw,
+                           fit->off.half_width_mw);
+        else
+                text_print(stdout, "Not validated: there were no mixtures to check it by.");
+}
+
 void progress_done(struct progress *progress, const struct night *night, const struct fit_result *fit,
                    const char *profile)
 {
@@ -273,10 +287,9 @@ void progress_done(struct progress *progress, const struct night *night, const s
         text_print(stdout, "Ended after %zu observations, %s and %.1f %% of the battery: %s.", night->n,
                    span_text(night_hours(night), span, sizeof(span)), night_used_percent(night),
                    night->stopped);
-        if (fit)
-                printf("The profile is in %s\n%s.\n", profile,
-                       fit->validated ? "Validated: mixtures that it never saw came out as it predicts"
-                                      : "Not validated: there were no mixtures to check it by, or they came out "
-                                        "differently");
+        if (fit) {
+                printf("The profile is in %s\n", profile);
+                print_validation(fit);
+        }
         flush();
 }
