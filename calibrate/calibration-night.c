@@ -101,6 +101,14 @@ static int begin_again_by_percent(struct calibration *calibration)
         return night_run(&calibration->night);
 }
 
+static bool has_measured(const struct night *night)
+{
+        for (size_t i = 0; i < night->plan.n; i++)
+                if (night->times[i] > 0)
+                        return true;
+        return false;
+}
+
 static int fit(struct calibration *calibration, struct fit_result *result)
 {
         struct night *night = &calibration->night;
@@ -114,7 +122,7 @@ static int fit(struct calibration *calibration, struct fit_result *result)
 
         fit_child_close(night->child);
         night->child = NULL;
-        err = fit_child_run(&request, result);
+        err = has_measured(night) ? fit_child_run(&request, result) : -ENODATA;
         if (err == -ENOENT)
                 log_error(&calibration->log, "joulecast-fit is not there, so there is no profile yet; the "
                           "observations are kept in %s", calibration->observations);

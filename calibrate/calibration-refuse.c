@@ -22,6 +22,22 @@ bool calibration_changes_machine(const struct calibration *calibration)
         return !calibration->options.device && !calibration->options.dry_run;
 }
 
+/* Up to one to the edge of the step that it starts in, and a whole one for an observation. */
+#define STEPS_MIN_PERCENT 2.0
+
+int calibration_refuse_limit(const struct calibration *calibration)
+{
+        double limit_percent = calibration->options.battery_limit_percent;
+
+        if (calibration->night.method != METHOD_PERCENT || limit_percent >= STEPS_MIN_PERCENT)
+                return 0;
+        log_error(&calibration->log,
+                  "--battery-limit %g: by percent the first observation takes up to %g %% of the battery; "
+                  "allow that or more",
+                  limit_percent, STEPS_MIN_PERCENT);
+        return -EINVAL;
+}
+
 static bool pins_frequencies(const struct hardware_description *description)
 {
         for (size_t i = 0; i < description->n_policies; i++)

@@ -39,6 +39,7 @@ int calibration_open_virtual(struct calibration *calibration, double start_perce
 
 /* calibration-refuse.c */
 bool calibration_changes_machine(const struct calibration *calibration);
+int calibration_refuse_limit(const struct calibration *calibration);
 int calibration_refuse_machine(const struct calibration *calibration);
 int calibration_refuse_battery(const struct calibration *calibration);
 int calibration_refuse_profile(const struct calibration *calibration);

@@ -53,6 +53,19 @@ static double more_observations(const struct hardware_description *description, 
         return fmax(0, (20 + at_3) * (9 / (stop_percent * stop_percent)) - 20);
 }
 
+/* A limit ends it with so many observations fewer. */
+static struct night_estimate within(struct night_estimate estimate, const struct options *options)
+{
+        double share = fmin(fmin(options->battery_limit_percent / estimate.percent,
+                                 options->time_limit_h / estimate.hours), 1);
+
+        return (struct night_estimate){
+                .observations = (size_t)(share * (double)estimate.observations),
+                .hours = share * estimate.hours,
+                .percent = share * estimate.percent,
+        };
+}
+
 struct night_estimate night_estimate(const struct hardware_description *description, const struct plan *plan,
                                      enum observation_method method, const struct options *options)
 {
@@ -81,9 +94,7 @@ struct night_estimate night_estimate(const struct hardware_description *descript
                 estimate.percent = (double)estimate.observations + 0.5;
                 break;
         }
-        estimate.percent = fmin(estimate.percent, options->battery_limit_percent);
-        estimate.hours = fmin(estimate.hours, options->time_limit_h);
-        return estimate;
+        return within(estimate, options);
 }
 
 /* The guesses, corrected by what the modes measured so far really took. */

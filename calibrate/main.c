@@ -163,6 +163,8 @@ static int calibrate(struct calibration *calibration)
                 err = calibration_open_device(calibration);
         if (!err)
                 err = calibration_make_plan(calibration);
+        if (!err)
+                err = calibration_refuse_limit(calibration);
         if (err)
                 return err;
         dry_run.method = night->method;

@@ -232,7 +232,7 @@ static void estimates(void)
         check(estimate.percent > 1 && estimate.percent < 4 && estimate.hours > 0.3 && estimate.hours < 0.6);
         options.battery_limit_percent = 10;
         estimate = night_estimate(&description, &plan, METHOD_PERCENT, &options);
-        check(estimate.percent <= 10);
+        check(estimate.percent <= 10 && estimate.observations <= 10 && estimate.hours < 4);
         plan_clear(&plan);
 }
 
