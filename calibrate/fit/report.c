@@ -40,12 +40,12 @@ static void print_modes(const struct outcome *outcome, FILE *to)
 {
         if (outcome->n_modes == 0)
                 return;
-        fprintf(to, "\n%-32s %10s %10s %10s %6s\n", "mode", "rows", "power mW", "off by mW", "z");
+        fprintf(to, "\n%-32s %6s %10s %14s %8s\n", "mode", "rows", "power mW", "mean off by mW", "worst z");
         for (size_t i = 0; i < outcome->n_modes; i++) {
                 const struct outcome_mode *mode = &outcome->modes[i];
                 char name[MODE_NAME_MAX];
 
-                fprintf(to, "%-32s %10zu %10.1f %+10.1f %+6.1f\n",
+                fprintf(to, "%-32s %6zu %10.1f %+14.1f %+8.1f\n",
                         util_printable(mode->mode, name, sizeof(name)), mode->n, mode->power_mw,
                         mode->residual_mw, mode->z);
         }
