@@ -9,6 +9,8 @@
 
 #include "util.h"
 
+#define WRITE_LIMIT_BYTES 16e9 /* as the help says */
+
 static const char help[] =
         "Usage: joulecast calibrate [OPTION]...\n"
         "\n"
@@ -34,7 +36,7 @@ static const char help[] =
         "                        would be touched\n"
         "  --yes                 do not ask\n"
         "\n"
-        "On this machine\n"
+        "On this machine, not with --device\n"
         "  --disk FOLDER         measure the storage that this folder is on; again for\n"
         "                        another (default: that of /var/tmp)\n"
         "  --write-limit SIZE    writes at most so much to them (default 16G)\n"
@@ -316,8 +318,25 @@ static int check_schedule(const struct log *log, const struct options *options)
         return -EINVAL;
 }
 
+/* NULL: none of those was said. */
+static const char *of_this_machine(const struct options *options)
+{
+        return options->n_disks ? "--disk" :
+               !isnan(options->write_limit_bytes) ? "--write-limit" :
+               options->wifi_url ? "--wifi-url" :
+               options->wifi_peer ? "--wifi-peer" :
+               !isnan(options->wifi_limit_bytes) ? "--wifi-limit" :
+               options->allow_disconnect ? "--allow-disconnect" :
+               options->force_discharge ? "--force-discharge" : NULL;
+}
+
 static int check_together(const struct log *log, struct options *options)
 {
+        if (options->device && of_this_machine(options)) {
+                log_error(log, "%s is about this machine; it does not go together with --device",
+                          of_this_machine(options));
+                return -EINVAL;
+        }
         if (options->sapp && (options->method == CHOICE_GAUGE || options->method == CHOICE_TICKS)) {
                 log_error(log, "--plan sapp measures by percent; leave --method out");
                 return -EINVAL;
@@ -343,6 +362,8 @@ static int check_together(const struct log *log, struct options *options)
         }
         if (options->sapp)
                 options->method = CHOICE_PERCENT;
+        if (isnan(options->write_limit_bytes))
+                options->write_limit_bytes = WRITE_LIMIT_BYTES;
         return 0;
 }
 
@@ -367,7 +388,7 @@ int options_parse(int argc, char **argv, const struct log *log, struct options *
                 .time_limit_h = INFINITY,
                 .start_percent = NAN,
                 .seed = 1,
-                .write_limit_bytes = 16e9,
+                .write_limit_bytes = NAN,
                 .wifi_limit_bytes = NAN,
         };
         struct option list[ARRAY_SIZE(rows) + 3];
