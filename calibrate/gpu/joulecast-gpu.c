@@ -17,6 +17,7 @@
 
 #include "gpu-load.h"
 #include "gpu.h"
+#include "helper.h"
 #include "units.h"
 #include "util.h"
 
@@ -26,6 +27,8 @@
  */
 #define PIECE_S 0.01
 #define DRAWS_MAX 65536u
+
+static const char program[] = "joulecast-gpu";
 
 static const char help[] =
         "Usage: joulecast-gpu [--software]\n"
@@ -191,19 +194,20 @@ int main(int argc, char **argv)
         bool software = false;
         int option;
 
+        opterr = 0;
         while ((option = getopt_long(argc, argv, "hV", options, NULL)) != -1)
                 switch (option) {
                 case 'h':
                         fputs(help, stdout);
-                        return 0;
+                        return helper_answered(program);
                 case 'V':
                         puts("joulecast-gpu " JOULECAST_VERSION);
-                        return 0;
+                        return helper_answered(program);
                 case 's':
                         software = true;
                         break;
                 default:
-                        return 2;
+                        return helper_wrong_option(program, argv);
                 }
         if (optind < argc) {
                 fprintf(stderr, "joulecast-gpu: no arguments are taken; see joulecast-gpu --help\n");

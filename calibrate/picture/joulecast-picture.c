@@ -15,9 +15,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "helper.h"
 #include "picture.h"
 #include "session.h"
 #include "util.h"
+
+static const char program[] = "joulecast-picture";
 
 static const char help[] =
         "Usage: joulecast-picture [--on wayland|x11|kms|console]\n"
@@ -159,6 +162,13 @@ static int serve(struct picture *picture, const sigset_t *mask)
         return err;
 }
 
+/* One that this build or this machine does not have is no mistake. */
+static bool is_way(const char *name)
+{
+        return strcmp(name, "wayland") == 0 || strcmp(name, "x11") == 0 || strcmp(name, "kms") == 0 ||
+               strcmp(name, "console") == 0;
+}
+
 static int parse_options(int argc, char **argv, const char **only)
 {
         static const struct option options[] = {
@@ -169,23 +179,29 @@ static int parse_options(int argc, char **argv, const char **only)
         };
         int option;
 
+        opterr = 0;
         while ((option = getopt_long(argc, argv, "hV", options, NULL)) != -1)
                 switch (option) {
                 case 'h':
                         fputs(help, stdout);
-                        return 0;
+                        return helper_answered(program);
                 case 'V':
                         puts("joulecast-picture " JOULECAST_VERSION);
-                        return 0;
+                        return helper_answered(program);
                 case 'o':
                         *only = optarg;
                         break;
                 default:
-                        return 2;
+                        return helper_wrong_option(program, argv);
                 }
         if (optind < argc)
                 fprintf(stderr, "joulecast-picture: no arguments are taken; see joulecast-picture --help\n");
-        return optind < argc ? 2 : -1;
+        else if (*only && !is_way(*only))
+                fprintf(stderr,
+                        "joulecast-picture: --on takes wayland, x11, kms or console; see joulecast-picture --help\n");
+        else
+                return -1;
+        return 2;
 }
 
 int main(int argc, char **argv)

@@ -15,6 +15,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "helper.h"
 #include "traffic.h"
 #include "units.h"
 #include "util.h"
@@ -28,6 +29,8 @@
 
 #define GRACE_S 20 /* beyond the time asked: to connect, to hear the peer's results */
 #define NOBODY 65534
+
+static const char program[] = "joulecast-traffic";
 
 static const char help[] =
         "Usage: joulecast-traffic\n"
@@ -317,21 +320,22 @@ static int parse_options(int argc, char **argv)
                 { "version", no_argument, NULL, 'V' },
                 { 0 },
         };
-        int option = getopt_long(argc, argv, "hV", options, NULL);
+        int option;
 
+        opterr = 0;
+        option = getopt_long(argc, argv, "hV", options, NULL);
         if (option == 'h')
                 fputs(help, stdout);
         else if (option == 'V')
                 puts("joulecast-traffic " JOULECAST_VERSION);
         else if (option == -1 && optind == argc)
                 return -1;
-        else {
-                if (option == -1)
-                        fprintf(stderr,
-                                "joulecast-traffic: no arguments are taken; see joulecast-traffic --help\n");
+        else if (option == -1) {
+                fprintf(stderr, "joulecast-traffic: no arguments are taken; see joulecast-traffic --help\n");
                 return 2;
-        }
-        return 0;
+        } else
+                return helper_wrong_option(program, argv);
+        return helper_answered(program);
 }
 
 int main(int argc, char **argv)
