@@ -312,6 +312,20 @@ static int record(struct tracer *tracer)
         return err ? err : store_roll_up(tracer->store, tracer->interval.end_realtime_ns, &tracer->retention);
 }
 
+/* Once. It is no error: the app may begin later. */
+static void tell_unseen(const struct tracer *tracer)
+{
+        const struct interval *interval = &tracer->interval;
+        char name[APP_ID_MAX];
+
+        for (size_t i = 0; i < interval->n_alive; i++)
+                if (strcmp(interval->alive[i].app, tracer->app) == 0)
+                        return;
+        log_info(&program_log,
+                 "%s was not seen yet, and draws nothing until it begins; without --app the apps that run are shown",
+                 util_printable(tracer->app, name, sizeof(name)));
+}
+
 /* One look. The first has nothing to be compared with and prints nothing. */
 static int look(struct tracer *tracer)
 {
@@ -332,6 +346,8 @@ static int look(struct tracer *tracer)
         if (err)
                 return err;
         seconds = (double)tracer->interval.elapsed_ns / 1e9;
+        if (tracer->app && tracer->intervals == 0)
+                tell_unseen(tracer);
         err = tracer->options.json ? print_json(tracer, cost, seconds) : print_table(tracer, cost, seconds);
         tracer->intervals++;
         return !err && fflush(stdout) == EOF ? -errno : err;
