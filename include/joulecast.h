@@ -251,7 +251,7 @@ struct joulecast_cost_app {
         const char *name;                     /**< as people know it */
         enum joulecast_state state;
         double active_s;                      /**< alive in that state */
-        struct joulecast_value energy_j;
+        struct joulecast_value energy_j;      /**< of what is known; NaN: nothing of what it used is */
         struct joulecast_value percent;       /**< of a full battery: energy_j / (0.036 * energy_full_mwh) */
         struct joulecast_value percent_per_minute;
         double component_j[5];                /**< by enum joulecast_component; NaN unknown */

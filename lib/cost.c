@@ -272,7 +272,7 @@ static void make_measured(const struct store_battery *battery, struct cost *cost
         if ((double)battery->known_ns < 0.99 * (double)battery->elapsed_ns)
                 return;
         for (size_t i = 0; i < cost->n_apps; i++)
-                sum_j += cost->apps[i].energy_j.value;
+                sum_j += known(cost->apps[i].energy_j.value);
         cost->unexplained_j = cost->measured_j - sum_j;
 }
 
@@ -288,9 +288,10 @@ static unsigned sleeps_of(const struct profile *profile, const struct usage *nob
 static int by_energy(const void *a, const void *b)
 {
         const struct cost_app *left = a, *right = b;
+        double left_j = known(left->energy_j.value), right_j = known(right->energy_j.value);
 
-        if (left->energy_j.value != right->energy_j.value)
-                return left->energy_j.value < right->energy_j.value ? 1 : -1;
+        if (left_j != right_j)
+                return left_j < right_j ? 1 : -1;
         return strcmp(left->app, right->app);
 }
 

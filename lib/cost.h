@@ -25,7 +25,7 @@ struct cost_app {
         char *name;                   /* as people know it */
         enum app_state state;
         double active_s;              /* alive in that state; foreground: had the screen */
-        struct cost_value energy_j;
+        struct cost_value energy_j;   /* of the components that are known; NaN: none of those that it used is */
         struct cost_value percent;    /* of a full battery: energy_j / (0.036 * energy_full_mwh) */
         struct cost_value percent_per_minute; /* of active_s */
         double component_j[COMPONENT_COUNT];  /* NaN unknown; 0 where it was not used */

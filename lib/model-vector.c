@@ -44,12 +44,20 @@ static int name_missing(struct model_vector *vector, const char *name)
         return 0;
 }
 
-static int missing_component(struct model_vector *vector, enum component component, bool counted)
+/* Used, and without a coefficient: @name says which, the component's alone where it has none at all. */
+static int unpriced(struct model_vector *vector, enum component component, const char *name)
+{
+        vector->unknown |= UINT32_C(1) << component;
+        vector->unpriced |= UINT32_C(1) << component;
+        return name_missing(vector, name);
+}
+
+static int not_counted(struct model_vector *vector, enum component component)
 {
         char name[PROFILE_KEY_MAX];
 
         vector->unknown |= UINT32_C(1) << component;
-        snprintf(name, sizeof(name), "%s%s", component_names[component], counted ? "" : " (not counted)");
+        snprintf(name, sizeof(name), "%s (not counted)", component_names[component]);
         return name_missing(vector, name);
 }
 
@@ -206,9 +214,8 @@ static int name_missing_cpu(const struct profile *profile, const struct cpu_time
         for (size_t i = 0; i < ARRAY_SIZE(terms); i++) {
                 if (find_range(profile, terms[i].term, profile_as(profile, cpu->policy), &first, &end))
                         continue;
-                vector->unknown |= UINT32_C(1) << COMPONENT_CPU;
                 snprintf(name, sizeof(name), "cpu.%u.%s", cpu->policy, terms[i].word);
-                err = name_missing(vector, name);
+                err = unpriced(vector, COMPONENT_CPU, name);
                 if (err < 0)
                         return err;
         }
@@ -254,11 +261,11 @@ static int add_cpu(const struct profile *profile, const struct usage *usage, str
         int err;
 
         if (!(usage->have & USAGE_CPU))
-                return missing_component(vector, COMPONENT_CPU, false);
+                return not_counted(vector, COMPONENT_CPU);
         if (usage_busy_ns(usage) == 0)
                 return 0;
         if (!has_term(profile, TERM_CPU_ACTIVE))
-                return missing_component(vector, COMPONENT_CPU, true);
+                return unpriced(vector, COMPONENT_CPU, component_names[COMPONENT_CPU]);
         for (size_t i = 0; i < usage->n_cpu; i++) {
                 const struct cpu_time *cpu = &usage->cpu[i];
                 double busy_s = (double)cpu->busy_ns * S_PER_NS, any_s = (double)cpu->any_ns * S_PER_NS;
@@ -280,11 +287,11 @@ static int add_display(const struct profile *profile, const struct usage *usage,
         size_t first, end;
 
         if (!(usage->have & USAGE_DISPLAY))
-                return missing_component(vector, COMPONENT_DISPLAY, false);
+                return not_counted(vector, COMPONENT_DISPLAY);
         if (usage_screen_ns(usage) == 0)
                 return 0;
         if (!find_range(profile, TERM_DISPLAY, 0, &first, &end))
-                return missing_component(vector, COMPONENT_DISPLAY, true);
+                return unpriced(vector, COMPONENT_DISPLAY, component_names[COMPONENT_DISPLAY]);
         for (size_t i = 0; i < usage->n_screen; i++) {
                 double on_s = (double)usage->screen[i].on_ns * S_PER_NS;
 
@@ -305,10 +312,8 @@ static int add_amount(const struct profile *profile, enum term term, const char 
 
         if (amount == 0)
                 return 0;
-        if (!find_range(profile, term, 0, &first, &end)) {
-                vector->unknown |= UINT32_C(1) << term_component(term);
-                return name_missing(vector, key);
-        }
+        if (!find_range(profile, term, 0, &first, &end))
+                return unpriced(vector, term_component(term), key);
         split_range(profile, first, end, amount, vector);
         return 0;
 }
@@ -335,14 +340,14 @@ static int add_amounts(const struct profile *profile, const struct usage *usage,
                  * WiFi: the machine knows its association,
                  * which is base, where it cannot count bytes by app.
                  */
-                err = missing_component(vector, component, false);
+                err = not_counted(vector, component);
                 if (err < 0)
                         return err;
         }
         if (!used)
                 return 0;
         if (!has_component(profile, component))
-                return missing_component(vector, component, true);
+                return unpriced(vector, component, component_names[component]);
         for (size_t i = 0; i < n; i++) {
                 err = add_amount(profile, amounts[i].term, amounts[i].key, amounts[i].amount, vector);
                 if (err < 0)
@@ -427,6 +432,8 @@ int model_vector_add_scaled(struct model_vector *to, const struct model_vector *
         for (size_t c = 0; c < COMPONENT_COUNT; c++)
                 to->component_spread_mj[c] += fabs(factor) * from->component_spread_mj[c];
         to->unknown |= from->unknown;
+        if (factor != 0)
+                to->unpriced |= from->unpriced;
         return 0;
 }
 

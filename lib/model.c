@@ -23,6 +23,15 @@ const char *term_unit(enum term term)
         }
 }
 
+bool model_knows(const struct model_vector *vector)
+{
+        for (size_t i = 0; i < vector->n; i++) {
+                if (vector->weight[i] != 0)
+                        return true;
+        }
+        return vector->unpriced == 0;
+}
+
 double model_energy_mj(const struct profile *profile, const struct model_vector *vector)
 {
         double sum = 0;
@@ -107,6 +116,8 @@ void model_energy(const struct profile *profile, const struct model_vector *vect
         t = model_student_t(profile->degrees_of_freedom, level);
         sd_j = sqrt(model_variance_j2(profile, vector) + extra_sd_j * extra_sd_j);
         ret->half_width_j = hypot(t * sd_j, spread_j);
+        if (!model_knows(vector))
+                ret->value_j = ret->half_width_j = NAN;
 }
 
 static double extra_number(const struct profile *profile, const char *key, double otherwise)

@@ -26,6 +26,7 @@ struct model_vector {
         size_t n;
         double component_spread_mj[COMPONENT_COUNT]; /* half the range of what is not known better: no cpufreq */
         uint32_t unknown;        /* 1 << component: not counted, or a coefficient of it is missing */
+        uint32_t unpriced;       /* 1 << component: some of it was used, and has no coefficient */
         char **not_measured;     /* coefficient keys or counters, e.g. "wifi.tx_mj_per_mb", "disk (not counted)" */
         size_t n_not_measured;
 };
@@ -42,6 +43,8 @@ void model_vector_clear(struct model_vector *vector);
 int model_vector_add(struct model_vector *to, const struct model_vector *from);
 int model_vector_add_scaled(struct model_vector *to, const struct model_vector *from, double factor);
 
+/* False: something was used, and nothing of it has a coefficient, so that the energy is unknown and not 0. */
+bool model_knows(const struct model_vector *vector);
 /* The energy of what is known, in mJ. */
 double model_energy_mj(const struct profile *profile, const struct model_vector *vector);
 /*
@@ -51,7 +54,7 @@ double model_energy_mj(const struct profile *profile, const struct model_vector 
 double model_variance_j2(const struct profile *profile, const struct model_vector *vector);
 
 struct model_energy {
-        double value_j;                       /* NaN unknown */
+        double value_j;                       /* of what is known; NaN: nothing of what was used is */
         double half_width_j;                  /* NaN: no standard errors, so no interval */
         double component_j[COMPONENT_COUNT];  /* NaN unknown; 0 where it was not used */
 };

@@ -87,6 +87,14 @@ static void energy_cell(struct table *table, double energy_j)
                 table_cell(table, "%s J", format_number(energy_j, fmax(fabs(energy_j) / 100, 1), buf));
 }
 
+static void power_cell(struct table *table, double energy_j, double seconds)
+{
+        if (seconds > 0 && !isnan(energy_j))
+                table_cell(table, "%.0f mW", energy_j * 1e3 / seconds);
+        else
+                table_cell(table, " ");
+}
+
 static void add_app(struct table *table, const struct cost_app *app)
 {
         char percent[64], rate[64], duration[32];
@@ -98,10 +106,7 @@ static void add_app(struct table *table, const struct cost_app *app)
         table_cell(table, "%s", app->state == STATE_FOREGROUND ? "in front" : "background");
         table_cell(table, "%s", format_value(&app->percent, "%", percent));
         table_cell(table, "%s", isnan(per_minute.value) ? "" : format_value(&per_minute, "%/min", rate));
-        if (app->active_s > 0)
-                table_cell(table, "%.0f mW", app->energy_j.value * 1e3 / app->active_s);
-        else
-                table_cell(table, " ");
+        power_cell(table, app->energy_j.value, app->active_s);
         energy_cell(table, app->energy_j.value);
         table_cell(table, "%s", app->active_s > 0 ? format_duration(app->active_s, duration) : "");
 }
@@ -116,10 +121,7 @@ static void add_line(struct table *table, enum table_style style, const char *na
         table_cell(table, " ");
         percent_cell(table, energy_j, profile);
         table_cell(table, " ");
-        if (seconds > 0 && !isnan(energy_j))
-                table_cell(table, "%.0f mW", energy_j * 1e3 / seconds);
-        else
-                table_cell(table, " ");
+        power_cell(table, energy_j, seconds);
         energy_cell(table, energy_j);
         table_cell(table, "%s", seconds > 0 ? format_duration(seconds, duration) : "");
 }

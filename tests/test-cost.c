@@ -17,11 +17,11 @@ static const char text[] = "[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 
                            "[display]\npower_mw.100 = 500 5\n[disk]\nread_mj_per_mb = 6 0\nwrite_mj_per_mb = 25 0\n"
                            "[wifi]\non_mw = 30 0\nrx_mj_per_mb = 350 0\ntx_mj_per_mb = 550 0\nwake_mj = 100 0\n";
 
-static struct profile *parse(void)
+static struct profile *parse(const char *string)
 {
         struct profile *profile = NULL;
 
-        check_int(profile_parse(text, strlen(text), "hand", NULL, &profile), 0);
+        check_int(profile_parse(string, strlen(string), "hand", NULL, &profile), 0);
         return profile;
 }
 
@@ -116,6 +116,40 @@ static void unknown_is_not_zero(const struct profile *profile)
         check(isnan(plugged->unexplained_j)); /* the charger gave some of it */
 }
 
+static bool is_unknown(const struct cost_value *value)
+{
+        return isnan(value->value) && isnan(value->low) && isnan(value->high);
+}
+
+/* A profile of the base alone: what apps used is unknown, and an app that used nothing still cost nothing. */
+static void nothing_known_of_apps(void)
+{
+        _cleanup_(profile_freep) struct profile *profile =
+                parse("[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 10\n[battery]\nenergy_full_mwh = 10000\n"
+                      "[base]\npower_mw = 100 2\n");
+        struct store_battery battery = { .discharge_uj = 60000000, .known_ns = S(100), .elapsed_ns = S(100) };
+        _cleanup_(cost_freep) struct cost *cost = profile ? make(profile, &battery, 0) : NULL;
+
+        if (!cost)
+                return;
+        check_int(cost->n_apps, 3);
+        for (size_t i = 0; i < cost->n_apps; i++) {
+                const struct cost_app *app = &cost->apps[i];
+
+                if (strcmp(app->app, "quiet") == 0) {
+                        check_near(app->energy_j.value, 0, 0);
+                        check_near(app->energy_j.high, 0, 0);
+                } else {
+                        check(is_unknown(&app->energy_j) && is_unknown(&app->percent));
+                        check(is_unknown(&app->percent_per_minute));
+                        check(isnan(app->component_j[COMPONENT_CPU]));
+                }
+        }
+        check_near(cost->base_j, 10, 1e-12);
+        check_near(cost->total_j.value, 10, 1e-12);
+        check_near(cost->unexplained_j, 50, 1e-12);
+}
+
 static void nothing_at_all(const struct profile *profile)
 {
         _cleanup_(cost_maker_freep) struct cost_maker *maker = NULL;
@@ -157,12 +191,13 @@ static void many(const struct profile *profile)
 
 int main(void)
 {
-        _cleanup_(profile_freep) struct profile *profile = parse();
+        _cleanup_(profile_freep) struct profile *profile = parse(text);
 
         if (!profile)
                 return 1;
         sums(profile);
         unknown_is_not_zero(profile);
+        nothing_known_of_apps();
         nothing_at_all(profile);
         many(profile);
         return check_result();

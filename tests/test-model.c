@@ -234,6 +234,30 @@ static void what_is_missing_is_named(const struct profile *profile)
         energy = energy_of(profile, &usage, 0);
         check(isnan(energy.component_j[COMPONENT_CPU])); /* all of it is unknown, and not 0 */
         check(isnan(energy.component_j[COMPONENT_WIFI]));
+        check(isnan(energy.value_j) && isnan(energy.half_width_j)); /* nor is their sum 0 */
+}
+
+/* What was not counted may have been nothing; what was used has no price is another matter. */
+static void nothing_known(void)
+{
+        static const char bare[] = "[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 5\n[battery]\n"
+                                   "energy_full_mwh = 10000\n[base]\npower_mw = 100 1\n";
+        _cleanup_(profile_freep) struct profile *profile = parse(bare);
+        struct usage usage = { .have = USAGE_ALL & ~(uint32_t)USAGE_GPU };
+        struct model_energy energy;
+
+        if (!profile)
+                return;
+        energy = energy_of(profile, &usage, 0);
+        check_near(energy.value_j, 0, 0);
+        check_near(energy.half_width_j, 0, 0);
+        usage.read_bytes = 1;
+        energy = energy_of(profile, &usage, 0);
+        check(isnan(energy.value_j) && isnan(energy.half_width_j));
+        usage.time_ns = S(10);
+        energy = energy_of(profile, &usage, 0);
+        check_near(energy.value_j, 1, 1e-12);
+        check_near(energy.half_width_j, 2.570582 * 0.01, 1e-7);
 }
 
 static void no_errors_no_interval(void)
@@ -315,6 +339,7 @@ int main(void)
         every_term(profile);
         between_and_outside(profile);
         what_is_missing_is_named(profile);
+        nothing_known();
         no_errors_no_interval();
         vectors_add_up(profile);
         student_t();
