@@ -227,8 +227,8 @@ int joulecast_app_of_pid(pid_t pid, char *buf, size_t size);
  * @to_ns:   likewise, or JOULECAST_END
  * @ret:     free it with joulecast_cost_free()
  *
- * Energy is the profile's power model of the usage (joulecast-profile(5), "The power model"); apps + base + unexplained
- * = measured. Suspended time is priced as forecasts do it: by this device's own sleeps, where three or
+ * Energy is the profile's power model of the usage (joulecast-profile(5), "The power model"); apps + base = total, and
+ * total + unexplained = measured; what is unknown is in no sum. Suspended time is priced as forecasts do it: by this device's own sleeps, where three or
  * more long ones are recorded.
  *
  * Return: 0; -ENODATA: nothing is recorded of that span; another negative errno.
@@ -239,9 +239,9 @@ void joulecast_cost_free(struct joulecast_cost *cost);
 
 /** What the battery gave, in J; NaN: not known. */
 double joulecast_cost_measured_j(const struct joulecast_cost *cost);
-/** Base and all apps as the model says it, in J. */
+/** Base and all apps as the model says it, in J: those of them that are known. */
 struct joulecast_value joulecast_cost_total_j(const struct joulecast_cost *cost);
-/** What is nobody's: idle, WiFi association, the screen on for nobody; J. */
+/** What is nobody's: idle, WiFi association, the screen on for nobody; J. NaN: the profile knows no idle power. */
 double joulecast_cost_base_j(const struct joulecast_cost *cost);
 /** What the battery gave beyond the model; may be negative; NaN where the battery was not watched throughout. */
 double joulecast_cost_unexplained_j(const struct joulecast_cost *cost);

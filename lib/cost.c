@@ -243,17 +243,18 @@ static int make_base(const struct entry *nobody, const struct profile *profile, 
         err = model_vector_make(profile, &nobody->usage, &vector);
         if (err < 0)
                 return err;
-        err = model_vector_add(total, &vector);
-        if (err < 0)
-                return err;
         model_energy(profile, &vector, COST_LEVEL, 0, &energy);
         cost->base_wifi_j = energy.component_j[COMPONENT_WIFI];
         cost->base_display_j = energy.component_j[COMPONENT_DISPLAY];
-        if (isnan(energy.component_j[COMPONENT_BASE]))
-                return 0; /* without the idle power there is no base to speak of */
-        cost->base_j = energy.value_j;
-        cost->base_idle_j = energy.value_j - known(cost->base_wifi_j) - known(cost->base_display_j);
-        return 0;
+        if (!isnan(energy.component_j[COMPONENT_BASE])) {
+                cost->base_j = energy.value_j;
+                cost->base_idle_j = energy.value_j - known(cost->base_wifi_j) - known(cost->base_display_j);
+        }
+        /*
+         * Without the idle power there is no base to speak of: what else is nobody's is then unexplained, as the
+         * idle power is, and the total is the apps'. What is missing is named all the same.
+         */
+        return model_vector_add_scaled(total, &vector, isnan(cost->base_j) ? 0 : 1);
 }
 
 /*
@@ -262,18 +263,13 @@ static int make_base(const struct entry *nobody, const struct profile *profile, 
  */
 static void make_measured(const struct store_battery *battery, struct cost *cost)
 {
-        double sum_j = known(cost->base_j);
-
         cost->measured_j = cost->measured_percent = cost->unexplained_j = NAN;
         if (!battery || battery->known_ns == 0)
                 return;
         cost->measured_j = (double)battery->discharge_uj / UJ_PER_J;
         cost->measured_percent = battery->discharge_percent;
-        if ((double)battery->known_ns < 0.99 * (double)battery->elapsed_ns)
-                return;
-        for (size_t i = 0; i < cost->n_apps; i++)
-                sum_j += known(cost->apps[i].energy_j.value);
-        cost->unexplained_j = cost->measured_j - sum_j;
+        if ((double)battery->known_ns >= 0.99 * (double)battery->elapsed_ns)
+                cost->unexplained_j = cost->measured_j - cost->total_j.value;
 }
 
 /* suspend.c says so in the profile. */
@@ -333,11 +329,11 @@ int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
         err = make_apps(maker, profile, &total, cost);
         if (err < 0)
                 return err;
-        make_measured(battery, cost);
         cost->n_sleeps = sleeps_of(profile, nobody);
-        seconds = (double)nobody->time_ns / (double)NS_PER_S;
+        seconds = isnan(cost->base_j) ? 0 : (double)nobody->time_ns / (double)NS_PER_S;
         model_energy(profile, &total, COST_LEVEL, model_background_sd_j(profile, seconds), &energy);
         cost->total_j = value_of(energy.value_j, energy.half_width_j, 1);
+        make_measured(battery, cost);
         cost->not_measured = TAKE_PTR(total.not_measured);
         cost->n_not_measured = total.n_not_measured;
         total.n_not_measured = 0;

@@ -4,7 +4,8 @@
 
 /*
  * What a span of time cost, and who had it: a usage times a profile. The rows
- * sum to the battery: apps + base + unexplained = measured, always.
+ * sum to the battery: apps + base + unexplained = measured, always; a row that is
+ * unknown is in no sum.
  */
 
 #include "interval.h"
@@ -35,7 +36,7 @@ struct cost {
         int64_t from_ns, to_ns;       /* realtime of what the database has of the span; INT64_MIN: no times (a table) */
         double measured_j;            /* what the battery gave; NaN: not known */
         double measured_percent;
-        struct cost_value total_j;    /* base and apps, as the model says it */
+        struct cost_value total_j;    /* base and apps, as the model says it; the apps alone where base is unknown */
         double base_j;                /* nobody's; NaN unknown */
         double base_idle_j;           /* awake and suspended, with what no process owns of CPU, disk and GPU */
         double base_wifi_j;

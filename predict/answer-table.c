@@ -170,7 +170,7 @@ static void print_notes(const struct cost *cost, const struct profile *profile)
                            "for no app, and work that no process owns.");
         if (!isnan(cost->unexplained_j))
                 print_note("Unexplained is what the battery gave beyond what the model says; it may be negative. "
-                           "Apps, base and unexplained are the battery.");
+                           "Apps%s and unexplained are the battery.", isnan(cost->base_j) ? "" : ", base");
         else if (!isnan(cost->measured_j))
                 print_note("The battery was not watched on battery power throughout, so nothing is called "
                            "unexplained.");
@@ -216,8 +216,8 @@ int answer_cost_table(const struct cost *cost, const struct profile *profile)
                         cost->total_j.low / J_PER_PERCENT(profile->energy_full_mwh),
                         cost->total_j.high / J_PER_PERCENT(profile->energy_full_mwh),
                 };
-                print_note("By the model, apps and base are %s of the battery (95 of 100 times within).",
-                           format_value(&percent, "%", total));
+                print_note("By the model, apps%s are %s of the battery (95 of 100 times within).",
+                           isnan(cost->base_j) ? "" : " and base", format_value(&percent, "%", total));
         }
         print_notes(cost, profile);
         return CODE_OK;

@@ -150,6 +150,28 @@ static void nothing_known_of_apps(void)
         check_near(cost->unexplained_j, 50, 1e-12);
 }
 
+/* Without the idle power the base is unknown, and the sums are the apps' and what is unexplained. */
+static void no_base(void)
+{
+        _cleanup_(profile_freep) struct profile *profile =
+                parse("[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 10\n[battery]\nenergy_full_mwh = 10000\n"
+                      "[cpu 0]\nactive_mw.400000 = 200 10\nshared_mw.400000 = 0 0\n[display]\npower_mw.100 = 500 5\n"
+                      "[wifi]\non_mw = 30 0\n");
+        struct store_battery battery = { .discharge_uj = 60000000, .known_ns = S(100), .elapsed_ns = S(100) };
+        _cleanup_(cost_freep) struct cost *cost = profile ? make(profile, &battery, 0) : NULL;
+        bool named = false;
+
+        if (!cost)
+                return;
+        check(isnan(cost->base_j) && isnan(cost->base_idle_j));
+        check_near(cost->total_j.value, 34 + 2, 1e-12);
+        check_near(cost->total_j.high, 36 + 2.228139 * sqrt(0.09 + 0.09), 1e-5); /* no daemons: they are base */
+        check_near(cost->total_j.value + cost->unexplained_j, cost->measured_j, 1e-12);
+        for (size_t i = 0; i < cost->n_not_measured; i++)
+                named = named || strcmp(cost->not_measured[i], "base") == 0;
+        check(named);
+}
+
 static void nothing_at_all(const struct profile *profile)
 {
         _cleanup_(cost_maker_freep) struct cost_maker *maker = NULL;
@@ -198,6 +220,7 @@ int main(void)
         sums(profile);
         unknown_is_not_zero(profile);
         nothing_known_of_apps();
+        no_base();
         nothing_at_all(profile);
         many(profile);
         return check_result();
