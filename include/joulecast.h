@@ -18,8 +18,10 @@
  * never prints and never exits: what it has to say to people goes to the log
  * handler of the context, one sentence an error.
  *
- * Unknown is NaN in a number, NULL in a text. Every interval is low <= value <= high,
- * or low and high are NaN where the profile does not know its own errors.
+ * Unknown is NaN in a number, NULL in a text. Every interval is low <= value <= high.
+ * low and high are NaN where the profile does not know its own errors; the end that
+ * is no promise is NaN alone where it has no coefficient for some of what a forecast
+ * goes by: high of what will be used, low of how long it lasts.
  *
  * Threads: there are no globals. Different threads may use different contexts
  * with all that was made from them at the same time; objects of one context must
@@ -333,11 +335,11 @@ void joulecast_budget_free(struct joulecast_budget *budget);
 /** Id of the app. */
 const char *joulecast_budget_app(const struct joulecast_budget *budget);
 /**
- * Minutes that it can run: low for sure (it holds in at least 95 of 100 cases), value most likely. high is
- * NaN where nothing bounds it.
+ * Minutes that it can run: low for sure (it holds in at least 95 of 100 cases), value most likely, and at most that
+ * where low alone is NaN. None is above 1e6, nearly two years: it stands for that and more.
  */
 struct joulecast_value joulecast_budget_minutes(const struct joulecast_budget *budget);
-/** Percent of charge set aside: for standby, reserves and what is to be kept. */
+/** Percent of charge set aside: for standby, reserves and what is to be kept. NaN: unknown. */
 double joulecast_budget_reserved_percent(const struct joulecast_budget *budget);
 /** Percent of charge that was answered from. */
 double joulecast_budget_battery_percent(const struct joulecast_budget *budget);

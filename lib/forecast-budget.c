@@ -46,8 +46,10 @@ static double balance_left_j(const struct balance *balance, double minutes, doub
         return z == 0 ? left_j : left_j - z * hypot(balance->available_sd_j, sum_sd_j(&sum, profile));
 }
 
-/* The minutes at which it just suffices: 0 where it never does, NaN where it always does or nothing can be
- * said. */
+/*
+ * The minutes at which it just suffices: 0 where it never does, MINUTES_MAX where it does for longer than that;
+ * NaN where nothing can be said.
+ */
 static double balance_minutes(const struct balance *balance, double z)
 {
         double low = 0, high = 1, left_j = balance_left_j(balance, 0, z);
@@ -55,10 +57,10 @@ static double balance_minutes(const struct balance *balance, double z)
         if (isnan(left_j) || left_j <= 0)
                 return isnan(left_j) ? NAN : 0;
         while (balance_left_j(balance, high, z) > 0) {
+                if (high >= MINUTES_MAX)
+                        return MINUTES_MAX;
                 low = high;
-                high *= 2;
-                if (high > MINUTES_MAX)
-                        return NAN;
+                high = fmin(2 * high, MINUTES_MAX);
         }
         for (int i = 0; i < 40 && high - low > 1e-4 * high; i++) {
                 double middle = (low + high) / 2;
@@ -107,11 +109,12 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
                     const struct forecast_battery *battery, const char **missing, struct budget *ret)
 {
         _cleanup_(future_clear) struct future future = { 0 };
-        _cleanup_(sum_clear) struct sum reserved = { 0 };
+        _cleanup_(sum_clear) struct sum reserved = { 0 }, play = { 0 };
         struct balance balance = { .future = &future, .plan = plan };
         size_t apps[ACTORS_MAX];
         struct budget budget = { 0 };
-        double z = model_normal(FORECAST_LEVEL), reserved_j;
+        double z = model_normal(FORECAST_LEVEL);
+        uint32_t unpriced;
         int err;
 
         err = check_plan(plan);
@@ -123,21 +126,24 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
                 err = future_make(history, apps, plan->n_reserves + 1, &future);
         if (err == 0)
                 err = balance_sum(&balance, 0, &reserved);
+        if (err == 0)
+                err = sum_actor(&play, &future, 0, 60);
         if (err < 0)
                 return err;
         balance.available_j = charge_energy_j(&balance.charge, plan->keep_percent);
         balance.available_sd_j = hypot(balance.charge.percent_sd * balance.charge.percent_j,
                                        balance.charge.energy_sd * fmax(balance.available_j, 0));
         balance.read_w = future_read_load_w(&future, battery);
-        reserved_j = model_energy_mj(history->profile, &reserved.vector) * 1e-3;
-        budget.minutes.value = balance_minutes(&balance, 0);
-        budget.minutes.low = balance_minutes(&balance, z);
-        budget.minutes.high = balance_minutes(&balance, -z);
-        budget.reserved_percent = plan->keep_percent + reserved_j / balance.charge.percent_j;
+        unpriced = play.vector.unpriced | reserved.vector.unpriced;
+        budget.minutes.value = model_knows(&play.vector) ? balance_minutes(&balance, 0) : NAN;
+        budget.minutes.low = unpriced ? NAN : balance_minutes(&balance, z);
+        budget.minutes.high = model_knows(&play.vector) ? balance_minutes(&balance, -z) : NAN;
+        budget.reserved_percent =
+                plan->keep_percent + sum_energy_j(&reserved, history->profile) / balance.charge.percent_j;
         budget.battery_percent =
                 isnan(plan->battery_percent) ? floor(balance.charge.percent) : plan->battery_percent;
         snprintf(budget.app, sizeof(budget.app), "%s", history->apps[apps[0]].app);
-        future_basis(&future, battery, plan->battery_percent, budget.basis);
+        future_basis(&future, battery, plan->battery_percent, unpriced, budget.basis);
         *ret = budget;
         return 0;
 }

@@ -13,14 +13,16 @@
 #include "units.h"
 #include "util.h"
 
-static struct cost_value value_of(double value, double sd, double unit)
+/* By a unit that is itself known to @unit_sd of its size. What has no coefficient comes on top: no upper end then. */
+static struct cost_value value_of(const struct sum *sum, const struct profile *profile, double unit, double unit_sd)
 {
-        double half = model_normal(FORECAST_LEVEL) * sd;
+        double value = sum_energy_j(sum, profile);
+        double half = model_normal(FORECAST_LEVEL) * hypot(sum_sd_j(sum, profile), unit_sd * value);
 
         return (struct cost_value){
                 .value = value / unit,
                 .low = isnan(half) ? NAN : fmax(value - half, 0) / unit,
-                .high = isnan(half) ? NAN : (value + half) / unit,
+                .high = sum->vector.unpriced ? NAN : (value + half) / unit,
         };
 }
 
@@ -51,17 +53,11 @@ int forecast_app(const struct history *history, const char *app, double minutes,
             0) /* else nothing is known: percents of the profile's battery */
                 charge.percent_j *=
                         1 - future_sag(&future, &charge, future_read_load_w(&future, battery), &device);
-        forecast.energy_j = value_of(model_energy_mj(profile, &own.vector) * 1e-3, sum_sd_j(&own, profile), 1);
-        forecast.percent = value_of(forecast.energy_j.value,
-                                    hypot(sum_sd_j(&own, profile), charge.energy_sd * forecast.energy_j.value),
-                                    charge.percent_j);
-        forecast.device_percent =
-                value_of(model_energy_mj(profile, &device.vector) * 1e-3,
-                         hypot(sum_sd_j(&device, profile),
-                               charge.energy_sd * model_energy_mj(profile, &device.vector) * 1e-3),
-                         charge.percent_j);
+        forecast.energy_j = value_of(&own, profile, 1, 0);
+        forecast.percent = value_of(&own, profile, charge.percent_j, charge.energy_sd);
+        forecast.device_percent = value_of(&device, profile, charge.percent_j, charge.energy_sd);
         snprintf(forecast.app, sizeof(forecast.app), "%s", history->apps[index].app);
-        future_basis(&future, battery, NAN, forecast.basis);
+        future_basis(&future, battery, NAN, device.vector.unpriced, forecast.basis);
         *ret = forecast;
         return 0;
 }

@@ -14,7 +14,7 @@
 #include "history.h"
 
 #define FORECAST_LEVEL 0.90 /* so that low alone holds in 95 of 100 cases */
-#define FORECAST_BASIS_MAX 384
+#define FORECAST_BASIS_MAX 512
 #define BUDGET_RESERVES_MAX 16
 
 /* What is known of the battery now. */
@@ -27,6 +27,7 @@ struct forecast_battery {
 struct forecast {
         char app[APP_ID_MAX];
         double minutes;
+        /* high alone is NaN where something that is used has no coefficient. */
         struct cost_value percent;        /* the app's own; of a full battery, by the voltage of today's charge */
         struct cost_value energy_j;
         struct cost_value device_percent; /* with base and the usual background */
@@ -49,8 +50,12 @@ struct budget_plan {
 
 struct budget {
         char app[APP_ID_MAX];
-        struct cost_value minutes;        /* low: for sure, in 95 of 100 cases. NaN unknown */
-        double reserved_percent;          /* for standby, reserves and what is to be kept */
+        /*
+         * low: for sure, in 95 of 100 cases; 1e6 stands for that and more. NaN unknown: low alone where something
+         * that is used has no coefficient, so that the minutes are at most value.
+         */
+        struct cost_value minutes;
+        double reserved_percent;          /* for standby, reserves and what is to be kept; NaN unknown */
         double battery_percent;
         char basis[FORECAST_BASIS_MAX];
 };

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tuning.h"
 #include "units.h"
@@ -135,6 +136,11 @@ int sum_standby(struct sum *sum, const struct future *future, double seconds)
         return err;
 }
 
+double sum_energy_j(const struct sum *sum, const struct profile *profile)
+{
+        return model_knows(&sum->vector) ? model_energy_mj(profile, &sum->vector) * 1e-3 : NAN;
+}
+
 /*
  * Standard deviation of a sum at the level's normal quantile: the model's errors have Student's t of the fit,
  * so their part is widened by it. A half range counts as a uniform distribution's. NaN: the profile has no
@@ -181,8 +187,22 @@ double future_read_load_w(const struct future *future, const struct forecast_bat
         return shown->status == BATTERY_CHARGING ? -power_w : power_w;
 }
 
+static void append_unpriced(uint32_t unpriced, char *basis)
+{
+        const char *before = "; not all is in it: the profile lacks coefficients of ";
+
+        for (size_t c = 0; c < COMPONENT_COUNT; c++) {
+                size_t length = strlen(basis);
+
+                if (!(unpriced & UINT32_C(1) << c))
+                        continue;
+                snprintf(basis + length, FORECAST_BASIS_MAX - length, "%s%s", before, component_names[c]);
+                before = ", ";
+        }
+}
+
 void future_basis(const struct future *future, const struct forecast_battery *battery, double said,
-                  char *basis)
+                  uint32_t unpriced, char *basis)
 {
         const struct profile *profile = future->history->profile;
         const struct rate *own = &future->actors[0].own;
@@ -211,4 +231,5 @@ void future_basis(const struct future *future, const struct forecast_battery *ba
                  future->suspend_share > 0 && sleeps ? " sleeps of this device" : "",
                  isnan(profile->degrees_of_freedom) ? "; no interval, as the profile has no standard errors"
                                                     : "");
+        append_unpriced(unpriced, basis);
 }

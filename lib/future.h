@@ -36,11 +36,11 @@ int future_make(const struct history *history, const size_t *apps, size_t n_apps
 void future_clear(struct future *future);
 
 /*
- * What a forecast rests on, a sentence; @said:
- * the charge that the user says, or NaN. FORECAST_BASIS_MAX bytes.
+ * What a forecast rests on, a sentence; @said: the charge that the user says, or NaN; @unpriced: components that
+ * are not, or not wholly, in it. FORECAST_BASIS_MAX bytes.
  */
 void future_basis(const struct future *future, const struct forecast_battery *battery, double said,
-                  char *basis);
+                  uint32_t unpriced, char *basis);
 
 /* Energy to come: weights for the model, and the variance of what is not the model's. */
 struct sum {
@@ -55,6 +55,8 @@ int sum_add(struct sum *sum, const struct rate *rate, double seconds);
 int sum_actor(struct sum *sum, const struct future *future, size_t i, double seconds);
 int sum_standby(struct sum *sum, const struct future *future, double seconds);
 void sum_clear(struct sum *sum);
+/* What the model says; NaN: it knows nothing of it. */
+double sum_energy_j(const struct sum *sum, const struct profile *profile);
 double sum_sd_j(const struct sum *sum, const struct profile *profile);
 
 /*

@@ -160,29 +160,22 @@ int history_new(const struct profile *profile, struct history **ret)
         return 0;
 }
 
-/* The screen that was on for nobody is no part of standing by. */
-static void drop_display(const struct profile *profile, struct model_vector *vector)
-{
-        for (size_t i = 0; i < vector->n; i++) {
-                if (profile->coefficients[i].term == TERM_DISPLAY)
-                        vector->weight[i] = 0;
-        }
-        vector->component_spread_mj[COMPONENT_DISPLAY] = 0;
-}
-
 static int close_nobody(struct history *history, const struct cell *cell, struct history_block *block)
 {
         _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
+        struct usage awake = cell->usage;
         int err;
 
+        /* The screen that was on for nobody is no part of standing by, nor is being suspended a part of being awake. */
+        awake.n_screen = 0;
+        awake.suspend_ns = 0;
         block->awake_s = (double)cell->usage.time_ns / (double)NS_PER_S;
         block->suspend_s = (double)cell->usage.suspend_ns / (double)NS_PER_S;
         history->awake_s += block->awake_s;
         history->suspend_s += block->suspend_s;
-        err = model_vector_make(history->profile, &cell->usage, &vector);
+        err = model_vector_make(history->profile, &awake, &vector);
         if (err < 0)
                 return err;
-        drop_display(history->profile, &vector);
         return model_vector_add(&history->base, &vector);
 }
 

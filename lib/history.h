@@ -48,7 +48,7 @@ struct history {
         size_t n_blocks;
         struct history_use *uses;     /* ascending by block */
         size_t n_uses;
-        struct model_vector base;     /* nobody's, but for the screen */
+        struct model_vector base;     /* nobody's while awake, but for the screen */
         struct model_vector background;
         double awake_s, suspend_s;
         bool others;                  /* STORE_OTHERS is among the apps */

@@ -122,10 +122,6 @@ int rate_of_base(const struct history *history, struct rate *awake)
         err = scale_vector(&history->base, 1 / history->awake_s, &rate.vector);
         if (err < 0)
                 return err;
-        for (size_t i = 0; i < rate.vector.n; i++) {
-                if (history->profile->coefficients[i].term == TERM_SUSPEND)
-                        rate.vector.weight[i] = 0; /* no part of being awake */
-        }
         rate.power_w = model_energy_mj(history->profile, &rate.vector) * 1e-3;
         *awake = rate;
         return 0;
@@ -294,6 +290,7 @@ static int fill_rates(struct regression *r, struct rate *ret)
                 for (size_t c = 0; c < COMPONENT_COUNT; c++)
                         ret[i].vector.component_spread_mj[c] =
                                 history->background.component_spread_mj[c] / r->awake_s;
+                ret[i].vector.unpriced = history->background.unpriced; /* it has no weight to tell the kinds apart by */
                 ret[i].noise_j2_per_s = noise;
                 ret[i].session_sd_w = TUNING_SESSION_SD * ret[i].power_w;
                 ret[i].mean_sd_w = sqrt(noise / seconds);

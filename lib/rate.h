@@ -34,7 +34,7 @@ int rate_of_app(const struct history *history, size_t app, enum app_state state,
  */
 int rate_of_background(const struct history *history, const size_t *apps, size_t n_apps, struct rate *ret);
 
-/* Base while awake and while suspended: time and WiFi association, which do not vary. */
+/* Base while awake: time and WiFi association, which do not vary. */
 int rate_of_base(const struct history *history, struct rate *awake);
 void rate_clear(struct rate *rate);
 

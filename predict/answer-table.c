@@ -171,7 +171,7 @@ static void print_notes(const struct cost *cost, const struct profile *profile)
         if (!isnan(cost->unexplained_j))
                 print_note("Unexplained is what the battery gave beyond what the model says; it may be negative. "
                            "Apps%s and unexplained are the battery.", isnan(cost->base_j) ? "" : ", base");
-        else if (!isnan(cost->measured_j))
+        else if (!isnan(cost->measured_j) && !isnan(cost->total_j.value))
                 print_note("The battery was not watched on battery power throughout, so nothing is called "
                            "unexplained.");
         if (cost->n_sleeps > 0)

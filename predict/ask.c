@@ -96,9 +96,7 @@ char *ask_minutes(double minutes, char *buf)
 {
         double whole = floor(minutes);
 
-        if (isnan(minutes))
-                snprintf(buf, 32, "without end");
-        else if (minutes < 120)
+        if (minutes < 120)
                 snprintf(buf, 32, "%.0f minute%s", whole, whole == 1 ? "" : "s");
         else if (fmod(whole, 60) == 0 && whole < 48 * 60)
                 snprintf(buf, 32, "%.0f h", whole / 60);

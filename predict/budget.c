@@ -75,12 +75,14 @@ static void print_headline(const struct joulecast_budget *budget)
         util_printable(joulecast_budget_app(budget), app, sizeof(app));
         ask_minutes(isnan(minutes.low) ? minutes.value : minutes.low, sure);
         ask_minutes(minutes.value, likely);
-        if (minutes.value < 1)
+        if (isnan(minutes.value))
+                printf("How long %s can run is unknown: the profile has no coefficient for what it uses.\n", app);
+        else if (minutes.value < 1)
                 printf("%sNothing is left for %s%s%s.\n", bold, app, plain,
                        joulecast_budget_reserved_percent(budget) > 0 ? ": what is set aside takes it all" : "");
-        else if (isnan(minutes.low))
-                printf("%s can run for %s%s%s; how sure that is, this profile does not know.\n", app, bold,
-                       likely, plain);
+        else if (isnan(minutes.low)) /* with an upper end, what has no coefficient makes it less */
+                printf("%s can run for %s%s%s%s; how sure that is, this profile does not know.\n", app, bold,
+                       isnan(minutes.high) ? "" : "at most about ", likely, plain);
         else if (minutes.low < 1)
                 printf("%s may run for %s%s%s, but not for sure.\n", app, bold, likely, plain);
         else
@@ -91,7 +93,7 @@ static void print_headline(const struct joulecast_budget *budget)
 static int print_answer(const struct joulecast_budget *budget, const struct question *question)
 {
         double battery = joulecast_budget_battery_percent(budget);
-        char span[32], name[JOULECAST_APP_MAX];
+        char span[32], name[JOULECAST_APP_MAX], reserved[32];
         _cleanup_free_ char *text = NULL;
         size_t size;
         FILE *stream = open_memstream(&text, &size);
@@ -99,8 +101,8 @@ static int print_answer(const struct joulecast_budget *budget, const struct ques
         if (!stream)
                 return CODE_FAILED;
         print_headline(budget);
-        fprintf(stream, "Of %.3g %% in the battery, %.1f %% are set aside", battery,
-                joulecast_budget_reserved_percent(budget));
+        fprintf(stream, "Of %.3g %% in the battery, %s %% are set aside", battery,
+                format_number(joulecast_budget_reserved_percent(budget), 1, reserved));
         for (size_t i = 0; i < question->n_reserves; i++)
                 fprintf(stream, "%s %s of %s", i ? "," : ":", ask_span(question->reserve_minutes[i], span),
                         util_printable(question->reserve_app[i], name, sizeof(name)));

@@ -13,6 +13,7 @@
 
 #define S(seconds) ((uint64_t)((seconds) * 1e9))
 #define HEAD "[profile]\nversion = 1\n[battery]\nenergy_full_mwh = 10000\n"
+#define FIT HEAD "[fit]\ndegrees_of_freedom = 30\nscale_percent = 1\n"
 #define NUMBERS "[base]\npower_mw = 100 1\nx-background_sd_mw = 0\n[cpu 0]\nactive_mw.400000 = 500 5\nshared_mw.400000 = 0 0\n" \
                 "[display]\npower_mw.100 = 400 4\n[gpu]\nactive_mw = 1 0\n"
 
@@ -325,11 +326,116 @@ static void without_errors(void)
         check(strstr(budget.basis, "no interval") != NULL);
 }
 
-int main(void)
+/* Nothing is promised of what has no coefficient: what it needs comes on top. */
+static void without_display(void)
+{
+        _cleanup_(profile_freep) struct profile *profile = parse(FIT "[base]\npower_mw = 100 1\n[cpu 0]\n"
+                                                                 "active_mw.400000 = 500 5\nshared_mw.400000 = 0 0\n");
+        _cleanup_(history_freep) struct history *history = profile ? make(profile, 40) : NULL;
+        struct budget_plan plan = { .app = "game", .battery_percent = 20 };
+        struct forecast forecast;
+        struct budget budget;
+
+        if (!history)
+                return;
+        check_int(forecast_app(history, "game", 20, &unknown_battery, &forecast), 0);
+        check_near(forecast.energy_j.value, 0.5 * 1200, 1e-6); /* a core; the screen would be 0.4 W more */
+        check(forecast.energy_j.low < 600 && isnan(forecast.energy_j.high));
+        check(forecast.percent.low < forecast.percent.value && isnan(forecast.percent.high));
+        check(forecast.device_percent.low < forecast.device_percent.value && isnan(forecast.device_percent.high));
+        check(strstr(forecast.basis, "lacks coefficients of display") != NULL);
+        budget = ask(history, &plan);
+        check_near(budget.minutes.value, 7200 / 0.65 / 60, 3); /* and not 7200 / 1.05 / 60 */
+        check(isnan(budget.minutes.low) && budget.minutes.high > budget.minutes.value);
+        check(strstr(budget.basis, "lacks coefficients of display") != NULL);
+
+        /* What is only in the reserves shortens the play as much; a reserve of no time does not. */
+        plan = (struct budget_plan){ .app = "sync", .battery_percent = 20, .reserves = { { "game", 10 } }, .n_reserves = 1 };
+        budget = ask(history, &plan);
+        check(isnan(budget.minutes.low) && strstr(budget.basis, "display"));
+        plan.reserves[0].minutes = 0;
+        budget = ask(history, &plan);
+        check(budget.minutes.low < budget.minutes.value && !strstr(budget.basis, "display"));
+}
+
+/* The screen that is on for nobody, and being suspended, are not what an app needs: they spoil no promise. */
+static void what_is_not_used(void)
 {
         _cleanup_(profile_freep) struct profile *profile =
-                parse("[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 30\nscale_percent = 1\n[battery]\n"
-                      "energy_full_mwh = 10000\n" NUMBERS);
+                parse(FIT "[base]\npower_mw = 100 1\n[cpu 0]\nactive_mw.400000 = 500 5\nshared_mw.400000 = 0 0\n");
+        _cleanup_(history_freep) struct history *history = NULL;
+        struct budget_plan plan = { .app = "radio", .battery_percent = 20, .standby_minutes = 60 };
+        struct screen_time screen = { .brightness = 100, .on_ns = S(5) };
+        struct cpu_time half = { .khz = 400000, .busy_ns = S(15), .any_ns = S(15) };
+        struct budget budget;
+
+        check_int(history_new(profile, &history), 0);
+        for (uint64_t poll = 0; poll < 100; poll++) {
+                struct usage nobody = { .have = USAGE_ALL, .time_ns = S(20), .suspend_ns = S(10), .screen = &screen,
+                                        .n_screen = 1 };
+                struct usage radio = { .have = USAGE_ALL, .cpu = &half, .n_cpu = 1 };
+
+                add(history, poll, "", STATE_BACKGROUND, &nobody);
+                add(history, poll, "radio", STATE_BACKGROUND, &radio);
+        }
+        check_int(history_finish(history), 0);
+        budget = ask(history, &plan);
+        check(budget.minutes.low > 0 && budget.minutes.low < budget.minutes.value);
+        check(!strstr(budget.basis, "lacks"));
+}
+
+/* Unknown is neither 0 nor without end. */
+static void nothing_known(void)
+{
+        static const struct {
+                const char *text;
+                bool base;
+        } cases[] = { { FIT, false }, { FIT "[base]\npower_mw = 100 1\n", true } };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_(profile_freep) struct profile *profile = parse(cases[i].text);
+                _cleanup_(history_freep) struct history *history = profile ? make(profile, 40) : NULL;
+                struct budget_plan plan = { .app = "game", .battery_percent = 20, .reserves = { { "phone", 10 } },
+                                            .n_reserves = 1 };
+                struct forecast forecast;
+                struct budget budget;
+
+                if (!history)
+                        return;
+                check_int(forecast_app(history, "game", 20, &unknown_battery, &forecast), 0);
+                check(isnan(forecast.energy_j.value) && isnan(forecast.energy_j.low) && isnan(forecast.energy_j.high));
+                check(isnan(forecast.percent.value) && isnan(forecast.percent.low));
+                check(isnan(forecast.device_percent.value) == !cases[i].base);
+                budget = ask(history, &plan);
+                check(isnan(budget.minutes.value) == !cases[i].base && isnan(budget.minutes.low));
+                check(isnan(budget.minutes.high) == !cases[i].base);
+                check(isnan(budget.reserved_percent) == !cases[i].base);
+        }
+}
+
+/* A device that draws next to nothing lasts for years: as far as a budget goes. */
+static void without_end(void)
+{
+        _cleanup_(profile_freep) struct profile *profile =
+                parse(FIT "[base]\npower_mw = 1e-6 0\nx-background_sd_mw = 0\n");
+        _cleanup_(history_freep) struct history *history = NULL;
+        struct budget_plan plan = { .app = "radio", .battery_percent = 20 };
+        struct usage nobody = { .have = USAGE_ALL, .time_ns = S(30) }, radio = { .have = USAGE_ALL };
+        struct budget budget;
+
+        check_int(history_new(profile, &history), 0);
+        add(history, 0, "", STATE_BACKGROUND, &nobody);
+        add(history, 0, "radio", STATE_BACKGROUND, &radio);
+        check_int(history_finish(history), 0);
+        budget = ask(history, &plan);
+        check_near(budget.minutes.low, 1e6, 0);
+        check_near(budget.minutes.value, 1e6, 0);
+        check_near(budget.minutes.high, 1e6, 0);
+}
+
+int main(void)
+{
+        _cleanup_(profile_freep) struct profile *profile = parse(FIT NUMBERS);
         _cleanup_(history_freep) struct history *history = profile ? make(profile, 40) : NULL;
 
         if (!history)
@@ -346,5 +452,9 @@ int main(void)
         short_sessions(profile);
         two_of_a_name(profile);
         without_errors();
+        without_display();
+        what_is_not_used();
+        nothing_known();
+        without_end();
         return check_result();
 }
