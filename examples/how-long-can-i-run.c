@@ -12,6 +12,7 @@
  */
 
 #include <joulecast.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,28 @@ static void say(void *data, enum joulecast_level level, const char *sentence)
         (void)data;
         (void)level;
         fprintf(stderr, "%s\n", sentence);
+}
+
+/*
+ * Unknown is NaN: all of it; what is sure of it; or what is set aside, where the profile has no coefficient for
+ * anything that the caller uses. An upper end without a lower one: the profile lacks some of the coefficients.
+ */
+static void print_budget(const struct joulecast_budget *budget)
+{
+        struct joulecast_value minutes = joulecast_budget_minutes(budget);
+        double reserved = joulecast_budget_reserved_percent(budget);
+
+        if (isnan(minutes.value))
+                printf("how long %s can run is unknown", joulecast_budget_app(budget));
+        else if (isnan(minutes.low))
+                printf("%s can run for %s%.0f minutes; how sure that is, is unknown", joulecast_budget_app(budget),
+                       isnan(minutes.high) ? "" : "at most ", minutes.value);
+        else
+                printf("%s can run for %.0f minutes for sure, %.0f likely", joulecast_budget_app(budget), minutes.low,
+                       minutes.value);
+        if (!isnan(reserved))
+                printf("; %.1f %% are set aside for later", reserved);
+        printf(".\n");
 }
 
 static int answer(struct joulecast_context *context, char **argv)
@@ -42,13 +65,8 @@ static int answer(struct joulecast_context *context, char **argv)
                 err = joulecast_plan_reserve(plan, argv[4], 10);
         if (err == 0)
                 err = joulecast_budget_new(profile, usage, plan, &budget);
-        if (err == 0) {
-                struct joulecast_value minutes = joulecast_budget_minutes(budget);
-
-                printf("%s can run for %.0f minutes for sure, %.0f likely; %.1f %% are set aside for later.\n",
-                       joulecast_budget_app(budget), minutes.low, minutes.value,
-                       joulecast_budget_reserved_percent(budget));
-        }
+        if (err == 0)
+                print_budget(budget);
         joulecast_budget_free(budget);
         joulecast_plan_free(plan);
         joulecast_usage_free(usage);

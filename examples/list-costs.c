@@ -23,23 +23,38 @@ static void say(void *data, enum joulecast_level level, const char *sentence)
         fprintf(stderr, "%s\n", sentence);
 }
 
+/* Unknown is NaN, and in no sum. */
+static double known(double energy_j)
+{
+        return isnan(energy_j) ? 0 : energy_j;
+}
+
+static void print_row(const char *name, const char *state, double energy_j)
+{
+        if (isnan(energy_j))
+                printf("%-24s %-10s %8s\n", name, state, "unknown");
+        else
+                printf("%-24s %-10s %8.1f J\n", name, state, energy_j);
+}
+
 static void print_costs(const struct joulecast_cost *cost)
 {
         struct joulecast_cost_app app;
-        double sum = joulecast_cost_base_j(cost) + joulecast_cost_unexplained_j(cost);
+        double unexplained_j = joulecast_cost_unexplained_j(cost);
+        double sum_j = known(joulecast_cost_base_j(cost)) + unexplained_j;
         const char *missing;
         size_t i;
 
         for (i = 0; joulecast_cost_app(cost, i, &app) == 0; i++) {
-                printf("%-24s %-10s %8.1f J\n", app.name,
-                       app.state == JOULECAST_FOREGROUND ? "foreground" : "background", app.energy_j.value);
-                sum += app.energy_j.value;
+                print_row(app.name, app.state == JOULECAST_FOREGROUND ? "foreground" : "background",
+                          app.energy_j.value);
+                sum_j += known(app.energy_j.value);
         }
-        printf("%-24s %-10s %8.1f J\n", "base", "", joulecast_cost_base_j(cost));
-        if (!isnan(sum)) {
-                printf("%-24s %-10s %8.1f J\n", "unexplained", "", joulecast_cost_unexplained_j(cost));
+        print_row("base", "", joulecast_cost_base_j(cost));
+        if (!isnan(unexplained_j)) {
+                print_row("unexplained", "", unexplained_j);
                 printf("%-24s %-10s %8.1f J (the sum is %.1f J)\n", "battery", "",
-                       joulecast_cost_measured_j(cost), sum);
+                       joulecast_cost_measured_j(cost), sum_j);
         }
         for (i = 0; (missing = joulecast_cost_not_measured(cost, i)) != NULL; i++)
                 printf("not measured: %s\n", missing);

@@ -11,6 +11,7 @@
  */
 
 #include <joulecast.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,9 +32,17 @@ static void print_state(const struct joulecast_cost *cost, const char *app, enum
                        state == JOULECAST_FOREGROUND ? "in front" : "in the background");
                 return;
         }
-        printf("%s %s: %.0f J in %.0f s, %.2f %% of the battery, %.4f %% a minute (%.0f J of it the display)\n", app,
-               state == JOULECAST_FOREGROUND ? "in front" : "in the background", mine.energy_j.value, mine.active_s,
-               mine.percent.value, mine.percent_per_minute.value, mine.component_j[JOULECAST_DISPLAY]);
+        printf("%s %s: ", app, state == JOULECAST_FOREGROUND ? "in front" : "in the background");
+        if (isnan(mine.energy_j.value)) { /* the profile has no coefficient for anything that it used */
+                printf("unknown, in %.0f s\n", mine.active_s);
+                return;
+        }
+        printf("%.0f J in %.0f s, %.2f %% of the battery, %.4f %% a minute", mine.energy_j.value, mine.active_s,
+               mine.percent.value, mine.percent_per_minute.value);
+        if (isnan(mine.component_j[JOULECAST_DISPLAY]))
+                printf(" (without the display, which is unknown)\n");
+        else
+                printf(" (%.0f J of it the display)\n", mine.component_j[JOULECAST_DISPLAY]);
 }
 
 static int answer(struct joulecast_context *context, const char *profile_path, const char *usage_path,
