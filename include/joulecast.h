@@ -233,7 +233,8 @@ int joulecast_app_of_pid(pid_t pid, char *buf, size_t size);
  * total + unexplained = measured; what is unknown is in no sum. Suspended time is priced as forecasts do it: by this device's own sleeps, where three or
  * more long ones are recorded.
  *
- * Return: 0; -ENODATA: nothing is recorded of that span; another negative errno.
+ * Return: 0; -ENODATA: nothing is recorded of that span; -EINVAL: it does not end after it begins, and the log
+ * handler heard that; another negative errno.
  */
 int joulecast_cost_new(const struct joulecast_profile *profile, struct joulecast_usage *usage,
                        int64_t from_ns, int64_t to_ns, struct joulecast_cost **ret);

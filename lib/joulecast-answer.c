@@ -40,6 +40,10 @@ JOULECAST_EXPORT int joulecast_cost_new(const struct joulecast_profile *profile,
                 return -EINVAL;
         if (!cost)
                 return -ENOMEM;
+        if (from_ns >= to_ns) {
+                log_error(&usage->context->log, "a span of time must end after it begins");
+                return -EINVAL;
+        }
         if (usage->service)
                 err = service_cost(usage, profile, from_ns, to_ns, &cost->cost);
         else

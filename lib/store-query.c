@@ -125,11 +125,18 @@ static int plan_stretch(struct store *store, struct plan *plan, int64_t from_ns,
         return err ? err : more;
 }
 
+/* No interval lies further out, and an hour more or less is still a number. */
+static int64_t within_times(int64_t time_ns)
+{
+        const int64_t most = INT64_MAX / 2;
+
+        return MAX(MIN(time_ns, most), -most);
+}
+
 /* All intervals of the span; or, where hours speak for most of them, those of the hours at its two edges. */
 static int plan_intervals(struct store *store, struct plan *plan)
 {
-        const int64_t most = INT64_MAX / 2;
-        int64_t from_ns = MAX(plan->query->from_ns, -most), to_ns = MIN(plan->query->to_ns, most);
+        int64_t from_ns = within_times(plan->query->from_ns), to_ns = within_times(plan->query->to_ns);
         int64_t left_ns = MIN(to_ns, floor_to(from_ns, HOUR_NS) + HOUR_NS);
         int64_t right_ns = MAX(left_ns, MIN(floor_to(to_ns, HOUR_NS), plan->marks.hour_done_ns));
         int err;

@@ -103,6 +103,37 @@ static void of_one_context(const struct app *app)
         app_close(&other);
 }
 
+static int sentences;
+
+static void count(void *data, enum joulecast_level level, const char *sentence)
+{
+        check(*sentence && *sentence != ' ');
+        sentences++;
+}
+
+/* Any two times are a question; one that does not end after it begins is no span, and the log hears it. */
+static void any_span(const struct app *app)
+{
+        const struct { int64_t from_ns, to_ns; int err; } cases[] = {
+                { JOULECAST_END, JOULECAST_BEGIN, -EINVAL }, { JOULECAST_BEGIN, JOULECAST_BEGIN, -EINVAL },
+                { JOULECAST_END, JOULECAST_END, -EINVAL }, { START, START, -EINVAL }, { START, 0, -EINVAL },
+                { JOULECAST_BEGIN, JOULECAST_BEGIN + 1, -ENODATA }, { JOULECAST_END - 1, JOULECAST_END, -ENODATA },
+                { JOULECAST_BEGIN + 1, JOULECAST_END - 1, 0 }, { START, JOULECAST_END, 0 },
+                { -1, START + 3600 * S, 0 },
+        };
+
+        joulecast_context_set_log(app->context, count, NULL);
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                struct joulecast_cost *cost = NULL;
+
+                sentences = 0;
+                check_int(joulecast_cost_new(app->profile, app->usage, cases[i].from_ns, cases[i].to_ns, &cost), cases[i].err);
+                check_int(sentences, cases[i].err == -EINVAL);
+                joulecast_cost_free(cost);
+        }
+        joulecast_context_set_log(app->context, NULL, NULL);
+}
+
 int main(void)
 {
         struct app app;
@@ -116,6 +147,7 @@ int main(void)
         app_open(&app);
         the_stored_battery_stays(&app);
         of_one_context(&app);
+        any_span(&app);
         app_close(&app);
         remove_database();
         unlink(profile_path);
