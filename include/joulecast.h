@@ -16,7 +16,9 @@
  *
  * Errors are negative errno; a result is written only on success. The library
  * never prints and never exits: what it has to say to people goes to the log
- * handler of the context, one sentence an error.
+ * handler of the context, one sentence where a file, a database, the service or an
+ * app's name is at fault. What the errno alone tells has none: -ENOMEM, -ENODEV,
+ * -ERANGE, -EINVAL of an argument, and -ENODATA of a span or a usage without records.
  *
  * Unknown is NaN in a number, NULL in a text. Every interval is low <= value <= high.
  * low and high are NaN where the profile does not know its own errors; the end that
@@ -132,7 +134,7 @@ int joulecast_context_set_machine(struct joulecast_context *context, const char 
  * @ret:  free it with joulecast_profile_free()
  *
  * Return: 0; -ENOENT: there is none; -EINVAL: it is not valid, and the log handler heard which line; -ENOMEM;
- * another negative errno if it cannot be read.
+ * another negative errno if it cannot be read, and then too the log handler heard why.
  */
 int joulecast_profile_load(struct joulecast_context *context, const char *path,
                            struct joulecast_profile **ret);
@@ -175,8 +177,9 @@ int joulecast_profile_coefficient(const struct joulecast_profile *profile, size_
  * database may not be read, the service is asked at each call, and the call waits for it: by the machine's
  * profile, apps of the caller's user as they are, and those of all others as one, "other-users".
  *
- * Return: 0; -ENOENT: nothing was recorded yet; -EACCES: it may not be read, and no service answers; -EINVAL:
- * it is no database of ours; another negative errno.
+ * Return: 0; -ENOENT: nothing was recorded yet; -EACCES: it may not be read, and no service answers; -EBADMSG:
+ * it is damaged, or no database of ours; -EINVAL: it is no file at all (a folder, a device), or has no name;
+ * another negative errno.
  */
 int joulecast_usage_open(struct joulecast_context *context, const char *path, struct joulecast_usage **ret);
 void joulecast_usage_free(struct joulecast_usage *usage);
@@ -217,7 +220,7 @@ int joulecast_usage_battery(struct joulecast_usage *usage, double *percent, int 
  * @pid: 0: the caller's own, so that an app can ask about itself
  * @buf: gets the id as it is in the database; at least JOULECAST_APP_MAX
  *
- * Return: 0; -ESRCH: no such process; -EINVAL: @size is too small.
+ * Return: 0; -ESRCH: no such process; -EINVAL: @size is too small, or @pid below 0.
  */
 int joulecast_app_of_pid(pid_t pid, char *buf, size_t size);
 
@@ -278,8 +281,8 @@ const char *joulecast_cost_not_measured(const struct joulecast_cost *cost, size_
  * @minutes: 0..1e6
  * @ret:     free it with joulecast_forecast_free()
  *
- * Return: 0; -ENODATA: the app was never seen, or several have that name; -EINVAL; another negative errno if
- * @usage cannot be read.
+ * Return: 0; -ENODATA: the app was never seen, or several have that name (the log handler hears which), or nothing
+ * is recorded; -EINVAL: @app is empty, or @minutes out of range; another negative errno if @usage cannot be read.
  */
 int joulecast_forecast_new(const struct joulecast_profile *profile, struct joulecast_usage *usage,
                            const char *app, double minutes, struct joulecast_forecast **ret);
@@ -303,12 +306,15 @@ const char *joulecast_forecast_basis(const struct joulecast_forecast *forecast);
  * @app: id or display name of the app that is to run, copied
  * @ret: free it with joulecast_plan_free()
  *
- * Return: 0; -ENOMEM.
+ * Return: 0; -EINVAL: @app is empty; -ENOMEM.
  */
 int joulecast_plan_new(const char *app, struct joulecast_plan **ret);
 void joulecast_plan_free(struct joulecast_plan *plan);
 
-/** So many minutes of another app afterwards, up to 16 times. 0; -EINVAL: 0..1e6 minutes; -E2BIG; -ENOMEM. */
+/**
+ * So many minutes of another app afterwards, up to 16 times. 0; -EINVAL: 0..1e6 minutes, and @app is not empty; -E2BIG;
+ * -ENOMEM.
+ */
 int joulecast_plan_reserve(struct joulecast_plan *plan, const char *app, double minutes);
 /** So many minutes with the screen off. 0; -EINVAL: 0..1e6. */
 int joulecast_plan_standby(struct joulecast_plan *plan, double minutes);

@@ -75,14 +75,15 @@ static double balance_minutes(const struct balance *balance, double z)
 
 static int check_plan(const struct budget_plan *plan)
 {
-        if (!plan->app || plan->n_reserves > BUDGET_RESERVES_MAX ||
+        if (!plan->app || !*plan->app || plan->n_reserves > BUDGET_RESERVES_MAX ||
             !(plan->standby_minutes >= 0 && plan->standby_minutes <= MINUTES_MAX) ||
             !(plan->keep_percent >= 0 && plan->keep_percent <= 100) ||
             plan->battery_percent < 0 || plan->battery_percent > 100)
                 return -EINVAL;
         for (size_t i = 0; i < plan->n_reserves; i++) {
-                if (!plan->reserves[i].app || !(plan->reserves[i].minutes >= 0) ||
-                    plan->reserves[i].minutes > MINUTES_MAX)
+                const struct budget_reserve *reserve = &plan->reserves[i];
+
+                if (!reserve->app || !*reserve->app || !(reserve->minutes >= 0 && reserve->minutes <= MINUTES_MAX))
                         return -EINVAL;
         }
         return 0;

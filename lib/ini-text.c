@@ -129,6 +129,11 @@ int ini_text_parse(const char *text, size_t length, const char *name, const stru
         return 0;
 }
 
+const char *ini_text_error(int err)
+{
+        return err == -EFBIG ? "the file is far too large to be what it should be" : strerror(-err);
+}
+
 int ini_text_read(const char *path, size_t max, const struct log *log, char **ret, size_t *ret_length)
 {
         _cleanup_free_ char *text = malloc(max + 1);
@@ -138,9 +143,7 @@ int ini_text_read(const char *path, size_t max, const struct log *log, char **re
                 return -ENOMEM;
         length = util_read_at(AT_FDCWD, path, text, max + 1);
         if (length < 0) {
-                log_error(log, "%s: %s", path,
-                          length == -EFBIG ? "the file is far too large to be what it should be"
-                                           : strerror((int)-length));
+                log_error(log, "%s: %s", path, ini_text_error((int)length));
                 return (int)length;
         }
         *ret_length = (size_t)length;

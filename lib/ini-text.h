@@ -40,6 +40,9 @@ int ini_error(const struct ini_place *place, const char *format, ...) __attribut
  */
 int ini_text_read(const char *path, size_t max, const struct log *log, char **ret, size_t *ret_length);
 
+/* What ini_text_read() says of an error. */
+const char *ini_text_error(int err);
+
 /* A finite number in min..max; says what is wrong with @key otherwise. */
 int ini_number(const struct ini_place *place, const char *key, const char *value, double min, double max,
                double *ret);

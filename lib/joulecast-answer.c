@@ -146,7 +146,7 @@ JOULECAST_EXPORT int joulecast_forecast_new(const struct joulecast_profile *prof
         const struct history *history;
         int err;
 
-        if (profile->context != usage->context)
+        if (profile->context != usage->context || !*app || !(minutes >= 0 && minutes <= 1e6))
                 return -EINVAL;
         if (!forecast)
                 return -ENOMEM;
@@ -199,8 +199,11 @@ JOULECAST_EXPORT const char *joulecast_forecast_basis(const struct joulecast_for
 
 JOULECAST_EXPORT int joulecast_plan_new(const char *app, struct joulecast_plan **ret)
 {
-        struct joulecast_plan *plan = calloc(1, sizeof(*plan));
+        struct joulecast_plan *plan;
 
+        if (!*app)
+                return -EINVAL;
+        plan = calloc(1, sizeof(*plan));
         if (plan)
                 plan->names[0] = strdup(app);
         if (!plan || !plan->names[0]) {
@@ -226,7 +229,7 @@ JOULECAST_EXPORT int joulecast_plan_reserve(struct joulecast_plan *plan, const c
         size_t n = plan->plan.n_reserves;
         char *name;
 
-        if (!(minutes >= 0 && minutes <= 1e6))
+        if (!*app || !(minutes >= 0 && minutes <= 1e6))
                 return -EINVAL;
         if (n == BUDGET_RESERVES_MAX)
                 return -E2BIG;

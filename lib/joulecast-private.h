@@ -64,6 +64,9 @@ const struct forecast_battery *usage_battery(struct joulecast_usage *usage);
 /* What --battery-percent, a live battery and the last stored one come down to for people. */
 int usage_percent(const struct forecast_battery *battery, double *ret);
 
+/* Tells the log why no path was found for what a context has of its own; returns @err. */
+int context_tell_path(const struct joulecast_context *context, int err);
+
 static inline struct joulecast_value value_out(struct cost_value value)
 {
         return (struct joulecast_value){ value.value, value.low, value.high };

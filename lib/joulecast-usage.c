@@ -57,10 +57,14 @@ JOULECAST_EXPORT int joulecast_usage_open(struct joulecast_context *context, con
                 err = paths_usage(context->device, false, &found);
                 path = found;
         }
-        if (err == 0 && found && must_ask(usage, path))
+        if (err < 0)
+                return context_tell_path(context, err);
+        if (found && must_ask(usage, path))
                 err = service_find(path, &context->log, &usage->service);
-        else if (err == 0)
+        else
                 err = store_open(path, STORE_READ, &context->log, &usage->store);
+        if (err == -ENOENT)
+                log_error(&context->log, "nothing was recorded yet: there is no %s, or it is empty", path);
         if (err < 0)
                 return err;
         *ret = TAKE_PTR(usage);

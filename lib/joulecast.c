@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ini-text.h"
 #include "joulecast-private.h"
 #include "model.h"
 #include "paths.h"
@@ -91,6 +92,18 @@ static void joulecast_profile_freep(struct joulecast_profile **profile)
         joulecast_profile_free(*profile);
 }
 
+int context_tell_path(const struct joulecast_context *context, int err)
+{
+        char device[128];
+
+        if (context->device)
+                log_error(&context->log, "%s: %s", util_printable(context->device, device, sizeof(device)),
+                          err == -EINVAL ? "a device is virtual:NAME or virtual:FILE" : ini_text_error(err));
+        else
+                log_error(&context->log, "there is no home folder to look in; name a file");
+        return err;
+}
+
 JOULECAST_EXPORT int joulecast_profile_load(struct joulecast_context *context, const char *path,
                                             struct joulecast_profile **ret)
 {
@@ -104,8 +117,9 @@ JOULECAST_EXPORT int joulecast_profile_load(struct joulecast_context *context, c
                 err = paths_profile(context->device, false, &found);
                 path = found;
         }
-        if (err == 0)
-                err = profile_load(path, &context->log, &profile->profile);
+        if (err < 0)
+                return context_tell_path(context, err);
+        err = profile_load(path, &context->log, &profile->profile);
         if (err < 0)
                 return err;
         profile->context = context;

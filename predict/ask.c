@@ -48,9 +48,11 @@ int ask_open(const struct options *options, struct ask *ret)
                 if (code == CODE_OK && joulecast_profile_load(ask.context, path, &ask.profile) < 0)
                         code = CODE_FAILED; /* the library has told */
         }
+        if (code == CODE_OK)
+                code = check_usage_file(options);
         if (code == CODE_OK) {
-                err = joulecast_usage_open(ask.context, options->database, &ask.usage);
-                code = err < 0 ? tell_no_usage(options, err) : CODE_OK;
+                err = joulecast_usage_open(ask.context, options->database, &ask.usage); /* and tells what is wrong */
+                code = err < 0 ? err == -ENOENT ? CODE_NO_DATA : CODE_FAILED : CODE_OK;
         }
         if (code != CODE_OK) {
                 ask_close(&ask);

@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "ini-text.h"
 #include "options.h"
 #include "paths.h"
 #include "profile-match.h"
@@ -23,7 +25,7 @@ static int tell_device(const struct options *options, int err)
         else
                 log_error(&program_log, "--device %s: %s",
                           util_printable(options->device, device, sizeof(device)),
-                          err == -EINVAL ? "a device is virtual:NAME or virtual:FILE" : strerror(-err));
+                          err == -EINVAL ? "a device is virtual:NAME or virtual:FILE" : ini_text_error(err));
         return err == -EINVAL ? CODE_USAGE : CODE_FAILED;
 }
 
@@ -108,29 +110,32 @@ static void tell_nothing_recorded(const struct options *options, const char *pat
         char printable[128], remedy[256];
 
         snprintf(remedy, sizeof(remedy), "start the service (systemctl start joulecastd), or run joulecast poll");
-        util_printable(path ? path : "database", printable, sizeof(printable));
+        util_printable(path, printable, sizeof(printable));
         if (options->device)
                 snprintf(remedy, sizeof(remedy), "joulecast simulate records there");
         else if (options->database)
                 snprintf(remedy, sizeof(remedy), "joulecast poll --database %s records there", printable);
-        if (path && access(path, F_OK) == 0)
+        if (access(path, F_OK) == 0)
                 log_error(&program_log, "nothing was recorded yet: %s is empty; %s", printable, remedy);
         else
                 log_error(&program_log, "nothing was recorded yet: there is no %s; %s", printable, remedy);
 }
 
-int tell_no_usage(const struct options *options, int err)
+int check_usage_file(const struct options *options)
 {
         _cleanup_free_ char *found = NULL;
         const char *path = options->database;
+        struct stat status;
 
-        if (!path && paths_usage(options->device, false, &found) == 0)
+        if (!path) {
+                int err = paths_usage(options->device, false, &found);
+
+                if (err < 0)
+                        return tell_device(options, err);
                 path = found;
-        if (err == -ENOENT) {
-                tell_nothing_recorded(options, path);
-                return CODE_NO_DATA;
         }
-        if (err == -EINVAL && !path)
-                return tell_device(options, err);
-        return CODE_FAILED; /* the store has told */
+        if (stat(path, &status) < 0 ? errno != ENOENT : !S_ISREG(status.st_mode) || status.st_size > 0)
+                return CODE_OK;
+        tell_nothing_recorded(options, path);
+        return CODE_NO_DATA;
 }

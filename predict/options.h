@@ -104,5 +104,5 @@ char *find_shipped_profile(int root_fd);
 int find_profile_file(const struct options *options, char **ret);
 /* Where it is or would be, whether or not it is there. 0; as paths_profile(). */
 int profile_path(const struct options *options, char **ret);
-/* The sentence about a database that is not there; an exit code. */
-int tell_no_usage(const struct options *options, int err);
+/* CODE_OK, or an exit code after its sentence: the database that @options say is not there, or empty. */
+int check_usage_file(const struct options *options);

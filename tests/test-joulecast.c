@@ -134,6 +134,51 @@ static void any_span(const struct app *app)
         joulecast_context_set_log(app->context, NULL, NULL);
 }
 
+/* As the header says: which errno, and one sentence for what is no argument's fault. */
+static void what_cannot_be_opened(const struct app *app)
+{
+        const struct { const char *path; int err; } cases[] = {
+                { "/tmp/joulecast-no-such.db", -ENOENT }, { profile_path, -EBADMSG }, { folder, -EINVAL },
+                { "/dev/null", -EINVAL }, { "", -EINVAL },
+        };
+        struct joulecast_usage *usage = NULL;
+        struct joulecast_profile *profile = NULL;
+
+        joulecast_context_set_log(app->context, count, NULL);
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                sentences = 0;
+                check_int(joulecast_usage_open(app->context, cases[i].path, &usage), cases[i].err);
+                check_int(sentences, 1);
+        }
+        check_int(joulecast_context_set_device(app->context, "virtual:/tmp/joulecast-no-such.ini"), 0);
+        sentences = 0;
+        check_int(joulecast_usage_open(app->context, NULL, &usage), -ENOENT);
+        check_int(joulecast_profile_load(app->context, NULL, &profile), -ENOENT);
+        check_int(joulecast_profile_load(app->context, "/tmp/joulecast-no-such.ini", &profile), -ENOENT);
+        check_int(sentences, 3);
+        check_int(joulecast_context_set_device(app->context, NULL), 0);
+        joulecast_context_set_log(app->context, NULL, NULL);
+        check(!usage && !profile);
+}
+
+/* Refused where it is said, and not later with a sentence about an app without a name. */
+static void no_name(const struct app *app)
+{
+        struct joulecast_forecast *forecast = NULL;
+        struct joulecast_plan *plan = NULL;
+        char name[JOULECAST_APP_MAX];
+
+        check_int(joulecast_plan_new("", &plan), -EINVAL);
+        check(!plan);
+        check_int(joulecast_plan_new("game", &plan), 0);
+        check_int(joulecast_plan_reserve(plan, "", 1), -EINVAL);
+        joulecast_plan_free(plan);
+        check_int(joulecast_forecast_new(app->profile, app->usage, "", 1, &forecast), -EINVAL);
+        check_int(joulecast_forecast_new(app->profile, app->usage, "game", -1, &forecast), -EINVAL);
+        check_int(joulecast_app_of_pid(-1, name, sizeof(name)), -EINVAL);
+        check(!forecast);
+}
+
 int main(void)
 {
         struct app app;
@@ -148,6 +193,8 @@ int main(void)
         the_stored_battery_stays(&app);
         of_one_context(&app);
         any_span(&app);
+        what_cannot_be_opened(&app);
+        no_name(&app);
         app_close(&app);
         remove_database();
         unlink(profile_path);
