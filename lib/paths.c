@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ini-text.h"
+#include "profile.h"
 #include "util.h"
 
 #define SYSTEM_PROFILE "/etc/joulecast/profile.ini"
@@ -53,16 +55,15 @@ static bool is_file_name(const char *name)
 /* FNV-1a: two files of one base name shall not share a folder. */
 static int hash_file(const char *path, uint32_t *ret)
 {
-        _cleanup_fclose_ FILE *file = fopen(path, "re");
+        _cleanup_free_ char *text = NULL;
         uint32_t hash = UINT32_C(2166136261);
-        int c;
+        size_t length;
+        int err = ini_text_read(path, PROFILE_BYTES_MAX, NULL, &text, &length); /* as what loads it, and then tells */
 
-        if (!file)
-                return -errno;
-        while ((c = getc(file)) != EOF)
-                hash = (hash ^ (uint32_t)c) * UINT32_C(16777619);
-        if (ferror(file))
-                return -EIO;
+        if (err < 0)
+                return err;
+        for (size_t i = 0; i < length; i++)
+                hash = (hash ^ (unsigned char)text[i]) * UINT32_C(16777619);
         *ret = hash;
         return 0;
 }

@@ -15,7 +15,6 @@
  * A night with two policies of twenty operating points has 90 coefficients and 4,000 pairs of covariance,
  * about 400 kB. The limits keep a hostile file from costing more than a moment.
  */
-#define TEXT_MAX (8u << 20)
 #define COEFFICIENTS_MAX 512
 #define EXTRAS_MAX 256
 #define COEFFICIENT_MAX 1e9
@@ -432,7 +431,7 @@ int profile_load(const char *path, const struct log *log, struct profile **ret)
 {
         _cleanup_free_ char *text = NULL;
         size_t length;
-        int err = ini_text_read(path, TEXT_MAX, log, &text, &length);
+        int err = ini_text_read(path, PROFILE_BYTES_MAX, log, &text, &length);
 
         return err ? err : profile_parse(text, length, path, log, ret);
 }

@@ -22,6 +22,7 @@
 #define PROFILE_VERSION 1
 #define PROFILE_KEY_MAX 96 /* longest key of a coefficient, with its NUL */
 #define PROFILE_NAME_MAX 64
+#define PROFILE_BYTES_MAX (8u << 20) /* of its file; the largest that calibration writes has a twentieth */
 
 /* What a coefficient multiplies. The order is the order in the file. */
 enum term {

@@ -290,7 +290,7 @@ int usage_table_parse(const char *text, size_t length, const char *name, const s
 
 int usage_table_load(const char *path, const struct log *log, struct usage_table **ret)
 {
-        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); /* a pipe is refused, too */
         _cleanup_free_ char *text = NULL;
         struct stat status;
         ssize_t length;

@@ -23,7 +23,6 @@
 #include "table.h"
 #include "util.h"
 
-#define PROFILE_BYTES_MAX (16 << 20)
 
 static int is_profile(const struct dirent *entry)
 {

@@ -32,6 +32,22 @@ static void virtual_devices_have_their_own(void)
         remove("test-paths.ini");
 }
 
+/* What never ends, and what nobody writes to, is no device: nor is it waited for. */
+static void a_device_is_a_file(void)
+{
+        _cleanup_free_ char *path = NULL;
+
+        alarm(20);
+        check_int(paths_profile("virtual:/dev/zero", false, &path), -EFBIG);
+        check_int(paths_profile("virtual:/", false, &path), -EINVAL);
+        check_int(paths_profile("virtual:/dev", false, &path), -EISDIR);
+        unlink("test-paths.pipe.ini");
+        check_int(mkfifo("test-paths.pipe.ini", 0600), 0);
+        check_int(paths_profile("virtual:test-paths.pipe.ini", false, &path), 0); /* empty, as who loads it says */
+        unlink("test-paths.pipe.ini");
+        alarm(0);
+}
+
 static void data_can_be_said(void)
 {
         _cleanup_free_ char *said = NULL, *tree = NULL, *build = paths_build_root();
@@ -79,6 +95,7 @@ int main(void)
         a_pipe_stays_one();
         the_journal_has_one_place();
         virtual_devices_have_their_own();
+        a_device_is_a_file();
         data_can_be_said();
         return check_result();
 }
