@@ -95,9 +95,13 @@ static bool apply(const struct command *command, const struct option_row *shared
                         return mistake(command, exit_code, "a value is missing after", argv[*at]);
                 value = argv[++*at];
         }
+        if (!*value) {
+                char what[64];
+
+                snprintf(what, sizeof(what), "--%s has an empty value", row->name);
+                return mistake(command, exit_code, what, NULL);
+        }
         if (row->text) {
-                if (!*value)
-                        return mistake(command, exit_code, "an empty value for", argv[*at]);
                 *row->text = value;
                 return true;
         }
