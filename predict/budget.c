@@ -38,10 +38,14 @@ static int take_reserve(void *data, const char *value)
         struct question *question = data;
         const char *equals = strrchr(value, '=');
         size_t n = question->n_reserves;
+        double minutes;
+        int err = equals && equals != value ? parse_minutes(equals + 1, &minutes) : -EINVAL;
 
-        if (!equals || equals == value || n == RESERVES_MAX ||
-            parse_minutes(equals + 1, &question->reserve_minutes[n]) < 0)
-                return -EINVAL;
+        if (err < 0)
+                return err;
+        if (n == RESERVES_MAX)
+                return -E2BIG;
+        question->reserve_minutes[n] = minutes;
         question->reserve_app[n] = strndup(value, (size_t)(equals - value));
         if (!question->reserve_app[n])
                 return -ENOMEM;
@@ -169,9 +173,9 @@ int budget_main(int argc, char **argv)
                 { "app", "A", "the app that is to run: its id or its name", .text = &question.app },
                 { "reserve", "B=10m", "leave so much of another app; may be said again",
                   .wants = "APP=TIME like phone=10m, 16 times at most",
-                  .parse = take_reserve, .data = &question },
+                  .range = MINUTES_RANGE, .parse = take_reserve, .data = &question },
                 { "standby", "3h", "leave so much time with the screen off", .wants = MINUTES_WANTED,
-                  .parse = take_minutes, .data = &question.standby_minutes },
+                  .range = MINUTES_RANGE, .parse = take_minutes, .data = &question.standby_minutes },
                 { "keep", "PERCENT", "leave so much charge at the end", .wants = PERCENT_WANTED,
                   .parse = take_percent, .data = &question.keep_percent },
                 { "battery-percent", "N", "answer as if the battery had this charge", .wants = PERCENT_WANTED,

@@ -89,6 +89,7 @@ static int cost_of_database(const struct arguments *arguments)
 }
 
 #define TIME_WANTED "a time like 2026-11-20T08:00 or -24h"
+#define TIME_RANGE "a time from 1970 to 2200, or " MINUTES_RANGE " ago"
 
 static int take_time(void *data, const char *value)
 {
@@ -100,8 +101,8 @@ int cost_main(int argc, char **argv)
         struct arguments arguments = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
         const struct option_row rows[] = {
                 { "from", "T", "start: 2026-11-20T08:00 (local, or with Z or +01:00), or -24h before now",
-                  .wants = TIME_WANTED, .parse = take_time, .data = &arguments.from_ns },
-                { "to", "T", "end, likewise", .wants = TIME_WANTED, .parse = take_time,
+                  .wants = TIME_WANTED, .range = TIME_RANGE, .parse = take_time, .data = &arguments.from_ns },
+                { "to", "T", "end, likewise", .wants = TIME_WANTED, .range = TIME_RANGE, .parse = take_time,
                   .data = &arguments.to_ns },
                 { "usage", "FILE", "price a usage table (CSV) instead of the database", .text = &arguments.usage },
         };

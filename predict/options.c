@@ -72,6 +72,21 @@ static const struct option_row *find_row(const struct option_row *rows, size_t n
         return NULL;
 }
 
+/* A value that is well said and out of range, one too many, or one of another form. */
+static bool mistaken_value(const struct command *command, int *exit_code, const struct option_row *row,
+                           const char *value, int err)
+{
+        char what[128];
+
+        if (err == -ERANGE)
+                snprintf(what, sizeof(what), "--%s takes %s, not", row->name,
+                         row->range ? row->range : "at most 18446744073709551615");
+        else
+                snprintf(what, sizeof(what), "--%s wants %s%s", row->name, row->wants,
+                         err == -E2BIG ? "; one too many is" : ", not");
+        return mistake(command, exit_code, what, value);
+}
+
 /* Applies one "--name[=value]" at argv[*at]; may take the next argument as its value. */
 static bool apply(const struct command *command, const struct option_row *shared, size_t n_shared, int argc,
                   char **argv, int *at, int *exit_code)
@@ -79,6 +94,7 @@ static bool apply(const struct command *command, const struct option_row *shared
         const char *name = argv[*at] + 2, *equals = strchr(name, '='), *value = equals ? equals + 1 : NULL;
         size_t length = equals ? (size_t)(equals - name) : strlen(name);
         const struct option_row *row = find_row(command->rows, command->n_rows, name, length);
+        int err;
 
         if (!row)
                 row = find_row(shared, n_shared, name, length);
@@ -105,13 +121,8 @@ static bool apply(const struct command *command, const struct option_row *shared
                 *row->text = value;
                 return true;
         }
-        if (row->parse(row->data, value) < 0) {
-                char what[128];
-
-                snprintf(what, sizeof(what), "--%s wants %s, not", row->name, row->wants);
-                return mistake(command, exit_code, what, value);
-        }
-        return true;
+        err = row->parse(row->data, value);
+        return err < 0 ? mistaken_value(command, exit_code, row, value, err) : true;
 }
 
 bool options_parse(const struct command *command, int argc, char **argv, struct options *options,

@@ -31,12 +31,16 @@ struct options {
         bool yes;
 };
 
-/* One option: a switch, a text, or a function that takes each value (0, or -EINVAL). */
+/*
+ * One option: a switch, a text, or a function that takes each value. 0; -EINVAL: of another form than it wants;
+ * -ERANGE: too much; -E2BIG: too many values.
+ */
 struct option_row {
         const char *name;         /* without dashes */
         const char *argument;     /* how help calls its value; NULL: a switch */
         const char *help;
         const char *wants;        /* which values it takes, where there are wrong ones */
+        const char *range;        /* and which of these, where there are too large ones; NULL: a whole number's */
         bool *flag;
         const char **text;
         int (*parse)(void *data, const char *value);
@@ -78,9 +82,10 @@ bool options_parse(const struct command *command, int argc, char **argv, struct 
                    const char **positional, int *exit_code);
 
 #define MINUTES_WANTED "a time like 10, 90s or 1h30m"
+#define MINUTES_RANGE "at most 1000000 minutes"
 #define PERCENT_WANTED "a percentage, 0 to 100"
 
-/* Values. 0; -EINVAL. */
+/* Values. 0; -EINVAL; -ERANGE: more than 1e6 minutes, or not from 1970 to 2200. */
 int parse_minutes(const char *text, double *ret);           /* "10m" "3h" "90s" "1h30m"; a plain number is minutes */
 int parse_percent(const char *text, double *ret);           /* "20" or "20%", 0..100 */
 int parse_time(const char *text, int64_t now_ns, int64_t *ret); /* ISO 8601, or -24h before @now_ns */

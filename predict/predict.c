@@ -52,7 +52,7 @@ int predict_main(int argc, char **argv)
         const struct option_row rows[] = {
                 {"app", "A", "its id or its name", .text = &app},
                 {"minutes", "N", "for how long; 90s, 20m and 1h30m do too", .wants = MINUTES_WANTED,
-                 .parse = take_minutes, .data = &minutes},
+                 .range = MINUTES_RANGE, .parse = take_minutes, .data = &minutes},
         };
         const struct command command = {
                 .name = "predict", .arguments = "--app A --minutes N",

@@ -14,6 +14,8 @@
 #include "units.h"
 #include "util.h"
 
+#define MINUTES_MOST 1e6 /* as the library takes */
+
 /* A number in the C locale at the start of *text, which moves behind it. Only digits and one point. */
 static bool take_number(const char **text, double *ret)
 {
@@ -39,24 +41,20 @@ int parse_minutes(const char *text, double *ret)
 
         if (!take_number(&text, &number))
                 return -EINVAL;
-        if (!*text) {
-                *ret = number;
-                return number <= 1e6 ? 0 : -EINVAL;
-        }
-        for (;;) {
+        if (!*text)
+                minutes = number;
+        while (*text) {
                 while (unit < ARRAY_SIZE(units) && units[unit].unit != *text)
                         unit++;
                 if (unit == ARRAY_SIZE(units))
                         return -EINVAL;
                 minutes += number * units[unit++].minutes;
                 text += strcmp(text, "min") == 0 ? 3 : 1;
-                if (!*text)
-                        break;
-                if (!take_number(&text, &number))
+                if (*text && (!take_number(&text, &number) || !*text))
                         return -EINVAL;
         }
-        if (minutes > 1e6)
-                return -EINVAL;
+        if (minutes > MINUTES_MOST)
+                return -ERANGE;
         *ret = minutes;
         return 0;
 }
@@ -148,8 +146,10 @@ static int parse_iso(const char *text, int64_t *ret)
                 return -EINVAL;
         tm.tm_year = year - 1900;
         tm.tm_mon = month - 1;
-        if (year < 1970 || year > 2200 || tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 60)
+        if (tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 60)
                 return -EINVAL;
+        if (year < 1970 || year > 2200)
+                return -ERANGE;
         check = tm;
         seconds = local ? mktime(&check) : timegm(&check);
         if (seconds == -1 || check.tm_mday != tm.tm_mday || check.tm_mon != tm.tm_mon)
@@ -161,12 +161,15 @@ static int parse_iso(const char *text, int64_t *ret)
 int parse_time(const char *text, int64_t now_ns, int64_t *ret)
 {
         double minutes;
+        int err;
 
         if (text[0] != '-')
                 return parse_iso(text, ret);
-        if (!text[1] || isdigit((unsigned char)text[strlen(text) - 1]) ||
-            parse_minutes(text + 1, &minutes) < 0)
+        if (!text[1] || isdigit((unsigned char)text[strlen(text) - 1]))
                 return -EINVAL;
+        err = parse_minutes(text + 1, &minutes);
+        if (err < 0)
+                return err;
         *ret = now_ns - (int64_t)llround(minutes * 60e9);
         return 0;
 }

@@ -16,7 +16,7 @@ static void times(void)
         static const int64_t now = INT64_C(1795000000000000000);
         static const struct {
                 const char *text;
-                int64_t s; /* 0: refused */
+                int64_t s; /* 0: refused; -1: out of range */
         } cases[] = {
                 { "2026-11-20T03:12:44Z", 1795144364 },
                 { "2026-11-20T04:12:44+01:00", 1795144364 },
@@ -35,8 +35,8 @@ static void times(void)
                 { "-90s", 1795000000 - 90 },
                 { "2026-02-31", 0 }, { "2026-13-01", 0 }, { "2026-11-20T25:00Z", 0 }, { "2026-11-20T03:12:44Zz", 0 },
                 { "", 0 }, { "-", 0 }, { "-24", 0 }, { "24h", 0 }, { "yesterday", 0 }, { "-h", 0 }, { "-24x", 0 },
-                { "2026-11-20T03:12:44+", 0 }, { "20261120", 0 }, { "1969-01-01Z", 0 },
-                { "1600-01-01Z", 0 }, { "9999-12-31Z", 0 },
+                { "2026-11-20T03:12:44+", 0 }, { "20261120", 0 }, { "9999-12-31T24:00", 0 },
+                { "1969-01-01Z", -1 }, { "1600-01-01Z", -1 }, { "9999-12-31Z", -1 }, { "9999-12-31", -1 }, { "-99999h", -1 },
         };
 
         setenv("TZ", "EST5", 1);
@@ -44,11 +44,11 @@ static void times(void)
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 int64_t got = -1;
 
-                if (cases[i].s) {
+                if (cases[i].s > 0) {
                         check_int(parse_time(cases[i].text, now, &got), 0);
                         check_int(got, cases[i].s * INT64_C(1000000000));
                 } else {
-                        check_int(parse_time(cases[i].text, now, &got), -EINVAL);
+                        check_int(parse_time(cases[i].text, now, &got), cases[i].s ? -ERANGE : -EINVAL);
                         check_int(got, -1);
                 }
         }
@@ -58,18 +58,20 @@ static void spans(void)
 {
         static const struct {
                 const char *text;
-                double minutes; /* NaN: refused */
+                double minutes; /* NaN: refused; infinite: out of range */
         } cases[] = {
                 { "10m", 10 }, { "10", 10 }, { "3h", 180 }, { "1h30m", 90 }, { "90s", 1.5 }, { "2.5h", 150 }, { "10min", 10 },
                 { "1d", 1440 }, { "", NAN }, { "m", NAN }, { "10x", NAN }, { "-5m", NAN }, { "1m1h", NAN }, { "10m ", NAN },
-                { "nan", NAN }, { "1e9", NAN }, { "9999999", NAN }, { "10m5", NAN },
+                { "nan", NAN }, { "1e9", NAN }, { "10m5", NAN },
+                { "1000000", 1e6 }, { "9999999", INFINITY }, { "99999h", INFINITY }, { "99999h5", NAN },
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 double got = NAN;
 
-                check_int(parse_minutes(cases[i].text, &got), isnan(cases[i].minutes) ? -EINVAL : 0);
-                if (!isnan(cases[i].minutes))
+                check_int(parse_minutes(cases[i].text, &got),
+                          isnan(cases[i].minutes) ? -EINVAL : isinf(cases[i].minutes) ? -ERANGE : 0);
+                if (isfinite(cases[i].minutes))
                         check_near(got, cases[i].minutes, 1e-12);
         }
 }
