@@ -90,19 +90,23 @@ char *ask_span(double minutes, char *buf)
         else if (seconds < 7200 && fmod(seconds, 60) != 0)
                 snprintf(buf, 32, "%.0f min %.0f s", floor(seconds / 60), fmod(seconds, 60));
         else
-                ask_minutes(seconds / 60, buf);
+                ask_minutes(seconds / 60, 0, buf);
         return buf;
 }
 
-char *ask_minutes(double minutes, char *buf)
+char *ask_minutes(double minutes, double beside, char *buf)
 {
-        double whole = floor(minutes);
+        double whole = floor(minutes), larger = fmax(minutes, beside);
 
-        if (minutes < 120)
+        if (larger < 120)
                 snprintf(buf, 32, "%.0f minute%s", whole, whole == 1 ? "" : "s");
-        else if (fmod(whole, 60) == 0 && whole < 48 * 60)
+        else if (larger >= 48 * 60 && whole >= 24 * 60)
+                snprintf(buf, 32, "%.0f d %.0f h", floor(whole / 1440), floor(fmod(whole, 1440) / 60));
+        else if (whole < 60)
+                snprintf(buf, 32, "%.0f min", whole);
+        else if (fmod(whole, 60) == 0)
                 snprintf(buf, 32, "%.0f h", whole / 60);
         else
-                format_duration(whole * 60, buf);
+                snprintf(buf, 32, "%.0f h %.0f min", floor(whole / 60), fmod(whole, 60));
         return buf;
 }

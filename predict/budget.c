@@ -63,22 +63,26 @@ static int take_percent(void *data, const char *value)
         return parse_percent(value, data);
 }
 
-/* "73 minutes ..., 79 likely" */
-static char *without_unit(char *minutes)
+/* A budget goes no further than 1e6 minutes, which stand for that and more: nobody counts those days. */
+static const char *tell_minutes(double minutes, double beside, char *buf)
 {
-        minutes[strcspn(minutes, " ")] = '\0';
-        return minutes;
+        return minutes >= 1e6 ? "years" : ask_minutes(minutes, beside, buf);
+}
+
+/* "73 minutes ..., 79 likely" */
+static int without_unit(const char *minutes)
+{
+        return (int)strcspn(minutes, " ");
 }
 
 static void print_headline(const struct joulecast_budget *budget)
 {
         struct joulecast_value minutes = joulecast_budget_minutes(budget);
         const char *bold = use_color() ? "\033[1m" : "", *plain = use_color() ? "\033[0m" : "";
-        char app[JOULECAST_APP_MAX], sure[32], likely[32];
+        char app[JOULECAST_APP_MAX], low[32], value[32];
+        const char *sure = tell_minutes(minutes.low, minutes.value, low), *likely = tell_minutes(minutes.value, 0, value);
 
         util_printable(joulecast_budget_app(budget), app, sizeof(app));
-        ask_minutes(isnan(minutes.low) ? minutes.value : minutes.low, sure);
-        ask_minutes(minutes.value, likely);
         if (isnan(minutes.value))
                 printf("How long %s can run is unknown: the profile has no coefficient for what it uses.\n", app);
         else if (minutes.value < 1)
@@ -90,11 +94,12 @@ static void print_headline(const struct joulecast_budget *budget)
         else if (minutes.low < 1)
                 printf("%s may run for %s%s%s, but not for sure.\n", app, bold, likely, plain);
         else
-                printf("%s can run for %s%s for sure%s (95 of 100 times), %s likely.\n", app, bold, sure,
-                       plain, minutes.value < 120 ? without_unit(likely) : likely);
+                printf("%s can run for %s%s for sure%s (95 of 100 times), %.*s likely.\n", app, bold, sure, plain,
+                       minutes.value < 120 ? without_unit(likely) : (int)strlen(likely), likely);
 }
 
-static int print_answer(const struct joulecast_budget *budget, const struct question *question)
+/* What is set aside, and what for. */
+static int print_aside(const struct joulecast_budget *budget, const struct question *question)
 {
         double battery = joulecast_budget_battery_percent(budget);
         char span[32], name[JOULECAST_APP_MAX], reserved[32];
@@ -104,7 +109,6 @@ static int print_answer(const struct joulecast_budget *budget, const struct ques
 
         if (!stream)
                 return CODE_FAILED;
-        print_headline(budget);
         fprintf(stream, "Of %.3g %% in the battery, %s %% are set aside", battery,
                 format_number(joulecast_budget_reserved_percent(budget), 1, reserved));
         for (size_t i = 0; i < question->n_reserves; i++)
@@ -118,10 +122,20 @@ static int print_answer(const struct joulecast_budget *budget, const struct ques
                         question->n_reserves || question->standby_minutes > 0 ? "," : ":",
                         question->keep_percent);
         fclose(stream);
-        putchar('\n');
         print_text("%s.", text ? text : "");
-        print_note("From %s.", joulecast_budget_basis(budget));
         return CODE_OK;
+}
+
+static int print_answer(const struct joulecast_budget *budget, const struct question *question)
+{
+        int code = CODE_OK;
+
+        print_headline(budget);
+        putchar('\n');
+        if (question->n_reserves > 0 || question->standby_minutes > 0 || question->keep_percent > 0)
+                code = print_aside(budget, question);
+        print_note("From %s.", joulecast_budget_basis(budget));
+        return code;
 }
 
 static int make_plan(const struct question *question, struct joulecast_plan **ret)
