@@ -18,7 +18,8 @@
  * never prints and never exits: what it has to say to people goes to the log
  * handler of the context, one sentence where a file, a database, the service or an
  * app's name is at fault. What the errno alone tells has none: -ENOMEM, -ENODEV,
- * -ERANGE, -EINVAL of an argument, and -ENODATA of a span or a usage without records.
+ * -ERANGE, -EINVAL of an argument, and -ENODATA of joulecast_usage_span(),
+ * joulecast_usage_apps(), joulecast_cost_new() and joulecast_cost_find().
  *
  * Unknown is NaN in a number, NULL in a text. Every interval is low <= value <= high.
  * low and high are NaN where the profile does not know its own errors; the end that

@@ -96,6 +96,8 @@ int context_tell_path(const struct joulecast_context *context, int err)
 {
         char device[128];
 
+        if (err == -ENOMEM)
+                return err;
         if (context->device)
                 log_error(&context->log, "%s: %s", util_printable(context->device, device, sizeof(device)),
                           err == -EINVAL ? "a device is virtual:NAME or virtual:FILE" : ini_text_error(err));
