@@ -314,7 +314,8 @@ static __always_inline void frequency_changed(__u32 khz, __u32 cpu)
         state = &cpus[WITHIN(cpu, BPF_CPUS_MAX)];
         if (opp == state->opp)
                 return;
-        change_policy(&policies[WITHIN(policy, BPF_POLICIES_MAX)], now_ns, 1, opp, 0); /* leave_idle() looks there */
+        /* First the policy's, where leave_idle() looks. */
+        change_policy(&policies[WITHIN(policy, BPF_POLICIES_MAX)], now_ns, 1, opp, 0);
         n = state->n_parts;
         if (n >= BPF_PARTS_MAX)
                 n = BPF_PARTS_MAX - 1; /* the last part is stretched */

@@ -423,7 +423,8 @@ static void test_late_policy(const struct collector_options *options)
         char path[256];
         pid_t pid;
 
-        snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpufreq/policy%u/related_cpus", tree, policies[1]);
+        snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpufreq/policy%u/related_cpus", tree,
+                 policies[1]);
         check_int(unlink(path), 0);
         check_int(collector_open(all_collectors, "bpf", options, &source), 0);
         check(source->counts & COUNTS_OPPS);
@@ -454,7 +455,8 @@ static void test_comes_back_to_another_frequency(const struct collector_options 
                 printf("skipped: no second CPU that can be taken offline\n");
                 return;
         }
-        snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpufreq/policy%u/related_cpus", tree, policies[0]);
+        snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpufreq/policy%u/related_cpus", tree,
+                 policies[0]);
         write_text(path, "0 1\n");
         check_int(collector_open(all_collectors, "bpf", options, &source), 0);
         promise_to_bring_back(20);
