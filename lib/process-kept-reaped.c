@@ -19,7 +19,9 @@
 
 uint64_t kept_spare_ns(const struct ended_thread *thread)
 {
-        return MIN(thread->lived_ns - MIN(thread->cpu_ns, thread->lived_ns), TICK_NS) + NS_PER_US;
+        uint64_t untold_ns = thread->lived_ns - MIN(thread->cpu_ns, thread->lived_ns);
+
+        return MIN(untold_ns, TICK_NS) + NS_PER_US;
 }
 
 static int compare_ended(const void *a, const void *b)

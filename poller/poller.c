@@ -64,7 +64,7 @@ static int renew_store(struct poller *poller)
         return err ? err : store_open(path, STORE_WRITE, poller->log, &poller->store);
 }
 
-/* Deleted by hand, or with all of its folder. */
+/* Deleted by hand, and it begins anew. That its folder is gone, too, is an error where that is not our own. */
 static int replace_gone_store(struct poller *poller)
 {
         if (!store_is_gone(poller->store))
