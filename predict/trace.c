@@ -250,24 +250,13 @@ static void print_apps(const struct tracer *tracer, const struct cost *cost, dou
                 if (cost->apps[i].energy_j.value / seconds >= SHOWN_FROM_W) {
                         print_app(tracer, &cost->apps[i], "", seconds);
                 } else {
-                        rest_j += cost->apps[i].energy_j.value;
+                        rest_j += isnan(cost->apps[i].energy_j.value) ? 0 : cost->apps[i].energy_j.value;
                         n_rest++;
                 }
         }
         snprintf(name, sizeof(name), "(%zu more)", n_rest);
         if (n_rest > 0 && rest_j / seconds >= SHOWN_FROM_W)
                 print_line(tracer, "", name, "", rest_j / seconds, NULL, seconds);
-}
-
-/* Where the profile does not know the base, what is nobody's is in the total all the same. */
-static void print_nobodys(const struct tracer *tracer, const struct cost *cost, double seconds)
-{
-        double nobodys_j = cost->total_j.value;
-
-        for (size_t i = 0; i < cost->n_apps; i++)
-                nobodys_j -= cost->apps[i].energy_j.value;
-        if (isnan(cost->base_j) && nobodys_j / seconds >= SHOWN_FROM_W)
-                print_line(tracer, "", "(nobody)", "", nobodys_j / seconds, NULL, seconds);
 }
 
 /* A line each time, also while it does nothing or is not there. */
@@ -300,7 +289,6 @@ static int print_table(const struct tracer *tracer, const struct cost *cost, dou
         print_line(tracer, clock, "(all)", "", cost->total_j.value / seconds, NULL, seconds);
         print_line(tracer, "", "(base)", "", cost->base_j / seconds, NULL, seconds);
         print_apps(tracer, cost, seconds);
-        print_nobodys(tracer, cost, seconds);
         return 0;
 }
 
