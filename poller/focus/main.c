@@ -60,6 +60,15 @@ static int fail_usage(const char *sentence, const char *what)
         return 2;
 }
 
+/* An answer that did not arrive is no success. */
+static int finish(void)
+{
+        if (util_flush_stdout())
+                return 0;
+        fprintf(stderr, PROGRAM ": the answer could not be written\n");
+        return 1;
+}
+
 static int list(void)
 {
         for (size_t i = 0; backends[i]; i++) {
@@ -67,7 +76,7 @@ static int list(void)
 
                 printf("%-22s %s\n", backends[i]->name, why ? why : "is worth a try here");
         }
-        return 0;
+        return finish();
 }
 
 static bool is_backend(const char *name)
@@ -174,10 +183,10 @@ int main(int argc, char **argv)
                         return list();
                 case HELP:
                         fputs(help, stdout);
-                        return 0;
+                        return finish();
                 case VERSION:
                         puts(PROGRAM " " JOULECAST_VERSION);
-                        return 0;
+                        return finish();
                 default:
                         return fail_usage("unknown or incomplete option ", argv[optind - 1]);
                 }
