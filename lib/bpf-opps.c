@@ -217,21 +217,21 @@ void bpf_opps_look(int root_fd, struct bpf_opps *opps)
                 look_at(dir_fd, i, opps);
 }
 
+static int compare_opps(const void *a, const void *b)
+{
+        const struct opp *one = a, *other = b;
+
+        if (one->policy != other->policy)
+                return one->policy < other->policy ? -1 : 1;
+        return one->khz < other->khz ? -1 : one->khz > other->khz;
+}
+
 /* Of the first in the sample that is not before it. */
 static size_t find_place(const struct sample *sample, uint32_t policy, uint32_t khz)
 {
-        size_t from = 0, to = sample->n_opps;
+        const struct opp wanted = { .policy = policy, .khz = khz };
 
-        while (from < to) {
-                size_t at = from + (to - from) / 2;
-                const struct opp *opp = &sample->opps[at];
-
-                if (opp->policy < policy || (opp->policy == policy && opp->khz < khz))
-                        from = at + 1;
-                else
-                        to = at;
-        }
-        return from;
+        return util_lower_bound(&wanted, sample->opps, sample->n_opps, sizeof(wanted), compare_opps);
 }
 
 static int add_if_missing(struct sample *sample, uint32_t policy, uint32_t khz)

@@ -201,20 +201,15 @@ char *desktop_folders_of_user(void)
         return text;
 }
 
+static int compare_id(const void *id, const void *element)
+{
+        return strcasecmp(id, ((const struct desktop_entry *)element)->id);
+}
+
 /* The first of the ids that are equal in any case. */
 static size_t lower_bound(const struct desktop_index *index, const char *id)
 {
-        size_t low = 0, high = index->n;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (strcasecmp(index->entries[middle].id, id) < 0)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+        return util_lower_bound(id, index->entries, index->n, sizeof(*index->entries), compare_id);
 }
 
 const struct desktop_entry *desktop_by_id(const struct desktop_index *index, const char *id)

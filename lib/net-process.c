@@ -165,20 +165,18 @@ static int list_sockets(struct net_process *self)
         return 0;
 }
 
+static int compare_process(const void *pid, const void *element)
+{
+        pid_t one = *(const pid_t *)pid, other = ((const struct process *)element)->pid;
+
+        return one < other ? -1 : one > other;
+}
+
 /* The first of this pid; or where it would be. */
 static size_t find_pid(const struct sample *sample, pid_t pid)
 {
-        size_t from = 0, to = sample->n_processes;
-
-        while (from < to) {
-                size_t middle = from + (to - from) / 2;
-
-                if (sample->processes[middle].pid < pid)
-                        from = middle + 1;
-                else
-                        to = middle;
-        }
-        return from;
+        return util_lower_bound(&pid, sample->processes, sample->n_processes, sizeof(*sample->processes),
+                                compare_process);
 }
 
 /* Whom a partial sample does not list did nothing, and is there unless it says otherwise. */
@@ -291,20 +289,17 @@ static int find_owners(struct net_process *self, const struct sample *sample)
         return err;
 }
 
+static int compare_owner(const void *pid, const void *element)
+{
+        pid_t one = *(const pid_t *)pid, other = ((const struct owner *)element)->pid;
+
+        return one < other ? -1 : one > other;
+}
+
 /* The place of @pid, or where it would be. */
 static size_t place_of(const struct net_process *self, pid_t pid)
 {
-        size_t from = 0, to = self->n_owners;
-
-        while (from < to) {
-                size_t middle = from + (to - from) / 2;
-
-                if (self->owners[middle].pid < pid)
-                        from = middle + 1;
-                else
-                        to = middle;
-        }
-        return from;
+        return util_lower_bound(&pid, self->owners, self->n_owners, sizeof(*self->owners), compare_owner);
 }
 
 static struct owner *owner_of(struct net_process *self, pid_t pid, uint64_t start_time)

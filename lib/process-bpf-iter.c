@@ -51,26 +51,13 @@ static int compare_threads(const void *a, const void *b)
         return one < other ? -1 : one > other;
 }
 
-/* The first thread of @pid or of one behind it. */
-static size_t find_threads(const struct iterated *iterated, uint32_t pid)
-{
-        size_t low = 0, high = iterated->n_threads;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (iterated->threads[middle].pid < pid)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
 static void add_threads(const struct iterated *iterated, struct process_record *process)
 {
-        for (size_t i = find_threads(iterated, process->pid);
-             i < iterated->n_threads && iterated->threads[i].pid == process->pid; i++) {
+        const struct iterated_thread wanted = { .pid = process->pid };
+        size_t first = util_lower_bound(&wanted, iterated->threads, iterated->n_threads, sizeof(wanted),
+                                        compare_threads);
+
+        for (size_t i = first; i < iterated->n_threads && iterated->threads[i].pid == process->pid; i++) {
                 const struct process_totals *totals = &iterated->threads[i].totals;
 
                 process->totals.cpu_ns += totals->cpu_ns;

@@ -42,18 +42,11 @@ void kept_sort_ended(struct kept_collector *collector)
 /* The first that ended of this pid after @at in the order of ends; NULL: none. */
 static const struct kept_ended *find_ended(const struct kept_collector *collector, pid_t pid, size_t at)
 {
-        size_t low = 0, high = collector->n_ended;
+        const struct kept_ended wanted = { .pid = pid, .at = at };
+        size_t first = util_lower_bound(&wanted, collector->ended, collector->n_ended, sizeof(wanted),
+                                        compare_ended);
 
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                const struct kept_ended *ended = &collector->ended[middle];
-
-                if (ended->pid < pid || (ended->pid == pid && ended->at < at))
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low < collector->n_ended && collector->ended[low].pid == pid ? &collector->ended[low] : NULL;
+        return first < collector->n_ended && collector->ended[first].pid == pid ? &collector->ended[first] : NULL;
 }
 
 bool kept_has_ended(const struct kept_collector *collector, pid_t pid)
@@ -61,19 +54,17 @@ bool kept_has_ended(const struct kept_collector *collector, pid_t pid)
         return find_ended(collector, pid, 0);
 }
 
+static int compare_kept(const void *pid, const void *element)
+{
+        pid_t one = *(const pid_t *)pid, other = ((const struct kept *)element)->pid;
+
+        return one < other ? -1 : one > other;
+}
+
 struct kept *kept_find(const struct kept_collector *collector, pid_t pid)
 {
-        size_t low = 0, high = collector->n;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (collector->list[middle].pid < pid)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low < collector->n && collector->list[low].pid == pid ? &collector->list[low] : NULL;
+        return collector->n == 0 ? NULL : bsearch(&pid, collector->list, collector->n, sizeof(*collector->list),
+                                                  compare_kept);
 }
 
 /* Who has its time now: its parent, or where that ended after it, who reaped that. NULL: nobody that we read. */

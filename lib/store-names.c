@@ -174,21 +174,20 @@ int names_load(struct store *store)
         return err ? err : load_opps(store);
 }
 
+static int compare_app(const void *id, const void *element)
+{
+        uint64_t one = *(const uint64_t *)id, other = (uint64_t)((const struct app_name *)element)->id;
+
+        return one < other ? -1 : one > other;
+}
+
 const struct app_name *names_find_app(const struct store *store, uint64_t id)
 {
-        size_t low = 0, high = store->n_apps;
-
         if (id - 1 < store->n_apps && (uint64_t)store->apps[id - 1].id == id)
                 return &store->apps[id - 1];
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if ((uint64_t)store->apps[middle].id < id)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low < store->n_apps && (uint64_t)store->apps[low].id == id ? &store->apps[low] : NULL;
+        if (store->n_apps == 0)
+                return NULL;
+        return bsearch(&id, store->apps, store->n_apps, sizeof(*store->apps), compare_app);
 }
 
 const struct opp_name *names_find_opp(const struct store *store, uint64_t id)

@@ -20,6 +20,21 @@ bool util_shrink(void *array, size_t *capacity, size_t used)
         return true;
 }
 
+size_t util_lower_bound(const void *key, const void *list, size_t n, size_t size, util_compare compare)
+{
+        size_t low = 0, high = n;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (compare(key, (const char *)list + middle * size) > 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
 int util_grow(void *array, size_t *capacity, size_t needed, size_t size)
 {
         size_t wanted = *capacity;

@@ -100,6 +100,11 @@ static inline int take_fd(int *fd)
  */
 int util_grow(void *array, size_t *capacity, size_t needed, size_t size);
 
+/* As bsearch(): how @key stands to an element. */
+typedef int (*util_compare)(const void *key, const void *element);
+/* Of @n elements in ascending order the first that is not before @key; @n: all are. */
+size_t util_lower_bound(const void *key, const void *list, size_t n, size_t size, util_compare compare);
+
 /* Frees an emptied array of which last no more than an eighth was used: it grew for a burst. True: it did. */
 bool util_shrink(void *array, size_t *capacity, size_t used);
 
