@@ -113,6 +113,17 @@ static void spin_for_ever(void)
                 ;
 }
 
+static pid_t start_spinning(int cpu)
+{
+        pid_t pid = start_child();
+
+        if (pid == 0) {
+                pin(cpu);
+                spin_for_ever();
+        }
+        return pid;
+}
+
 /* Works and sleeps in turn, so that it is switched in and out all the time. */
 static void hop(void)
 {
@@ -349,11 +360,7 @@ static void test_change_while_loading(const struct collector_options *options)
         pthread_create(&thread, NULL, change_after_read, &watch_fd);
         check_int(collector_open(all_collectors, "bpf", options, &source), 0);
         pthread_join(thread, NULL);
-        pid = start_child();
-        if (pid == 0) {
-                pin(0);
-                spin_for_ever();
-        }
+        pid = start_spinning(0);
         usleep(300 * 1000);
         poll_once();
         process = find(pid);
@@ -428,11 +435,7 @@ static void test_late_policy(const struct collector_options *options)
         check_int(unlink(path), 0);
         check_int(collector_open(all_collectors, "bpf", options, &source), 0);
         check(source->counts & COUNTS_OPPS);
-        pid = start_child();
-        if (pid == 0) {
-                pin(1);
-                spin_for_ever();
-        }
+        pid = start_spinning(1);
         usleep(300 * 1000);
         poll_once();
         check_ran_at(pid, 1, KHZ_UNKNOWN);
@@ -464,11 +467,7 @@ static void test_comes_back_to_another_frequency(const struct collector_options 
         check_int(process_bpf_feed_frequency(source, 0, khz[0][1]), 0);
         bring_back();
         alarm(0);
-        pid = start_child();
-        if (pid == 0) {
-                pin(1);
-                spin_for_ever();
-        }
+        pid = start_spinning(1);
         usleep(300 * 1000);
         poll_once();
         check_ran_at(pid, 0, khz[0][1]);
