@@ -10,8 +10,8 @@
 
 #include "calibration.h"
 #include "describe.h"
-#include "paths.h"
-#include "util.h"
+#include "util/paths.h"
+#include "util/util.h"
 
 #define START_PERCENT 95.0 /* of a virtual device */
 

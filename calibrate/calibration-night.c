@@ -11,7 +11,7 @@
 #include "calibration.h"
 #include "progress.h"
 #include "refuse.h"
-#include "units.h"
+#include "util/units.h"
 
 /* A resumed virtual device goes on where it was, with new noise. */
 static int go_on(struct calibration *calibration)

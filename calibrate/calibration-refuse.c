@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "calibration.h"
-#include "own-folder.h"
 #include "refuse.h"
 #include "rivals.h"
 #include "supply.h"
-#include "util.h"
+#include "util/own-folder.h"
+#include "util/util.h"
 
 bool calibration_changes_machine(const struct calibration *calibration)
 {

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "refuse.h"
-#include "text.h"
 #include "touched.h"
+#include "util/text.h"
 
 /* A gauge that does not do what it shows is found out in the night only, and then it is another night. */
 static void print_other_way(FILE *file, const struct dry_run *dry_run)

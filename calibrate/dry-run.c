@@ -6,9 +6,9 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "text.h"
 #include "touched.h"
-#include "util.h"
+#include "util/text.h"
+#include "util/util.h"
 
 #define LOAD_COLUMN 49
 

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define BATTERY_UNKNOWN_MWH 15000
 

@@ -9,7 +9,7 @@
 
 #include "group.h"
 #include "program.h"
-#include "util.h"
+#include "util/util.h"
 
 /* A fit takes milliseconds; on a phone that is being burnt, seconds. One that takes longer hangs. */
 #define ANSWER_MS 60000

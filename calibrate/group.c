@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu.h"
-#include "util.h"
+#include "source/cpu.h"
+#include "util/util.h"
 
 static int by_number(const void *a, const void *b)
 {

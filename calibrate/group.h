@@ -11,7 +11,7 @@
  * its memory controller), awake while any of them is. One policy alone cannot tell it from its A, as its core
  * is busy whenever it is; one core against all cores can: A + S against n*A + S. So S is the group's where it
  * is made of single CPUs that share a package, and the time that it is multiplied with is the package's, once
- * (lib/interval-cpu.c). Policies of several CPUs share within themselves, each has an S of its own, and the
+ * (lib/interval/interval-cpu.c). Policies of several CPUs share within themselves, each has an S of its own, and the
  * group only says that it is the same.
  */
 

@@ -11,9 +11,9 @@
 
 #include <signal.h>
 
-#include "log.h"
 #include "mode.h"
-#include "sample.h"
+#include "source/sample.h"
+#include "util/log.h"
 
 /* A frequency policy of its own, in a group. */
 struct hardware_member {

@@ -7,7 +7,7 @@
 #include <getopt.h>
 #include <stdio.h>
 
-#include "util.h"
+#include "util/util.h"
 
 /* After getopt_long() with opterr = 0: the sentence, and the exit status. */
 static inline int helper_wrong_option(const char *program, char *const argv[])

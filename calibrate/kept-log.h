@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "log.h"
+#include "util/log.h"
 
 struct kept_log {
         struct log behind;  /* where it goes in the end */

@@ -20,7 +20,7 @@
 #include "restore-now.h"
 #include "schedule.h"
 #include "settings.h"
-#include "util.h"
+#include "util/util.h"
 #include "watchdog.h"
 
 static volatile sig_atomic_t stop;

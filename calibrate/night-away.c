@@ -10,7 +10,7 @@
 
 #include "progress.h"
 #include "refuse.h"
-#include "units.h"
+#include "util/units.h"
 
 /*
  * Each try holds the machine for less than a minute (wifi.c) and loses the level's step, a percent of the

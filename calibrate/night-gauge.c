@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "progress.h"
-#include "util.h"
+#include "util/util.h"
 
 /* How often an earlier session measured a mode in a pass. */
 static size_t times_before(const struct night *night, size_t mode, uint32_t pass)

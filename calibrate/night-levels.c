@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 /* A dwell by fine steps is so long at least, and holds so many refreshes (runner.c). */
 #define TICKS_MIN_S 60.0

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "progress.h"
-#include "units.h"
+#include "util/units.h"
 
 /*
  * Whoever plugs in at one in the morning may pull the plug at two; later than that it is day, and a night

@@ -9,8 +9,8 @@
 
 #include "progress.h"
 #include "refuse.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 double night_used_percent(const struct night *night)
 {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "util.h"
+#include "util/util.h"
 
 /*
  * Integers travel as JSON numbers, which are doubles:

@@ -8,9 +8,9 @@
  * that a night outlives the estimator and an interruption.
  */
 
-#include "log.h"
 #include "mode.h"
-#include "usage.h"
+#include "model/usage.h"
+#include "util/log.h"
 
 enum observation_method {
         METHOD_PERCENT, /* from one 1 % drop to another */

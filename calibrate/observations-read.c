@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "util.h"
+#include "util/util.h"
 
 /* What stands in a file is as hostile as what comes from a network: cut and cleaned. */
 static void column_text(sqlite3_stmt *statement, int column, char *buf, size_t size)

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "util.h"
+#include "util/util.h"
 
 static void bind_real(sqlite3_stmt *statement, const char *name, double value)
 {

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/file.h>
 
-#include "own-folder.h"
-#include "util.h"
+#include "util/own-folder.h"
+#include "util/util.h"
 
 #define SCHEMA_VERSION 1
 #define BUSY_MS 5000 /* joulecast-fit reads while a night is written: commits take milliseconds */

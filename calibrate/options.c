@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "util.h"
+#include "util/util.h"
 
 #define WRITE_LIMIT_BYTES 16e9 /* as the help says */
 

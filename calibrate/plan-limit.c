@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "runner.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 /* A guess of a mode's length may be so wrong (plan_guess()). */
 #define GUESS_FACTOR 1.5

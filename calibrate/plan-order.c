@@ -7,8 +7,8 @@
 
 #include "group.h"
 #include "random.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 /*
  * Of the @k-th extra frequency mode:

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "random.h"
-#include "util.h"
+#include "util/util.h"
 
 #define SAPP_BRIGHTNESS 0.7
 #define SAPP_OPERATION_BYTES 32000

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "util.h"
+#include "util/util.h"
 
 const char *const plan_role_names[] = { "block", "extra", "candidate", "held back", "burn" };
 

@@ -8,8 +8,8 @@
  */
 
 #include "hardware.h"
+#include "model/usage.h"
 #include "observation.h"
-#include "usage.h"
 
 /* Before a gauge's period is measured, and of a dwell by fine steps. */
 #define GAUGE_PERIOD_GUESS_S 3.5

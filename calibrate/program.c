@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "util.h"
+#include "util/util.h"
 
 #define END_PAUSES 400 /* of 5 ms */
 

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <math.h>
 
-#include "text.h"
-#include "units.h"
-#include "util.h"
+#include "util/text.h"
+#include "util/units.h"
+#include "util/util.h"
 
 struct progress {
         bool json;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "units.h"
+#include "util/units.h"
 
 #define PERIOD_MAX_S 120.0
 #define DOUBT 0.01 /* expected number of wider grids that would explain the steps by chance */

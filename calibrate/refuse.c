@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "group.h"
-#include "units.h"
+#include "util/units.h"
 
 /*
  * Thresholds. The daemons, spikes, leakage and wander of an ordinary phone stay far below them, so

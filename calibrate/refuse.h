@@ -4,8 +4,8 @@
 
 /* What would make a profile wrong: refused before it starts, or kept and marked as rejected. */
 
-#include "log.h"
 #include "runner.h"
+#include "util/log.h"
 
 /*
  * Charge at which a calibration may start, less being over too soon, and below which it never goes: the

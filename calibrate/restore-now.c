@@ -12,7 +12,7 @@
 
 #include "lock.h"
 #include "settings.h"
-#include "util.h"
+#include "util/util.h"
 
 #define END_TRIES 300 /* of 0.1 s: it may be writing to a slow disk */
 

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "log.h"
+#include "util/log.h"
 
 /*
  * 0, also where nothing was left; says what it did.

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "refuse.h"
-#include "units.h"
+#include "util/units.h"
 
 #define LEARN_POLL_S 0.05   /* faster gauges than this are read as often as we look */
 #define LOOK_S 0.25         /* once the period is known; an eighth of it, if that is less */

@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <math.h>
 
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 static double known(uint32_t have, uint32_t bit, double value)
 {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "refuse.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 int runner_open(struct hardware *hardware, const struct hardware_description *description,
                 const volatile sig_atomic_t *stop, bool fine, struct runner *ret)

@@ -11,7 +11,7 @@
 #include <signal.h>
 
 #include "hardware.h"
-#include "interval.h"
+#include "interval/interval.h"
 #include "observation.h"
 #include "refresh.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "schedule-bus.h"
-#include "util.h"
+#include "util/util.h"
 
 #define UNIT "joulecast-calibrate-night"
 #define TIMER UNIT ".timer"

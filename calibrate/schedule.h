@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "log.h"
+#include "util/log.h"
 
 #define SCHEDULE_FOLDER "/etc/systemd/system"
 

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdarg.h>
 
-#include "text.h"
-#include "util.h"
+#include "util/text.h"
+#include "util/util.h"
 
 static void touch(struct touched *touched, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void touch(struct touched *touched, const char *format, ...)

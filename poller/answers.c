@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "local-socket.h"
 #include "poller.h"
-#include "units.h"
-#include "util.h"
+#include "util/local-socket.h"
+#include "util/units.h"
+#include "util/util.h"
 
 /* Any user may connect, so one may not take all places, nor keep one for ever. */
 #define CLIENTS_OF_ONE_USER 4

@@ -10,8 +10,8 @@
 
 #include <poll.h>
 
-#include "log.h"
 #include "question.h"
+#include "util/log.h"
 
 #define ANSWERS_CLIENTS_MAX 16
 #define ANSWERS_FDS (ANSWERS_CLIENTS_MAX + 1)

@@ -14,15 +14,15 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "focus-link.h"
-#include "focus.h"
-#include "machine.h"
-#include "paths.h"
+#include "focus/focus-link.h"
+#include "focus/focus.h"
+#include "machine/machine.h"
 #include "poller.h"
 #include "rights.h"
 #include "session.h"
-#include "units.h"
-#include "util.h"
+#include "util/paths.h"
+#include "util/units.h"
+#include "util/util.h"
 
 enum { CODE_OK = 0, CODE_FAILED = 1, CODE_USAGE = 2 };
 

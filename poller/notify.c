@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "util.h"
+#include "util/util.h"
 
 void notify_manager(const char *state)
 {

@@ -14,8 +14,8 @@
 #include <time.h>
 
 #include "notify.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 void poller_close(struct poller *poller)
 {

@@ -5,11 +5,11 @@
 /* The service's work: look, subtract, store; then sleep. */
 
 #include "answers.h"
-#include "config.h"
-#include "interval.h"
-#include "log.h"
-#include "source.h"
-#include "store.h"
+#include "interval/interval.h"
+#include "source/source.h"
+#include "store/store.h"
+#include "util/config.h"
+#include "util/log.h"
 
 struct poller {
         struct sources sources;

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "answer.h"
-#include "collector.h"
+#include "process/collector.h"
 #include "question.h"
-#include "util.h"
+#include "util/util.h"
 
 /* What an answer is made from. The library's last sentence is the answer's, where it fails. */
 struct answering {

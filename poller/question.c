@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "options.h"
-#include "util.h"
+#include "util/util.h"
 
 struct reading {
         struct question *question;

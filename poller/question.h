@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "forecast.h"
-#include "service.h"
+#include "api/service.h"
+#include "forecast/forecast.h"
 
 enum ask {
         ASK_NOTHING,

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <systemd/sd-bus.h>
 
-#include "focus.h"
-#include "util.h"
+#include "focus/focus.h"
+#include "util/util.h"
 
 #define LOGIN "org.freedesktop.login1"
 #define LOGIN_PATH "/org/freedesktop/login1"

@@ -9,8 +9,8 @@
  * nothing, since many lockers do not set it. sd-bus and sd-login stop here.
  */
 
-#include "log.h"
-#include "source.h"
+#include "source/source.h"
+#include "util/log.h"
 
 /*
  * A source without levels: what it hears it tells @focus (a source of focus.h), which must live longer.

@@ -11,7 +11,7 @@
 #include "answer.h"
 #include "doctor.h"
 #include "table.h"
-#include "util.h"
+#include "util/util.h"
 
 static const char *const status_words[] = { /* the kernel's */
         [BATTERY_UNKNOWN] = "Unknown",

@@ -8,7 +8,7 @@
 
 #include "answer.h"
 #include "options.h"
-#include "util.h"
+#include "util/util.h"
 
 /* cJSON prints NaN as null, which is what unknown is. */
 void answer_add_number(struct cJSON *to, const char *key, double value)

@@ -6,7 +6,7 @@
 
 #include "answer.h"
 #include "options.h"
-#include "util.h"
+#include "util/util.h"
 
 int answer_print_json(struct cJSON *json)
 {

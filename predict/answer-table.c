@@ -8,8 +8,8 @@
 #include "answer.h"
 #include "options.h"
 #include "table.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 /* Decimals that show @resolution with two digits of it, at most 4. */
 static int decimals(double resolution)

@@ -7,9 +7,9 @@
  * what is unknown; tables and sentences for people.
  */
 
-#include "cost.h"
+#include "forecast/cost.h"
 #include "joulecast.h"
-#include "profile.h"
+#include "model/profile.h"
 
 struct cJSON;
 

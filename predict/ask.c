@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "answer.h"
-#include "paths.h"
-#include "util.h"
+#include "util/paths.h"
+#include "util/util.h"
 
 static void tell(void *data, enum joulecast_level level, const char *sentence)
 {

@@ -12,7 +12,7 @@
 #include "ask.h"
 #include "commands.h"
 #include "table.h"
-#include "util.h"
+#include "util/util.h"
 
 #define RESERVES_MAX 16
 

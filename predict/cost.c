@@ -3,19 +3,19 @@
 
 /* `joulecast cost`: what a span of time cost the battery, and who had it. */
 
-#include "cost.h"
+#include "forecast/cost.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "answer.h"
+#include "api/joulecast-private.h"
 #include "ask.h"
 #include "commands.h"
-#include "joulecast-private.h"
+#include "forecast/usage-table.h"
 #include "names.h"
 #include "options.h"
-#include "usage-table.h"
-#include "util.h"
+#include "util/util.h"
 
 struct arguments {
         struct options options;

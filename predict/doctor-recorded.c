@@ -4,10 +4,10 @@
 /* How what is in the database was collected: doctor tells what the machine has, this is what was used. */
 
 #include "doctor.h"
-#include "store.h"
-#include "suspend.h"
-#include "units.h"
-#include "util.h"
+#include "forecast/suspend.h"
+#include "store/store.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define WEEK_NS ((int64_t)(7 * 24 * 3600 * NS_PER_S))
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "doctor.h"
-#include "paths.h"
-#include "util.h"
+#include "util/paths.h"
+#include "util/util.h"
 #include "virtual/virtual.h"
 
 static int add_battery(const struct sample *sample, struct findings *findings)

@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bpf/process-records.h"
 #include "commands.h"
-#include "machine.h"
-#include "paths.h"
-#include "util.h"
+#include "machine/machine.h"
+#include "process/bpf/process-records.h"
+#include "util/paths.h"
+#include "util/util.h"
 
 void findings_clear(struct findings *findings)
 {

@@ -6,11 +6,11 @@
 
 #include <limits.h>
 
-#include "battery.h"
-#include "cpu.h"
-#include "display.h"
-#include "machine.h"
+#include "machine/machine.h"
 #include "options.h"
+#include "source/battery.h"
+#include "source/cpu.h"
+#include "source/display.h"
 
 struct missing {
         const char *what;

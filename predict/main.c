@@ -11,8 +11,8 @@
 
 #include "commands.h"
 #include "options.h"
-#include "paths.h"
-#include "util.h"
+#include "util/paths.h"
+#include "util/util.h"
 
 /* A command is a function of this program, or another program of ours: in FOLDER of the build. */
 struct entry {

@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "app.h"
-#include "desktop-entry.h"
-#include "util.h"
+#include "app/app.h"
+#include "app/desktop-entry.h"
+#include "util/util.h"
 
 /* setlocale() is not asked: numbers stay in the C locale, and a name needs no installed locale. */
 static const char *locale_of_user(void)

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "cost.h"
+#include "forecast/cost.h"
 
 /*
  * Names as the reader knows them: the desktop entry's,

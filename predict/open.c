@@ -8,12 +8,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ini-text.h"
+#include "model/profile-match.h"
+#include "model/profile.h"
 #include "options.h"
-#include "paths.h"
-#include "profile-match.h"
-#include "profile.h"
-#include "util.h"
+#include "util/ini-text.h"
+#include "util/paths.h"
+#include "util/util.h"
 
 static int tell_device(const struct options *options, int err)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "util.h"
+#include "util/util.h"
 
 const struct log program_log = { .handler = log_to_stderr, .data = (void *)"joulecast" };
 

@@ -17,12 +17,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/service.h"
 #include "doctor.h"
-#include "model.h"
-#include "process.h"
-#include "service.h"
-#include "units.h"
-#include "util.h"
+#include "model/model.h"
+#include "source/process.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define SERVICE "joulecastd"
 

@@ -11,7 +11,7 @@
 #include "ask.h"
 #include "commands.h"
 #include "table.h"
-#include "util.h"
+#include "util/util.h"
 
 static void add_line(struct table *table, const char *what, struct joulecast_value value, const char *unit)
 {

@@ -3,7 +3,7 @@
 
 /* `joulecast profile`: which power models there are, and which one is this machine's. */
 
-#include "profile.h"
+#include "model/profile.h"
 
 #include <cjson/cJSON.h>
 #include <dirent.h>
@@ -15,13 +15,13 @@
 
 #include "answer.h"
 #include "commands.h"
-#include "cpu.h"
-#include "model.h"
+#include "model/model.h"
 #include "options.h"
-#include "own-folder.h"
-#include "paths.h"
+#include "source/cpu.h"
 #include "table.h"
-#include "util.h"
+#include "util/own-folder.h"
+#include "util/paths.h"
+#include "util/util.h"
 
 
 static int is_profile(const struct dirent *entry)

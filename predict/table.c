@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "text.h"
-#include "util.h"
+#include "util/text.h"
+#include "util/util.h"
 
 #define COLUMNS_MAX 12
 #define YIELDS_TO 8 /* columns, of a name or a text in a terminal that is too narrow */

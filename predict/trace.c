@@ -20,14 +20,14 @@
 
 #include "answer.h"
 #include "commands.h"
-#include "config.h"
-#include "cost.h"
-#include "machine.h"
+#include "forecast/cost.h"
+#include "machine/machine.h"
 #include "options.h"
-#include "paths.h"
 #include "table.h"
-#include "units.h"
-#include "util.h"
+#include "util/config.h"
+#include "util/paths.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define SHOWN_FROM_W 0.0005 /* of an app in the table: less prints as 0.000 */
 #define APP_COLUMNS 24

@@ -11,8 +11,8 @@
 #include <time.h>
 
 #include "options.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define MINUTES_MOST 1e6 /* as the library takes */
 

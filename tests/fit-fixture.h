@@ -10,8 +10,8 @@
 #include "check.h"
 #include "observation.h"
 #include "refit.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 /* A made-up device: two cores, four frequencies. */
 static const uint32_t khz[] = { 300000, 600000, 900000, 1200000 };

@@ -17,7 +17,7 @@
 
 #include "child.h"
 #include "settings.h"
-#include "util.h"
+#include "util/util.h"
 #include "watchdog.h"
 
 #define POLICY "/sys/devices/system/cpu/cpufreq/policy0/"

@@ -10,9 +10,9 @@
 #include <errno.h>
 
 #include "check.h"
-#include "interval.h"
-#include "tuning.h"
-#include "units.h"
+#include "interval/interval.h"
+#include "util/tuning.h"
+#include "util/units.h"
 
 #define S NS_PER_S
 

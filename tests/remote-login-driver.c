@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "remote-login.h"
-#include "util.h"
+#include "util/util.h"
 
 int main(int argc, char **argv)
 {

@@ -11,7 +11,7 @@
 #include "check.h"
 #include "settings.h"
 #include "tree.h"
-#include "util.h"
+#include "util/util.h"
 
 #define POLICY "/sys/devices/system/cpu/cpufreq/policy0/"
 #define BRIGHTNESS "/sys/class/backlight/panel/brightness"

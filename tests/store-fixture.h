@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "store.h"
-#include "tuning.h"
-#include "units.h"
-#include "util.h"
+#include "store/store.h"
+#include "util/tuning.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define S ((int64_t)NS_PER_S)
 #define HOUR (3600 * S)

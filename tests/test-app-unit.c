@@ -5,9 +5,9 @@
 
 #include <errno.h>
 
-#include "app-unit.h"
+#include "app/app-unit.h"
 #include "check.h"
-#include "util.h"
+#include "util/util.h"
 
 #define USER "/user.slice/user-1000.slice/user@1000.service/"
 #define APPS USER "app.slice/"

@@ -12,11 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app-private.h"
-#include "app.h"
+#include "app/app-private.h"
+#include "app/app.h"
 #include "check.h"
 #include "child.h"
-#include "util.h"
+#include "util/util.h"
 
 #define USER "/user.slice/user-1000.slice/user@1000.service/"
 #define APPS USER "app.slice/"

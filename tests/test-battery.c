@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "battery.h"
 #include "check.h"
+#include "source/battery.h"
 #include "tree.h"
-#include "util.h"
+#include "util/util.h"
 
 #define P "POWER_SUPPLY_"
 

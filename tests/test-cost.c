@@ -6,8 +6,8 @@
 #include <errno.h>
 
 #include "check.h"
-#include "cost.h"
-#include "util.h"
+#include "forecast/cost.h"
+#include "util/util.h"
 
 #define S(seconds) ((uint64_t)((seconds) * 1e9))
 

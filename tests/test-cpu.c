@@ -10,10 +10,10 @@
 #include <stdarg.h>
 
 #include "check.h"
-#include "cpu.h"
-#include "sample.h"
-#include "machine.h"
-#include "source.h"
+#include "machine/machine.h"
+#include "source/cpu.h"
+#include "source/sample.h"
+#include "source/source.h"
 #include "tree.h"
 
 #define CPU "sys/devices/system/cpu/"

@@ -17,7 +17,7 @@
 #include "pace.h"
 #include "part.h"
 #include "tree.h"
-#include "units.h"
+#include "util/units.h"
 
 #define SECOND NS_PER_S
 

@@ -13,7 +13,7 @@
 
 #include "check.h"
 #include "display-part.h"
-#include "display.h"
+#include "source/display.h"
 #include "tree.h"
 
 #define PANEL "sys/class/backlight/panel"

@@ -16,14 +16,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app-private.h"
+#include "app/app-private.h"
 #include "check.h"
 #include "child.h"
-#include "focus-link.h"
-#include "focus.h"
+#include "focus/focus-link.h"
+#include "focus/focus.h"
 #include "tree.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define NOW (UINT64_C(1000) * NS_PER_S)
 

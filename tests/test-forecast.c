@@ -5,11 +5,11 @@
 
 #include <errno.h>
 
-#include "charge.h"
 #include "check.h"
-#include "forecast.h"
-#include "rate.h"
-#include "util.h"
+#include "forecast/charge.h"
+#include "forecast/forecast.h"
+#include "forecast/rate.h"
+#include "util/util.h"
 
 #define S(seconds) ((uint64_t)((seconds) * 1e9))
 #define HEAD "[profile]\nversion = 1\n[battery]\nenergy_full_mwh = 10000\n"

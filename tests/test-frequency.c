@@ -15,9 +15,9 @@
 #include <sys/mount.h>
 
 #include "check.h"
-#include "cpu.h"
 #include "frequency.h"
 #include "part.h"
+#include "source/cpu.h"
 #include "spin.h"
 #include "tree.h"
 

@@ -15,12 +15,12 @@
 
 #include "check.h"
 #include "guard.h"
+#include "model/usage.h"
 #include "sampled.h"
 #include "spin.h"
 #include "supply.h"
 #include "tree.h"
-#include "units.h"
-#include "usage.h"
+#include "util/units.h"
 
 static char dir[64];
 static int root_fd;

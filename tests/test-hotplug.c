@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "interval.h"
-#include "machine.h"
+#include "interval/interval.h"
+#include "machine/machine.h"
 #include "tree.h"
-#include "units.h"
+#include "util/units.h"
 
 #define S NS_PER_S
 

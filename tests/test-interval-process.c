@@ -6,7 +6,7 @@
  */
 
 #include "interval-fixture.h"
-#include "util.h"
+#include "util/util.h"
 
 static void reused_pid_is_another_process(void)
 {

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <sys/stat.h>
 
-#include "profile.h"
+#include "model/profile.h"
 #include "store-fixture.h"
 
 static char folder[64], profile_path[64];

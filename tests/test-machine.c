@@ -7,11 +7,11 @@
  */
 
 #include "check.h"
-#include "machine.h"
+#include "machine/machine.h"
+#include "model/usage.h"
 #include "tree.h"
-#include "units.h"
-#include "usage.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 struct output {
         FILE *file;

@@ -9,7 +9,7 @@
 #include "check.h"
 #include "child.h"
 #include "metered.h"
-#include "util.h"
+#include "util/util.h"
 
 #define NAME "org.freedesktop.NetworkManager"
 

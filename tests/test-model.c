@@ -6,9 +6,9 @@
 #include <errno.h>
 
 #include "check.h"
-#include "model.h"
-#include "units.h"
-#include "util.h"
+#include "model/model.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define S(seconds) ((uint64_t)((seconds) * 1e9))
 

@@ -17,7 +17,7 @@
 
 #include "check.h"
 #include "nl80211.h"
-#include "util.h"
+#include "util/util.h"
 
 #define FAMILY 0x20
 #define SIGNAL_DBM (-52)

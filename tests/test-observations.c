@@ -10,7 +10,7 @@
 
 #include "check.h"
 #include "observation.h"
-#include "util.h"
+#include "util/util.h"
 
 static char folder[] = "/tmp/joulecast-observations-XXXXXX";
 static char path[128];

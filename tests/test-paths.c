@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "check.h"
-#include "paths.h"
-#include "util.h"
+#include "util/paths.h"
+#include "util/util.h"
 
 static void virtual_devices_have_their_own(void)
 {

@@ -8,8 +8,8 @@
 #include "night.h"
 #include "plan.h"
 #include "refresh.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 static void phone(struct hardware_description *description, size_t n_policies, size_t n_khz)
 {

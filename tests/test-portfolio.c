@@ -9,8 +9,8 @@
 
 #include "check.h"
 #include "portfolio-usage.h"
-#include "store.h"
-#include "units.h"
+#include "store/store.h"
+#include "util/units.h"
 
 /* Half an hour of a reader, @n times, into a usage database. */
 static void record(const char *path, size_t n)

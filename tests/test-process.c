@@ -7,13 +7,13 @@
 #include <fcntl.h>
 
 #include "check.h"
-#include "cpu.h"
-#include "disk.h"
-#include "machine.h"
-#include "net.h"
-#include "process.h"
+#include "machine/machine.h"
+#include "source/cpu.h"
+#include "source/disk.h"
+#include "source/net.h"
+#include "source/process.h"
 #include "tree.h"
-#include "util.h"
+#include "util/util.h"
 
 #define REST " 1 1 1 0 -1 4194560 9 9 9 9 "
 #define TAIL " 4 5 20 0 1 0 777 1000 2"

@@ -9,7 +9,7 @@
 #include <fcntl.h>
 
 #include "check.h"
-#include "profile-match.h"
+#include "model/profile-match.h"
 #include "tree.h"
 
 static int new_tree(char *dir, size_t size)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "profile.h"
-#include "util.h"
+#include "model/profile.h"
+#include "util/util.h"
 
 #define HEAD "[profile]\nversion = 1\n[battery]\nenergy_full_mwh = 15000\n"
 

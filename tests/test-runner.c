@@ -7,11 +7,11 @@
 
 #include "check.h"
 #include "group.h"
+#include "model/profile.h"
 #include "plan.h"
-#include "profile.h"
 #include "refuse.h"
 #include "runner.h"
-#include "util.h"
+#include "util/util.h"
 
 static const char device_text[] =
         "[profile]\nversion = 1\ndevice = quiet\nmethod = virtual\n"

@@ -6,8 +6,8 @@
 #include <errno.h>
 
 #include "check.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 #include "virtual/scenario.h"
 
 #define DEVICE                                                                                               \

@@ -13,7 +13,7 @@
 #include "schedule-bus.h"
 #include "schedule.h"
 #include "tree.h"
-#include "util.h"
+#include "util/util.h"
 
 int __wrap_schedule_bus_there(void);
 int __wrap_schedule_bus_enable(const char *timer);

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "interval.h"
-#include "screen-log.h"
-#include "screen.h"
-#include "units.h"
-#include "util.h"
+#include "focus/screen-log.h"
+#include "focus/screen.h"
+#include "interval/interval.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define NOW (UINT64_C(1000) * NS_PER_S)
 

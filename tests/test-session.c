@@ -11,9 +11,9 @@
 #include "bus.h"
 #include "check.h"
 #include "child.h"
-#include "focus.h"
+#include "focus/focus.h"
 #include "session.h"
-#include "units.h"
+#include "util/units.h"
 
 #define LOGIN "org.freedesktop.login1"
 #define LOGIN_PATH "/org/freedesktop/login1"

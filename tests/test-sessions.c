@@ -16,8 +16,8 @@
 #include "guard.h"
 #include "sessions.h"
 #include "tree.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define LOGIN "org.freedesktop.login1"
 #define LOGIN_PATH "/org/freedesktop/login1"

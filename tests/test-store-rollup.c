@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "child.h"
-#include "history.h"
+#include "forecast/history.h"
 #include "store-fixture.h"
 
 static void totals_survive_every_roll_up(void)

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "interval.h"
-#include "suspend.h"
-#include "units.h"
-#include "util.h"
+#include "forecast/suspend.h"
+#include "interval/interval.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define S NS_PER_S
 #define HOUR (3600 * S)

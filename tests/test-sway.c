@@ -10,7 +10,7 @@
 
 #include "../poller/focus/backend.h"
 #include "check.h"
-#include "util.h"
+#include "util/util.h"
 
 const struct backend_ops *const backends[] = { NULL }; /* of the agent, which chooses nobody here */
 

@@ -7,7 +7,7 @@
 
 #include "check.h"
 #include "table.h"
-#include "util.h"
+#include "util/util.h"
 
 static const struct {
         const char *text;

@@ -4,8 +4,8 @@
 #include <errno.h>
 
 #include "check.h"
-#include "usage-table.h"
-#include "util.h"
+#include "forecast/usage-table.h"
+#include "util/util.h"
 
 static void figure_3(const char *path)
 {

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "check.h"
-#include "usage.h"
+#include "model/usage.h"
 
 static void adds_up(void)
 {

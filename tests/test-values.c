@@ -9,7 +9,7 @@
 
 #include "check.h"
 #include "options.h"
-#include "util.h"
+#include "util/util.h"
 
 static void times(void)
 {

@@ -10,10 +10,10 @@
 #include <errno.h>
 
 #include "check.h"
-#include "interval.h"
-#include "model.h"
-#include "units.h"
-#include "util.h"
+#include "interval/interval.h"
+#include "model/model.h"
+#include "util/units.h"
+#include "util/util.h"
 #include "virtual/scenario.h"
 #include "virtual/virtual-truth.h"
 

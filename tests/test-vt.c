@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "focus/vt.h"
 #include "tree.h"
-#include "vt.h"
 
 static char folder[] = "/tmp/joulecast-vt-XXXXXX";
 

@@ -7,9 +7,9 @@
  * URL PEER, where "-" is none.
  */
 
-#include "log.h"
 #include "traffic-load.h"
-#include "util.h"
+#include "util/log.h"
+#include "util/util.h"
 
 #include <signal.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util.h"
+#include "util/util.h"
 
 static inline size_t tree_unescape(char *text)
 {

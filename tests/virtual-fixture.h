@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 #include "virtual/virtual-truth.h"
 
 /* A device without any noise: what happens can be worked out with a pencil. */

@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "model/profile.h"
 #include "night.h"
-#include "profile.h"
 #include "progress.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 static const char device_text[] =
         "[profile]\nversion = 1\ndevice = quiet\nmethod = virtual\n"

@@ -10,7 +10,7 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
 
-#include "util.h"
+#include "util/util.h"
 
 /*
  * Singular values below this part of the largest are zero:

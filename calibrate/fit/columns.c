@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 static int compare_policies(const void *a, const void *b)
 {

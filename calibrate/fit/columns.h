@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profile.h"
-#include "usage.h"
+#include "model/profile.h"
+#include "model/usage.h"
 
 #define COLUMNS_POLICIES_MAX 8
 #define COLUMNS_POINTS_MAX 64

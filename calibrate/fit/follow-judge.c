@@ -13,8 +13,8 @@
 #include <gsl/gsl_cdf.h>
 
 #include "outcome.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 /* What one row took so far: means over the fitted ones. */
 struct pace {

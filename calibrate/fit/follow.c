@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 int follow_new(struct follow **ret)
 {

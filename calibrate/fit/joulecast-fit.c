@@ -16,11 +16,11 @@
 #include <gsl/gsl_errno.h>
 
 #include "follow.h"
-#include "own-folder.h"
-#include "paths.h"
 #include "refit.h"
 #include "tables.h"
-#include "util.h"
+#include "util/own-folder.h"
+#include "util/paths.h"
+#include "util/util.h"
 
 enum {
         EXIT_USAGE = 2,

@@ -12,7 +12,7 @@
 #include <gsl/gsl_cdf.h>
 
 #include "outcome.h"
-#include "util.h"
+#include "util/util.h"
 
 /* Held-back rows are few, and each must hold: 99 % keeps a good profile from failing by bad luck. */
 #define CHECK_LEVEL 0.99

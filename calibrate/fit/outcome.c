@@ -11,7 +11,7 @@
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_cdf.h>
 
-#include "util.h"
+#include "util/util.h"
 
 /* A part in a null vector below this is rounding. */
 #define NULL_PART 1e-6

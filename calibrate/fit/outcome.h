@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "profile.h"
+#include "model/profile.h"
 #include "regression.h"
 
 #define REMARK_MAX 128

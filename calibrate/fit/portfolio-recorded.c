@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "portfolio-usage.h"
-#include "store.h"
-#include "units.h"
-#include "util.h"
+#include "store/store.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define DAYS 14
 #define NS_PER_DAY (INT64_C(86400) * (int64_t)NS_PER_S)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "units.h"
+#include "util/units.h"
 
 /*
  * The made-up portfolio: sessions of four apps in turn and the system behind a dark screen. Amounts are what

@@ -12,7 +12,7 @@
 #include <gsl/gsl_statistics_double.h>
 
 #include "portfolio-usage.h"
-#include "util.h"
+#include "util/util.h"
 
 /* An hour of the night weighs as much as three percent of the battery. */
 #define HOUR_COST 3.0

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "util.h"
+#include "util/util.h"
 
 /*
  * Mean voltage of a lithium-ion cell over its whole charge, V, where the generic line of rows.c is at 50 %:

@@ -11,7 +11,7 @@
 #include <gsl/gsl_statistics_double.h>
 
 #include "regression-private.h"
-#include "util.h"
+#include "util/util.h"
 
 /* In one iteration, rows this far off, of the worst, lose weight. */
 #define WORST_FIRST 0.5

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "regression-private.h"
-#include "util.h"
+#include "util/util.h"
 
 /* One row d of the prior: information += d d'. */
 static void prior_add(gsl_matrix *prior, const size_t *at, const double *weight, size_t n)

@@ -8,7 +8,7 @@
 #include <gsl/gsl_linalg.h>
 
 #include "regression-private.h"
-#include "util.h"
+#include "util/util.h"
 
 /*
  * The inverse of the rows' covariance, block by block:

@@ -10,7 +10,7 @@
 #include <gsl/gsl_blas.h>
 
 #include "regression-private.h"
-#include "util.h"
+#include "util/util.h"
 
 /*
  * Found on virtual devices (docs/accuracy.md), on which none of them is critical. Daemons: of 150 mW at rest

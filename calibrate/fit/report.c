@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "outcome.h"
-#include "util.h"
+#include "util/util.h"
 
 static const char *unit(const char *key)
 {

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 /*
  * Open-circuit voltage of a lithium-ion cell against its charge, for devices that show no voltage: V = 3.62 +

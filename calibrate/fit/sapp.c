@@ -19,8 +19,8 @@
 #include <string.h>
 
 #include "refit.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 struct iterations {
         const struct observation *list[3];

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "algebra.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define KHZ_PER_GHZ 1e6
 

@@ -7,9 +7,9 @@
  * what it is said to have cost in percent of the battery, rounded.
  */
 
-#include "log.h"
+#include "forecast/usage-table.h"
 #include "outcome.h"
-#include "usage-table.h"
+#include "util/log.h"
 
 enum cost_column {
         COST_DISPLAY,

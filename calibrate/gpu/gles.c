@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "gpu-load.h"
-#include "util.h"
+#include "util/util.h"
 
 #define SIDE 512 /* of the texture */
 

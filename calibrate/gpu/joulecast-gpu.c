@@ -16,10 +16,10 @@
 #include <time.h>
 
 #include "gpu-load.h"
-#include "gpu.h"
 #include "helper.h"
-#include "units.h"
-#include "util.h"
+#include "source/gpu.h"
+#include "util/units.h"
+#include "util/util.h"
 
 /*
  * A piece of work between two looks at the clock:

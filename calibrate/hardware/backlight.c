@@ -3,7 +3,7 @@
 
 /*
  * Documentation/ABI/stable/sysfs-class-backlight. The backlight is the one that the samples show
- * (lib/display.c). Its brightness is never set to 0, which some panels take for off and others for their
+ * (lib/source/display.c). Its brightness is never set to 0, which some panels take for off and others for their
  * dimmest.
  */
 
@@ -13,8 +13,8 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "usage.h"
-#include "util.h"
+#include "model/usage.h"
+#include "util/util.h"
 
 #define CLASS "/sys/class/backlight"
 #define POWER_ON "0"  /* FB_BLANK_UNBLANK */

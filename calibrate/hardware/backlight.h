@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "display.h"
 #include "settings.h"
+#include "source/display.h"
 
 struct backlight {
         int root_fd;                /* the caller's */

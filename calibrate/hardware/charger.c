@@ -15,8 +15,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "battery.h"
-#include "util.h"
+#include "source/battery.h"
+#include "util/util.h"
 
 #define BATTERIES_MAX 4
 #define WAIT_S 30 /* embedded controllers take seconds to switch over, and gauges as long to tell */

@@ -7,9 +7,9 @@
 
 #include <errno.h>
 
-#include "cpu.h"
 #include "group.h"
-#include "util.h"
+#include "source/cpu.h"
+#include "util/util.h"
 
 static size_t online_cpus(int root_fd, uint32_t *cpus, size_t size)
 {

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "group.h"
-#include "util.h"
+#include "util/util.h"
 
 #define CPU_FOLDER "/sys/devices/system/cpu"
 

@@ -7,12 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "battery.h"
-#include "cpu.h"
-#include "display.h"
 #include "grid.h"
 #include "group.h"
-#include "util.h"
+#include "source/battery.h"
+#include "source/cpu.h"
+#include "source/display.h"
+#include "util/util.h"
 
 #define CPUS_MAX 1024
 

@@ -8,7 +8,7 @@
 #include <sys/random.h>
 #include <sys/statvfs.h>
 
-#include "util.h"
+#include "util/util.h"
 
 #define FREE_SHARE 0.9 /* of the free space at most: others need some, too */
 

@@ -11,8 +11,8 @@
 
 #include "pace.h"
 #include "random.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 /*
  * What is due is done at these times and the thread sleeps between them: each sleep of its own for a thousand

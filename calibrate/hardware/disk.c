@@ -13,8 +13,8 @@
 
 #include "disk-load.h"
 #include "part.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define STORAGES_MAX 8
 #define FOLDER_DEFAULT "/var/tmp"

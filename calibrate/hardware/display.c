@@ -7,7 +7,7 @@
  * dimmest light stays on.
  */
 
-#include "display.h"
+#include "source/display.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "backlight.h"
 #include "display-part.h"
 #include "screen-program.h"
-#include "util.h"
+#include "util/util.h"
 
 #define POWER "screen:power"
 #define STARTS_MAX 5 /* of the program in one calibration: what dies more often is not worth another try */

@@ -14,9 +14,9 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "cpu.h"
 #include "grid.h"
-#include "util.h"
+#include "source/cpu.h"
+#include "util/util.h"
 
 static int by_khz(const void *a, const void *b)
 {

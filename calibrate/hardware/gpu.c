@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "program.h"
-#include "util.h"
+#include "util/util.h"
 
 #define START_MS 30000 /* a driver compiles its first shader, a GPU wakes up */
 #define ANSWER_MS 10000

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "util.h"
+#include "util/util.h"
 
 #define CPU_FOLDER "sys/devices/system/cpu"
 #define POINTS 8

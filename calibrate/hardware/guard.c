@@ -8,12 +8,12 @@
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 
+#include "focus/screen.h"
 #include "input.h"
-#include "screen.h"
 #include "sessions.h"
 #include "supply.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 /*
  * Lithium cells age fast from 45 C on, and chargers refuse them there (JEITA). The pause comes 3 C before,

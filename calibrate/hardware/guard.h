@@ -4,8 +4,8 @@
 
 /* Whether this machine may be held now, and a wait that ends early when there is news about that. */
 
-#include "log.h"
-#include "sample.h"
+#include "source/sample.h"
+#include "util/log.h"
 
 struct guard;
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "util.h"
+#include "util/util.h"
 
 /* Of a phone's motion sensor, which never rests. */
 static bool is_sensor(int fd)

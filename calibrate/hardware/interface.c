@@ -14,7 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#include "util.h"
+#include "util/util.h"
 
 static bool reaches_far(const struct sockaddr *address)
 {

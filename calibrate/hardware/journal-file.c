@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "journal.h"
-#include "util.h"
+#include "util/util.h"
 
 #define JOURNAL_MAX (2 << 20)
 

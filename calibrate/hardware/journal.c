@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ini-text.h"
-#include "util.h"
+#include "util/ini-text.h"
+#include "util/util.h"
 
 #define JOURNAL_VERSION 1
 #define ENTRIES_MAX 4096

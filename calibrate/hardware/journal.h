@@ -24,8 +24,8 @@
  * of it.
  */
 
-#include "log.h"
 #include "settings-list.h"
+#include "util/log.h"
 
 #define JOURNAL_DEVICE_MAX 160
 #define JOURNAL_BOOT_MAX 64

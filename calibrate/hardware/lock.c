@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <sys/file.h>
 
-#include "util.h"
+#include "util/util.h"
 
 /*
  * The process's own, as the lock is: after a fork both sides hold the same open file description, and flock()

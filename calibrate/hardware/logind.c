@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <systemd/sd-bus.h>
 
-#include "util.h"
+#include "util/util.h"
 
 /* "auto" is the caller's session, or the one that its user has on the screen: org.freedesktop.login1(5). */
 int logind_set_brightness(const char *backlight, uint32_t brightness)

@@ -11,11 +11,11 @@
 #include "describe.h"
 #include "guard.h"
 #include "logind.h"
-#include "machine.h"
+#include "machine/machine.h"
 #include "part.h"
 #include "sampled.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 /* In the order in which a mode is applied: the battery, the clocks, then what draws at their pace. */
 static int (*const part_constructors[])(const struct machine_hardware *machine, struct part **ret) = {

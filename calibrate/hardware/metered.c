@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <systemd/sd-bus.h>
 
-#include "util.h"
+#include "util/util.h"
 
 #define NETWORK_MANAGER "org.freedesktop.NetworkManager"
 #define TIMEOUT_US 3000000

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "pace.h"
 
-#include "units.h"
+#include "util/units.h"
 
 #define CATCH_UP_S 0.5
 

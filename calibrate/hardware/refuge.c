@@ -10,7 +10,7 @@
 #include <sys/vfs.h>
 
 #include "scope.h"
-#include "util.h"
+#include "util/util.h"
 
 #define GROUP_NAME "joulecast-watchdog"
 

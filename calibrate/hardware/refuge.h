@@ -7,7 +7,7 @@
  * of a login, of a service, of a container): a scope of systemd, else a version 2 group.
  */
 
-#include "log.h"
+#include "util/log.h"
 
 struct refuge;
 

@@ -15,7 +15,7 @@
 #include <utmpx.h>
 
 #include "interface.h"
-#include "util.h"
+#include "util/util.h"
 
 #define PARENTS_MAX 64
 #define SOCKETS_MAX 64

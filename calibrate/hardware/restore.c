@@ -12,7 +12,7 @@
 #include "journal.h"
 #include "settings.h"
 #include "shutdown.h"
-#include "util.h"
+#include "util/util.h"
 
 /*
  * The minimum waits for the maximum, the speed for the governor,

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "util.h"
+#include "util/util.h"
 
 static int link_end(int root_fd, const char *path, char *ret, size_t size)
 {

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "util.h"
+#include "util/util.h"
 
 /*
  * None of them has an interface that says "hands off for a while": a profile held at power-profiles-daemon is

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "util.h"
+#include "util/util.h"
 
 #define ANSWER_S 2
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "group.h"
-#include "usage.h"
-#include "util.h"
+#include "model/usage.h"
+#include "util/util.h"
 
 static const struct hardware_policy *group_of(const struct sampled *sampled, uint32_t policy)
 {

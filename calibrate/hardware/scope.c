@@ -10,7 +10,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
-#include "util.h"
+#include "util/util.h"
 
 #define MOVE_TRIES 50 /* of 20 ms: systemd moves us some time after its answer */
 

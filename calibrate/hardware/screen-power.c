@@ -12,9 +12,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "display.h"
 #include "screen-program.h"
 #include "settings-list.h"
+#include "source/display.h"
 
 #define TRIES 20
 #define PAUSE_MS 100 /* the one of before may still be on its way out */

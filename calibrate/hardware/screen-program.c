@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "util.h"
+#include "util/util.h"
 
 #define ANSWER_MS 8000 /* a panel may take a second to light; the program itself gives up after two */
 

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-#include "log.h"
 #include "program.h"
+#include "util/log.h"
 
 struct screen_program {
         struct program program; /* pid 0: none runs */

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "log.h"
+#include "util/log.h"
 
 struct sessions;
 

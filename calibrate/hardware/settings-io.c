@@ -17,7 +17,7 @@
 #include "logind.h"
 #include "power-save.h"
 #include "settings-list.h"
-#include "util.h"
+#include "util/util.h"
 
 #define OPEN_TRIES 100 /* one in some hundred fails while another process does nothing but rename folders */
 

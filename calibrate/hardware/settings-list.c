@@ -6,7 +6,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "util.h"
+#include "util/util.h"
 
 /*
  * Of the kernel's documentation: admin-guide/pm/cpufreq, cpuidle;

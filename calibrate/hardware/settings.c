@@ -7,7 +7,7 @@
 
 #include "journal.h"
 #include "lock.h"
-#include "util.h"
+#include "util/util.h"
 
 struct settings {
         int root_fd;

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "log.h"
+#include "util/log.h"
 
 struct settings;
 

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "util.h"
+#include "util/util.h"
 
 struct spin {
         atomic_bool stop;

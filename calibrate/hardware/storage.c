@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "disk.h"
-#include "util.h"
+#include "source/disk.h"
+#include "util/util.h"
 
 /* Of the block layer's counters, whatever the device's own (admin-guide/iostats.rst). */
 #define SECTOR_BYTES 512

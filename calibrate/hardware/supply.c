@@ -11,7 +11,7 @@
 #include <dirent.h>
 #include <string.h>
 
-#include "util.h"
+#include "util/util.h"
 
 #define CLASS "sys/class/power_supply"
 

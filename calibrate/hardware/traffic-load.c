@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "program.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define PORT_DEFAULT 5201
 #define RATE_MIN 1000.0    /* joulecast-traffic's own range */

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "cpu.h"
 #include "group.h"
-#include "units.h"
-#include "util.h"
+#include "source/cpu.h"
+#include "util/units.h"
+#include "util/util.h"
 #include "virtual/virtual.h"
 
 /* A policy of the device, in its order, and where the description has it. */

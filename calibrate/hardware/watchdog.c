@@ -11,7 +11,7 @@
 
 #include "refuge.h"
 #include "settings.h"
-#include "util.h"
+#include "util/util.h"
 
 /* Of 10 ms: one that waits for a dead disk must not keep the rest from being put back. */
 #define ORPHAN_TRIES 200

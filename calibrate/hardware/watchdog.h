@@ -9,7 +9,7 @@
  * groups, and where the machine lets us in different control groups, so that no single kill takes both.
  */
 
-#include "log.h"
+#include "util/log.h"
 
 struct watchdog {
         int root_fd;

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "metered.h"
-#include "net.h"
 #include "remote-login.h"
 #include "rfkill.h"
-#include "util.h"
+#include "source/net.h"
+#include "util/util.h"
 
 /* A client of access points; one that is connected rather than one that is not. */
 static int find_interface(struct part_wifi *wifi)

@@ -15,11 +15,11 @@
 
 #include "interface.h"
 #include "metered.h"
-#include "net.h"
 #include "power-save.h"
 #include "remote-login.h"
-#include "units.h"
-#include "util.h"
+#include "source/net.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define CONNECT_S 40.0      /* a scan, WPA and DHCP */
 #define BRING_UP_AFTER_S 5.0

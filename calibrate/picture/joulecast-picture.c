@@ -18,7 +18,7 @@
 #include "helper.h"
 #include "picture.h"
 #include "session.h"
-#include "util.h"
+#include "util/util.h"
 
 static const char program[] = "joulecast-picture";
 

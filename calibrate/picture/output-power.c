@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output-power.h"
 
-#include "util.h"
+#include "util/util.h"
 
 static const struct wl_interface *no_types[1];
 

@@ -15,7 +15,7 @@
 #include <sys/ioctl.h>
 
 #include "picture.h"
-#include "util.h"
+#include "util/util.h"
 
 struct console {
         struct picture picture; /* first */

@@ -17,9 +17,9 @@
 #include <xf86drm.h>
 #include <xf86drmMode.h>
 
+#include "focus/vt.h"
 #include "picture.h"
-#include "util.h"
-#include "vt.h"
+#include "util/util.h"
 
 #define HEADS_MAX 8
 

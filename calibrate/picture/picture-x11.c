@@ -14,7 +14,7 @@
 #include <xcb/xcb.h>
 
 #include "picture.h"
-#include "util.h"
+#include "util/util.h"
 
 struct x11 {
         struct picture picture; /* first */

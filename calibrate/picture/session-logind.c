@@ -8,7 +8,7 @@
 #include <systemd/sd-login.h>
 
 #include "session.h"
-#include "util.h"
+#include "util/util.h"
 
 int session_user(uid_t *ret)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "session.h"
-#include "util.h"
+#include "util/util.h"
 
 int session_user(uid_t *ret)
 {

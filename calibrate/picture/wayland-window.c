@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "util.h"
+#include "util/util.h"
 #include "wayland.h"
 
 #define SIDE_MAX 16384 /* of a window, in pixels: no compositor asks for more */

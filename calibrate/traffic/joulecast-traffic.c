@@ -17,8 +17,8 @@
 
 #include "helper.h"
 #include "traffic.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 /*
  * joulecast-traffic: makes the network load of a calibration. It reads requests

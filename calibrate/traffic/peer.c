@@ -12,7 +12,7 @@
 #include <iperf_api.h>
 
 #include "traffic.h"
-#include "util.h"
+#include "util/util.h"
 
 /* Receives from or transmits to an `iperf3 -s` peer by libiperf: its types and error codes stop here. */
 

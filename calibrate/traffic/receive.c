@@ -4,8 +4,8 @@
 #include <sys/socket.h>
 
 #include "fetch.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 /*
  * Receives one URL again and again until time or bytes are over. We pace it

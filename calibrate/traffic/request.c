@@ -11,7 +11,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "util.h"
+#include "util/util.h"
 
 const char *const request_names[] = {
         [REQUEST_RECEIVE] = "receive",

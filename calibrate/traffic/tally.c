@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "traffic.h"
-#include "units.h"
+#include "util/units.h"
 
 uint64_t traffic_now_ns(void)
 {

@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 
 #include "fetch.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 /*
  * Wakes the radio: one small burst, then a silence of a second or more, in which

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "units.h"
+#include "util/units.h"
 
 void cell_init(struct cell *cell, const struct profile *truth, const struct voltage_point *voltage,
                double charge)

@@ -8,7 +8,7 @@
  * Without a voltage curve there is a constant voltage, so percent is energy.
  */
 
-#include "profile.h"
+#include "model/profile.h"
 
 struct cell {
         const struct voltage_point *voltage; /* owned by the device; ascending */

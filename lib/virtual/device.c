@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 /*
  * What each stream of random numbers is for.

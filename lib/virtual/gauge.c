@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "units.h"
+#include "util/units.h"
 
 #define HARMONICS 3
 #define STEEPEST 0.05       /* a percent holds at least this share of its nominal charge, whatever the file says */

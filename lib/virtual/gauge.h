@@ -9,7 +9,7 @@
  */
 
 #include "cell.h"
-#include "profile.h"
+#include "model/profile.h"
 #include "rng.h"
 
 /* The shown charge at equal steps of the true one. */

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "paths.h"
-#include "util.h"
+#include "util/paths.h"
+#include "util/util.h"
 #include "virtual.h"
 
 #define SUFFIX ".ini"

@@ -9,7 +9,7 @@
  * nothing.
  */
 
-#include "profile.h"
+#include "model/profile.h"
 #include "rng.h"
 
 /* The byte rates that wander, each by itself. */

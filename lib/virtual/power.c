@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 /* "0-3,6": the CPUs of a policy, as sysfs writes them. profile_parse() has checked it. */
 static void parse_cpus(struct power_policy *policy, const char *text, unsigned room)

@@ -17,8 +17,8 @@
  * busy time of what any core of the package keeps awake.
  */
 
+#include "model/profile.h"
 #include "noise.h"
-#include "profile.h"
 #include "virtual.h"
 
 #define POWER_MAX_POLICIES VIRTUAL_POLICIES_MAX

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "ini-text.h"
 #include "scenario.h"
-#include "units.h"
-#include "util.h"
+#include "util/ini-text.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define TEXT_MAX (4u << 20)
 #define SEGMENTS_MAX 10000

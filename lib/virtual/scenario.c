@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "util.h"
+#include "util/util.h"
 
 void scenario_free(struct scenario *scenario)
 {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "device.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 static size_t running_opp(const struct virtual_device *device, size_t policy)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "device.h"
-#include "util.h"
+#include "util/util.h"
 
 struct virtual_source {
         struct source source; /* first */

@@ -8,7 +8,7 @@
  * shrink below. Without leakage the temperature changes nothing.
  */
 
-#include "profile.h"
+#include "model/profile.h"
 
 struct thermal {
         double leakage_per_c;

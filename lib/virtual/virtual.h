@@ -10,9 +10,9 @@
  * only `joulecast simulate` may include; a test holds that wall.
  */
 
-#include "log.h"
-#include "profile.h"
-#include "source.h"
+#include "model/profile.h"
+#include "source/source.h"
+#include "util/log.h"
 
 struct virtual_device;
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "device.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 int device_note_screen(struct virtual_device *device)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "util.h"
+#include "util/util.h"
 
 uint64_t focus_now_ns(void)
 {

@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "focus-link.h"
-#include "log.h"
+#include "focus/focus-link.h"
+#include "util/log.h"
 
 /* Who has the foreground. All zeroes: unknown. */
 struct focus_state {

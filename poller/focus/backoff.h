@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "units.h"
+#include "util/units.h"
 
 #define BACKOFF_FIRST_NS NS_PER_S
 #define BACKOFF_LAST_NS (60 * NS_PER_S)

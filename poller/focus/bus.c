@@ -6,7 +6,7 @@
 #include <string.h>
 #include <systemd/sd-bus.h>
 
-#include "util.h"
+#include "util/util.h"
 
 #define CALL_US 2000000
 #define MESSAGES_MAX 256 /* taken at once: anybody on the bus may send them. The next wake us again */

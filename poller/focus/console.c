@@ -9,8 +9,8 @@
 #include <sys/epoll.h>
 
 #include "backend.h"
-#include "util.h"
-#include "vt.h"
+#include "focus/vt.h"
+#include "util/util.h"
 
 struct backend {
         struct focus_sink *sink;

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "foreign-toplevel.h"
 
-#include "util.h"
+#include "util/util.h"
 
 /* Types of arguments that we never send or look at. */
 static const struct wl_interface *no_types[5];

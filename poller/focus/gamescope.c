@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "x-server.h"
 #include "backend.h"
-#include "util.h"
+#include "util/util.h"
+#include "x-server.h"
 
 #define FOCUSABLE_MAX 64
 #define STEAM_CLIENT 769 /* Steam's own window bears this number */

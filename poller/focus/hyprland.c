@@ -13,8 +13,8 @@
 #include "backend.h"
 #include "json.h"
 #include "stream.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define REPLY_NS (500 * NS_PER_MS)
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "bus.h"
-#include "util.h"
+#include "util/util.h"
 
 #define SCRIPT_NAME "joulecast-focus"
 

@@ -12,7 +12,7 @@
 #include <sys/signalfd.h>
 
 #include "agent.h"
-#include "util.h"
+#include "util/util.h"
 
 #define PROGRAM "joulecast-focus"
 

@@ -10,7 +10,7 @@
 #include "backend.h"
 #include "json.h"
 #include "stream.h"
-#include "util.h"
+#include "util/util.h"
 
 #define WINDOWS_MAX 4096
 

@@ -26,7 +26,7 @@
 
 #include "backend.h"
 #include "stream.h"
-#include "util.h"
+#include "util/util.h"
 
 #define PEERS_MAX 256
 #define TCP_ESTABLISHED_STATE (1u << 1) /* unix sockets use TCP's states */

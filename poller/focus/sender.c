@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "app-private.h"
-#include "local-socket.h"
-#include "util.h"
+#include "app/app-private.h"
+#include "util/local-socket.h"
+#include "util/util.h"
 
 void sender_close(struct sender *sender)
 {

@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#include "local-socket.h"
-#include "util.h"
+#include "util/local-socket.h"
+#include "util/util.h"
 
 /* A compositor that hangs accepts nobody, and a full queue would hold us as long. */
 static const struct timeval patience = { .tv_usec = 500000 };

@@ -13,7 +13,7 @@
 #include "backend.h"
 #include "json.h"
 #include "stream.h"
-#include "util.h"
+#include "util/util.h"
 
 #define IPC_MAGIC "i3-ipc"
 #define IPC_HEADER 14

@@ -13,7 +13,7 @@
 
 #include "backend.h"
 #include "foreign-toplevel.h"
-#include "util.h"
+#include "util/util.h"
 
 struct toplevel {
         struct toplevel *next;

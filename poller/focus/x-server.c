@@ -7,7 +7,7 @@
 #include <xcb/res.h>
 #include <xcb/xcb.h>
 
-#include "util.h"
+#include "util/util.h"
 
 struct xserver {
         xcb_connection_t *connection;

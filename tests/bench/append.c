@@ -11,10 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "interval.h"
-#include "store.h"
-#include "units.h"
-#include "util.h"
+#include "interval/interval.h"
+#include "store/store.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define N_ACTIVE 50
 #define N_APPS 60

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "interval.h"
-#include "store.h"
-#include "tuning.h"
-#include "units.h"
-#include "util.h"
+#include "interval/interval.h"
+#include "store/store.h"
+#include "util/tuning.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define N_PROCESSES 300
 #define N_APPS 60

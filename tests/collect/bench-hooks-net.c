@@ -25,9 +25,9 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "process-bpf.h"
+#include "process/process-bpf.h"
+#include "util/util.h"
 #include "process.skel.h"
-#include "util.h"
 
 #define HERE "10.231.8.1"
 #define THERE "10.231.8.2"

@@ -27,10 +27,10 @@
 
 #include "bench-hooks.h"
 #include "child.h"
-#include "collector.h"
-#include "process-bpf.h"
+#include "process/collector.h"
+#include "process/process-bpf.h"
+#include "util/util.h"
 #include "process.skel.h"
-#include "util.h"
 
 #define PAIRS 15
 #define COUNTS 7

@@ -4,7 +4,7 @@
 
 /* What the files of bench-hooks share. */
 
-#include "collector.h"
+#include "process/collector.h"
 
 /* The BPF collector, on the machine or a tree of its; ends the benchmark where there is none. */
 struct source *hooks_load(const char *root, uint32_t leave_out, enum net_by net_by);

@@ -23,12 +23,12 @@
 #include <unistd.h>
 
 #include "child.h"
-#include "collector.h"
-#include "interval.h"
-#include "machine.h"
-#include "store.h"
-#include "units.h"
-#include "util.h"
+#include "interval/interval.h"
+#include "machine/machine.h"
+#include "process/collector.h"
+#include "store/store.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define ACTIVE 40        /* of the processes do a little between two polls */
 #define POLLS_MAX 1000

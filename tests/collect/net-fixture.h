@@ -18,10 +18,10 @@
 
 #include "check.h"
 #include "child.h"
-#include "collector.h"
-#include "machine.h"
+#include "machine/machine.h"
 #include "net-wire.h"
-#include "util.h"
+#include "process/collector.h"
+#include "util/util.h"
 
 static struct source *source, *sockets; /* the second: of NET_BY_SOCKETS */
 static struct sample sample;

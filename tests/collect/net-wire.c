@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "util.h"
+#include "util/util.h"
 
 /* By its index `packets` knows it, which must not be one of a WiFi interface outside. */
 bool net_wire_make(pid_t peer)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "util.h"
+#include "util/util.h"
 
 #define ONLINE "/sys/devices/system/cpu/cpu1/online"
 

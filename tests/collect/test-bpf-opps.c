@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "bpf-opps.h"
 #include "check.h"
+#include "model/usage.h"
+#include "process/bpf-opps.h"
 #include "tree.h"
-#include "usage.h"
-#include "util.h"
+#include "util/util.h"
 
 #define CPUFREQ "sys/devices/system/cpu/cpufreq/"
 #define CPUS "sys/devices/system/cpu/"

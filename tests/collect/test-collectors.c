@@ -18,9 +18,9 @@
 
 #include "check.h"
 #include "child.h"
-#include "collector.h"
-#include "units.h"
-#include "util.h"
+#include "process/collector.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define SOURCES_MAX 8
 #define TICK_NS (10 * NS_PER_MS)

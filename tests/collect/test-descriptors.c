@@ -20,10 +20,10 @@
 
 #include "check.h"
 #include "child.h"
-#include "collector.h"
-#include "process.h"
-#include "units.h"
-#include "util.h"
+#include "process/collector.h"
+#include "source/process.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define CHILDREN 400
 #define SPIN_NS (5 * NS_PER_MS)

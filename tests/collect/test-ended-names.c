@@ -19,8 +19,8 @@
 
 #include "check.h"
 #include "child.h"
-#include "collector.h"
-#include "util.h"
+#include "process/collector.h"
+#include "util/util.h"
 
 #define MANY_GROUPS 600
 

@@ -18,10 +18,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app-private.h"
+#include "app/app-private.h"
 #include "check.h"
 #include "child.h"
-#include "util.h"
+#include "util/util.h"
 
 static const struct sandbox {
         const char *name;

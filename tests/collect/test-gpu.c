@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "gpu.h"
-#include "machine.h"
-#include "util.h"
+#include "machine/machine.h"
+#include "source/gpu.h"
+#include "util/util.h"
 
 static const struct {
         const char *name, *text;

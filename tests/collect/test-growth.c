@@ -15,10 +15,10 @@
 
 #include "check.h"
 #include "child.h"
-#include "collector.h"
-#include "interval.h"
-#include "machine.h"
-#include "util.h"
+#include "interval/interval.h"
+#include "machine/machine.h"
+#include "process/collector.h"
+#include "util/util.h"
 
 #define POLLS 10000
 

@@ -14,11 +14,11 @@
 
 #include "check.h"
 #include "child.h"
-#include "collector.h"
-#include "machine.h"
+#include "machine/machine.h"
 #include "online.h"
-#include "units.h"
-#include "util.h"
+#include "process/collector.h"
+#include "util/units.h"
+#include "util/util.h"
 
 static struct sample sample;
 static struct source *cpu, *source;

@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "collector.h"
-#include "units.h"
-#include "util.h"
+#include "process/collector.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define CHILDREN 10500
 #define DESCRIPTORS 12000 /* two a process would be 21,000 */

@@ -17,11 +17,11 @@
 
 #include "check.h"
 #include "child.h"
-#include "collector.h"
-#include "interval.h"
-#include "machine.h"
-#include "units.h"
-#include "util.h"
+#include "interval/interval.h"
+#include "machine/machine.h"
+#include "process/collector.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define BEFORE_NS (60 * NS_PER_MS) /* up to a poll */
 #define AFTER_NS (90 * NS_PER_MS)  /* after it */

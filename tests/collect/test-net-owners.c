@@ -159,7 +159,7 @@ static void go_on(pid_t pid)
         waitpid(pid, NULL, WUNTRACED);
 }
 
-#define SENDERS 1400 /* of 1,024 places (lib/bpf/net.bpf.h) */
+#define SENDERS 1400 /* of 1,024 places (lib/process/bpf/net.bpf.h) */
 
 static void wait_for_all(const pid_t *pids, size_t first, size_t step)
 {

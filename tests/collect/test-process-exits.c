@@ -20,10 +20,10 @@
 
 #include "check.h"
 #include "child.h"
-#include "collector.h"
-#include "interval.h"
-#include "units.h"
-#include "util.h"
+#include "interval/interval.h"
+#include "process/collector.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define SHORT_LIVED 1000
 #define SHORT_LIVED_NS (2 * NS_PER_MS)

@@ -4,7 +4,7 @@
 /*
  * CPU time by operating point within 1 %. The frequencies are a machine tree's,
  * and a governor is played by hand; the scheduler and its switches are real. Again among more threads than the
- * programs have places for (lib/bpf/cpu.bpf.h), and when these have ended and others have their addresses.
+ * programs have places for (lib/process/bpf/cpu.bpf.h), and when these have ended and others have their addresses.
  */
 
 #include <errno.h>
@@ -23,11 +23,11 @@
 
 #include "check.h"
 #include "child.h"
-#include "collector.h"
+#include "model/usage.h"
 #include "online.h"
-#include "units.h"
-#include "usage.h"
-#include "util.h"
+#include "process/collector.h"
+#include "util/units.h"
+#include "util/util.h"
 
 static const uint32_t policies[] = { 0, 1 };
 static const uint32_t khz[][3] = { { 384000, 1026000, 1512000 }, { 600000, 1200000, 2400000 } };

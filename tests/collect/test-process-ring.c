@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "process-bpf-ring.h"
-#include "util.h"
+#include "process/process-bpf-ring.h"
+#include "util/util.h"
 
 #define SIZE 16384
 #define BUSY (UINT32_C(1) << 31)

@@ -6,8 +6,8 @@
 #include <fcntl.h>
 
 #include "check.h"
-#include "process-table.h"
-#include "util.h"
+#include "process/process-table.h"
+#include "util/util.h"
 
 #define OPPS 3
 

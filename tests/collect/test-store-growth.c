@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "interval.h"
-#include "store.h"
-#include "units.h"
-#include "util.h"
+#include "interval/interval.h"
+#include "store/store.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define N_ACTIVE 45
 #define N_APPS 60

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "focus.h"
+#include "focus/focus.h"
 #include "session.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 static uint64_t now_ns(void)
 {

@@ -20,8 +20,8 @@
 #include "display-part.h"
 #include "guard.h"
 #include "logind.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 static char name[] = "seat-driver";
 static const struct log to_stderr = { .handler = log_to_stderr, .data = name };

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "../tree.h"
-#include "app.h"
+#include "app/app.h"
 #include "fuzz.h"
 
 /*

@@ -3,7 +3,7 @@
 #include "../../poller/focus/backend.h"
 #include "fuzz.h"
 #include "socket.h"
-#include "util.h"
+#include "util/util.h"
 
 const struct backend_ops *const backends[] = { NULL };
 

@@ -3,9 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "config.h"
 #include "fuzz.h"
-#include "util.h"
+#include "util/config.h"
+#include "util/util.h"
 
 /* joulecast.conf: what is read keeps to the ranges that its table promises. */
 

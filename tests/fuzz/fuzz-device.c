@@ -3,9 +3,9 @@
 #include <math.h>
 
 #include "fuzz.h"
-#include "profile.h"
-#include "units.h"
-#include "util.h"
+#include "model/profile.h"
+#include "util/units.h"
+#include "util/util.h"
 #include "virtual/virtual-truth.h"
 #include "virtual/virtual.h"
 

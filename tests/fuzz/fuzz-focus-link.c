@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "focus-link.h"
+#include "focus/focus-link.h"
 #include "fuzz.h"
 #include "socket.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define AGENTS 4
 

@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "../../poller/focus/json.h"
-#include "app-unit.h"
-#include "desktop-entry.h"
-#include "focus-link.h"
+#include "app/app-unit.h"
+#include "app/desktop-entry.h"
+#include "focus/focus-link.h"
+#include "focus/screen.h"
 #include "fuzz.h"
-#include "screen.h"
-#include "util.h"
+#include "util/util.h"
 
 static void is_printable(const char *text, size_t size)
 {

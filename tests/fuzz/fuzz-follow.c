@@ -6,7 +6,7 @@
 
 #include "follow.h"
 #include "fuzz.h"
-#include "util.h"
+#include "util/util.h"
 
 /* What joulecast-fit --follow hears: each line has one answer, whatever came before it. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -4,7 +4,7 @@
 
 #include "fuzz.h"
 #include "journal.h"
-#include "util.h"
+#include "util/util.h"
 
 /*
  * restore.ini, which root reads after a power cut: whatever is accepted names only what the list has, within

@@ -3,14 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "battery.h"
-#include "cpu.h"
-#include "disk.h"
 #include "fuzz.h"
-#include "gpu.h"
-#include "net.h"
-#include "process.h"
-#include "util.h"
+#include "source/battery.h"
+#include "source/cpu.h"
+#include "source/disk.h"
+#include "source/gpu.h"
+#include "source/net.h"
+#include "source/process.h"
+#include "util/util.h"
 
 /* Texts of /sys and /proc, all parsers on the same bytes: drivers and process names write what they like. */
 

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "inet-diag.h"
-#include "taskstats.h"
-#include "util.h"
+#include "process/inet-diag.h"
+#include "process/taskstats.h"
+#include "util/util.h"
 
 /* Answers of sock_diag(7) and messages of taskstats, as if the kernel had sent them, whole or cut. */
 

@@ -5,7 +5,7 @@
 #include "fuzz.h"
 #include "nl80211.h"
 #include "remote-login.h"
-#include "util.h"
+#include "util/util.h"
 
 /*
  * What calibrate reads of the network before it turns a radio off: routes, connections, what sshd says, and

@@ -6,7 +6,7 @@
 
 #include "fuzz.h"
 #include "observation.h"
-#include "util.h"
+#include "util/util.h"
 
 static char *write_out(const struct observation *observation)
 {

@@ -7,7 +7,7 @@
 #include "../../calibrate/options.h"
 #include "../../calibrate/schedule.h"
 #include "fuzz.h"
-#include "util.h"
+#include "util/util.h"
 
 /*
  * The command line of calibrate, an argument a line, the first the folder it is said in: what is accepted is

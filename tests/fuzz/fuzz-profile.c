@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "log.h"
-#include "profile.h"
-#include "util.h"
+#include "model/profile.h"
+#include "util/log.h"
+#include "util/util.h"
 
 /* What parses can be printed, parses again, and is then the same text: a round trip is exact. */
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "profile.h"
-#include "util.h"
+#include "model/profile.h"
+#include "util/util.h"
 #include "virtual/scenario.h"
 #include "virtual/virtual.h"
 

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
+#include "focus/screen-log.h"
 #include "fuzz.h"
-#include "screen-log.h"
 
 /* One thing that is told: three bytes and the app, which a NUL ends. */
 struct told {

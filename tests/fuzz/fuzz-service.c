@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "api/service.h"
 #include "fuzz.h"
-#include "service.h"
 #include "socket.h"
-#include "util.h"
+#include "util/util.h"
 
 static void check_words(void *data, enum log_level level, const char *sentence)
 {

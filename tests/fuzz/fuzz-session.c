@@ -3,13 +3,13 @@
 #include <fcntl.h>
 #include <systemd/sd-bus.h>
 
-#include "focus.h"
+#include "focus/focus.h"
 #include "fuzz.h"
 #include "metered.h"
 #include "session.h"
 #include "sessions.h"
 #include "socket.h"
-#include "util.h"
+#include "util/util.h"
 
 #define LOGIN "org.freedesktop.login1"
 #define LOGIN_PATH "/org/freedesktop/login1"

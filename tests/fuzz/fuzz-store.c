@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "store.h"
-#include "util.h"
+#include "store/store.h"
+#include "util/util.h"
 
 /* A usage.db that somebody else wrote: every query ends with rows or an error. */
 

@@ -4,7 +4,7 @@
 
 #include "fuzz.h"
 #include "request.h"
-#include "util.h"
+#include "util/util.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

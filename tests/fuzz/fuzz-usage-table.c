@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "forecast/usage-table.h"
 #include "fuzz.h"
-#include "usage-table.h"
-#include "util.h"
+#include "util/util.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "fuzz.h"
-#include "util.h"
+#include "util/util.h"
 
 /* replay FILE-OR-FOLDER...: feeds each file, and each of its beginnings in steps, to the fuzzer. */
 

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "socket.h"
-#include "util.h"
+#include "util/util.h"
 
 static uint64_t number(const cJSON *stats, const char *name)
 {

@@ -9,8 +9,8 @@
 
 #include "physics.h"
 #include "rtc.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define NIGHT_MAX_S 604800
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "hardware.h"
-#include "log.h"
+#include "util/log.h"
 
 static void parse(int argc, char **argv, struct machine_hardware *machine, const char **disk,
                   double *wifi_limit_bytes)

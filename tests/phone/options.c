@@ -7,7 +7,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 
-#include "util.h"
+#include "util/util.h"
 
 void options_usage(FILE *file)
 {

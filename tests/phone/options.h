@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "log.h"
+#include "util/log.h"
 #include "world.h"
 
 struct options {

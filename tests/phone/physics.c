@@ -14,7 +14,7 @@
 #include "options.h"
 #include "physics.h"
 #include "server.h"
-#include "util.h"
+#include "util/util.h"
 
 #define STEP_NS 20000000
 #define SAVE_STEPS 50 /* the charge is written to --state once in a second */

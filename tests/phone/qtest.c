@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 #include "socket.h"
-#include "util.h"
+#include "util/util.h"
 
 int qtest_open(struct qtest *qtest, const char *path, pid_t *ret_pid)
 {

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "util.h"
+#include "util/util.h"
 
 #define SILENCE_S 1.0 /* before a burst of packets that wakes the radio: the model's definition */
 

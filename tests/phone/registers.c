@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "util.h"
+#include "util/util.h"
 
 #define BASE 0xff000000
 #define MAGIC 0x56444556

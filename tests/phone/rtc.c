@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "util.h"
+#include "util/util.h"
 
 #define PORT_INDEX 0x70
 #define PORT_DATA 0x71

@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "socket.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 int server_open(struct server *server, const char *path)
 {

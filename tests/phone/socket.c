@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "util.h"
+#include "util/util.h"
 
 #define PATIENCE_MS 10000 /* a machine under load keeps QEMU's main loop waiting for seconds */
 

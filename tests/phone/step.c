@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "physics.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 #define KHZ_PER_P_STATE 100000
 #define VGA_PICTURE 0x20

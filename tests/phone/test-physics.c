@@ -14,8 +14,8 @@
 #include "../check.h"
 #include "physics.h"
 #include "rtc.h"
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 
 static const struct log log_all = { .handler = log_to_stderr };
 

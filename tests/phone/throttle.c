@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "util.h"
+#include "util/util.h"
 
 #define PERIOD_US 10000 /* shorter ones cost more than they smooth; longer ones show as latency */
 #define UNIFIED_ROOT "/sys/fs/cgroup"

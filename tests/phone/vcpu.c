@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "util.h"
+#include "util/util.h"
 
 #define POOL_MAX_NS 5e9 /* a wait longer than that is no wait of a scheduler's */
 #define WAKE_SHARE 0.6  /* a CPU that did next to nothing but wake up spent so much of its time on that */

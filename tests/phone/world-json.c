@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "util.h"
+#include "util/util.h"
 #include "virtual/virtual-truth.h"
 #include "world.h"
 

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "units.h"
-#include "util.h"
+#include "util/units.h"
+#include "util/util.h"
 #include "virtual/virtual-truth.h"
 
 #define WORKS_MAX 64

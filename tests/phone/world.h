@@ -12,7 +12,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "sample.h"
+#include "source/sample.h"
 #include "vcpu.h"
 #include "virtual/virtual.h"
 

@@ -1,0 +1,219 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The public API: usage. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/app.h"
+#include "forecast/suspend.h"
+#include "joulecast-private.h"
+#include "service.h"
+#include "source/battery.h"
+#include "util/paths.h"
+#include "util/units.h"
+#include "util/util.h"
+
+JOULECAST_EXPORT void joulecast_usage_free(struct joulecast_usage *usage)
+{
+        if (!usage)
+                return;
+        history_free(usage->history);
+        profile_free(usage->learnt);
+        store_close(usage->store);
+        free(usage->service);
+        free(usage);
+}
+
+static void joulecast_usage_freep(struct joulecast_usage **usage)
+{
+        joulecast_usage_free(*usage);
+}
+
+/* Only root and the service open the machine's database; others ask the service. */
+static bool must_ask(const struct joulecast_usage *usage, const char *path)
+{
+        return !usage->context->device && !usage->context->machine && access(path, R_OK) < 0 &&
+               (errno == EACCES || errno == EPERM);
+}
+
+JOULECAST_EXPORT int joulecast_usage_open(struct joulecast_context *context, const char *path,
+                                          struct joulecast_usage **ret)
+{
+        _cleanup_(joulecast_usage_freep) struct joulecast_usage *usage = calloc(1, sizeof(*usage));
+        _cleanup_free_ char *found = NULL;
+        int err = 0;
+
+        if (!usage)
+                return -ENOMEM;
+        usage->context = context;
+        usage->uid = -1;
+        usage->live = context->machine || (!path && !context->device);
+        if (!path) {
+                err = paths_usage(context->device, false, &found);
+                path = found;
+        }
+        if (err < 0)
+                return context_tell_path(context, err);
+        if (found && must_ask(usage, path))
+                err = service_find(path, &context->log, &usage->service);
+        else
+                err = store_open(path, STORE_READ, &context->log, &usage->store);
+        if (err == -ENOENT)
+                log_error(&context->log, "nothing was recorded yet: there is no %s, or it is empty", path);
+        if (err < 0)
+                return err;
+        *ret = TAKE_PTR(usage);
+        return 0;
+}
+
+JOULECAST_EXPORT int joulecast_usage_span(struct joulecast_usage *usage, int64_t *from_ns, int64_t *to_ns)
+{
+        struct store_battery battery = { 0 };
+        int err = usage->service ? service_span(usage, &battery.first_ns, &battery.last_ns) :
+                                   store_battery(usage->store, INT64_MIN, INT64_MAX, &battery);
+
+        if (err < 0)
+                return err;
+        if (from_ns)
+                *from_ns = battery.first_ns;
+        if (to_ns)
+                *to_ns = battery.last_ns;
+        return 0;
+}
+
+/* The cost of a usage by a profile that knows nothing is its times. */
+JOULECAST_EXPORT int joulecast_usage_apps(struct joulecast_usage *usage, joulecast_app_visitor visitor,
+                                          void *data)
+{
+        _cleanup_(profile_freep) struct profile *blank = NULL;
+        _cleanup_(cost_freep) struct cost *cost = NULL;
+        int err;
+
+        err = profile_new("", 1, &blank);
+        if (err == 0 && usage->service)
+                err = service_apps(usage, &cost);
+        else if (err == 0)
+                err = cost_make_for(blank, usage->store, usage->uid, INT64_MIN, INT64_MAX, &cost);
+        for (size_t i = 0; err == 0 && i < cost->n_apps; i++) {
+                const struct cost_app *app = &cost->apps[i];
+
+                err = visitor(data, app->app, app->name, (enum joulecast_state)app->state, app->active_s);
+        }
+        return err;
+}
+
+static bool read_live(const char *machine, struct battery *ret)
+{
+        _cleanup_close_ int root_fd = open(machine ? machine : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_free_ struct battery_unit *units = NULL;
+        size_t n = 0;
+
+        if (root_fd < 0 || battery_list(root_fd, &units, &n) < 0 || n == 0)
+                return false;
+        battery_sum(units, n, ret);
+        return ret->have & (BATTERY_CAPACITY | BATTERY_CHARGE_NOW | BATTERY_ENERGY_NOW);
+}
+
+const struct forecast_battery *usage_battery(struct joulecast_usage *usage)
+{
+        struct store_battery stored = { 0 };
+
+        usage->now.live = usage->live && read_live(usage->context->machine, &usage->now.battery);
+        usage->now.known = usage->now.live;
+        if (usage->now.known)
+                return &usage->now;
+        if (!usage->stored_read && usage->store) {
+                usage->stored_read = true;
+                usage->stored.known = store_battery(usage->store, INT64_MIN, INT64_MAX, &stored) == 0 &&
+                                      stored.last.have;
+                usage->stored.battery = stored.last;
+        }
+        return &usage->stored;
+}
+
+int usage_percent(const struct forecast_battery *battery, double *ret)
+{
+        const struct battery *shown = &battery->battery;
+
+        if (!battery->known)
+                return -ENODEV;
+        if (shown->have & BATTERY_CAPACITY)
+                *ret = shown->capacity_percent;
+        else if (shown->have & BATTERY_CHARGE_NOW && shown->have & BATTERY_CHARGE_FULL &&
+                 shown->charge_full_uah > 0)
+                *ret = fmin(100.0 * (double)shown->charge_now_uah / (double)shown->charge_full_uah, 100);
+        else if (shown->have & BATTERY_ENERGY_NOW && shown->have & BATTERY_ENERGY_FULL &&
+                 shown->energy_full_uwh > 0)
+                *ret = fmin(100.0 * (double)shown->energy_now_uwh / (double)shown->energy_full_uwh, 100);
+        else
+                return -ENODEV;
+        return 0;
+}
+
+JOULECAST_EXPORT int joulecast_usage_battery(struct joulecast_usage *usage, double *percent, int *plugged)
+{
+        const struct forecast_battery *battery = usage_battery(usage);
+        int err;
+
+        if (usage->service && !battery->known)
+                return service_battery(usage, percent, plugged);
+        err = usage_percent(battery, percent);
+        if (err == 0 && plugged)
+                *plugged = battery->battery.status == BATTERY_UNKNOWN ? -1 :
+                           battery->battery.status != BATTERY_DISCHARGING;
+        return err;
+}
+
+int usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile,
+                  const struct history **ret)
+{
+        _cleanup_(profile_freep) struct profile *learnt = NULL;
+        struct history *history = NULL;
+        int err;
+
+        if (!usage->history || usage->history_id != profile->id) {
+                err = suspend_learn(profile->profile, usage->store, &learnt);
+                if (err < 0 && err != -ENODATA)
+                        return err;
+                err = history_read_for(learnt ? learnt : profile->profile, usage->store, usage->uid,
+                                       &history);
+                if (err == -ENODATA)
+                        log_error(&usage->context->log,
+                                  "nothing was recorded yet; joulecastd records while it runs");
+                if (err < 0)
+                        return err;
+                history_free(usage->history);
+                usage->history = history;
+                profile_free(usage->learnt);
+                usage->learnt = TAKE_PTR(learnt);
+                usage->history_id = profile->id;
+        }
+        *ret = usage->history;
+        return 0;
+}
+
+JOULECAST_EXPORT int joulecast_app_of_pid(pid_t pid, char *buf, size_t size)
+{
+        _cleanup_close_ int root_fd = -1;
+        _cleanup_(apps_freep) struct apps *apps = NULL;
+        char app[APP_ID_MAX];
+        int err;
+
+        if (size < JOULECAST_APP_MAX || pid < 0)
+                return -EINVAL;
+        root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (root_fd < 0)
+                return -errno;
+        err = apps_new(root_fd, NULL, &apps);
+        if (!err)
+                err = apps_find_window(apps, pid == 0 ? getpid() : pid, 0, "", app);
+        if (err)
+                return err == -ENODATA ? -ESRCH : err;
+        snprintf(buf, size, "%s", app);
+        return 0;
+}

@@ -1,0 +1,243 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "service.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include "util/local-socket.h"
+#include "util/util.h"
+
+/* It answers between two polls, one after the other; a month of polls takes it a second. */
+#define PATIENCE_S 60
+#define ANSWER_MAX (64u << 20)
+
+static const struct {
+        int err;
+        const char *name;
+} errors[] = {
+        { -ENODATA, "ENODATA" }, { -ENODEV, "ENODEV" }, { -ENOENT, "ENOENT" },       { -EINVAL, "EINVAL" },
+        { -ENOMEM, "ENOMEM" },   { -EACCES, "EACCES" }, { -EOVERFLOW, "EOVERFLOW" }, { -EIO, "EIO" },
+};
+
+const char *service_error_name(int err)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+                if (errors[i].err == err)
+                        return errors[i].name;
+        }
+        return "EIO";
+}
+
+int service_error(const char *name)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+                if (strcmp(errors[i].name, name) == 0)
+                        return errors[i].err;
+        }
+        return -EIO;
+}
+
+int service_fingerprint(const struct profile *profile, char fingerprint[SERVICE_FINGERPRINT_MAX])
+{
+        _cleanup_free_ char *text = NULL;
+        uint64_t hash = UINT64_C(14695981039346656037);
+        int err = profile_print(profile, &text);
+
+        if (err < 0)
+                return err;
+        for (const char *at = text; *at; at++)
+                hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+        snprintf(fingerprint, SERVICE_FINGERPRINT_MAX, "%016" PRIx64, hash);
+        return 0;
+}
+
+static int connect_to(const char *path, int *ret)
+{
+        const struct timeval patience = { .tv_sec = PATIENCE_S };
+        int fd = local_socket_connect(path, SOCK_STREAM, &patience);
+
+        if (fd < 0)
+                return fd;
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+        *ret = fd;
+        return 0;
+}
+
+int service_find(const char *database, const struct log *log, char **ret)
+{
+        const char *said = secure_getenv("JOULECAST_SOCKET"), *path = said && *said ? said : SERVICE_SOCKET;
+        _cleanup_close_ int fd = -1;
+        char *copy;
+        int err = connect_to(path, &fd);
+
+        if (err < 0) {
+                log_error(log, "you may not read %s, and no service answers at %s (%s); "
+                          "start it (systemctl start joulecastd)",
+                          database, path, strerror(-err));
+                return -EACCES;
+        }
+        copy = strdup(path);
+        if (!copy)
+                return -ENOMEM;
+        *ret = copy;
+        return 0;
+}
+
+int service_pid(const char *path)
+{
+        _cleanup_close_ int fd = -1;
+        struct ucred listener;
+        socklen_t size = sizeof(listener);
+        int err = connect_to(path, &fd);
+
+        if (err == 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &listener, &size) < 0)
+                err = -errno;
+        return err < 0 ? err : listener.pid;
+}
+
+static int send_line(int fd, const char *line)
+{
+        size_t length = strlen(line), sent = 0;
+
+        while (sent < length) {
+                ssize_t n = send(fd, line + sent, length - sent, MSG_NOSIGNAL);
+
+                if (n < 0 && errno != EINTR)
+                        return errno == EAGAIN ? -ETIMEDOUT : -errno;
+                sent += n > 0 ? (size_t)n : 0;
+        }
+        return 0;
+}
+
+/* All up to the end: the service closes behind its answer. */
+static int receive(int fd, char **ret)
+{
+        _cleanup_free_ char *text = NULL;
+        size_t n = 0, capacity = 0;
+
+        for (;;) {
+                ssize_t more;
+
+                if (n + 1 >= capacity && util_grow(&text, &capacity, MAX(2 * capacity, 16384u), 1) < 0)
+                        return -ENOMEM;
+                more = recv(fd, text + n, capacity - n - 1, 0);
+                if (more == 0)
+                        break;
+                if (more < 0 && errno != EINTR)
+                        return errno == EAGAIN ? -ETIMEDOUT : -errno;
+                n += more > 0 ? (size_t)more : 0;
+                if (n > ANSWER_MAX)
+                        return -EMSGSIZE;
+        }
+        if (n == 0 || text[n - 1] != '\n')
+                return -EPIPE;
+        text[n] = '\0';
+        *ret = TAKE_PTR(text);
+        return 0;
+}
+
+int service_exchange(const char *path, const char *question, char **ret)
+{
+        _cleanup_close_ int fd = -1;
+        int err = connect_to(path, &fd);
+
+        if (err == 0)
+                err = send_line(fd, question);
+        /* The service may have said what was wrong with the question before it was read whole. */
+        return err == 0 || err == -EPIPE ? receive(fd, ret) : err;
+}
+
+int service_open(struct service_answer *answer)
+{
+        int code = sqlite3_open_v2(":memory:", &answer->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+
+        if (code == SQLITE_OK)
+                code = sqlite3_prepare_v2(answer->db, "SELECT ?1 -> ?2, ?1 ->> ?2", -1, &answer->get, NULL);
+        return code == SQLITE_OK ? 0 : code == SQLITE_NOMEM ? -ENOMEM : -EIO;
+}
+
+void service_clear(struct service_answer *answer)
+{
+        sqlite3_finalize(answer->get);
+        sqlite3_close(answer->db);
+        free(answer->text);
+        *answer = (struct service_answer){ 0 };
+}
+
+/* The column: 0 as JSON, so that a number keeps its digits; 1 as text. */
+static char *get(struct service_answer *answer, const char *json, const char *path, int column)
+{
+        const char *text = NULL;
+        char *copy = NULL;
+
+        sqlite3_bind_text(answer->get, 1, json, -1, SQLITE_STATIC);
+        sqlite3_bind_text(answer->get, 2, path, -1, SQLITE_STATIC);
+        if (sqlite3_step(answer->get) == SQLITE_ROW)
+                text = (const char *)sqlite3_column_text(answer->get, column);
+        if (text)
+                copy = strdup(text);
+        sqlite3_reset(answer->get);
+        return copy;
+}
+
+char *service_text(struct service_answer *answer, const char *json, const char *path)
+{
+        return get(answer, json, path, 1);
+}
+
+double service_number(struct service_answer *answer, const char *json, const char *path)
+{
+        _cleanup_free_ char *text = get(answer, json, path, 0);
+        double number;
+
+        return text && util_parse_double(text, &number) == 0 ? number : NAN;
+}
+
+/* What the service says went wrong; 0: nothing did. */
+static int read_error(struct service_answer *answer, const struct log *log)
+{
+        _cleanup_free_ char *whole = service_text(answer, answer->text, "$");
+        _cleanup_free_ char *name = service_text(answer, answer->text, "$.error");
+        _cleanup_free_ char *sentence = service_text(answer, answer->text, "$.sentence");
+        char printable[512];
+
+        if (!whole || whole[0] != '{')
+                return -EBADMSG;
+        if (name && sentence)
+                log_error(log, "%s", util_printable(sentence, printable, sizeof(printable)));
+        return name ? service_error(name) : 0;
+}
+
+int service_check(const struct joulecast_usage *usage, int err)
+{
+        if (err == -EBADMSG)
+                log_error(&usage->context->log,
+                          "what the service at %s says is no answer; is it another version?", usage->service);
+        return err;
+}
+
+int service_ask(const struct joulecast_usage *usage, const char *question, struct service_answer *ret)
+{
+        const struct log *log = &usage->context->log;
+        _cleanup_(service_clear) struct service_answer answer = { 0 };
+        int err = service_exchange(usage->service, question, &answer.text);
+
+        if (err == 0)
+                err = service_open(&answer);
+        if (err < 0) {
+                log_error(log, "the service at %s gave no answer: %s", usage->service, strerror(-err));
+                return err == -ENOMEM ? err : -EIO;
+        }
+        err = service_check(usage, read_error(&answer, log));
+        if (err < 0)
+                return err;
+        *ret = answer;
+        answer = (struct service_answer){ 0 };
+        return 0;
+}

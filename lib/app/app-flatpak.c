@@ -1,0 +1,160 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app-private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "source/process.h"
+#include "util/util.h"
+
+#define MOUNTS_MAX 65536
+
+/*
+ * The root of a process belongs to its owner, who may have put a file system of their own there (FUSE), and
+ * to look for a name in it would then hang the service for ever; or something of the kernel's, to which an
+ * open or a read is a request. So mountinfo, which is the kernel's, is asked first: flatpak's bwrap makes the
+ * root and /.flatpak-info of tmpfs. And since they may put something else there just after we looked, what is
+ * held by a descriptor is asked for by the number of its mount.
+ */
+static bool is_tmpfs(const char *line)
+{
+        size_t length = strcspn(line, "\n");
+        const char *dash = memmem(line, length, " - ", 3);
+
+        return dash && strncmp(dash + 3, "tmpfs ", 6) == 0;
+}
+
+/* Nothing but the lines for / and /.flatpak-info tell; the last of each is on top. */
+static bool mounted_safely(const char *mounts)
+{
+        bool root = false, info = false;
+
+        for (const char *line = mounts; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+                char point[64];
+
+                if (sscanf(line, "%*d %*d %*s %*s %63s", point) != 1)
+                        continue;
+                if (strcmp(point, "/") == 0)
+                        root = is_tmpfs(line);
+                else if (strcmp(point, "/.flatpak-info") == 0)
+                        info = is_tmpfs(line);
+        }
+        return root && info;
+}
+
+/* The number of a descriptor's mount, which is no other's as long as it is held; -1: not told. */
+static int mount_of(int fd)
+{
+        char path[64], text[512];
+        const char *line;
+        int number;
+
+        snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+        if (util_read_at(AT_FDCWD, path, text, sizeof(text)) <= 0)
+                return -1;
+        line = strstr(text, "mnt_id:");
+        return line && sscanf(line, "mnt_id: %d", &number) == 1 ? number : -1;
+}
+
+static bool holds_tmpfs(const char *mounts, int fd)
+{
+        int number = mount_of(fd), one;
+
+        for (const char *line = mounts; *line; line += strcspn(line, "\n"), line += *line == '\n')
+                if (sscanf(line, "%d", &one) == 1 && one == number)
+                        return is_tmpfs(line);
+        return false;
+}
+
+static int read_mounts(int root_fd, pid_t pid, char *text)
+{
+        char path[64];
+
+        snprintf(path, sizeof(path), "proc/%d/mountinfo", (int)pid);
+        return util_read_at(root_fd, path, text, MOUNTS_MAX) > 0 ? 0 : -ENODATA;
+}
+
+/* Most processes live in our own mount namespace, and then this is one readlink. */
+static bool other_mounts(int root_fd, pid_t pid)
+{
+        char path[64], own[64], theirs[64];
+        ssize_t n = readlinkat(root_fd, "proc/self/ns/mnt", own, sizeof(own)), m;
+
+        snprintf(path, sizeof(path), "proc/%d/ns/mnt", (int)pid);
+        m = readlinkat(root_fd, path, theirs, sizeof(theirs));
+        return m > 0 && (n != m || memcmp(own, theirs, (size_t)n) != 0);
+}
+
+/* A machine tree is no machine, and its folders are ours. */
+static bool is_live(int root_fd)
+{
+        _cleanup_close_ int proc_fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        return process_is_procfs(proc_fd);
+}
+
+/*
+ * No device is opened, which may act on it (a watchdog),
+ * and no link followed, which leads to our own files.
+ */
+static int open_info(int root_fd, pid_t pid, char *mounts, int *ret)
+{
+        _cleanup_close_ int dir_fd = -1, fd = -1;
+        bool live = is_live(root_fd);
+        struct stat info;
+        char path[64];
+
+        snprintf(path, sizeof(path), "proc/%d/root", (int)pid);
+        dir_fd = openat(root_fd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (dir_fd < 0 || read_mounts(root_fd, pid, mounts) < 0 || !mounted_safely(mounts) ||
+            (live && !holds_tmpfs(mounts, dir_fd)))
+                return -ENODATA;
+        fd = openat(dir_fd, ".flatpak-info", O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0 || (live && (read_mounts(root_fd, pid, mounts) < 0 || !holds_tmpfs(mounts, fd))) ||
+            fstat(fd, &info) < 0 || !S_ISREG(info.st_mode))
+                return -ENODATA;
+        *ret = take_fd(&fd);
+        return 0;
+}
+
+static ssize_t read_info(int root_fd, pid_t pid, char *text, size_t size)
+{
+        _cleanup_close_ int fd = -1;
+        char path[64];
+        int err = open_info(root_fd, pid, text, &fd);
+
+        if (err)
+                return err;
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        return util_read_at(AT_FDCWD, path, text, size);
+}
+
+int process_read_flatpak(int root_fd, pid_t pid, char *id, size_t size)
+{
+        _cleanup_free_ char *text = NULL;
+        bool inside = false;
+
+        if (!other_mounts(root_fd, pid))
+                return -ENODATA;
+        text = malloc(MOUNTS_MAX);
+        if (!text)
+                return -ENOMEM;
+        if (read_info(root_fd, pid, text, MOUNTS_MAX) <= 0)
+                return -ENODATA;
+        for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+                if (*line == '[')
+                        inside = strncmp(line, "[Application]", 13) == 0 ||
+                                 strncmp(line, "[Runtime]", 9) == 0;
+                if (inside && strncmp(line, "name=", 5) == 0 && strcspn(line, "\n") > 5) {
+                        char raw[APP_ID_MAX];
+
+                        snprintf(raw, sizeof(raw), "%.*s", (int)strcspn(line + 5, "\n"), line + 5);
+                        util_printable(raw, id, size);
+                        return 0;
+                }
+        }
+        return -ENODATA;
+}

@@ -1,0 +1,183 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app-private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "source/process.h"
+#include "util/util.h"
+
+int process_read_parent(int root_fd, pid_t pid, struct app_process *process, char *comm, size_t size)
+{
+        char path[64], text[1024];
+        struct process_stat stat;
+        struct stat status;
+        ssize_t n;
+
+        snprintf(path, sizeof(path), "proc/%d/stat", (int)pid);
+        n = util_read_at(root_fd, path, text, sizeof(text));
+        if (n < 0)
+                return (int)n;
+        if (!process_parse_stat(text, (size_t)n, &stat))
+                return -EBADMSG;
+        *strrchr(path, '/') = '\0';
+        if (fstatat(root_fd, path, &status, 0) < 0)
+                return -errno;
+        snprintf(comm, size, "%s", stat.comm);
+        *process = (struct app_process){
+                .pid = pid, .ppid = stat.parent, .start_time = stat.start_time, .uid = status.st_uid, .comm = comm,
+        };
+        return 0;
+}
+
+int process_read_cgroup(int root_fd, pid_t pid, char *path, size_t size)
+{
+        char file[64], text[8192];
+        ssize_t n;
+
+        snprintf(file, sizeof(file), "proc/%d/cgroup", (int)pid);
+        n = util_read_at(root_fd, file, text, sizeof(text));
+        return n < 0 ? (int)n : cgroup_path_choose(text, path, size);
+}
+
+ssize_t process_read_words(int root_fd, pid_t pid, const char *file, char *buf, size_t size)
+{
+        _cleanup_close_ int fd = -1;
+        char path[64];
+        ssize_t n;
+
+        snprintf(path, sizeof(path), "proc/%d/%s", (int)pid, file);
+        fd = openat(root_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        if (fd < 0)
+                return -errno;
+        n = read(fd, buf, size - 1);
+        if (n < 0)
+                return -errno;
+        buf[n] = '\0';
+        return n;
+}
+
+const char *words_value(const char *words, ssize_t length, const char *name)
+{
+        size_t wanted = strlen(name);
+
+        for (const char *word = words; word < words + length; word += strlen(word) + 1)
+                if (strncmp(word, name, wanted) == 0 && word[wanted] == '=')
+                        return word + wanted + 1;
+        return NULL;
+}
+
+static const char *base_name(const char *path)
+{
+        const char *slash = strrchr(path, '/');
+
+        return slash ? slash + 1 : path;
+}
+
+static bool is_interpreter(const char *program)
+{
+        static const char *const names[] = { "python", "perl", "ruby", "node", "bash", "dash", "sh", "lua",
+                                             "gjs-console",
+                                             "gjs", "wish", "tclsh", "mono" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                size_t length = strlen(names[i]);
+
+                if (strncmp(program, names[i], length) == 0 &&
+                    !program[length + strspn(program + length, "0123456789.")])
+                        return true;
+        }
+        return false;
+}
+
+/* "python3 -u /usr/bin/app --flag": app. "python3 -m app": app. NULL: it runs no file. */
+static const char *script(const char *words, ssize_t length)
+{
+        const char *end = words + length;
+
+        for (const char *word = words + strlen(words) + 1; word < end; word += strlen(word) + 1) {
+                if (strcmp(word, "-m") == 0) {
+                        word += strlen(word) + 1;
+                        return word < end && *word ? word : NULL;
+                }
+                if (*word == '-') {
+                        if (strchr(word, 'c') && word[1] != '-')
+                                return NULL;
+                        continue;
+                }
+                return *word ? base_name(word) : NULL;
+        }
+        return NULL;
+}
+
+static bool appimage_name(int root_fd, pid_t pid, char *buf, size_t size)
+{
+        char words[16384];
+        ssize_t n = process_read_words(root_fd, pid, "environ", words, sizeof(words));
+        const char *image = n > 0 ? words_value(words, n, "APPIMAGE") : NULL;
+
+        if (!image || !*base_name(image))
+                return false;
+        snprintf(buf, size, "%s", base_name(image));
+        return true;
+}
+
+void process_read_program(int root_fd, const struct app_entry *entry, char *buf, size_t size)
+{
+        char path[64], target[4096];
+        _cleanup_close_ int proc_fd = -1;
+        ssize_t n;
+
+        snprintf(path, sizeof(path), "proc/%d/exe", (int)entry->pid);
+        n = readlinkat(root_fd, path, target, sizeof(target) - 1);
+        target[MAX(n, 0)] = '\0';
+        if (strstr(target, "/.mount_") && appimage_name(root_fd, entry->pid, buf, size))
+                return;
+        proc_fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        snprintf(path, sizeof(path), "%d", (int)entry->pid);
+        program_of_process(proc_fd, path, entry->comm, buf, size);
+}
+
+bool process_read_script(int root_fd, const struct app_entry *entry, char *buf, size_t size)
+{
+        char words[4096];
+        ssize_t n = is_interpreter(entry->comm) ? process_read_words(root_fd, entry->pid, "cmdline", words,
+                                                                     sizeof(words)) : 0;
+        const char *name = n > 0 ? script(words, n) : NULL;
+
+        if (name)
+                snprintf(buf, size, "%s", name);
+        return name != NULL;
+}
+
+bool process_is_kernel(int root_fd, const struct app_entry *entry)
+{
+        char path[64], target[8];
+
+        if (entry->pid != 2 && entry->ppid != 2)
+                return false;
+        snprintf(path, sizeof(path), "proc/%d/exe", (int)entry->pid);
+        return readlinkat(root_fd, path, target, sizeof(target)) < 0 && errno == ENOENT;
+}
+
+/* "reaper SteamLaunch AppId=N -- ...": Steam's own parent of each game; or the game's environment. */
+int process_read_steam(int root_fd, const struct app_entry *entry, unsigned *number)
+{
+        char words[16384];
+        const char *value = NULL;
+        ssize_t n;
+
+        if (strcmp(entry->comm, "reaper") == 0) {
+                n = process_read_words(root_fd, entry->pid, "cmdline", words, sizeof(words));
+                if (n > 0 && memmem(words, (size_t)n, "SteamLaunch", 11))
+                        value = words_value(words, n, "AppId");
+        } else if (strcasestr(entry->cgroup->parsed.id, "steam")) {
+                n = process_read_words(root_fd, entry->pid, "environ", words, sizeof(words));
+                if (n > 0)
+                        value = words_value(words, n, "SteamAppId");
+        }
+        return value && sscanf(value, "%10u", number) == 1 && *number > 0 ? 0 : -ENODATA;
+}

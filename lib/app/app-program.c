@@ -1,0 +1,72 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What a process runs. Asked once or twice for each that appears, and again when it changes its name. */
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "source/process.h"
+#include "util/util.h"
+
+#define COMM_LENGTH 15 /* TASK_COMM_LEN without its NUL: longer names are cut */
+
+static const char *base_name(const char *path)
+{
+        const char *slash = strrchr(path, '/');
+
+        return slash ? slash + 1 : path;
+}
+
+/* A file that was replaced while it runs (an update) is still the same program. */
+static void cut_deleted(char *path)
+{
+        static const char mark[] = " (deleted)";
+        size_t length = strlen(path);
+
+        if (length > strlen(mark) && strcmp(path + length - strlen(mark), mark) == 0)
+                path[length - strlen(mark)] = '\0';
+}
+
+static bool is_interpreter(const char *name)
+{
+        static const char *const prefixes[] = { "python", "perl", "ruby", "node", "php", "lua", "bash",
+                                                "dash", "sh",
+                                                "zsh", "fish", "gjs", "java", "mono", "busybox", "guile",
+                                                        "qemu-" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+                if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+                        return true;
+        return false;
+}
+
+static bool is_named_as(const char *comm, const char *name)
+{
+        return *name && strncmp(comm, name, COMM_LENGTH) == 0 &&
+               strlen(comm) == MIN(strlen(name), (size_t)COMM_LENGTH);
+}
+
+void program_of_process(int proc_fd, const char *pid, const char *comm, char *name, size_t size)
+{
+        char path[48], text[PATH_MAX];
+        ssize_t n;
+
+        snprintf(path, sizeof(path), "%s/cmdline", pid);
+        n = util_read_at(proc_fd, path, text, sizeof(text)); /* argv[0] ends at the first NUL */
+        if (n > 0 && is_named_as(comm, base_name(text))) {
+                util_printable(base_name(text), name, size);
+                return;
+        }
+        snprintf(path, sizeof(path), "%s/exe", pid);
+        n = readlinkat(proc_fd, path, text, sizeof(text) - 1);
+        text[n > 0 ? n : 0] = '\0';
+        cut_deleted(text);
+        util_printable(n > 0 && *base_name(text) && !is_interpreter(base_name(text)) ? base_name(text) : comm,
+                       name,
+                       size);
+        if (!*name)
+                snprintf(name, size, "unnamed"); /* "" is nobody */
+}

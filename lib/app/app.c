@@ -1,0 +1,478 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app-private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "util/util.h"
+
+#define ANCESTORS_MAX 64 /* a longer chain of forks is an attack, not a desktop */
+#define ANDROID_USER 100000 /* Android numbers the apps of its second user from here, and so on */
+
+/*
+ * The id that the desktop entries know: as it stands,
+ * without a ".desktop" that does not belong to it, or whole.
+ */
+static void unit_id(struct apps *apps, const struct cgroup_app *parsed, char *ret)
+{
+        const struct desktop_entry *entry = desktop_by_id(apps->index, parsed->id);
+        size_t length = strlen(parsed->id);
+        char id[APP_ID_MAX];
+        unsigned number;
+
+        snprintf(id, sizeof(id), "%s", parsed->id);
+        if (!entry && length > 8 && strcmp(id + length - 8, ".desktop") == 0) {
+                id[length - 8] = '\0';
+                entry = desktop_by_id(apps->index, id);
+        }
+        if (!entry && parsed->launcher[0])
+                entry = desktop_by_id(apps->index, parsed->whole);
+        if (entry)
+                snprintf(ret, APP_ID_MAX, "%s", entry->id);
+        else if (strcmp(parsed->launcher, "steam") == 0 && sscanf(parsed->id, "app%10u", &number) == 1)
+                snprintf(ret, APP_ID_MAX, "steam:%u", number);
+        else if (parsed->launcher[0] && !unit_launcher_known(parsed->launcher))
+                snprintf(ret, APP_ID_MAX, "%s", parsed->whole);
+        else
+                snprintf(ret, APP_ID_MAX, "%s", parsed->id);
+}
+
+static size_t hash_text(const char *text)
+{
+        size_t hash = 5381;
+
+        while (*text)
+                hash = hash * 33 + (unsigned char)*text++;
+        return hash % APP_BUCKETS;
+}
+
+void app_cgroup_read(struct apps *apps, const char *path, struct app_cgroup *cgroup)
+{
+        cgroup_path_parse(path, &cgroup->parsed);
+        snprintf(cgroup->id, sizeof(cgroup->id), "%s", cgroup->parsed.id);
+        if (cgroup->parsed.kind == CGROUP_APP ||
+            (cgroup->parsed.kind == CGROUP_SPAWN && cgroup->parsed.id[0]))
+                unit_id(apps, &cgroup->parsed, cgroup->id);
+        cgroup->launcher = cgroup->parsed.kind == CGROUP_APP && launcher_id(cgroup->id);
+}
+
+static struct app_cgroup *get_cgroup(struct apps *apps, const char *path)
+{
+        struct app_cgroup **bucket = &apps->cgroups[hash_text(path)], *cgroup;
+
+        for (cgroup = *bucket; cgroup; cgroup = cgroup->next)
+                if (strcmp(cgroup->path, path) == 0)
+                        return cgroup;
+        cgroup = calloc(1, sizeof(*cgroup));
+        if (!cgroup)
+                return NULL;
+        cgroup->path = strdup(path);
+        if (!cgroup->path) {
+                free(cgroup);
+                return NULL;
+        }
+        app_cgroup_read(apps, path, cgroup);
+        cgroup->next = *bucket;
+        *bucket = cgroup;
+        return cgroup;
+}
+
+struct app_entry *app_entry_find(const struct apps *apps, pid_t pid)
+{
+        struct app_entry *entry = apps->entries[(unsigned)pid % APP_BUCKETS];
+
+        while (entry && entry->pid != pid)
+                entry = entry->next;
+        return entry;
+}
+
+static void let_go(struct apps *apps, struct app_cgroup *cgroup)
+{
+        struct app_cgroup **at;
+
+        if (!cgroup || --cgroup->n_entries > 0)
+                return;
+        at = &apps->cgroups[hash_text(cgroup->path)];
+        while (*at != cgroup)
+                at = &(*at)->next;
+        *at = cgroup->next;
+        free(cgroup->path);
+        free(cgroup);
+}
+
+static void move_to(struct apps *apps, struct app_entry *entry, struct app_cgroup *cgroup)
+{
+        cgroup->n_entries++;
+        let_go(apps, entry->cgroup);
+        entry->cgroup = cgroup;
+}
+
+static void free_entry(struct apps *apps, struct app_entry *entry)
+{
+        let_go(apps, entry->cgroup);
+        free(entry);
+}
+
+void apps_free(struct apps *apps)
+{
+        if (!apps)
+                return;
+        for (size_t i = 0; i < APP_BUCKETS; i++) {
+                for (struct app_entry *entry = apps->entries[i], *next; entry; entry = next) {
+                        next = entry->next;
+                        free_entry(apps, entry);
+                }
+        }
+        desktop_index_free(apps->index);
+        closep(&apps->root_fd);
+        free(apps);
+}
+
+void apps_freep(struct apps **apps)
+{
+        apps_free(*apps);
+}
+
+int apps_new(int root_fd, struct desktop_index *index, struct apps **ret)
+{
+        _cleanup_(apps_freep) struct apps *apps = calloc(1, sizeof(*apps));
+        int err;
+
+        if (!apps) {
+                desktop_index_free(index);
+                return -ENOMEM;
+        }
+        apps->index = index;
+        apps->root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
+        if (apps->root_fd < 0)
+                return -errno;
+        if (!index) {
+                err = desktop_index_new(root_fd, NULL, NULL, &apps->index);
+                if (err)
+                        return err;
+        }
+        *ret = TAKE_PTR(apps);
+        return 0;
+}
+
+static bool needs_look(const struct apps *apps, const struct app_entry *entry)
+{
+        return entry->looks == 0 || (entry->looks == 1 && !entry->corrected &&
+                                     entry->look_sweep != apps->sweep);
+}
+
+static void desktop_id(const struct desktop_entry *entry, char *ret)
+{
+        char id[APP_ID_MAX];
+
+        util_printable(entry->id, id, sizeof(id) - 8);
+        if (entry->snap)
+                snprintf(ret, APP_ID_MAX, "snap:%.*s", (int)MIN(strcspn(id, "_"), (size_t)120), id);
+        else
+                snprintf(ret, APP_ID_MAX, "%s", id);
+}
+
+/* Where no unit names the app: the desktop entry that starts this program, else the program. */
+static void program_id(const struct apps *apps, struct app_entry *entry)
+{
+        const struct desktop_entry *desktop = NULL;
+        char program[256];
+
+        if (process_read_script(apps->root_fd, entry, program, sizeof(program)))
+                desktop = desktop_by_program(apps->index, program);
+        if (!desktop) {
+                process_read_program(apps->root_fd, entry, program, sizeof(program));
+                desktop = desktop_by_program(apps->index, program);
+        }
+        if (desktop)
+                desktop_id(desktop, entry->app);
+        else
+                util_printable(program, entry->app, sizeof(entry->app));
+}
+
+static void set_app(struct app_entry *entry, const char *app)
+{
+        if (entry->app != app)
+                snprintf(entry->app, sizeof(entry->app), "%s", app);
+}
+
+/* In the unit of a compositor or launcher, what it started is not it. */
+static void classify_unit(struct apps *apps, struct app_entry *entry, const struct app_entry *parent,
+                          bool together)
+{
+        if (together && parent->top) {
+                set_app(entry, parent->app);
+                entry->top = true;
+        } else if (together && parent->lead == LEAD_DESKTOP && entry->lead != LEAD_DESKTOP) {
+                program_id(apps, entry);
+                entry->top = true;
+        } else {
+                set_app(entry, entry->cgroup->id);
+                if (entry->cgroup->launcher && !together)
+                        entry->lead = LEAD_DESKTOP;
+        }
+}
+
+/*
+ * Where no manager makes groups, each program is what it is called, unless it is a helper of a classified
+ * one. The subtree would be a worse guess here: below one init, everything that a script starts is one tree.
+ */
+static void classify_bare(struct apps *apps, struct app_entry *entry, const struct app_entry *parent)
+{
+        enum cgroup_kind above = parent ? parent->cgroup->parsed.kind : CGROUP_NONE;
+
+        if (entry->pid == 1)
+                set_app(entry, "sys:init");
+        else if (above != CGROUP_NONE && above != CGROUP_SESSION)
+                set_app(entry, parent->app);
+        else
+                program_id(apps, entry);
+}
+
+/* In a session's scope or a terminal's: the topmost ancestor below the leader. */
+static void classify_session(struct apps *apps, struct app_entry *entry, const struct app_entry *parent,
+                             bool together)
+{
+        if (entry->lead == LEAD_SHELL && entry->cgroup->id[0])
+                set_app(entry, entry->cgroup->id);
+        else if (entry->lead > LEAD_SHELL || (together && parent->lead && !entry->lead))
+                program_id(apps, entry);
+        else if (together && !parent->lead)
+                set_app(entry, parent->app);
+        else
+                program_id(apps, entry);
+}
+
+bool app_of_cgroup(const struct app_cgroup *cgroup, uid_t uid, char *app)
+{
+        unsigned number = uid % ANDROID_USER;
+
+        switch (cgroup->parsed.kind) {
+        case CGROUP_ANDROID:
+                if (number >= 10000 && number < 20000)
+                        snprintf(app, APP_ID_MAX, "android:%u", uid);
+                else
+                        snprintf(app, APP_ID_MAX, "sys:waydroid");
+                return true;
+        case CGROUP_SYSTEM:
+        case CGROUP_CONTAINER:
+        case CGROUP_SNAP:
+                snprintf(app, APP_ID_MAX, "%s", cgroup->id);
+                return true;
+        default:
+                return false;
+        }
+}
+
+static void classify(struct apps *apps, struct app_entry *entry, const struct app_entry *parent)
+{
+        const struct app_cgroup *cgroup = entry->cgroup;
+        bool together = parent && parent->cgroup == cgroup;
+        unsigned number;
+
+        entry->kernel = process_is_kernel(apps->root_fd, entry);
+        if (entry->kernel) {
+                set_app(entry, "sys:kernel");
+                return;
+        }
+        if (app_of_cgroup(cgroup, entry->uid, entry->app))
+                return;
+        if (process_read_flatpak(apps->root_fd, entry->pid, entry->app, sizeof(entry->app)) == 0) {
+                entry->sandboxed = true;
+                return;
+        }
+        if (process_read_steam(apps->root_fd, entry, &number) == 0) {
+                snprintf(entry->app, sizeof(entry->app), "steam:%u", number);
+                entry->own = true;
+        } else if (together && parent->own) {
+                set_app(entry, parent->app);
+                entry->own = true;
+        } else if (cgroup->parsed.kind == CGROUP_USER || cgroup->launcher) {
+                classify_unit(apps, entry, parent, together);
+        } else if (cgroup->parsed.kind == CGROUP_APP) {
+                set_app(entry, cgroup->id);
+        } else if (cgroup->parsed.kind == CGROUP_NONE) {
+                classify_bare(apps, entry, parent);
+        } else {
+                classify_session(apps, entry, parent, together);
+        }
+}
+
+/* A reused pid, or one that executed something else. */
+static bool is_another(const struct app_entry *entry, const struct app_process *process)
+{
+        return entry->start_time != process->start_time ||
+               (!entry->kernel && strcmp(entry->comm, process->comm) != 0);
+}
+
+static struct app_entry *get_entry(struct apps *apps, const struct app_process *process)
+{
+        struct app_entry *entry = app_entry_find(apps, process->pid), **bucket;
+
+        if (!entry) {
+                entry = calloc(1, sizeof(*entry));
+                if (!entry)
+                        return NULL;
+                bucket = &apps->entries[(unsigned)process->pid % APP_BUCKETS];
+                entry->next = *bucket;
+                *bucket = entry;
+        }
+        if (entry->looks == 0 || is_another(entry, process)) {
+                struct app_entry *next = entry->next;
+
+                let_go(apps, entry->cgroup);
+                *entry = (struct app_entry){ .next = next, .pid = process->pid, .start_time = process->start_time };
+                snprintf(entry->comm, sizeof(entry->comm), "%s", process->comm);
+        }
+        entry->ppid = process->ppid;
+        entry->uid = process->uid;
+        entry->seen = apps->sweep;
+        return entry;
+}
+
+/*
+ * The second look: still in the group of the first,
+ * below a parent that is settled. Most are, and no more is read.
+ */
+static bool has_stayed(const struct app_entry *entry, const struct app_cgroup *cgroup,
+                       const struct app_entry *parent)
+{
+        return entry->looks == 1 && !entry->again && entry->cgroup == cgroup &&
+               (!parent || parent->looks >= 2);
+}
+
+static int look(struct apps *apps, struct app_entry *entry, const struct app_entry *parent)
+{
+        struct app_cgroup *cgroup;
+        char path[4096];
+
+        if (process_read_cgroup(apps->root_fd, entry->pid, path, sizeof(path)) < 0)
+                strcpy(path, "/");
+        if (apps->refreshed != apps->sweep) /* it may have been installed a moment ago */
+                desktop_index_refresh(apps->index);
+        apps->refreshed = apps->sweep;
+        cgroup = get_cgroup(apps, path);
+        if (!cgroup)
+                return -ENOMEM;
+        if (!has_stayed(entry, cgroup, parent)) {
+                move_to(apps, entry, cgroup);
+                entry->lead = process_lead(apps->root_fd, entry);
+                entry->top = entry->own = entry->sandboxed = entry->again = false;
+                classify(apps, entry, parent);
+        }
+        entry->looks++;
+        entry->look_sweep = apps->sweep;
+        return 0;
+}
+
+/*
+ * It is still the process that we know by this pid:
+ * asked for in this poll, or its end would have been told.
+ */
+static bool is_trusted(const struct apps *apps, const struct app_entry *parent, const struct app_entry *child)
+{
+        return parent->seen == apps->sweep || (apps->told_of_ends && parent->start_time <= child->start_time);
+}
+
+/* The entry of a process whose ancestors are all looked at; from the oldest down, without recursion. */
+static int resolve(struct apps *apps, const struct app_process *process, struct app_entry **ret)
+{
+        struct app_entry *chain[ANCESTORS_MAX], *parent = NULL;
+        size_t n = 0;
+        pid_t up;
+
+        chain[n] = get_entry(apps, process);
+        if (!chain[n++])
+                return -ENOMEM;
+        for (up = process->ppid; up > 0 && n < ANCESTORS_MAX; up = chain[n - 1]->ppid) {
+                struct app_process above;
+                char comm[32];
+
+                parent = app_entry_find(apps, up);
+                if (parent && is_trusted(apps, parent, chain[n - 1]) && !needs_look(apps, parent))
+                        break;
+                parent = NULL;
+                if (process_read_parent(apps->root_fd, up, &above, comm, sizeof(comm)) < 0)
+                        break;
+                chain[n] = get_entry(apps, &above);
+                if (!chain[n++])
+                        return -ENOMEM;
+        }
+        while (n-- > 0) {
+                if (needs_look(apps, chain[n])) {
+                        int err = look(apps, chain[n], parent);
+
+                        if (err)
+                                return err;
+                }
+                parent = chain[n];
+        }
+        *ret = parent;
+        return 0;
+}
+
+static struct app_entry *settled(const struct apps *apps, const struct app_process *process)
+{
+        struct app_entry *entry = app_entry_find(apps, process->pid);
+
+        if (!entry || is_another(entry, process))
+                return NULL;
+        return needs_look(apps, entry) ? NULL : entry;
+}
+
+int apps_find(struct apps *apps, const struct app_process *process, char *ret)
+{
+        struct app_entry *entry = settled(apps, process);
+        int err;
+
+        if (!entry) {
+                err = resolve(apps, process, &entry);
+                if (err)
+                        return err;
+        }
+        entry->seen = apps->sweep;
+        snprintf(ret, APP_ID_MAX, "%s", entry->app);
+        return 0;
+}
+
+void apps_sweep(struct apps *apps)
+{
+        for (size_t i = 0; i < APP_BUCKETS; i++)
+                for (struct app_entry **at = &apps->entries[i]; *at;) {
+                        struct app_entry *entry = *at;
+
+                        if (entry->seen == apps->sweep) {
+                                at = &entry->next;
+                        } else {
+                                *at = entry->next;
+                                free_entry(apps, entry);
+                        }
+                }
+        apps_next(apps);
+}
+
+void apps_next(struct apps *apps)
+{
+        apps->sweep++;
+}
+
+void apps_forget(struct apps *apps, pid_t pid, uint64_t start_time)
+{
+        struct app_entry **at = &apps->entries[(unsigned)pid % APP_BUCKETS], *entry;
+
+        while (*at && ((*at)->pid != pid || (*at)->start_time != start_time))
+                at = &(*at)->next;
+        entry = *at;
+        if (entry) {
+                *at = entry->next;
+                free_entry(apps, entry);
+        }
+        apps->told_of_ends = true;
+}
+
+uint32_t apps_corrections(const struct apps *apps)
+{
+        return apps->corrections;
+}

@@ -1,0 +1,323 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "focus-link.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "util/local-socket.h"
+#include "util/units.h"
+#include "util/util.h"
+
+#define QUEUE 8 /* who waits to be let in */
+#define AGENTS_MAX 16 /* users that are logged in at once */
+#define OLDEST_NS (5 * NS_PER_S) /* an agent that comes later than this does not rewrite what was unknown */
+
+struct agent {
+        int fd; /* -1: free */
+        uid_t uid;
+        uint64_t order; /* of connecting; the newest wins */
+        bool heard, ticks;
+        struct focus_message last;
+};
+
+struct user {
+        uid_t uid;
+        struct focus_bucket bucket;
+};
+
+struct focus_link {
+        int listen_fd, epoll_fd, root_fd;
+        char *path;
+        const struct focus_link_ops *ops;
+        void *data;
+        const struct log *log;
+        struct agent agents[AGENTS_MAX];
+        struct user users[AGENTS_MAX]; /* how fast each may speak, across connections */
+        struct agent *speaker;         /* whom we believe now */
+        bool shut; /* nobody is let in until the next poll */
+        uint64_t orders;
+        uint64_t complained_ns;        /* one sentence a minute is enough about broken agents */
+};
+
+void focus_link_close(struct focus_link *link)
+{
+        if (!link)
+                return;
+        for (size_t i = 0; i < AGENTS_MAX; i++)
+                closep(&link->agents[i].fd);
+        closep(&link->listen_fd);
+        closep(&link->epoll_fd);
+        if (link->path)
+                unlink(link->path);
+        free(link->path);
+        free(link);
+}
+
+static void focus_link_closep(struct focus_link **link)
+{
+        focus_link_close(*link);
+}
+
+static int watch(struct focus_link *link, int fd, void *who)
+{
+        struct epoll_event event = { .events = EPOLLIN, .data.ptr = who };
+
+        return epoll_ctl(link->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+int focus_link_open(const char *path, int root_fd, const struct focus_link_ops *ops, void *data,
+                    const struct log *log,
+                    struct focus_link **ret)
+{
+        _cleanup_(focus_link_closep) struct focus_link *link = calloc(1, sizeof(*link));
+        int err;
+
+        if (!link)
+                return -ENOMEM;
+        link->listen_fd = link->epoll_fd = -1;
+        link->root_fd = root_fd;
+        link->ops = ops;
+        link->data = data;
+        link->log = log;
+        for (size_t i = 0; i < AGENTS_MAX; i++)
+                link->agents[i].fd = -1;
+        link->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+        if (link->epoll_fd < 0)
+                return -errno;
+        link->listen_fd = local_socket_listen(path, SOCK_SEQPACKET, QUEUE);
+        if (link->listen_fd < 0)
+                return link->listen_fd;
+        link->path = strdup(path);
+        if (!link->path)
+                return -ENOMEM;
+        err = watch(link, link->listen_fd, NULL);
+        if (err)
+                return err;
+        *ret = TAKE_PTR(link);
+        return 0;
+}
+
+int focus_link_fd(const struct focus_link *link)
+{
+        return link->epoll_fd;
+}
+
+static void complain(struct focus_link *link, uint64_t now_ns, uid_t uid, const char *what)
+{
+        if (link->complained_ns && now_ns - link->complained_ns < 60 * NS_PER_S)
+                return;
+        link->complained_ns = now_ns;
+        log_warning(link->log, "the focus agent of uid %u was hung up on: %s", (unsigned)uid, what);
+}
+
+/* Tells above what the believed agent says, or that there is none. */
+static void tell(struct focus_link *link, uint64_t boottime_ns)
+{
+        const struct agent *speaker = link->speaker;
+
+        link->ops->heard(link->data, speaker && speaker->heard ? &speaker->last : NULL, boottime_ns);
+}
+
+static bool may_speak(const struct focus_link *link, uid_t uid)
+{
+        return !link->ops->may_speak || link->ops->may_speak(link->data, uid);
+}
+
+static void choose_speaker(struct focus_link *link, uint64_t now_ns)
+{
+        struct agent *best = NULL;
+
+        for (size_t i = 0; i < AGENTS_MAX; i++) {
+                struct agent *agent = &link->agents[i];
+
+                if (agent->fd < 0 || !may_speak(link, agent->uid))
+                        continue;
+                if (!best || agent->order > best->order)
+                        best = agent;
+        }
+        if (best == link->speaker)
+                return;
+        link->speaker = best;
+        tell(link, now_ns);
+}
+
+static void hang_up(struct focus_link *link, struct agent *agent, uint64_t now_ns)
+{
+        bool believed = link->speaker == agent;
+
+        closep(&agent->fd);
+        *agent = (struct agent){ .fd = -1 };
+        if (!believed)
+                return;
+        link->speaker = NULL;
+        tell(link, now_ns);
+        choose_speaker(link, now_ns);
+}
+
+/* A user's bucket outlives its connections: connecting again and again is no way around it. */
+static struct focus_bucket *bucket_of(struct focus_link *link, uid_t uid)
+{
+        struct user *oldest = &link->users[0];
+
+        for (size_t i = 0; i < AGENTS_MAX; i++) {
+                if (link->users[i].uid == uid && link->users[i].bucket.last_ns)
+                        return &link->users[i].bucket;
+                if (link->users[i].bucket.last_ns < oldest->bucket.last_ns)
+                        oldest = &link->users[i];
+        }
+        *oldest = (struct user){ .uid = uid };
+        return &oldest->bucket;
+}
+
+/*
+ * A user has as many uids as /etc/subuid gives them, and could take all places: who has the screen gets that
+ * of the oldest who has not.
+ */
+static struct agent *make_place(struct focus_link *link, uid_t uid, uint64_t now_ns)
+{
+        struct agent *oldest = NULL;
+
+        for (size_t i = 0; i < AGENTS_MAX && may_speak(link, uid); i++) {
+                struct agent *agent = &link->agents[i];
+
+                if (!may_speak(link, agent->uid) && (!oldest || agent->order < oldest->order))
+                        oldest = agent;
+        }
+        if (oldest)
+                hang_up(link, oldest, now_ns);
+        return oldest;
+}
+
+/* One agent a user: the newest wins, the one before it is hung up on. */
+static struct agent *place_for(struct focus_link *link, uid_t uid, uint64_t now_ns)
+{
+        for (size_t i = 0; i < AGENTS_MAX; i++)
+                if (link->agents[i].fd >= 0 && link->agents[i].uid == uid)
+                        hang_up(link, &link->agents[i], now_ns);
+        for (size_t i = 0; i < AGENTS_MAX; i++)
+                if (link->agents[i].fd < 0)
+                        return &link->agents[i];
+        return make_place(link, uid, now_ns);
+}
+
+/* Whoever cannot be let in for want of files would wake us at once again: they wait for the next poll. */
+static void let_in(struct focus_link *link, bool now)
+{
+        struct epoll_event event = { .events = now ? EPOLLIN : 0 };
+
+        if (epoll_ctl(link->epoll_fd, EPOLL_CTL_MOD, link->listen_fd, &event) == 0)
+                link->shut = !now;
+}
+
+static void accept_agents(struct focus_link *link, uint64_t now_ns)
+{
+        for (int i = 0; i < 2 * FOCUS_BURST; i++) { /* then others have their turn */
+                _cleanup_close_ int fd = accept4(link->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+                struct ucred peer;
+                socklen_t size = sizeof(peer);
+                struct agent *agent;
+
+                if (fd < 0) {
+                        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+                                let_in(link, false);
+                        return;
+                }
+                if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+                        continue;
+                if (!focus_bucket_take(bucket_of(link, peer.uid), now_ns)) {
+                        complain(link, now_ns, peer.uid, "it connects too often");
+                        continue;
+                }
+                agent = place_for(link, peer.uid, now_ns);
+                if (!agent || watch(link, fd, agent) < 0)
+                        continue;
+                *agent = (struct agent){ .fd = take_fd(&fd), .uid = peer.uid, .order = ++link->orders };
+                choose_speaker(link, now_ns);
+        }
+}
+
+/* A pid that is gone or was reused leaves the app_id; another user's pid leaves nothing. */
+static void believe(struct focus_link *link, struct agent *agent, struct focus_message *message)
+{
+        int err = message->pid ? focus_pid_check(link->root_fd, message, agent->uid) : 0;
+
+        if (err) {
+                message->pid = 0;
+                message->start_time = 0;
+        }
+        if (err == -EPERM || (err && !*message->app_id)) {
+                message->have &= ~(uint32_t)(FOCUS_KNOWN | FOCUS_APP);
+                message->app_id[0] = '\0';
+        }
+}
+
+static void hear(struct focus_link *link, struct agent *agent, uint64_t now_ns)
+{
+        struct focus_message bytes[2], message; /* room for more than one, so that a longer one shows */
+        ssize_t n = recv(agent->fd, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_TRUNC);
+        int err;
+
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                return;
+        if (n <= 0) {
+                hang_up(link, agent, now_ns);
+                return;
+        }
+        err = focus_message_check(bytes, (size_t)n, now_ns, &message);
+        if (!err && !focus_bucket_take(bucket_of(link, agent->uid), now_ns))
+                err = -EBUSY;
+        if (err) {
+                complain(link, now_ns, agent->uid,
+                         err == -EBUSY    ? "it says too much"
+                         : err == -EPROTO ? "it is of another version"
+                                          : "it talks nonsense");
+                hang_up(link, agent, now_ns);
+                return;
+        }
+        believe(link, agent, &message);
+        message.boottime_ns = MAX(message.boottime_ns, now_ns > OLDEST_NS ? now_ns - OLDEST_NS : 0);
+        if (agent->heard)
+                message.boottime_ns = MAX(message.boottime_ns, agent->last.boottime_ns);
+        agent->last = message;
+        agent->heard = true;
+        agent->ticks = message.have & FOCUS_TICK;
+        if (agent == link->speaker)
+                tell(link, message.boottime_ns);
+}
+
+void focus_link_dispatch(struct focus_link *link, uint64_t now_ns)
+{
+        struct epoll_event events[AGENTS_MAX + 1];
+        int n = epoll_wait(link->epoll_fd, events, ARRAY_SIZE(events), 0);
+
+        for (int i = 0; i < n; i++) {
+                struct agent *agent = events[i].data.ptr;
+
+                if (!agent)
+                        continue;
+                if (agent->fd >= 0)
+                        hear(link, agent, now_ns);
+        }
+        for (int i = 0; i < n; i++)
+                if (!events[i].data.ptr)
+                        accept_agents(link, now_ns);
+}
+
+void focus_link_tick(struct focus_link *link)
+{
+        struct focus_tick tick = { .magic = FOCUS_MAGIC };
+
+        if (link->shut)
+                let_in(link, true);
+        for (size_t i = 0; i < AGENTS_MAX; i++)
+                if (link->agents[i].fd >= 0 && link->agents[i].ticks)
+                        (void)!send(link->agents[i].fd, &tick, sizeof(tick), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void focus_link_recheck(struct focus_link *link, uint64_t now_ns)
+{
+        choose_speaker(link, now_ns);
+}

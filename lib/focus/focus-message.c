@@ -1,0 +1,104 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "app/app-private.h"
+#include "app/app.h"
+#include "focus-link.h"
+#include "source/process.h"
+#include "util/units.h"
+#include "util/util.h"
+
+#define FOCUS_ALL (FOCUS_KNOWN | FOCUS_APP | FOCUS_LOCKED | FOCUS_TICK)
+
+_Static_assert(sizeof(struct focus_message) == 160, "no padding: each byte of a message is checked");
+
+static bool is_plain(const char *app_id)
+{
+        char printable[FOCUS_APP_MAX];
+
+        if (memchr(app_id, '\0', FOCUS_APP_MAX) == NULL)
+                return false;
+        return strcmp(util_printable(app_id, printable, sizeof(printable)), app_id) == 0;
+}
+
+static bool all_zero(const char *bytes, size_t length)
+{
+        for (size_t i = 0; i < length; i++)
+                if (bytes[i])
+                        return false;
+        return true;
+}
+
+int focus_message_check(const void *bytes, size_t length, uint64_t now_ns, struct focus_message *ret)
+{
+        struct focus_message message;
+
+        if (length != sizeof(message))
+                return -EMSGSIZE;
+        memcpy(&message, bytes, sizeof(message));
+        if (message.magic != FOCUS_MAGIC || message.version != FOCUS_VERSION ||
+            message.size != sizeof(message))
+                return -EPROTO;
+        if (message.have & ~(uint32_t)FOCUS_ALL)
+                return -EBADMSG;
+        if (!is_plain(message.app_id))
+                return -EBADMSG;
+        /* Nothing hides behind the text's end. */
+        if (!all_zero(message.app_id + strlen(message.app_id),
+                      sizeof(message.app_id) - strlen(message.app_id)))
+                return -EBADMSG;
+        if (message.pid < 0 || (message.pid == 0) != (message.start_time == 0))
+                return -EBADMSG;
+        if ((message.have & FOCUS_APP) &&
+            (!(message.have & FOCUS_KNOWN) || (!message.pid && !*message.app_id)))
+                return -EBADMSG;
+        if (!(message.have & FOCUS_APP) && (message.pid || *message.app_id))
+                return -EBADMSG;
+        if (message.boottime_ns > now_ns)
+                return -EBADMSG;
+        *ret = message;
+        return 0;
+}
+
+int focus_pid_check(int root_fd, const struct focus_message *message, uid_t sender)
+{
+        _cleanup_close_ int proc_fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        struct app_process process;
+        char comm[32];
+        uid_t uid;
+
+        if (process_read_parent(root_fd, message->pid, &process, comm, sizeof(comm)) < 0 ||
+            process.start_time != message->start_time || process_read_uid(proc_fd, message->pid, &uid) < 0)
+                return -ESRCH;
+        return sender == 0 || uid == sender ? 0 : -EPERM;
+}
+
+bool focus_bucket_take(struct focus_bucket *bucket, uint64_t now_ns)
+{
+        if (bucket->last_ns == 0)
+                bucket->tokens = FOCUS_BURST;
+        else if (now_ns > bucket->last_ns)
+                bucket->tokens += (double)(now_ns - bucket->last_ns) / (double)NS_PER_S * FOCUS_RATE_PER_S;
+        bucket->tokens = MIN(bucket->tokens, FOCUS_BURST);
+        bucket->last_ns = MAX(now_ns, UINT64_C(1));
+        if (bucket->tokens < 1)
+                return false;
+        bucket->tokens -= 1;
+        return true;
+}
+
+int focus_link_path(char **ret)
+{
+        const char *runtime = getenv("XDG_RUNTIME_DIR");
+
+        if (geteuid() == 0 || access(FOCUS_SOCKET, F_OK) == 0 || !runtime || !*runtime) {
+                *ret = strdup(FOCUS_SOCKET);
+                return *ret ? 0 : -ENOMEM;
+        }
+        if (asprintf(ret, "%s/joulecast/focus.sock", runtime) < 0)
+                return -ENOMEM;
+        return 0;
+}

@@ -1,0 +1,265 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "focus.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "focus-link.h"
+#include "screen.h"
+#include "util/util.h"
+#include "vt.h"
+
+struct focus {
+        struct source source; /* first */
+        int root_fd, epoll_fd, uevent_fd;
+        struct apps *apps;
+        const struct log *log;
+        struct focus_link *link;
+        struct vt *vt;
+        struct screen *screen;
+        struct screen_log changes;
+        bool (*may_speak)(void *data, uid_t uid);
+        void *guard_data;
+        bool agent_knows;
+        bool looked;
+        uint64_t looked_ns;
+};
+
+static void close_focus(struct source *source)
+{
+        struct focus *focus = (struct focus *)source;
+
+        focus_link_close(focus->link);
+        vt_close(focus->vt);
+        screen_close(focus->screen);
+        screen_log_clear(&focus->changes);
+        closep(&focus->uevent_fd);
+        closep(&focus->epoll_fd);
+        closep(&focus->root_fd);
+        free(focus);
+}
+
+/* A window's client as the processes' app; unknown where it leads nowhere. */
+static void note_window(struct focus *focus, uint64_t boottime_ns, pid_t pid, uint64_t start_time,
+                        const char *app_id)
+{
+        char app[APP_ID_MAX];
+        bool known = apps_find_window(focus->apps, pid, start_time, app_id, app) == 0;
+
+        screen_log_foreground(&focus->changes, boottime_ns, known, known ? app : "");
+}
+
+/* No agent knows: the text console's job, else unknown; never "nobody", which would be a claim. */
+static void ask_console(struct focus *focus, uint64_t boottime_ns)
+{
+        pid_t pid;
+
+        if (focus->agent_knows)
+                return;
+        if (focus->vt && vt_foreground(focus->vt, &pid) == 0 && !apps_is_desktop(focus->apps, pid))
+                note_window(focus, boottime_ns, pid, 0, "");
+        else
+                screen_log_foreground(&focus->changes, boottime_ns, false, "");
+}
+
+/* Reading which terminal is active ends the event, which would wake us for ever: also where an agent knows. */
+static void hear_console(struct focus *focus, uint64_t boottime_ns)
+{
+        vt_active(focus->vt);
+        ask_console(focus, boottime_ns);
+}
+
+static void heard(void *data, const struct focus_message *message, uint64_t boottime_ns)
+{
+        struct focus *focus = data;
+
+        focus->agent_knows = message && (message->have & FOCUS_KNOWN);
+        if (!focus->agent_knows)
+                ask_console(focus, boottime_ns);
+        else if ((message->have & FOCUS_APP) && !(message->have & FOCUS_LOCKED))
+                note_window(focus, boottime_ns, message->pid, message->start_time, message->app_id);
+        else
+                screen_log_foreground(&focus->changes, boottime_ns, true, "");
+}
+
+static bool may_speak(void *data, uid_t uid)
+{
+        const struct focus *focus = data;
+
+        return !focus->may_speak || focus->may_speak(focus->guard_data, uid);
+}
+
+static const struct focus_link_ops link_ops = { .may_speak = may_speak, .heard = heard };
+
+static bool look_at_screen(struct focus *focus, bool *on, uint32_t *brightness)
+{
+        if (!focus->screen && screen_open(focus->root_fd, &focus->screen) < 0)
+                focus->screen = NULL; /* a driver may come later */
+        return focus->screen && screen_read(focus->screen, on, brightness) == 0;
+}
+
+void focus_look(struct source *source, uint64_t boottime_ns)
+{
+        struct focus *focus = (struct focus *)source;
+        uint32_t brightness = 0;
+        bool on = false, known = look_at_screen(focus, &on, &brightness);
+
+        screen_log_screen(&focus->changes, boottime_ns, known, on, brightness);
+        focus->looked = true;
+        focus->looked_ns = boottime_ns;
+}
+
+/*
+ * Blanking by the connector or bl_power makes no event: what a poll finds changed did so at some moment since
+ * the look before, and the middle is right on the average.
+ */
+static void look_at_poll(struct focus *focus, uint64_t boottime_ns)
+{
+        bool since = focus->looked && focus->looked_ns < boottime_ns;
+        uint64_t when = since ? focus->looked_ns + (boottime_ns - focus->looked_ns) / 2 : boottime_ns;
+
+        focus_look(&focus->source, when);
+        focus->looked_ns = boottime_ns;
+}
+
+void focus_set_guard(struct source *source, bool (*guard)(void *data, uid_t uid), void *data)
+{
+        struct focus *focus = (struct focus *)source;
+
+        focus->may_speak = guard;
+        focus->guard_data = data;
+}
+
+void focus_session_changed(struct source *source, uint64_t boottime_ns)
+{
+        struct focus *focus = (struct focus *)source;
+
+        if (focus->link)
+                focus_link_recheck(focus->link, boottime_ns);
+}
+
+void focus_set_locked(struct source *source, uint64_t boottime_ns, bool locked)
+{
+        screen_log_locked(&((struct focus *)source)->changes, boottime_ns, locked);
+}
+
+const struct screen_inputs *focus_now(const struct source *source)
+{
+        return screen_log_now(&((const struct focus *)source)->changes);
+}
+
+static int fd_focus(const struct source *source)
+{
+        return ((const struct focus *)source)->epoll_fd;
+}
+
+/* Each is asked only when it has something: a poll of the service must not become a scan of the consoles. */
+static void hear_focus(struct source *source, uint64_t boottime_ns)
+{
+        struct focus *focus = (struct focus *)source;
+        struct epoll_event events[4];
+        int n = epoll_wait(focus->epoll_fd, events, ARRAY_SIZE(events), 0);
+
+        for (int i = 0; i < n; i++) {
+                int fd = events[i].data.fd;
+
+                if (focus->link && fd == focus_link_fd(focus->link))
+                        focus_link_dispatch(focus->link, boottime_ns);
+                else if (fd == focus->uevent_fd && uevent_read_screen(fd))
+                        focus_look(source, boottime_ns);
+                else if (focus->vt && fd == vt_fd(focus->vt))
+                        hear_console(focus, boottime_ns);
+        }
+}
+
+static int read_focus(struct source *source, struct sample *sample)
+{
+        struct focus *focus = (struct focus *)source;
+
+        hear_focus(source, sample->boottime_ns);
+        ask_console(focus, sample->boottime_ns);
+        look_at_poll(focus, sample->boottime_ns);
+        if (focus->link)
+                focus_link_tick(focus->link);
+        return screen_log_drain(&focus->changes, sample);
+}
+
+static const struct source_ops focus_ops = {
+        .name = "focus",
+        .read = read_focus,
+        .close = close_focus,
+        .fd = fd_focus,
+        .hear = hear_focus,
+};
+
+bool is_focus(const struct source *source)
+{
+        return source->ops == &focus_ops;
+}
+
+static int watch(struct focus *focus, int fd, uint32_t events)
+{
+        struct epoll_event event = { .events = events, .data.fd = fd };
+
+        return fd < 0 || epoll_ctl(focus->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : -errno;
+}
+
+static int open_console(struct focus *focus)
+{
+        int err = vt_open(focus->root_fd, &focus->vt);
+
+        if (err)
+                return err == -ENODEV ? 0 : err;
+        err = watch(focus, vt_fd(focus->vt), EPOLLPRI);
+        return err == -EPERM ? 0 : err; /* a file of a machine tree cannot be waited for */
+}
+
+static int open_link(struct focus *focus, const char *path)
+{
+        int err = focus_link_open(path, focus->root_fd, &link_ops, focus, focus->log, &focus->link);
+
+        if (err) {
+                log_warning(focus->log, "no focus agent can connect to %s: %s", path, strerror(-err));
+                return 0;
+        }
+        return watch(focus, focus_link_fd(focus->link), EPOLLIN);
+}
+
+static int open_parts(struct focus *focus, const struct focus_options *options)
+{
+        int err;
+
+        focus->root_fd = openat(options->root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        focus->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+        if (focus->root_fd < 0 || focus->epoll_fd < 0)
+                return -errno;
+        err = options->console ? open_console(focus) : 0;
+        if (err)
+                return err;
+        focus->uevent_fd = uevent_open(); /* without it (a container) the screen is read at polls only */
+        err = watch(focus, focus->uevent_fd, EPOLLIN);
+        return err || !options->socket_path ? err : open_link(focus, options->socket_path);
+}
+
+int focus_open(const struct focus_options *options, struct source **ret)
+{
+        struct focus *focus = calloc(1, sizeof(*focus));
+        int err;
+
+        if (!focus)
+                return -ENOMEM;
+        focus->source.ops = &focus_ops;
+        focus->apps = options->apps;
+        focus->log = options->log;
+        focus->root_fd = focus->epoll_fd = focus->uevent_fd = -1;
+        err = open_parts(focus, options);
+        if (err) {
+                close_focus(&focus->source);
+                return err;
+        }
+        *ret = &focus->source;
+        return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The cost of what usage.db has. */
+
+#include <errno.h>
+
+#include "cost.h"
+#include "util/util.h"
+
+static int add_row(void *data, const struct store_row *row)
+{
+        return cost_maker_add(data, row);
+}
+
+int cost_make_for(const struct profile *profile, struct store *store, int64_t uid, int64_t from_ns,
+                  int64_t to_ns, struct cost **ret)
+{
+        _cleanup_(cost_maker_freep) struct cost_maker *maker = NULL;
+        struct store_query query = { .from_ns = from_ns, .to_ns = to_ns, .grain = STORE_BEST, .uid = uid,
+                                     .others = true };
+        struct store_battery battery = { 0 };
+        int err;
+
+        err = cost_maker_new(&maker);
+        if (err < 0)
+                return err;
+        err = store_battery(store, from_ns, to_ns, &battery);
+        if (err < 0)
+                return err;
+        if (battery.elapsed_ns == 0)
+                return -ENODATA;
+        err = store_rows(store, &query, add_row, maker);
+        if (err < 0)
+                return err;
+        return cost_maker_finish(maker, profile, &battery, ret);
+}
+
+int cost_make(const struct profile *profile, struct store *store, int64_t from_ns, int64_t to_ns,
+              struct cost **ret)
+{
+        return cost_make_for(profile, store, -1, from_ns, to_ns, ret);
+}

@@ -1,0 +1,360 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cost.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/units.h"
+#include "util/util.h"
+
+/*
+ * Rows are first summed by app and state, and only then multiplied: the model is linear, so the result is the
+ * same, and a month of polls costs a sum each.
+ */
+struct entry {
+        char *app, *name;
+        enum app_state state;
+        uint64_t active_ns;
+        struct usage usage;
+        bool used;              /* a row with counters came in */
+};
+
+struct cost_maker {
+        struct entry *entries;  /* [0] is nobody's */
+        size_t n, capacity;
+        uint32_t *slots;        /* open addressing: index of an entry + 1, or 0 */
+        size_t n_slots;         /* a power of two, at least twice n */
+        size_t last;            /* entry of the row before: rows of one app come in a row */
+        int64_t from_ns, to_ns;
+};
+
+static uint32_t hash_key(const char *app, enum app_state state)
+{
+        uint32_t hash = UINT32_C(2166136261) ^ (uint32_t)state;
+
+        for (; *app; app++)
+                hash = (hash ^ (unsigned char)*app) * UINT32_C(16777619);
+        return hash;
+}
+
+static bool is_entry(const struct entry *entry, const char *app, enum app_state state)
+{
+        return entry->state == state && strcmp(entry->app, app) == 0;
+}
+
+static int grow_slots(struct cost_maker *maker)
+{
+        size_t n_slots = maker->n_slots ? maker->n_slots * 2 : 64;
+        uint32_t *slots = calloc(n_slots, sizeof(*slots));
+
+        if (!slots)
+                return -ENOMEM;
+        for (size_t i = 0; i < maker->n; i++) {
+                size_t at = hash_key(maker->entries[i].app, maker->entries[i].state) & (n_slots - 1);
+
+                while (slots[at])
+                        at = (at + 1) & (n_slots - 1);
+                slots[at] = (uint32_t)i + 1;
+        }
+        free(maker->slots);
+        maker->slots = slots;
+        maker->n_slots = n_slots;
+        return 0;
+}
+
+static int add_entry(struct cost_maker *maker, const char *app, enum app_state state, size_t slot,
+                     size_t *ret)
+{
+        _cleanup_free_ char *copy = strdup(app), *name = strdup(app);
+        int err;
+
+        if (!copy || !name)
+                return -ENOMEM;
+        err = util_grow(&maker->entries, &maker->capacity, maker->n + 1, sizeof(*maker->entries));
+        if (err < 0)
+                return err;
+        maker->entries[maker->n] =
+                (struct entry){.app = TAKE_PTR(copy), .name = TAKE_PTR(name), .state = state};
+        maker->slots[slot] = (uint32_t)maker->n + 1;
+        *ret = maker->n++;
+        return 0;
+}
+
+static int find_entry(struct cost_maker *maker, const char *app, enum app_state state, size_t *ret)
+{
+        size_t at;
+        int err;
+
+        if (maker->n > 0 && is_entry(&maker->entries[maker->last], app, state)) {
+                *ret = maker->last;
+                return 0;
+        }
+        if (2 * (maker->n + 1) > maker->n_slots) {
+                err = grow_slots(maker);
+                if (err < 0)
+                        return err;
+        }
+        for (at = hash_key(app, state) & (maker->n_slots - 1); maker->slots[at];
+             at = (at + 1) & (maker->n_slots - 1)) {
+                *ret = maker->slots[at] - 1;
+                if (is_entry(&maker->entries[*ret], app, state))
+                        return 0;
+        }
+        return add_entry(maker, app, state, at, ret);
+}
+
+int cost_maker_new(struct cost_maker **ret)
+{
+        _cleanup_(cost_maker_freep) struct cost_maker *maker = calloc(1, sizeof(*maker));
+        size_t nobody;
+        int err;
+
+        if (!maker)
+                return -ENOMEM;
+        maker->from_ns = INT64_MAX;
+        maker->to_ns = INT64_MIN;
+        err = find_entry(maker, "", STATE_BACKGROUND, &nobody);
+        if (err < 0)
+                return err;
+        *ret = TAKE_PTR(maker);
+        return 0;
+}
+
+void cost_maker_free(struct cost_maker *maker)
+{
+        if (!maker)
+                return;
+        for (size_t i = 0; i < maker->n; i++) {
+                free(maker->entries[i].app);
+                free(maker->entries[i].name);
+                usage_clear(&maker->entries[i].usage);
+        }
+        free(maker->entries);
+        free(maker->slots);
+        free(maker);
+}
+
+void cost_maker_freep(struct cost_maker **maker)
+{
+        cost_maker_free(*maker);
+}
+
+/* The newest name counts: an app may have been renamed, or its desktop entry found later. */
+static int rename_entry(struct entry *entry, const char *name)
+{
+        char *copy;
+
+        if (!name || !*name || strcmp(entry->name, name) == 0)
+                return 0;
+        copy = strdup(name);
+        if (!copy)
+                return -ENOMEM;
+        free(entry->name);
+        entry->name = copy;
+        return 0;
+}
+
+int cost_maker_add(struct cost_maker *maker, const struct store_row *row)
+{
+        const char *app = row->app ? row->app : "";
+        const struct usage *usage = row->usage;
+        struct entry *entry;
+        size_t i = 0;
+        int err;
+
+        err = find_entry(maker, app, *app ? row->state : STATE_BACKGROUND, &i);
+        if (err < 0)
+                return err;
+        maker->last = i;
+        entry = &maker->entries[i];
+        err = rename_entry(entry, row->name);
+        if (err < 0)
+                return err;
+        entry->active_ns += row->active_ns;
+        maker->from_ns = MIN(maker->from_ns, row->start_ns);
+        maker->to_ns = MAX(maker->to_ns, row->end_ns);
+        /* An app that only was alive has no counters to tell of; that is no lack of them. */
+        if (!usage ||
+            (usage->have == 0 && usage_is_zero(usage) && usage->time_ns == 0 && usage->suspend_ns == 0))
+                return 0;
+        entry->used = true;
+        return usage_add(&entry->usage, usage);
+}
+
+static struct cost_value value_of(double value, double half_width, double unit)
+{
+        return (struct cost_value){
+                .value = value / unit,
+                .low = isnan(half_width) ? NAN : fmax(value - half_width, 0) / unit,
+                .high = isnan(half_width) ? NAN : (value + half_width) / unit,
+        };
+}
+
+static int make_app(const struct entry *entry, const struct profile *profile, struct model_vector *apps,
+                    struct cost_app *ret)
+{
+        _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
+        struct model_energy energy;
+        double percent_j = J_PER_PERCENT(profile->energy_full_mwh);
+        struct usage usage = entry->usage;
+        int err;
+
+        if (!entry->used)
+                usage.have = USAGE_ALL; /* alive, and used nothing */
+        err = model_vector_make(profile, &usage, &vector);
+        if (err < 0)
+                return err;
+        err = model_vector_add(apps, &vector);
+        if (err < 0)
+                return err;
+        model_energy(profile, &vector, COST_LEVEL, 0, &energy);
+        ret->state = entry->state;
+        ret->active_s = (double)entry->active_ns / (double)NS_PER_S;
+        ret->energy_j = value_of(energy.value_j, energy.half_width_j, 1);
+        ret->percent = value_of(energy.value_j, energy.half_width_j, percent_j);
+        ret->percent_per_minute = (struct cost_value){ NAN, NAN, NAN };
+        if (entry->active_ns > 0)
+                ret->percent_per_minute =
+                        value_of(energy.value_j, energy.half_width_j, percent_j * ret->active_s / 60);
+        memcpy(ret->component_j, energy.component_j, sizeof(ret->component_j));
+        snprintf(ret->app, sizeof(ret->app), "%s", entry->app);
+        ret->name = strdup(entry->name);
+        return ret->name ? 0 : -ENOMEM;
+}
+
+static double known(double value)
+{
+        return isnan(value) ? 0 : value;
+}
+
+static int make_base(const struct entry *nobody, const struct profile *profile, struct cost *cost,
+                     struct model_vector *total)
+{
+        _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
+        struct model_energy energy;
+        int err;
+
+        cost->base_j = cost->base_idle_j = cost->base_wifi_j = cost->base_display_j = NAN;
+        if (!nobody->used)
+                return 0;
+        err = model_vector_make(profile, &nobody->usage, &vector);
+        if (err < 0)
+                return err;
+        model_energy(profile, &vector, COST_LEVEL, 0, &energy);
+        cost->base_wifi_j = energy.component_j[COMPONENT_WIFI];
+        cost->base_display_j = energy.component_j[COMPONENT_DISPLAY];
+        if (!isnan(energy.component_j[COMPONENT_BASE])) {
+                cost->base_j = energy.value_j;
+                cost->base_idle_j = energy.value_j - known(cost->base_wifi_j) - known(cost->base_display_j);
+        }
+        /*
+         * Without the idle power there is no base to speak of: what else is nobody's is then unexplained, as the
+         * idle power is, and the total is the apps'. What is missing is named all the same.
+         */
+        return model_vector_add_scaled(total, &vector, isnan(cost->base_j) ? 0 : 1);
+}
+
+/*
+ * The battery's own figure can be set against the model only where it was on battery, and watched,
+ * throughout; a hundredth of the time is left for polls around a plug.
+ */
+static void make_measured(const struct store_battery *battery, struct cost *cost)
+{
+        cost->measured_j = cost->measured_percent = cost->unexplained_j = NAN;
+        if (!battery || battery->known_ns == 0)
+                return;
+        cost->measured_j = (double)battery->discharge_uj / UJ_PER_J;
+        cost->measured_percent = battery->discharge_percent;
+        if ((double)battery->known_ns >= 0.99 * (double)battery->elapsed_ns)
+                cost->unexplained_j = cost->measured_j - cost->total_j.value;
+}
+
+/* suspend.c says so in the profile. */
+static unsigned sleeps_of(const struct profile *profile, const struct usage *nobody)
+{
+        const char *sleeps = profile_extra(profile, "suspend", "x-sleeps");
+        uint64_t n;
+
+        return nobody->suspend_ns > 0 && sleeps && util_parse_u64(sleeps, &n) == 0 ? (unsigned)MIN(n, UINT32_MAX) : 0;
+}
+
+static int by_energy(const void *a, const void *b)
+{
+        const struct cost_app *left = a, *right = b;
+        double left_j = known(left->energy_j.value), right_j = known(right->energy_j.value);
+
+        if (left_j != right_j)
+                return left_j < right_j ? 1 : -1;
+        return strcmp(left->app, right->app);
+}
+
+static int make_apps(const struct cost_maker *maker, const struct profile *profile,
+                     struct model_vector *total, struct cost *cost)
+{
+        int err;
+
+        cost->apps = calloc(maker->n, sizeof(*cost->apps));
+        if (!cost->apps)
+                return -ENOMEM;
+        for (size_t i = 1; i < maker->n; i++) {
+                err = make_app(&maker->entries[i], profile, total, &cost->apps[cost->n_apps++]);
+                if (err < 0)
+                        return err;
+        }
+        if (cost->n_apps > 1)
+                qsort(cost->apps, cost->n_apps, sizeof(*cost->apps), by_energy);
+        return 0;
+}
+
+int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
+                      const struct store_battery *battery, struct cost **ret)
+{
+        _cleanup_(cost_freep) struct cost *cost = calloc(1, sizeof(*cost));
+        _cleanup_(model_vector_clear) struct model_vector total = { 0 };
+        const struct usage *nobody = &maker->entries[0].usage;
+        struct model_energy energy;
+        double seconds;
+        int err;
+
+        if (!cost)
+                return -ENOMEM;
+        cost->from_ns = maker->from_ns <= maker->to_ns ? maker->from_ns : INT64_MIN;
+        cost->to_ns = maker->from_ns <= maker->to_ns ? maker->to_ns : INT64_MIN;
+        err = make_base(&maker->entries[0], profile, cost, &total);
+        if (err < 0)
+                return err;
+        err = make_apps(maker, profile, &total, cost);
+        if (err < 0)
+                return err;
+        cost->n_sleeps = sleeps_of(profile, nobody);
+        seconds = isnan(cost->base_j) ? 0 : (double)nobody->time_ns / (double)NS_PER_S;
+        model_energy(profile, &total, COST_LEVEL, model_background_sd_j(profile, seconds), &energy);
+        cost->total_j = value_of(energy.value_j, energy.half_width_j, 1);
+        make_measured(battery, cost);
+        cost->not_measured = TAKE_PTR(total.not_measured);
+        cost->n_not_measured = total.n_not_measured;
+        total.n_not_measured = 0;
+        *ret = TAKE_PTR(cost);
+        return 0;
+}
+
+void cost_free(struct cost *cost)
+{
+        if (!cost)
+                return;
+        for (size_t i = 0; i < cost->n_apps; i++)
+                free(cost->apps[i].name);
+        for (size_t i = 0; i < cost->n_not_measured; i++)
+                free(cost->not_measured[i]);
+        free(cost->apps);
+        free(cost->not_measured);
+        free(cost);
+}
+
+void cost_freep(struct cost **cost)
+{
+        cost_free(*cost);
+}

@@ -1,0 +1,150 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* How long an app can run, and leave enough for what is needed later. */
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "future.h"
+#include "util/util.h"
+
+/* The future with so many minutes of play: what it needs, and how sure that is. */
+struct balance {
+        struct future *future;
+        const struct budget_plan *plan;
+        struct charge charge;
+        double available_j;
+        double available_sd_j;
+        double read_w;         /* the load under which the battery was read */
+};
+
+static int balance_sum(const struct balance *balance, double minutes, struct sum *sum)
+{
+        int err = sum_actor(sum, balance->future, 0, 60 * minutes);
+
+        if (err == 0)
+                err = sum_standby(sum, balance->future, 60 * balance->plan->standby_minutes);
+        for (size_t i = 0; i < balance->plan->n_reserves && err == 0; i++)
+                err = sum_actor(sum, balance->future, i + 1, 60 * balance->plan->reserves[i].minutes);
+        return err;
+}
+
+/* What is left, less @z standard deviations; J. NaN: no interval, or no memory. */
+static double balance_left_j(const struct balance *balance, double minutes, double z)
+{
+        _cleanup_(sum_clear) struct sum sum = { 0 };
+        const struct profile *profile = balance->future->history->profile;
+        double left_j;
+
+        if (balance_sum(balance, minutes, &sum) < 0)
+                return NAN;
+        left_j = balance->available_j *
+                         (1 - future_sag(balance->future, &balance->charge, balance->read_w, &sum)) -
+                 model_energy_mj(profile, &sum.vector) * 1e-3;
+        return z == 0 ? left_j : left_j - z * hypot(balance->available_sd_j, sum_sd_j(&sum, profile));
+}
+
+/*
+ * The minutes at which it just suffices: 0 where it never does, MINUTES_MAX where it does for longer than that;
+ * NaN where nothing can be said.
+ */
+static double balance_minutes(const struct balance *balance, double z)
+{
+        double low = 0, high = 1, left_j = balance_left_j(balance, 0, z);
+
+        if (isnan(left_j) || left_j <= 0)
+                return isnan(left_j) ? NAN : 0;
+        while (balance_left_j(balance, high, z) > 0) {
+                if (high >= MINUTES_MAX)
+                        return MINUTES_MAX;
+                low = high;
+                high = fmin(2 * high, MINUTES_MAX);
+        }
+        for (int i = 0; i < 40 && high - low > 1e-4 * high; i++) {
+                double middle = (low + high) / 2;
+
+                if (balance_left_j(balance, middle, z) > 0)
+                        low = middle;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+static int check_plan(const struct budget_plan *plan)
+{
+        if (!plan->app || !*plan->app || plan->n_reserves > BUDGET_RESERVES_MAX ||
+            !(plan->standby_minutes >= 0 && plan->standby_minutes <= MINUTES_MAX) ||
+            !(plan->keep_percent >= 0 && plan->keep_percent <= 100) ||
+            plan->battery_percent < 0 || plan->battery_percent > 100)
+                return -EINVAL;
+        for (size_t i = 0; i < plan->n_reserves; i++) {
+                const struct budget_reserve *reserve = &plan->reserves[i];
+
+                if (!reserve->app || !*reserve->app || !(reserve->minutes >= 0 && reserve->minutes <= MINUTES_MAX))
+                        return -EINVAL;
+        }
+        return 0;
+}
+
+static int find_apps(const struct history *history, const struct budget_plan *plan, size_t *apps,
+                     const char **missing)
+{
+        for (size_t i = 0; i <= plan->n_reserves; i++) {
+                const char *app = i == 0 ? plan->app : plan->reserves[i - 1].app;
+                ssize_t found = history_find(history, app);
+
+                if (found < 0) {
+                        if (missing)
+                                *missing = app;
+                        return -ENODATA;
+                }
+                apps[i] = (size_t)found;
+        }
+        return 0;
+}
+
+int forecast_budget(const struct history *history, const struct budget_plan *plan,
+                    const struct forecast_battery *battery, const char **missing, struct budget *ret)
+{
+        _cleanup_(future_clear) struct future future = { 0 };
+        _cleanup_(sum_clear) struct sum reserved = { 0 }, play = { 0 };
+        struct balance balance = { .future = &future, .plan = plan };
+        size_t apps[ACTORS_MAX];
+        struct budget budget = { 0 };
+        double z = model_normal(FORECAST_LEVEL);
+        uint32_t unpriced;
+        int err;
+
+        err = check_plan(plan);
+        if (err == 0)
+                err = find_apps(history, plan, apps, missing);
+        if (err == 0)
+                err = charge_of(history->profile, battery, plan->battery_percent, &balance.charge);
+        if (err == 0)
+                err = future_make(history, apps, plan->n_reserves + 1, &future);
+        if (err == 0)
+                err = balance_sum(&balance, 0, &reserved);
+        if (err == 0)
+                err = sum_actor(&play, &future, 0, 60);
+        if (err < 0)
+                return err;
+        balance.available_j = charge_energy_j(&balance.charge, plan->keep_percent);
+        balance.available_sd_j = hypot(balance.charge.percent_sd * balance.charge.percent_j,
+                                       balance.charge.energy_sd * fmax(balance.available_j, 0));
+        balance.read_w = future_read_load_w(&future, battery);
+        unpriced = play.vector.unpriced | reserved.vector.unpriced;
+        budget.minutes.value = model_knows(&play.vector) ? balance_minutes(&balance, 0) : NAN;
+        budget.minutes.low = unpriced ? NAN : balance_minutes(&balance, z);
+        budget.minutes.high = model_knows(&play.vector) ? balance_minutes(&balance, -z) : NAN;
+        budget.reserved_percent =
+                plan->keep_percent + sum_energy_j(&reserved, history->profile) / balance.charge.percent_j;
+        budget.battery_percent =
+                isnan(plan->battery_percent) ? floor(balance.charge.percent) : plan->battery_percent;
+        snprintf(budget.app, sizeof(budget.app), "%s", history->apps[apps[0]].app);
+        future_basis(&future, battery, plan->battery_percent, unpriced, budget.basis);
+        *ret = budget;
+        return 0;
+}

@@ -1,0 +1,63 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What an app will cost. */
+
+#include "forecast.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "future.h"
+#include "util/units.h"
+#include "util/util.h"
+
+/* By a unit that is itself known to @unit_sd of its size. What has no coefficient comes on top: no upper end then. */
+static struct cost_value value_of(const struct sum *sum, const struct profile *profile, double unit, double unit_sd)
+{
+        double value = sum_energy_j(sum, profile);
+        double half = model_normal(FORECAST_LEVEL) * hypot(sum_sd_j(sum, profile), unit_sd * value);
+
+        return (struct cost_value){
+                .value = value / unit,
+                .low = isnan(half) ? NAN : fmax(value - half, 0) / unit,
+                .high = sum->vector.unpriced ? NAN : (value + half) / unit,
+        };
+}
+
+int forecast_app(const struct history *history, const char *app, double minutes,
+                 const struct forecast_battery *battery, struct forecast *ret)
+{
+        _cleanup_(future_clear) struct future future = { 0 };
+        _cleanup_(sum_clear) struct sum own = { 0 }, device = { 0 };
+        const struct profile *profile = history->profile;
+        struct charge charge = { .percent_j = J_PER_PERCENT(profile->energy_full_mwh) };
+        struct forecast forecast = { .minutes = minutes };
+        ssize_t found = history_find(history, app);
+        size_t index = (size_t)found;
+        int err;
+
+        if (!(minutes >= 0 && minutes <= MINUTES_MAX))
+                return -EINVAL;
+        if (found < 0)
+                return -ENODATA;
+        err = future_make(history, &index, 1, &future);
+        if (err == 0)
+                err = sum_add(&own, &future.actors[0].own, 60 * minutes);
+        if (err == 0)
+                err = sum_actor(&device, &future, 0, 60 * minutes);
+        if (err < 0)
+                return err;
+        if (charge_of(profile, battery, NAN, &charge) ==
+            0) /* else nothing is known: percents of the profile's battery */
+                charge.percent_j *=
+                        1 - future_sag(&future, &charge, future_read_load_w(&future, battery), &device);
+        forecast.energy_j = value_of(&own, profile, 1, 0);
+        forecast.percent = value_of(&own, profile, charge.percent_j, charge.energy_sd);
+        forecast.device_percent = value_of(&device, profile, charge.percent_j, charge.energy_sd);
+        snprintf(forecast.app, sizeof(forecast.app), "%s", history->apps[index].app);
+        future_basis(&future, battery, NAN, device.vector.unpriced, forecast.basis);
+        *ret = forecast;
+        return 0;
+}

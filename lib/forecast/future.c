@@ -1,0 +1,235 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "future.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/tuning.h"
+#include "util/units.h"
+#include "util/util.h"
+
+void future_clear(struct future *future)
+{
+        for (size_t i = 0; i < ACTORS_MAX; i++) {
+                rate_clear(&future->actors[i].own);
+                rate_clear(&future->actors[i].background);
+        }
+        rate_clear(&future->other);
+        rate_clear(&future->standby);
+        rate_clear(&future->base);
+}
+
+/* In front, if it ever was; an app that never had the screen is one that works in the background. */
+static int actor_own(const struct history *history, struct actor *actor)
+{
+        int err = rate_of_app(history, actor->app, STATE_FOREGROUND, &actor->own);
+
+        return err == -ENODATA ? rate_of_app(history, actor->app, STATE_BACKGROUND, &actor->own) : err;
+}
+
+/*
+ * A background app that acts is not part of the usual background too. What others draw meanwhile is the mean of
+ * all the time awake, and as well known: of its having the screen there is nothing to go by.
+ */
+static void without_own(const struct history *history, const struct actor *actor, struct rate *background)
+{
+        const struct history_app *app = &history->apps[actor->app];
+        const struct model_vector *own = &app->states[STATE_BACKGROUND].sum;
+
+        if (app->states[STATE_FOREGROUND].active_s > 0 || !own->weight)
+                return;
+        for (size_t i = 0; i < background->vector.n; i++)
+                background->vector.weight[i] =
+                        fmax(background->vector.weight[i] - own->weight[i] / history->awake_s, 0);
+        background->power_w = model_energy_mj(history->profile, &background->vector) * 1e-3;
+        background->mean_sd_w = sqrt(background->noise_j2_per_s / history->awake_s);
+        background->seconds = history->awake_s;
+}
+
+/* With a suspend power and a history that suspends, standing by is mostly that. */
+static double suspend_share(const struct history *history)
+{
+        double idle_s = history->awake_s;
+
+        if (profile_find(history->profile, TERM_SUSPEND, 0, 0, "") < 0 || !(history->suspend_s > 0))
+                return 0;
+        for (size_t b = 0; b < history->n_blocks; b++)
+                idle_s -= fmin(history->blocks[b].foreground_s, history->blocks[b].awake_s);
+        return history->suspend_s / (history->suspend_s + fmax(idle_s, 0));
+}
+
+int future_make(const struct history *history, const size_t *apps, size_t n_apps, struct future *future)
+{
+        struct rate background[ACTORS_MAX + 2];
+        int err;
+
+        future->history = history;
+        future->n_actors = n_apps;
+        err = rate_of_background(history, apps, n_apps, background);
+        if (err < 0)
+                return err;
+        for (size_t i = 0; i < n_apps; i++) {
+                future->actors[i].app = apps[i];
+                future->actors[i].background = background[i];
+        }
+        future->other = background[n_apps];
+        future->standby = background[n_apps + 1];
+        for (size_t i = 0; i < n_apps; i++) {
+                err = actor_own(history, &future->actors[i]);
+                if (err < 0)
+                        return err;
+                without_own(history, &future->actors[i], &future->actors[i].background);
+        }
+        future->suspend_share = suspend_share(history);
+        return rate_of_base(history, &future->base);
+}
+
+void sum_clear(struct sum *sum)
+{
+        model_vector_clear(&sum->vector);
+}
+
+int sum_add(struct sum *sum, const struct rate *rate, double seconds)
+{
+        double sd_j = rate_sd_j(rate, seconds);
+
+        sum->variance_j2 += sd_j * sd_j;
+        return model_vector_add_scaled(&sum->vector, &rate->vector, seconds);
+}
+
+static void sum_load(struct sum *sum, double power_w, double seconds)
+{
+        sum->energy_j += power_w * seconds;
+        sum->squares += power_w * power_w * seconds;
+}
+
+int sum_actor(struct sum *sum, const struct future *future, size_t i, double seconds)
+{
+        int err = sum_add(sum, &future->actors[i].own, seconds);
+
+        if (err == 0)
+                err = sum_add(sum, &future->actors[i].background, seconds);
+        if (err == 0)
+                err = sum_add(sum, &future->base, seconds);
+        sum_load(sum,
+                 future->actors[i].own.power_w + future->actors[i].background.power_w + future->base.power_w,
+                 seconds);
+        sum->seconds += seconds;
+        return err;
+}
+
+int sum_standby(struct sum *sum, const struct future *future, double seconds)
+{
+        double suspend_s = seconds * future->suspend_share, awake_s = seconds - suspend_s;
+        ssize_t suspend = profile_find(future->history->profile, TERM_SUSPEND, 0, 0, "");
+        int err = sum_add(sum, &future->standby, awake_s);
+
+        if (err == 0)
+                err = sum_add(sum, &future->base, awake_s);
+        if (err == 0 && suspend >= 0)
+                sum->vector.weight[suspend] += suspend_s;
+        sum_load(sum, future->standby.power_w + future->base.power_w, awake_s);
+        sum->seconds += awake_s;
+        return err;
+}
+
+double sum_energy_j(const struct sum *sum, const struct profile *profile)
+{
+        return model_knows(&sum->vector) ? model_energy_mj(profile, &sum->vector) * 1e-3 : NAN;
+}
+
+/*
+ * Standard deviation of a sum at the level's normal quantile: the model's errors have Student's t of the fit,
+ * so their part is widened by it. A half range counts as a uniform distribution's. NaN: the profile has no
+ * errors.
+ */
+double sum_sd_j(const struct sum *sum, const struct profile *profile)
+{
+        double t = model_student_t(profile->degrees_of_freedom, FORECAST_LEVEL) /
+                   model_normal(FORECAST_LEVEL);
+        double daemons_j = model_background_sd_j(profile, sum->seconds), spread_j = 0;
+
+        for (size_t c = 0; c < COMPONENT_COUNT; c++)
+                spread_j += sum->vector.component_spread_mj[c] * 1e-3;
+        return sqrt(t * t * model_variance_j2(profile, &sum->vector) + sum->variance_j2 +
+                    daemons_j * daemons_j + spread_j * spread_j / 3);
+}
+
+/*
+ * Part of the energy that the future's load costs by pulling the voltage down further than it was when the
+ * battery was read: its charge then gives less.
+ */
+double future_sag(const struct future *future, const struct charge *charge, double read_w,
+                  const struct sum *sum)
+{
+        double full_wh = future->history->profile->energy_full_mwh * 1e-3;
+        double load_w = sum->energy_j > 0 ? sum->squares / sum->energy_j : 0;
+
+        return charge->falls ? fmin(fmax(TUNING_SAG_PER_C * (load_w - read_w) / full_wh, 0), 0.5) : 0;
+}
+
+/*
+ * The load under which the battery was read: by its own sensor, or idle. Charging lifts the voltage as a load
+ * pulls it down, and what the charger feeds is none of the battery's.
+ */
+double future_read_load_w(const struct future *future, const struct forecast_battery *battery)
+{
+        const struct battery *shown = &battery->battery;
+        bool fed = battery->known && (shown->status == BATTERY_CHARGING || shown->status == BATTERY_FULL ||
+                                      shown->status == BATTERY_NOT_CHARGING);
+        double power_w = (double)shown->power_uw / UJ_PER_J;
+
+        if (!battery->known || !(shown->have & BATTERY_POWER))
+                return fed ? 0 : future->standby.power_w + future->base.power_w;
+        return shown->status == BATTERY_CHARGING ? -power_w : power_w;
+}
+
+static void append_unpriced(uint32_t unpriced, char *basis)
+{
+        const char *before = "; not all is in it: the profile lacks coefficients of ";
+
+        for (size_t c = 0; c < COMPONENT_COUNT; c++) {
+                size_t length = strlen(basis);
+
+                if (!(unpriced & UINT32_C(1) << c))
+                        continue;
+                snprintf(basis + length, FORECAST_BASIS_MAX - length, "%s%s", before, component_names[c]);
+                before = ", ";
+        }
+}
+
+void future_basis(const struct future *future, const struct forecast_battery *battery, double said,
+                  uint32_t unpriced, char *basis)
+{
+        const struct profile *profile = future->history->profile;
+        const struct rate *own = &future->actors[0].own;
+        const struct history_app *app = &future->history->apps[future->actors[0].app];
+        const char *where = battery->known ? (battery->live ? "battery read now" : "battery as last stored") :
+                                             "battery unknown";
+        char name[64];
+        const char *sleeps = profile_extra(profile, "suspend", "x-sleeps");
+        double minutes = own->seconds / 60;
+
+        snprintf(basis, FORECAST_BASIS_MAX, "%.*f %s of %s in %zu session%s; profile %s%s%s; %s%s%s%s%.16s%s%s",
+                 minutes < 10 ? 1 : 0, minutes < 120 ? minutes : minutes / 60,
+                 minutes < 120 ? "minutes" : "hours", util_printable(app->name, name, sizeof(name)),
+                 own->n_sessions, own->n_sessions == 1 ? "" : "s",
+                 profile->device[0] ? profile->device : "unnamed", profile->method[0] ? ", by " : "",
+                 profile->method, isnan(said) ? where : "charge as said",
+                 battery->known && battery->battery.status == BATTERY_CHARGING
+                         ? "; plugged in, answered as if unplugged now"
+                 : battery->known && (battery->battery.status == BATTERY_FULL ||
+                                      battery->battery.status == BATTERY_NOT_CHARGING)
+                         ? "; on external power, answered as if unplugged now"
+                         : "",
+                 future->suspend_share > 0 ? "; standby mostly suspended" : "",
+                 future->suspend_share > 0 && sleeps ? ", as in " : "",
+                 future->suspend_share > 0 && sleeps ? sleeps : "",
+                 future->suspend_share > 0 && sleeps ? " sleeps of this device" : "",
+                 isnan(profile->degrees_of_freedom) ? "; no interval, as the profile has no standard errors"
+                                                    : "");
+        append_unpriced(unpriced, basis);
+}

@@ -1,0 +1,96 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A history from usage.db: fine where it is recent, coarse where it is old. */
+
+#include <errno.h>
+#include <time.h>
+
+#include "history.h"
+#include "util/tuning.h"
+#include "util/units.h"
+#include "util/util.h"
+
+#define HOUR_NS (INT64_C(3600) * (int64_t)NS_PER_S)
+#define DAY_NS (24 * HOUR_NS)
+
+/*
+ * Where one grain ends and the next begins: on the edge of a period of the coarser one. A period belongs to
+ * the span that holds its middle, and half of it would count twice or not at all.
+ */
+static int64_t edge(int64_t ns, int64_t period_ns)
+{
+        return ns - ns % period_ns;
+}
+
+static int add_row(void *data, const struct store_row *row)
+{
+        return history_add(data, row);
+}
+
+/*
+ * When the history ends. An interval that was dated while the clock stood ahead, years perhaps, is no end: it
+ * would make all others old and coarse. Where all are ahead, as on a virtual device, the clock tells nothing.
+ */
+static int find_end(struct store *store, int64_t *end_ns)
+{
+        struct store_battery all, until_now;
+        struct timespec clock;
+        int64_t now_ns;
+        int err = store_battery(store, INT64_MIN, INT64_MAX, &all);
+
+        if (err < 0)
+                return err;
+        clock_gettime(CLOCK_REALTIME, &clock);
+        now_ns = (int64_t)clock.tv_sec * (int64_t)NS_PER_S + clock.tv_nsec;
+        *end_ns = all.last_ns;
+        if (all.last_ns <= now_ns)
+                return 0;
+        err = store_battery(store, INT64_MIN, now_ns, &until_now);
+        if (err == 0)
+                *end_ns = until_now.last_ns;
+        return err == -ENODATA ? 0 : err;
+}
+
+int history_read_for(const struct profile *profile, struct store *store, int64_t uid, struct history **ret)
+{
+        _cleanup_(history_freep) struct history *history = NULL;
+        struct store_query query = { .grain = STORE_DAY, .from_ns = INT64_MIN, .uid = uid, .others = true };
+        int64_t end_ns;
+        int err = find_end(store, &end_ns);
+
+        if (err < 0)
+                return err;
+        err = history_new(profile, &history);
+        if (err < 0)
+                return err;
+        history->others = uid >= 0;
+        query.to_ns = edge(end_ns - TUNING_HOUR_DAYS * DAY_NS, DAY_NS);
+        err = store_rows(store, &query, add_row, history);
+        if (err < 0)
+                return err;
+        query.grain = STORE_HOUR;
+        query.from_ns = query.to_ns;
+        query.to_ns = edge(end_ns - TUNING_RAW_HOURS * HOUR_NS, HOUR_NS);
+        err = store_rows(store, &query, add_row, history);
+        if (err < 0)
+                return err;
+        query.grain = STORE_RAW;
+        query.from_ns = query.to_ns;
+        query.to_ns = INT64_MAX;
+        err = store_rows(store, &query, add_row, history);
+        if (err < 0)
+                return err;
+        err = history_finish(history);
+        if (err < 0)
+                return err;
+        if (!(history->awake_s > 0))
+                return -ENODATA;
+        *ret = TAKE_PTR(history);
+        return 0;
+}
+
+int history_read(const struct profile *profile, struct store *store, struct history **ret)
+{
+        return history_read_for(profile, store, -1, ret);
+}

@@ -1,0 +1,358 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "history.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "util/tuning.h"
+#include "util/units.h"
+#include "util/util.h"
+
+/* What came in for the block that is being filled, by 2 * app + state; app 0 is nobody. */
+struct cell {
+        struct usage usage;
+        uint64_t active_ns;
+        bool touched;
+};
+
+struct history_reader {
+        struct cell *cells;
+        size_t n_cells;
+        size_t *touched;
+        size_t n_touched, touched_capacity;
+        bool open;
+        int64_t start_ns, end_ns;
+        uint32_t *slots; /* open addressing by app id: index + 1, or 0 */
+        size_t n_slots;
+};
+
+static void reader_free(struct history_reader *reader)
+{
+        if (!reader)
+                return;
+        for (size_t i = 0; i < reader->n_cells; i++)
+                usage_clear(&reader->cells[i].usage);
+        free(reader->cells);
+        free(reader->touched);
+        free(reader->slots);
+        free(reader);
+}
+
+void history_free(struct history *history)
+{
+        if (!history)
+                return;
+        reader_free(history->reader);
+        for (size_t i = 0; i < history->n_apps; i++) {
+                free(history->apps[i].app);
+                free(history->apps[i].name);
+                model_vector_clear(&history->apps[i].states[0].sum);
+                model_vector_clear(&history->apps[i].states[1].sum);
+        }
+        for (size_t i = 0; i < history->n_blocks; i++)
+                free(history->blocks[i].background);
+        free(history->apps);
+        free(history->blocks);
+        free(history->uses);
+        model_vector_clear(&history->base);
+        model_vector_clear(&history->background);
+        free(history);
+}
+
+void history_freep(struct history **history)
+{
+        history_free(*history);
+}
+
+static uint32_t hash_text(const char *text)
+{
+        uint32_t hash = UINT32_C(2166136261);
+
+        for (; *text; text++)
+                hash = (hash ^ (unsigned char)*text) * UINT32_C(16777619);
+        return hash;
+}
+
+static int grow_slots(struct history *history)
+{
+        struct history_reader *reader = history->reader;
+        size_t n = reader->n_slots ? reader->n_slots * 2 : 64;
+        uint32_t *slots = calloc(n, sizeof(*slots));
+
+        if (!slots)
+                return -ENOMEM;
+        for (size_t i = 0; i < history->n_apps; i++) {
+                size_t at = hash_text(history->apps[i].app) & (n - 1);
+
+                while (slots[at])
+                        at = (at + 1) & (n - 1);
+                slots[at] = (uint32_t)i + 1;
+        }
+        free(reader->slots);
+        reader->slots = slots;
+        reader->n_slots = n;
+        return 0;
+}
+
+static int add_app(struct history *history, const char *app, size_t slot, size_t *ret)
+{
+        struct history_reader *reader = history->reader;
+        _cleanup_free_ char *id = strdup(app), *name = strdup(app);
+        size_t capacity = reader->n_cells;
+        int err;
+
+        if (!id || !name)
+                return -ENOMEM;
+        err = util_grow(&history->apps, &history->capacity.apps, history->n_apps + 1, sizeof(*history->apps));
+        if (err < 0)
+                return err;
+        err = util_grow(&reader->cells, &capacity, 2 * (history->n_apps + 1), sizeof(*reader->cells));
+        if (err < 0)
+                return err;
+        memset(reader->cells + reader->n_cells, 0, (capacity - reader->n_cells) * sizeof(*reader->cells));
+        reader->n_cells = capacity;
+        reader->slots[slot] = (uint32_t)history->n_apps + 1;
+        history->apps[history->n_apps] = (struct history_app){ .app = TAKE_PTR(id), .name = TAKE_PTR(name) };
+        *ret = history->n_apps++;
+        return 0;
+}
+
+static int find_app(struct history *history, const char *app, size_t *ret)
+{
+        struct history_reader *reader = history->reader;
+        size_t at;
+        int err;
+
+        if (2 * (history->n_apps + 1) > reader->n_slots) {
+                err = grow_slots(history);
+                if (err < 0)
+                        return err;
+        }
+        for (at = hash_text(app) & (reader->n_slots - 1); reader->slots[at];
+             at = (at + 1) & (reader->n_slots - 1)) {
+                *ret = reader->slots[at] - 1;
+                if (strcmp(history->apps[*ret].app, app) == 0)
+                        return 0;
+        }
+        return add_app(history, app, at, ret);
+}
+
+int history_new(const struct profile *profile, struct history **ret)
+{
+        _cleanup_(history_freep) struct history *history = calloc(1, sizeof(*history));
+        size_t nobody;
+        int err;
+
+        if (!history)
+                return -ENOMEM;
+        history->profile = profile;
+        history->reader = calloc(1, sizeof(*history->reader));
+        if (!history->reader)
+                return -ENOMEM;
+        err = find_app(history, "", &nobody);
+        if (err < 0)
+                return err;
+        *ret = TAKE_PTR(history);
+        return 0;
+}
+
+static int close_nobody(struct history *history, const struct cell *cell, struct history_block *block)
+{
+        _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
+        struct usage awake = cell->usage;
+        int err;
+
+        /* The screen that was on for nobody is no part of standing by, nor is being suspended a part of being awake. */
+        awake.n_screen = 0;
+        awake.suspend_ns = 0;
+        block->awake_s = (double)cell->usage.time_ns / (double)NS_PER_S;
+        block->suspend_s = (double)cell->usage.suspend_ns / (double)NS_PER_S;
+        history->awake_s += block->awake_s;
+        history->suspend_s += block->suspend_s;
+        err = model_vector_make(history->profile, &awake, &vector);
+        if (err < 0)
+                return err;
+        return model_vector_add(&history->base, &vector);
+}
+
+static int close_app(struct history *history, size_t i, struct cell *cell, struct history_block *block)
+{
+        _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
+        struct history_app *app = &history->apps[i / 2];
+        struct history_state *state = &app->states[i % 2];
+        double active_s = (double)cell->active_ns / (double)NS_PER_S;
+        int err;
+
+        if (cell->usage.have == 0 && usage_is_zero(&cell->usage))
+                cell->usage.have = USAGE_ALL; /* alive, and used nothing */
+        err = model_vector_make(history->profile, &cell->usage, &vector);
+        if (err == 0)
+                err = model_vector_add(&state->sum, &vector);
+        if (err == 0 && i % 2 == STATE_BACKGROUND)
+                err = model_vector_add(&history->background, &vector);
+        if (err == 0)
+                err = util_grow(&history->uses, &history->capacity.uses, history->n_uses + 1,
+                                sizeof(*history->uses));
+        if (err < 0)
+                return err;
+        state->active_s += active_s;
+        if (i % 2 == STATE_FOREGROUND) {
+                block->foreground_s += active_s;
+        } else {
+                for (size_t j = 0; j < vector.n; j++)
+                        block->background[j] += vector.weight[j];
+        }
+        history->uses[history->n_uses++] = (struct history_use){
+                .app = (uint32_t)(i / 2),
+                .block = (uint32_t)history->n_blocks,
+                .state = i % 2,
+                .active_s = active_s,
+                .energy_mj = model_energy_mj(history->profile, &vector),
+        };
+        return 0;
+}
+
+static int close_block(struct history *history)
+{
+        struct history_reader *reader = history->reader;
+        size_t n = history->profile->n_coefficients;
+        struct history_block *block;
+        int err;
+
+        if (!reader->open)
+                return 0;
+        err = util_grow(&history->blocks, &history->capacity.blocks, history->n_blocks + 1,
+                        sizeof(*history->blocks));
+        if (err < 0)
+                return err;
+        block = &history->blocks[history->n_blocks];
+        *block = (struct history_block){ .start_ns = reader->start_ns, .end_ns = reader->end_ns };
+        block->background = calloc(n ? n : 1, sizeof(*block->background));
+        if (!block->background)
+                return -ENOMEM;
+        for (size_t i = 0; i < reader->n_touched && err == 0; i++) {
+                struct cell *cell = &reader->cells[reader->touched[i]];
+
+                err = reader->touched[i] < 2 ? close_nobody(history, cell, block) :
+                                               close_app(history, reader->touched[i], cell, block);
+        }
+        for (size_t i = 0; i < reader->n_touched; i++) {
+                usage_clear(&reader->cells[reader->touched[i]].usage);
+                reader->cells[reader->touched[i]] = (struct cell){ 0 };
+        }
+        reader->n_touched = 0;
+        reader->open = false;
+        history->n_blocks++; /* also after an error: its memory is freed with the others */
+        return err;
+}
+
+static int rename_app(struct history_app *app, const char *name)
+{
+        char *copy;
+
+        if (!name || !*name || strcmp(app->name, name) == 0)
+                return 0;
+        copy = strdup(name);
+        if (!copy)
+                return -ENOMEM;
+        free(app->name);
+        app->name = copy;
+        return 0;
+}
+
+int history_add(struct history *history, const struct store_row *row)
+{
+        struct history_reader *reader = history->reader;
+        const char *id = row->app ? row->app : "";
+        struct cell *cell;
+        size_t app = 0, i;
+        int err;
+
+        if (reader->open && (row->start_ns >= reader->start_ns + (int64_t)(TUNING_BLOCK_S * 1e9) ||
+                             row->start_ns > reader->end_ns + (int64_t)NS_PER_S)) {
+                err = close_block(history);
+                if (err < 0)
+                        return err;
+        }
+        err = find_app(history, id, &app);
+        if (err == 0)
+                err = rename_app(&history->apps[app], row->name);
+        if (err < 0)
+                return err;
+        if (!reader->open)
+                reader->start_ns = reader->end_ns = row->start_ns;
+        reader->open = true;
+        reader->end_ns = MAX(reader->end_ns, row->end_ns);
+        i = 2 * app + (app > 0 && row->state == STATE_FOREGROUND);
+        cell = &reader->cells[i];
+        if (!cell->touched) {
+                err = util_grow(&reader->touched, &reader->touched_capacity, reader->n_touched + 1,
+                                sizeof(*reader->touched));
+                if (err < 0)
+                        return err;
+                reader->touched[reader->n_touched++] = i;
+                cell->touched = true;
+        }
+        cell->active_ns += row->active_ns;
+        if (!row->usage || (row->usage->have == 0 && usage_is_zero(row->usage) && row->usage->time_ns == 0 &&
+                            row->usage->suspend_ns == 0))
+                return 0;
+        return usage_add(&cell->usage, row->usage);
+}
+
+/* A sum of nothing still has a weight for each coefficient. */
+static int make_empty(const struct history *history, struct model_vector *vector)
+{
+        if (vector->weight)
+                return 0;
+        vector->n = history->profile->n_coefficients;
+        vector->weight = calloc(vector->n ? vector->n : 1, sizeof(*vector->weight));
+        return vector->weight ? 0 : -ENOMEM;
+}
+
+int history_finish(struct history *history)
+{
+        int err = close_block(history);
+
+        if (err == 0)
+                err = make_empty(history, &history->base);
+        if (err == 0)
+                err = make_empty(history, &history->background);
+        reader_free(history->reader);
+        history->reader = NULL;
+        return err;
+}
+
+static bool is_hidden(const struct history *history, size_t i)
+{
+        return history->others && strcmp(history->apps[i].app, STORE_OTHERS) == 0;
+}
+
+static size_t count_named(const struct history *history, const char *name, size_t *last)
+{
+        size_t n = 0;
+
+        for (size_t i = 1; i < history->n_apps; i++) {
+                if (strcasecmp(history->apps[i].name, name) != 0 || is_hidden(history, i))
+                        continue;
+                *last = i;
+                n++;
+        }
+        return n;
+}
+
+ssize_t history_find(const struct history *history, const char *app)
+{
+        size_t last = 0, n;
+
+        for (size_t i = 1; i < history->n_apps; i++) {
+                if (strcmp(history->apps[i].app, app) == 0 && !is_hidden(history, i))
+                        return (ssize_t)i;
+        }
+        n = count_named(history, app, &last);
+        return n == 1 ? (ssize_t)last : n == 0 ? -ENOENT : -EEXIST;
+}

@@ -1,0 +1,349 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * CPU time over operating points. Where the kernel counted it by frequency
+ * (cpu_opp_ns, opps_counted) that is what happened. Else it is shared: among
+ * policies by their busy time, since nobody knows on which one a process ran,
+ * and within a policy by the time it spent at each frequency.
+ */
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "interval-private.h"
+#include "util/units.h"
+#include "util/util.h"
+
+void split_by_weight(uint64_t total, const uint64_t *weight, size_t n, uint64_t *part)
+{
+        uint64_t sum = 0, running = 0, given = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sum += weight[i];
+        for (size_t i = 0; i < n; i++) {
+                uint64_t until;
+
+                running += weight[i];
+                until = sum ? mul_div(total, running, sum) : total;
+                part[i] = until - given;
+                given = until;
+        }
+}
+
+void cpu_split_clear(struct cpu_split *split)
+{
+        free(split->points);
+        free(split->weights);
+        free(split->parts);
+        *split = (struct cpu_split){ 0 };
+}
+
+static int make_room(struct cpu_split *split, size_t n)
+{
+        int err = util_grow(&split->points, &split->capacity, n, sizeof(*split->points));
+
+        if (!err)
+                err = util_grow(&split->weights, &split->weights_capacity, n, sizeof(*split->weights));
+        if (!err)
+                err = util_grow(&split->parts, &split->parts_capacity, n, sizeof(*split->parts));
+        if (err)
+                return err;
+        split->n = n;
+        memset(split->points, 0, n * sizeof(*split->points));
+        memset(split->weights, 0, n * sizeof(*split->weights));
+        return 0;
+}
+
+/* The list stays the same as long as the machine runs, except when a policy comes with its first CPU. */
+static const struct opp *same_opp(const struct sample *sample, size_t guess, const struct opp *opp)
+{
+        for (size_t i = 0; i < sample->n_opps; i++) {
+                const struct opp *other = &sample->opps[(guess + i) % sample->n_opps];
+
+                if (other->policy == opp->policy && other->khz == opp->khz)
+                        return other;
+        }
+        return NULL;
+}
+
+static void read_points(const struct sample *before, const struct sample *now, bool counted, uint64_t most_ns,
+                        struct cpu_split *split)
+{
+        for (size_t i = 0; i < now->n_opps; i++) {
+                const struct opp *opp = &now->opps[i], *old = same_opp(before, i, opp);
+                struct cpu_point *point = &split->points[i];
+
+                point->policy = opp->policy;
+                point->khz = opp->khz;
+                if (!old)
+                        continue;
+                point->time_ns = growth(old->time_ns, opp->time_ns, most_ns);
+                if (counted) {
+                        point->busy_ns = growth(old->busy_ns, opp->busy_ns, most_ns * MOST_CPUS);
+                        point->any_ns = growth(old->any_ns, opp->any_ns, most_ns);
+                }
+        }
+}
+
+/* Busy time of the cores of a policy, and the share of the time in which none of them was busy. */
+struct policy_load {
+        uint64_t busy_ns;
+        double all_idle;
+};
+
+static struct policy_load load_of(const struct sample *before, const struct sample *now, uint32_t policy,
+                                  uint64_t awake_ns)
+{
+        struct policy_load load = { .all_idle = 1 };
+        size_t old = 0;
+
+        for (size_t i = 0; i < now->n_cores; i++) {
+                const struct core *core = &now->cores[i];
+                uint64_t busy_ns;
+
+                while (old < before->n_cores && before->cores[old].cpu < core->cpu)
+                        old++;
+                if (core->policy != policy || old == before->n_cores || before->cores[old].cpu != core->cpu)
+                        continue;
+                busy_ns = growth(before->cores[old].busy_ns, core->busy_ns, awake_ns + NS_PER_S);
+                busy_ns = MIN(busy_ns, awake_ns); /* ticks may count one more than the clock */
+                load.busy_ns += busy_ns;
+                if (awake_ns > 0)
+                        load.all_idle *= 1 - (double)busy_ns / (double)awake_ns;
+        }
+        return load;
+}
+
+/* One policy's points [from, to): busy time by time at each frequency, any = T * (1 - prod(1 - u_c)). */
+static void estimate_policy(struct cpu_split *split, size_t from, size_t to, const struct policy_load *load)
+{
+        uint64_t *weights = split->weights + from, *parts = split->parts + from;
+
+        for (size_t i = from; i < to; i++)
+                split->weights[i] = split->points[i].time_ns;
+        split_by_weight(load->busy_ns, weights, to - from, parts);
+        for (size_t i = from; i < to; i++) {
+                struct cpu_point *point = &split->points[i];
+
+                point->busy_ns = split->parts[i];
+                point->any_ns = MIN((uint64_t)llround((double)point->time_ns * (1 - load->all_idle)),
+                                    point->busy_ns);
+        }
+}
+
+static void estimate_busy(const struct sample *before, const struct sample *now, uint64_t awake_ns,
+                          struct cpu_split *split)
+{
+        for (size_t from = 0, to; from < split->n; from = to) {
+                struct policy_load load = load_of(before, now, split->points[from].policy, awake_ns);
+
+                for (to = from; to < split->n && split->points[to].policy == split->points[from].policy;)
+                        to++;
+                estimate_policy(split, from, to, &load);
+        }
+}
+
+static uint32_t package_of(const struct sample *now, uint32_t policy)
+{
+        for (size_t i = 0; i < now->n_cores; i++)
+                if (now->cores[i].policy == policy)
+                        return now->cores[i].package;
+        return 0;
+}
+
+/*
+ * How long any of the policies of a package was busy,
+ * if they know nothing of each other; the sum over all of them.
+ */
+static uint64_t package_any(const struct sample *now, uint32_t package, uint64_t awake_ns,
+                            const struct cpu_split *split, uint64_t *sum_ns)
+{
+        double all_idle = 1;
+
+        *sum_ns = 0;
+        for (size_t from = 0, to; from < split->n; from = to) {
+                uint64_t any_ns = 0;
+
+                for (to = from; to < split->n && split->points[to].policy == split->points[from].policy; to++)
+                        any_ns += split->points[to].any_ns;
+                if (package_of(now, split->points[from].policy) != package)
+                        continue;
+                *sum_ns += any_ns;
+                all_idle *= 1 - fmin((double)any_ns / (double)awake_ns, 1);
+        }
+        return (uint64_t)llround((double)awake_ns * (1 - all_idle));
+}
+
+/*
+ * CPUs with a clock each: what they share, and what S is the price of, is the package's (its caches, its
+ * memory controller), and one that is busy keeps it awake for all. So the time with any of them busy is the
+ * package's, once, and is shared among its operating points as they were busy.
+ */
+static void share_package(const struct sample *now, uint32_t package, uint64_t awake_ns,
+                          struct cpu_split *split)
+{
+        uint64_t sum_ns, any_ns = package_any(now, package, awake_ns, split, &sum_ns);
+
+        for (size_t i = 0; i < split->n && sum_ns > 0; i++)
+                if (split->points[i].any_ns > 0 && package_of(now, split->points[i].policy) == package)
+                        split->points[i].any_ns = mul_div(split->points[i].any_ns, MIN(any_ns, sum_ns),
+                                                          sum_ns);
+}
+
+static void share_packages(const struct sample *now, uint64_t awake_ns, struct cpu_split *split)
+{
+        uint32_t done = 0; /* packages are numbered by their first policy, so they begin in that order */
+
+        for (size_t i = 0; i < now->n_cores && awake_ns > 0; i++) {
+                if (now->cores[i].package <= done)
+                        continue;
+                done = now->cores[i].package;
+                share_package(now, done, awake_ns, split);
+        }
+}
+
+/*
+ * Nothing was busy by the machine's clock, and yet a process ran:
+ * by time, else by all the time since boot.
+ */
+static void choose_weights(const struct sample *now, struct cpu_split *split)
+{
+        uint64_t busy = 0, time = 0;
+
+        for (size_t i = 0; i < split->n; i++) {
+                busy += split->points[i].busy_ns;
+                time += split->points[i].time_ns;
+        }
+        for (size_t i = 0; i < split->n; i++)
+                split->weights[i] = busy   ? split->points[i].busy_ns
+                                    : time ? split->points[i].time_ns
+                                           : (now->have & SAMPLE_OPPS ? now->opps[i].time_ns >> 8 : 1);
+}
+
+static enum cpu_split_by split_by(const struct sample *now, bool counted)
+{
+        bool known = false;
+
+        for (size_t i = 0; (now->have & SAMPLE_OPPS) && i < now->n_opps; i++)
+                known = known || now->opps[i].khz != KHZ_UNKNOWN;
+        if (!known)
+                return SPLIT_UNKNOWN;
+        if (now->n_opps == 1)
+                return SPLIT_NONE;
+        return counted ? SPLIT_COUNTED : SPLIT_SHARED;
+}
+
+int cpu_split_make(const struct sample *before, const struct sample *now, uint64_t awake_ns,
+                   struct cpu_split *ret)
+{
+        uint32_t have = before->have & now->have;
+        uint64_t most_ns = awake_ns + 60 * NS_PER_S; /* kernels refresh time_in_state when the frequency changes */
+        bool opps = (now->have & SAMPLE_OPPS) && now->n_opps > 0;
+        bool counted = (have & SAMPLE_OPPS) && opps && before->opps_counted && now->opps_counted;
+        int err = make_room(ret, opps ? now->n_opps : 1);
+
+        if (err)
+                return err;
+        ret->n_cpus = now->have & SAMPLE_CORES ? (uint32_t)now->n_cores : 0;
+        ret->by = split_by(now, counted);
+        ret->counted = counted || (have & SAMPLE_CORES);
+        if (opps)
+                read_points(before, now, counted, most_ns, ret);
+        else
+                ret->points[0] = (struct cpu_point){ .khz = KHZ_UNKNOWN, .time_ns = awake_ns };
+        if (!counted && (have & SAMPLE_CORES))
+                estimate_busy(before, now, awake_ns, ret);
+        share_packages(now, awake_ns, ret);
+        choose_weights(now, ret);
+        return 0;
+}
+
+/* The list of points as a vector of CPU times; zeros are left out. */
+static int add_parts(struct cpu_split *split, const uint64_t *part, struct usage *usage)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < split->n; i++)
+                n += part[i] > 0;
+        if (n == 0)
+                return 0;
+        usage->cpu = calloc(n, sizeof(*usage->cpu));
+        if (!usage->cpu)
+                return -ENOMEM;
+        for (size_t i = 0; i < split->n; i++) {
+                if (part[i] == 0)
+                        continue;
+                usage->cpu[usage->n_cpu++] = (struct cpu_time){
+                        .policy = split->points[i].policy,
+                        .khz = split->points[i].khz,
+                        .busy_ns = part[i],
+                };
+        }
+        return 0;
+}
+
+int cpu_split_process(struct cpu_split *split, const struct process *before, const struct process *now,
+                      const size_t *opp_of, uint64_t most_ns, struct usage *usage)
+{
+        bool exact = (now->have & PROCESS_CPU_OPPS) && now->cpu_opp_ns &&
+                     (!before || ((before->have & PROCESS_CPU_OPPS) && before->cpu_opp_ns));
+        uint64_t total = growth(before ? before->cpu_ns : 0, now->cpu_ns, most_ns);
+
+        if (exact) {
+                for (size_t i = 0; i < split->n; i++)
+                        split->parts[i] = growth(before ? before->cpu_opp_ns[opp_of[i]] : 0,
+                                                 now->cpu_opp_ns[i], most_ns);
+        } else {
+                if (total == 0)
+                        return 0;
+                split_by_weight(total, split->weights, split->n, split->parts);
+        }
+        for (size_t i = 0; i < split->n; i++)
+                split->points[i].owned_ns += split->parts[i];
+        return add_parts(split, split->parts, usage);
+}
+
+void cpu_split_any(const struct cpu_split *split, struct usage *usage)
+{
+        size_t point = 0;
+
+        for (size_t i = 0; i < usage->n_cpu; i++) {
+                struct cpu_time *cpu = &usage->cpu[i];
+                const struct cpu_point *at;
+
+                while (split->points[point].policy != cpu->policy || split->points[point].khz != cpu->khz)
+                        point++;
+                at = &split->points[point];
+                cpu->any_ns = mul_div(at->any_ns, cpu->busy_ns, MAX(at->busy_ns, at->owned_ns));
+        }
+}
+
+/* Nobody counted the machine: it was as busy as its processes, and never two of them at once. */
+static void follow_owners(struct cpu_split *split)
+{
+        for (size_t i = 0; i < split->n; i++) {
+                split->points[i].busy_ns = split->points[i].owned_ns;
+                split->points[i].any_ns = MIN(split->points[i].owned_ns, split->points[i].time_ns);
+        }
+}
+
+int cpu_split_rest(struct cpu_split *split, uint64_t *debt_ns, uint64_t most_debt_ns, struct usage *usage)
+{
+        uint64_t rest = 0, debt = *debt_ns, paid;
+
+        if (!split->counted)
+                follow_owners(split);
+        for (size_t i = 0; i < split->n; i++) {
+                const struct cpu_point *point = &split->points[i];
+
+                split->weights[i] = point->busy_ns - MIN(point->busy_ns, point->owned_ns);
+                rest += split->weights[i];
+                debt += point->owned_ns - MIN(point->busy_ns, point->owned_ns);
+        }
+        paid = MIN(rest, debt);
+        *debt_ns = MIN(debt - paid, most_debt_ns);
+        split_by_weight(rest - paid, split->weights, split->n, split->parts);
+        return rest > paid ? add_parts(split, split->parts, usage) : 0;
+}

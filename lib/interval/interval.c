@@ -1,0 +1,270 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The one place that subtracts.
+ *
+ * A gap (a total that went backward or leapt beyond reason) counts 0 and goes on from the new value.
+ * Processes, what is nobody's, screen, CPU and battery have a file each.
+ */
+
+#include "interval.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "focus/screen-log.h"
+#include "interval-private.h"
+#include "util/tuning.h"
+#include "util/units.h"
+#include "util/util.h"
+
+int interval_maker_new(struct interval_maker **ret)
+{
+        struct interval_maker *maker = calloc(1, sizeof(*maker));
+
+        if (!maker)
+                return -ENOMEM;
+        *ret = maker;
+        return 0;
+}
+
+void interval_maker_free(struct interval_maker *maker)
+{
+        if (!maker)
+                return;
+        held_clear(&maker->held);
+        sample_clear(&maker->before);
+        screen_split_clear(&maker->screen);
+        cpu_split_clear(&maker->cpu);
+        free(maker->owner);
+        free(maker->skipped);
+        free(maker);
+}
+
+static void interval_reset(struct interval *interval)
+{
+        struct interval kept;
+
+        for (size_t i = 0; i < interval->n_rows; i++)
+                usage_clear(&interval->rows[i].usage);
+        util_shrink(&interval->rows, &interval->capacity.rows, interval->n_rows);
+        util_shrink(&interval->alive, &interval->capacity.alive, interval->n_alive);
+        kept = (struct interval){
+                .rows = interval->rows,
+                .alive = interval->alive,
+                .shape = interval->shape,
+                .capacity = interval->capacity,
+        };
+
+        *interval = kept;
+}
+
+void interval_clear(struct interval *interval)
+{
+        interval_reset(interval);
+        free(interval->rows);
+        free(interval->alive);
+        free(interval->shape);
+        *interval = (struct interval){ 0 };
+}
+
+static void measure_time(struct making *making)
+{
+        struct interval *interval = making->interval;
+        uint64_t elapsed_ns = making->now->boottime_ns - making->before->boottime_ns;
+        uint64_t running_ns = growth(making->before->monotonic_ns, making->now->monotonic_ns, elapsed_ns);
+
+        interval->elapsed_ns = elapsed_ns;
+        if (making->now->monotonic_ns >= making->before->monotonic_ns &&
+            elapsed_ns - running_ns >= TUNING_SUSPEND_NS && running_ns > 0)
+                interval->suspend_ns = elapsed_ns - running_ns;
+        interval->end_realtime_ns = making->now->realtime_ns;
+        interval->start_realtime_ns = (int64_t)((uint64_t)making->now->realtime_ns - elapsed_ns);
+        interval->have = making->before->have & making->now->have;
+        interval->battery = making->now->battery;
+        if (!(making->now->have & SAMPLE_BATTERY))
+                interval->battery = (struct battery){ 0 };
+        making->awake_ns = elapsed_ns - interval->suspend_ns;
+}
+
+/* The weights of a shared split, which are not kept until its end. */
+static int keep_shape(struct making *making)
+{
+        const struct cpu_split *split = &making->maker->cpu;
+        struct interval *interval = making->interval;
+        bool shared = split->by != SPLIT_COUNTED && split->n > 1;
+        int err = 0;
+
+        if (shared)
+                err = util_grow(&interval->shape, &interval->capacity.shape, split->n,
+                                sizeof(*interval->shape));
+        for (size_t i = 0; !err && shared && i < split->n; i++)
+                if (split->weights[i] > 0)
+                        interval->shape[interval->n_shape++] = (struct cpu_time){
+                                .policy = split->points[i].policy,
+                                .khz = split->points[i].khz,
+                                .busy_ns = split->weights[i],
+                        };
+        return err;
+}
+
+/* Now that all owners are known: what part of a point's time some core was busy. */
+static void finish_shape(struct making *making)
+{
+        const struct cpu_point *point = making->maker->cpu.points;
+
+        for (size_t i = 0; i < making->interval->n_shape; i++) {
+                struct cpu_time *cpu = &making->interval->shape[i];
+
+                while (point->policy != cpu->policy || point->khz != cpu->khz)
+                        point++;
+                cpu->any_ns = mul_div(MIN(point->any_ns, point->busy_ns), cpu->busy_ns,
+                                      MAX(point->busy_ns, point->owned_ns));
+        }
+}
+
+static int make(struct making *making)
+{
+        struct interval_maker *maker = making->maker;
+        int err;
+
+        measure_time(making);
+        err = screen_split_make(making->before, making->now, making->awake_ns, &maker->screen);
+        if (!err)
+                err = cpu_split_make(making->before, making->now, making->awake_ns, &maker->cpu);
+        if (err)
+                return err;
+        making->interval->split_by = maker->cpu.by;
+        err = keep_shape(making);
+        if (err)
+                return err;
+        if (!making_add_row(making, NULL, NULL, STATE_BACKGROUND))
+                return -ENOMEM;
+        making->idle_have = making_idle_have(making);
+        if (making->interval->have & SAMPLE_PROCESSES)
+                err = making_subtract_processes(making);
+        if (!err)
+                err = making_fill_nobodys(making);
+        finish_shape(making);
+        for (size_t i = 0; !err && i < making->interval->n_rows; i++)
+                if (i == 0 || maker->owner[i]) /* settled rows have theirs */
+                        cpu_split_any(&maker->cpu, &making->interval->rows[i].usage);
+        if (!err)
+                err = making_carry_small_rows(making);
+        if (!err)
+                err = making_add_screen_time(making);
+        if (!err)
+                err = making_list_alive(making);
+        if (!err)
+                battery_discharge(&maker->levels, making->before, making->now, making->interval);
+        return err;
+}
+
+/* Another boot, or a clock of the same boot that went backward: nothing can be subtracted. */
+static bool is_new_start(const struct interval_maker *maker, const struct sample *sample)
+{
+        return !maker->started || strcmp(maker->before.boot_id, sample->boot_id) != 0 ||
+               sample->boottime_ns < maker->before.boottime_ns;
+}
+
+static void forget(struct interval_maker *maker)
+{
+        maker->levels = (struct battery_levels){ 0 };
+        maker->cpu_debt_ns = maker->read_debt_bytes = maker->write_debt_bytes = 0;
+        maker->n_skipped = 0;
+}
+
+/* The next sample may leave out what this one told, if it comes from the same table. */
+static void take_over(struct interval_maker *maker, struct sample *sample)
+{
+        struct sample old = maker->before;
+
+        if (sample->have & SAMPLE_PROCESSES)
+                held_take_over(&maker->held, sample);
+        maker->before = *sample;
+        *sample = old;
+        sample->shown_by = maker->before.shown_by;
+        sample->shown_poll = maker->before.shown_poll;
+        sample->taken = true;
+        maker->started = true;
+}
+
+static int start_anew(struct interval_maker *maker, struct sample *sample)
+{
+        int err;
+
+        forget(maker);
+        if (!sample->partial) /* else it is the same boot, by a clock that went back */
+                held_clear(&maker->held);
+        err = sample->have & SAMPLE_PROCESSES ? held_match(&maker->held, sample) : 0;
+        if (err)
+                return err;
+        take_over(maker, sample);
+        return -ENODATA;
+}
+
+/* Beyond the most that one sample tells, the last one stands for those between. */
+static int skip_event(struct interval_maker *maker, const struct screen_event *event)
+{
+        size_t at = MIN(maker->n_skipped, (size_t)SCREEN_CHANGES_MAX - 1);
+
+        if (util_grow(&maker->skipped, &maker->skipped_capacity, at + 1, sizeof(*maker->skipped)) < 0)
+                return -ENOMEM;
+        maker->skipped[at] = *event;
+        maker->n_skipped = at + 1;
+        return 0;
+}
+
+int interval_skip(struct interval_maker *maker, const struct sample *sample)
+{
+        int err = 0;
+
+        if (is_new_start(maker, sample))
+                return 0;
+        /* What was charged in between is not what was taken out before and after. */
+        if ((sample->have & SAMPLE_BATTERY) && sample->battery.status != BATTERY_DISCHARGING)
+                maker->before.battery.status = sample->battery.status;
+        for (size_t i = 0; !err && i < sample->n_events; i++)
+                err = skip_event(maker, &sample->events[i]);
+        return err;
+}
+
+static int recall_skipped(struct interval_maker *maker, struct sample *sample)
+{
+        size_t n = maker->n_skipped;
+
+        if (n == 0)
+                return 0;
+        if (util_grow(&sample->events, &sample->capacity.events, sample->n_events + n,
+                      sizeof(*sample->events)) < 0)
+                return -ENOMEM;
+        memmove(sample->events + n, sample->events, sample->n_events * sizeof(*sample->events));
+        memcpy(sample->events, maker->skipped, n * sizeof(*sample->events));
+        sample->n_events += n;
+        maker->n_skipped = 0;
+        return 0;
+}
+
+int interval_make(struct interval_maker *maker, struct sample *sample, struct interval *ret)
+{
+        struct making making = { .maker = maker, .before = &maker->before, .now = sample, .interval = ret };
+        int err;
+
+        interval_reset(ret);
+        if (is_new_start(maker, sample))
+                return start_anew(maker, sample);
+        err = recall_skipped(maker, sample);
+        if (!err && (sample->have & SAMPLE_PROCESSES))
+                err = held_match(&maker->held, sample);
+        if (!err)
+                err = make(&making);
+        if (!err)
+                take_over(maker, sample);
+        if (err) {
+                held_clear(&maker->held); /* half of it may be taken over: the next is the first of a new start */
+                maker->started = false;
+                interval_reset(ret);
+        }
+        return err;
+}

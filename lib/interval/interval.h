@@ -1,0 +1,106 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * An interval is the difference of two samples: who used what in between. The
+ * rows, nobody's among them, sum to the whole machine. Everything that
+ * can go wrong with counters ends here: a reused pid, a total that went
+ * backward, a reboot, a step of the clock, a suspend.
+ */
+
+#include "model/usage.h"
+#include "source/sample.h"
+
+enum app_state {
+        STATE_BACKGROUND = 0,
+        STATE_FOREGROUND = 1,
+};
+
+/* What one process (or nobody) used in one state. */
+struct interval_row {
+        pid_t pid;            /* 0: nobody (base): time, WiFi association, and what no process owns; or an app
+                               * that had the screen and none of whose processes is known */
+        uint64_t start_time;
+        uid_t uid;
+        char comm[32];
+        char app[APP_ID_MAX]; /* "" for nobody */
+        enum app_state state;
+        bool ended;           /* no later interval tells of it */
+        struct usage usage;   /* an app's any_ns is its share, by busy time, of the policy's */
+};
+
+/* How long an app was alive in a state; foreground: had the screen. Also for apps without a row. */
+struct interval_alive {
+        char app[APP_ID_MAX];
+        uid_t uid;
+        enum app_state state;
+        uint64_t active_ns;
+};
+
+enum interval_battery_have {
+        INTERVAL_DISCHARGE = 1 << 0,         /* discharge_uj is known: on battery at both ends, same boot */
+        INTERVAL_DISCHARGE_PERCENT = 1 << 1, /* discharge_percent is known; without a voltage it stands alone */
+};
+
+/* Where the CPU times by operating point come from. */
+enum cpu_split_by {
+        SPLIT_UNKNOWN, /* no frequency is known */
+        SPLIT_NONE,    /* there is one: nothing to split */
+        SPLIT_SHARED,  /* by the time that policies spent at their frequencies */
+        SPLIT_COUNTED, /* by the kernel, at each switch of tasks */
+};
+
+struct interval {
+        int64_t start_realtime_ns; /* of the end minus the boottime that passed, so a stepped clock tears no hole */
+        int64_t end_realtime_ns;
+        uint64_t elapsed_ns;       /* by CLOCK_BOOTTIME */
+        uint64_t suspend_ns;       /* thereof suspended */
+        uint32_t have;             /* SAMPLE_* that both samples had */
+        enum cpu_split_by split_by;
+
+        struct battery battery;    /* at the end */
+        uint32_t battery_have;     /* INTERVAL_* */
+        uint64_t discharge_uj;     /* what the battery gave, by its own level: 0 until the level moves */
+        double discharge_percent;
+
+        /*
+         * Where CPU time was shared among policies and frequencies, the proportions by which: busy_ns
+         * are weights, any_ns their part. All rows have nearly these, so that a store need not write the
+         * times of each. Empty: every row has its own.
+         */
+        struct cpu_time *shape;
+        size_t n_shape;
+
+        struct interval_row *rows; /* nobody's first */
+        size_t n_rows;
+        struct interval_alive *alive;
+        size_t n_alive;
+        struct {
+                size_t rows, alive, shape;
+        } capacity;
+};
+
+struct interval_maker; /* remembers the sample before and the remainders that are carried */
+
+int interval_maker_new(struct interval_maker **ret);
+void interval_maker_free(struct interval_maker *maker);
+
+/**
+ * interval_make() - what happened since the sample before
+ * @maker:  remembers
+ * @sample: now; swapped into @maker (@sample gets an old one's memory back, to be reused)
+ * @ret:    filled anew; its memory is reused. Free it with interval_clear()
+ *
+ * Return: 0; -ENODATA for the first sample, or the first after a reboot; -ENOMEM.
+ */
+int interval_make(struct interval_maker *maker, struct sample *sample, struct interval *ret);
+void interval_clear(struct interval *interval);
+
+/**
+ * interval_skip() - a sample at which no interval shall end
+ * @sample: not kept; totals lose nothing by it, and what it alone tells of the screen goes to the next interval
+ *
+ * Return: 0; -ENOMEM.
+ */
+int interval_skip(struct interval_maker *maker, const struct sample *sample);

@@ -1,0 +1,160 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "machine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "app/app.h"
+#include "focus/focus.h"
+#include "util/util.h"
+
+int process_plain_open(const struct collector_options *options, struct source **ret)
+{
+        return process_open(options->root_fd, options->apps, ret);
+}
+
+const struct collector plain_collectors[] = {
+        { "proc", "/proc, opened at each poll", process_plain_open },
+        { NULL },
+};
+
+int collector_open(const struct collector *collectors, const char *name,
+                   const struct collector_options *options, struct source **ret)
+{
+        int err = name ? -EINVAL : -ENODEV;
+
+        for (const struct collector *collector = collectors; collector->name; collector++) {
+                if (name && strcmp(name, collector->name) != 0)
+                        continue;
+                err = collector->open(options, ret);
+                if (!err || name)
+                        return err;
+        }
+        return err;
+}
+
+/* What is not there is no error: its bit in a sample is never set. */
+static int add_if_there(struct sources *sources, int err, struct source *const *source)
+{
+        if (err == -ENODEV)
+                return 0;
+        return err ? err : sources_add(sources, *source);
+}
+
+static int add_collector(int root_fd, const struct machine_options *options, struct sources *sources)
+{
+        const struct collector *collectors = options->collectors ? options->collectors : plain_collectors;
+        const struct collector_options how = { .root_fd = root_fd,
+                                               .apps = sources->apps,
+                                               .log = options->log };
+        struct source *source = NULL;
+        int err = collector_open(collectors, options->collector, &how, &source);
+
+        if (!err)
+                return sources_add(sources, source);
+        if (err == -EINVAL)
+                log_error(options->log, "there is no collector \"%s\"; `joulecast doctor` lists them",
+                          options->collector);
+        else if (options->collector)
+                log_error(options->log,
+                          "the collector \"%s\" does not work here (%s); without --collector the "
+                          "best one that does is taken",
+                          options->collector, util_reason(err));
+        else if (err != -ENODEV)
+                log_warning(options->log, "no collector works here (%s): who did what is not known",
+                            util_reason(err));
+        return options->collector ? err : 0;
+}
+
+/* What the collector (the last source) does not count itself. */
+static int add_net_process(int root_fd, struct sources *sources)
+{
+        uint32_t counts = sources->n > 0 ? sources->list[sources->n - 1]->counts : 0;
+        struct source *source = NULL;
+
+        if (!(counts & COUNTS_CPU) || (counts & COUNTS_NET))
+                return 0;
+        return add_if_there(sources, net_process_open(root_fd, NULL, &source), &source);
+}
+
+static bool automatic(const struct machine_options *options)
+{
+        return !options->foreground || strcmp(options->foreground, "auto") == 0;
+}
+
+/* The screen; and, where the integrator names nothing better, who has it. */
+static int add_focus(int root_fd, const struct machine_options *options, struct sources *sources)
+{
+        const struct focus_options focus = {
+                .root_fd = root_fd,
+                .socket_path = automatic(options) ? options->focus_socket : NULL,
+                .console = automatic(options),
+                .apps = sources->apps,
+                .log = options->log,
+        };
+        struct source *source = NULL;
+        int err = focus_open(&focus, &source);
+
+        return err ? err : sources_add(sources, source);
+}
+
+static int add_foreground(const struct machine_options *options, struct sources *sources)
+{
+        struct source *source = NULL;
+        int err;
+
+        if (automatic(options) || strcmp(options->foreground, "none") == 0)
+                return 0;
+        err = foreground_open(options->foreground, options->log, &source);
+        return err ? err : sources_add(sources, source);
+}
+
+/* Clocks and operating points come before processes, the GPU after them; the display before who has it. */
+static int add_all(int root_fd, const struct machine_options *options, struct sources *sources)
+{
+        struct source *source = NULL;
+        int err = apps_new(root_fd, NULL, &sources->apps);
+
+        if (!err)
+                err = add_if_there(sources, clock_open(root_fd, &source), &source);
+        if (!err)
+                err = add_if_there(sources, battery_open(root_fd, options->log, &source), &source);
+        if (!err)
+                err = add_if_there(sources, cpu_open(root_fd, &source), &source);
+        if (!err)
+                err = add_if_there(sources, disk_open(root_fd, &source), &source);
+        if (!err)
+                err = add_if_there(sources, net_open(root_fd, &source), &source);
+        if (!err)
+                err = add_focus(root_fd, options, sources);
+        if (!err)
+                err = add_foreground(options, sources);
+        if (!err)
+                err = add_collector(root_fd, options, sources);
+        if (!err)
+                err = add_net_process(root_fd, sources);
+        return err ? err : add_if_there(sources, gpu_open(root_fd, &source), &source);
+}
+
+int machine_open(const struct machine_options *options, struct sources *ret)
+{
+        const char *root = options->root ? options->root : "/";
+        _cleanup_close_ int root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        struct sources sources = { .log = options->log };
+        int err;
+
+        if (root_fd < 0) {
+                err = -errno;
+                log_error(options->log, "cannot open the machine tree %s: %s", root, strerror(-err));
+                return err;
+        }
+        err = add_all(root_fd, options, &sources);
+        if (err) {
+                sources_close(&sources);
+                return err;
+        }
+        *ret = sources;
+        return 0;
+}

@@ -1,0 +1,443 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* From a usage to the weights of a profile's coefficients. */
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+#include "util/units.h"
+#include "util/util.h"
+
+#define S_PER_NS 1e-9
+
+void model_vector_clear(struct model_vector *vector)
+{
+        for (size_t i = 0; i < vector->n_not_measured; i++)
+                free(vector->not_measured[i]);
+        free(vector->not_measured);
+        free(vector->weight);
+        *vector = (struct model_vector){ 0 };
+}
+
+/* Each thing is named once. */
+static int name_missing(struct model_vector *vector, const char *name)
+{
+        char **grown, *copy;
+
+        for (size_t i = 0; i < vector->n_not_measured; i++) {
+                if (strcmp(vector->not_measured[i], name) == 0)
+                        return 0;
+        }
+        grown = reallocarray(vector->not_measured, vector->n_not_measured + 1, sizeof(*grown));
+        if (!grown)
+                return -ENOMEM;
+        vector->not_measured = grown;
+        copy = strdup(name);
+        if (!copy)
+                return -ENOMEM;
+        grown[vector->n_not_measured++] = copy;
+        return 0;
+}
+
+/* Used, and without a coefficient: @name says which, the component's alone where it has none at all. */
+static int unpriced(struct model_vector *vector, enum component component, const char *name)
+{
+        vector->unknown |= UINT32_C(1) << component;
+        vector->unpriced |= UINT32_C(1) << component;
+        return name_missing(vector, name);
+}
+
+static int not_counted(struct model_vector *vector, enum component component)
+{
+        char name[PROFILE_KEY_MAX];
+
+        vector->unknown |= UINT32_C(1) << component;
+        snprintf(name, sizeof(name), "%s (not counted)", component_names[component]);
+        return name_missing(vector, name);
+}
+
+/* The coefficients of one term of one policy lie side by side, ascending by point: [*first, *end). */
+static bool find_range(const struct profile *profile, enum term term, uint32_t policy, size_t *first,
+                       size_t *end)
+{
+        size_t i = 0;
+
+        while (i < profile->n_coefficients && (profile->coefficients[i].term < term ||
+                                               (profile->coefficients[i].term == term &&
+                                                profile->coefficients[i].policy < policy)))
+                i++;
+        *first = i;
+        while (i < profile->n_coefficients && profile->coefficients[i].term == term &&
+               profile->coefficients[i].policy == policy)
+                i++;
+        *end = i;
+        return *end > *first;
+}
+
+static bool has_term(const struct profile *profile, enum term term)
+{
+        for (size_t i = 0; i < profile->n_coefficients; i++) {
+                if (profile->coefficients[i].term == term)
+                        return true;
+        }
+        return false;
+}
+
+static bool has_component(const struct profile *profile, enum component component)
+{
+        for (size_t i = 0; i < profile->n_coefficients; i++) {
+                if (term_component(profile->coefficients[i].term) == component)
+                        return true;
+        }
+        return false;
+}
+
+/*
+ * Between two measured points the weight is split linearly. Outside them the nearest takes all of it, and
+ * what is not known is how far the power goes on: for a frequency at most in proportion to it (dynamic power
+ * falls faster, static power does not fall at all); for a brightness along the line of the two levels at that
+ * end.
+ */
+static void split_weight(const struct profile *profile, size_t first, size_t end, uint32_t point,
+                         double amount, struct model_vector *vector)
+{
+        const struct coefficient *c = profile->coefficients;
+        enum component component = term_component(c[first].term);
+        size_t above = first, nearest, next;
+        double spread;
+
+        while (above < end && c[above].point < point)
+                above++;
+        if (above < end && c[above].point == point) {
+                vector->weight[above] += amount;
+                return;
+        }
+        if (above > first && above < end) {
+                double part =
+                        (double)(point - c[above - 1].point) / (double)(c[above].point - c[above - 1].point);
+
+                vector->weight[above - 1] += amount * (1 - part);
+                vector->weight[above] += amount * part;
+                return;
+        }
+        nearest = above == first ? first : end - 1;
+        vector->weight[nearest] += amount;
+        if (c[first].term == TERM_DISPLAY && end - first > 1) {
+                next = above == first ? first + 1 : end - 2;
+                spread = (c[next].value - c[nearest].value) /
+                         ((double)c[next].point - (double)c[nearest].point) *
+                         ((double)point - (double)c[nearest].point);
+        } else {
+                spread = c[nearest].point ? c[nearest].value * ((double)point / c[nearest].point - 1) :
+                                            c[nearest].value;
+        }
+        vector->component_spread_mj[component] += fabs(spread * amount);
+}
+
+/*
+ * Half the weight on the cheapest and half on the dearest candidate;
+ * half their distance is not known better.
+ */
+static void split_range(const struct profile *profile, size_t first, size_t end, double amount,
+                        struct model_vector *vector)
+{
+        const struct coefficient *c = profile->coefficients;
+        size_t low = first, high = first;
+
+        for (size_t i = first; i < end; i++) {
+                low = c[i].value < c[low].value ? i : low;
+                high = c[i].value > c[high].value ? i : high;
+        }
+        vector->weight[low] += amount / 2;
+        vector->weight[high] += amount / 2;
+        vector->component_spread_mj[term_component(c[first].term)] +=
+                fabs(c[high].value - c[low].value) / 2 * fabs(amount);
+}
+
+static double point_power(const struct profile *profile, enum term term, uint32_t policy, uint32_t point)
+{
+        ssize_t i = profile_find(profile, term, policy, point, "");
+
+        return i < 0 ? 0 : profile->coefficients[i].value;
+}
+
+static void add_at(const struct profile *profile, enum term term, uint32_t policy, uint32_t khz,
+                   double amount, struct model_vector *vector)
+{
+        size_t first, end;
+
+        if (amount != 0 && find_range(profile, term, policy, &first, &end))
+                split_weight(profile, first, end, khz, amount, vector);
+}
+
+static void add_cpu_point(const struct profile *profile, uint32_t policy, uint32_t khz, double busy_s,
+                          double any_s, struct model_vector *vector)
+{
+        policy = profile_as(profile, policy);
+        add_at(profile, TERM_CPU_ACTIVE, policy, khz, busy_s, vector);
+        add_at(profile, TERM_CPU_SHARED, policy, khz, any_s, vector);
+        add_at(profile, TERM_CPU_IDLE, policy, khz, any_s, vector);
+}
+
+/*
+ * Whether a policy whose frequency is unknown is known itself. Without cpufreq the whole machine is policy 0,
+ * whatever the profile calls its own. A profile with groups (P and E cores) is of a machine that has a policy
+ * for each CPU, and whose driver does not say how long it ran at which frequency.
+ */
+static bool is_known_policy(const struct profile *profile, uint32_t policy)
+{
+        bool groups = false, listed = false;
+
+        for (size_t i = 0; i < profile->n_policies; i++) {
+                groups = groups || profile->policies[i].as != profile->policies[i].policy;
+                listed = listed || profile->policies[i].policy == policy;
+        }
+        return groups && listed;
+}
+
+static int name_missing_cpu(const struct profile *profile, const struct cpu_time *cpu,
+                            struct model_vector *vector)
+{
+        static const struct {
+                enum term term;
+                const char *word;
+        } terms[] = { { TERM_CPU_ACTIVE, "active_mw" }, { TERM_CPU_SHARED, "shared_mw" } };
+        char name[PROFILE_KEY_MAX];
+        size_t first, end;
+        int err;
+
+        for (size_t i = 0; i < ARRAY_SIZE(terms); i++) {
+                if (find_range(profile, terms[i].term, profile_as(profile, cpu->policy), &first, &end))
+                        continue;
+                snprintf(name, sizeof(name), "cpu.%u.%s", cpu->policy, terms[i].word);
+                err = unpriced(vector, COMPONENT_CPU, name);
+                if (err < 0)
+                        return err;
+        }
+        return 0;
+}
+
+/* Frequency unknown: anything between the cheapest and the dearest operating point that it may have been. */
+static int add_cpu_range(const struct profile *profile, const struct cpu_time *cpu, double busy_s,
+                         double any_s, struct model_vector *vector)
+{
+        const struct coefficient *low = NULL, *high = NULL;
+        bool known = is_known_policy(profile, cpu->policy);
+        uint32_t as = profile_as(profile, cpu->policy);
+        double low_mj = 0, high_mj = 0;
+
+        for (size_t i = 0; i < profile->n_coefficients; i++) {
+                const struct coefficient *c = &profile->coefficients[i];
+                double mj;
+
+                if (c->term != TERM_CPU_ACTIVE || (known && c->policy != as))
+                        continue;
+                mj = c->value * busy_s + any_s * (point_power(profile, TERM_CPU_SHARED, c->policy, c->point) +
+                                                  point_power(profile, TERM_CPU_IDLE, c->policy, c->point));
+                if (!low || mj < low_mj) {
+                        low = c;
+                        low_mj = mj;
+                }
+                if (!high || mj > high_mj) {
+                        high = c;
+                        high_mj = mj;
+                }
+        }
+        if (!low || !high)
+                return name_missing_cpu(profile, cpu, vector);
+        add_cpu_point(profile, low->policy, low->point, busy_s / 2, any_s / 2, vector);
+        add_cpu_point(profile, high->policy, high->point, busy_s / 2, any_s / 2, vector);
+        vector->component_spread_mj[COMPONENT_CPU] += (high_mj - low_mj) / 2;
+        return 0;
+}
+
+static int add_cpu(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
+{
+        int err;
+
+        if (!(usage->have & USAGE_CPU))
+                return not_counted(vector, COMPONENT_CPU);
+        if (usage_busy_ns(usage) == 0)
+                return 0;
+        if (!has_term(profile, TERM_CPU_ACTIVE))
+                return unpriced(vector, COMPONENT_CPU, component_names[COMPONENT_CPU]);
+        for (size_t i = 0; i < usage->n_cpu; i++) {
+                const struct cpu_time *cpu = &usage->cpu[i];
+                double busy_s = (double)cpu->busy_ns * S_PER_NS, any_s = (double)cpu->any_ns * S_PER_NS;
+
+                if (cpu->busy_ns == 0 && cpu->any_ns == 0)
+                        continue;
+                if (cpu->khz != KHZ_UNKNOWN)
+                        add_cpu_point(profile, cpu->policy, cpu->khz, busy_s, any_s, vector);
+                err = cpu->khz == KHZ_UNKNOWN ? add_cpu_range(profile, cpu, busy_s, any_s, vector) :
+                                                name_missing_cpu(profile, cpu, vector);
+                if (err < 0)
+                        return err;
+        }
+        return 0;
+}
+
+static int add_display(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
+{
+        size_t first, end;
+
+        if (!(usage->have & USAGE_DISPLAY))
+                return not_counted(vector, COMPONENT_DISPLAY);
+        if (usage_screen_ns(usage) == 0)
+                return 0;
+        if (!find_range(profile, TERM_DISPLAY, 0, &first, &end))
+                return unpriced(vector, COMPONENT_DISPLAY, component_names[COMPONENT_DISPLAY]);
+        for (size_t i = 0; i < usage->n_screen; i++) {
+                double on_s = (double)usage->screen[i].on_ns * S_PER_NS;
+
+                if (usage->screen[i].brightness == BRIGHTNESS_UNKNOWN)
+                        split_range(profile, first, end, on_s, vector);
+                else
+                        split_weight(profile, first, end, usage->screen[i].brightness, on_s, vector);
+        }
+        return 0;
+}
+
+/* One amount of one term that has no points; several storages share it by range, as bytes are not counted by
+ * storage. */
+static int add_amount(const struct profile *profile, enum term term, const char *key, double amount,
+                      struct model_vector *vector)
+{
+        size_t first, end;
+
+        if (amount == 0)
+                return 0;
+        if (!find_range(profile, term, 0, &first, &end))
+                return unpriced(vector, term_component(term), key);
+        split_range(profile, first, end, amount, vector);
+        return 0;
+}
+
+struct amount {
+        enum term term;
+        const char *key;
+        double amount;
+};
+
+/* A component that is amounts only: wholly unknown where it was not counted, or where the profile has none of
+ * it. */
+static int add_amounts(const struct profile *profile, const struct usage *usage, uint32_t have,
+                       enum component component, const struct amount *amounts, size_t n,
+                       struct model_vector *vector)
+{
+        bool used = false;
+        int err;
+
+        for (size_t i = 0; i < n; i++)
+                used = used || amounts[i].amount != 0;
+        if (have && !(usage->have & have)) {
+                /*
+                 * WiFi: the machine knows its association,
+                 * which is base, where it cannot count bytes by app.
+                 */
+                err = not_counted(vector, component);
+                if (err < 0)
+                        return err;
+        }
+        if (!used)
+                return 0;
+        if (!has_component(profile, component))
+                return unpriced(vector, component, component_names[component]);
+        for (size_t i = 0; i < n; i++) {
+                err = add_amount(profile, amounts[i].term, amounts[i].key, amounts[i].amount, vector);
+                if (err < 0)
+                        return err;
+        }
+        return 0;
+}
+
+static int add_all(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
+{
+        const struct amount base[] = {
+                { TERM_BASE, "base.power_mw", (double)usage->time_ns * S_PER_NS },
+                { TERM_SUSPEND, "suspend.power_mw", (double)usage->suspend_ns * S_PER_NS },
+        };
+        const struct amount disk[] = {
+                { TERM_DISK_READ, "disk.read_mj_per_mb", (double)usage->read_bytes / BYTES_PER_MB },
+                { TERM_DISK_WRITE, "disk.write_mj_per_mb", (double)usage->write_bytes / BYTES_PER_MB },
+        };
+        const struct amount wifi[] = {
+                { TERM_WIFI_ON, "wifi.on_mw", (double)usage->wifi_on_ns * S_PER_NS },
+                { TERM_WIFI_RX, "wifi.rx_mj_per_mb", (double)usage->wifi_rx_bytes / BYTES_PER_MB },
+                { TERM_WIFI_TX, "wifi.tx_mj_per_mb", (double)usage->wifi_tx_bytes / BYTES_PER_MB },
+                { TERM_WIFI_WAKE, "wifi.wake_mj", (double)usage->wifi_wakes },
+        };
+        const struct amount gpu[] = {
+                { TERM_GPU, "gpu.active_mw", (double)usage->gpu_busy_ns * S_PER_NS },
+        };
+        int err;
+
+        err = add_amounts(profile, usage, 0, COMPONENT_BASE, base, ARRAY_SIZE(base), vector);
+        if (err < 0)
+                return err;
+        err = add_cpu(profile, usage, vector);
+        if (err < 0)
+                return err;
+        err = add_display(profile, usage, vector);
+        if (err < 0)
+                return err;
+        err = add_amounts(profile, usage, USAGE_DISK, COMPONENT_DISK, disk, ARRAY_SIZE(disk), vector);
+        if (err < 0)
+                return err;
+        err = add_amounts(profile, usage, USAGE_WIFI, COMPONENT_WIFI, wifi, ARRAY_SIZE(wifi), vector);
+        if (err < 0)
+                return err;
+        return add_amounts(profile, usage, USAGE_GPU, COMPONENT_GPU, gpu, ARRAY_SIZE(gpu), vector);
+}
+
+int model_vector_make(const struct profile *profile, const struct usage *usage, struct model_vector *ret)
+{
+        _cleanup_(model_vector_clear) struct model_vector vector = { .n = profile->n_coefficients };
+        int err;
+
+        vector.weight = calloc(vector.n ? vector.n : 1, sizeof(*vector.weight));
+        if (!vector.weight)
+                return -ENOMEM;
+        err = add_all(profile, usage, &vector);
+        if (err < 0)
+                return err;
+        *ret = vector;
+        vector = (struct model_vector){ 0 };
+        return 0;
+}
+
+int model_vector_add_scaled(struct model_vector *to, const struct model_vector *from, double factor)
+{
+        if (!to->weight) {
+                to->weight = calloc(from->n ? from->n : 1, sizeof(*to->weight));
+                if (!to->weight)
+                        return -ENOMEM;
+                to->n = from->n;
+        }
+        if (to->n != from->n)
+                return -EINVAL;
+        for (size_t i = 0; i < from->n_not_measured; i++) {
+                int err = name_missing(to, from->not_measured[i]);
+
+                if (err < 0)
+                        return err;
+        }
+        for (size_t i = 0; i < from->n; i++)
+                to->weight[i] += factor * from->weight[i];
+        for (size_t c = 0; c < COMPONENT_COUNT; c++)
+                to->component_spread_mj[c] += fabs(factor) * from->component_spread_mj[c];
+        to->unknown |= from->unknown;
+        if (factor != 0)
+                to->unpriced |= from->unpriced;
+        return 0;
+}
+
+int model_vector_add(struct model_vector *to, const struct model_vector *from)
+{
+        return model_vector_add_scaled(to, from, 1);
+}

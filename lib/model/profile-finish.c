@@ -1,0 +1,170 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The whole of a profile's keys: what no line can tell alone. */
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "profile-keys.h"
+#include "profile-parse.h"
+#include "util/util.h"
+
+int profile_twice(const struct ini_place *place, const char *key)
+{
+        return ini_error(place, "%.60s is given twice", key);
+}
+
+static int compare_placed(const void *a, const void *b)
+{
+        const struct placed *x = a, *y = b;
+        int order = coefficient_compare(&x->coefficient, &y->coefficient);
+
+        return order ? order : (x->line > y->line) - (x->line < y->line);
+}
+
+/* Sorts the coefficients into the profile. */
+static int finish_coefficients(struct parser *parser, struct ini_place *place)
+{
+        _cleanup_free_ struct coefficient *list = NULL;
+        size_t n = parser->n_coefficients;
+        char key[PROFILE_KEY_MAX];
+        int err;
+
+        if (n == 0)
+                return 0;
+        qsort(parser->coefficients, n, sizeof(*parser->coefficients), compare_placed);
+        list = reallocarray(NULL, n, sizeof(*list));
+        if (!list)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                list[i] = parser->coefficients[i].coefficient;
+                place->line = parser->coefficients[i].line;
+                if (i > 0 && coefficient_compare(&list[i - 1], &list[i]) == 0)
+                        return profile_twice(place, coefficient_key(&list[i], key));
+                if (list[i].term == TERM_DISPLAY && parser->profile->max_brightness > 0 &&
+                    list[i].point > parser->profile->max_brightness)
+                        return ini_error(place, "power_mw.%u is above max_brightness = %u", list[i].point,
+                                         parser->profile->max_brightness);
+        }
+        err = profile_set_coefficients(parser->profile, list, n);
+        if (!err)
+                TAKE_PTR(list);
+        return err;
+}
+
+struct indexed_key {
+        char key[PROFILE_KEY_MAX];
+        size_t index;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+        return strcmp(((const struct indexed_key *)a)->key, ((const struct indexed_key *)b)->key);
+}
+
+static int finish_pair(struct parser *parser, const struct ini_place *place, const struct indexed_key *keys,
+                       struct pair *pair, bool *seen)
+{
+        size_t n = parser->profile->n_coefficients;
+        const struct indexed_key *found[2];
+        struct indexed_key wanted;
+        char *part = pair->keys;
+
+        for (int side = 0; side < 2; side++) {
+                char *comma = strchr(part, ',');
+
+                if ((side == 0) != (comma != NULL))
+                        return ini_error(place, "a covariance is given for two keys with one comma between");
+                if (comma)
+                        *comma = '\0';
+                if (snprintf(wanted.key, sizeof(wanted.key), "%s", part + strspn(part, " \t")) >=
+                    (int)sizeof(wanted.key))
+                        return ini_error(place, "%.60s is no coefficient of this profile", part);
+                wanted.key[strcspn(wanted.key, " \t")] = '\0';
+                found[side] = n ? bsearch(&wanted, keys, n, sizeof(wanted), compare_keys) : NULL;
+                if (!found[side])
+                        return ini_error(place, "%.60s is no coefficient of this profile", wanted.key);
+                if (isnan(parser->profile->coefficients[found[side]->index].standard_error))
+                        return ini_error(place, "%.60s has a covariance, but no standard error", wanted.key);
+                part = comma ? comma + 1 : part;
+        }
+        if (found[0] == found[1])
+                return ini_error(place, "the variance of %.60s is its standard error squared, not a pair",
+                                 found[0]->key);
+        if (seen[found[0]->index * n + found[1]->index])
+                return ini_error(place, "the pair %.60s,%.60s is given twice", found[0]->key, found[1]->key);
+        seen[found[0]->index * n + found[1]->index] = seen[found[1]->index * n + found[0]->index] = true;
+        profile_set_covariance(parser->profile, found[0]->index, found[1]->index, pair->value);
+        return 0;
+}
+
+static int finish_covariance(struct parser *parser, struct ini_place *place)
+{
+        size_t n = parser->profile->n_coefficients;
+        _cleanup_free_ struct indexed_key *keys = calloc(n + 1, sizeof(*keys));
+        _cleanup_free_ bool *seen = calloc(n * n + 1, sizeof(*seen));
+        int err;
+
+        if (!keys || !seen)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                coefficient_key(&parser->profile->coefficients[i], keys[i].key);
+                keys[i].index = i;
+        }
+        qsort(keys, n, sizeof(*keys), compare_keys);
+        for (size_t i = 0; i < parser->n_pairs; i++) {
+                place->line = parser->pairs[i].line;
+                err = finish_pair(parser, place, keys, &parser->pairs[i], seen);
+                if (err)
+                        return err;
+        }
+        place->line = parser->n_pairs ? parser->pairs[0].line : 0;
+        err = parser->n_pairs ? profile_check_covariance(parser->profile) : 0;
+        if (err == -EINVAL)
+                return ini_error(place,
+                                 "the covariance is not positive semi-definite, so it belongs to no model");
+        return err;
+}
+
+/* One policy has coefficients and others are as it; a chain of them would hide whose they are. */
+static int finish_as(struct parser *parser, struct ini_place *place)
+{
+        const struct profile *profile = parser->profile;
+
+        for (size_t i = 0; i < parser->n_as; i++) {
+                const struct as *as = &parser->as[i];
+                bool own = false, other = false;
+
+                place->line = as->line;
+                for (size_t k = 0; k < profile->n_coefficients; k++) {
+                        bool cpu = term_component(profile->coefficients[k].term) == COMPONENT_CPU;
+
+                        own = own || (cpu && profile->coefficients[k].policy == as->policy);
+                        other = other || (cpu && profile->coefficients[k].policy == as->as);
+                }
+                if (own)
+                        return ini_error(place, "as = %u: [cpu %u] has coefficients of its own", as->as,
+                                         as->policy);
+                if (!other)
+                        return ini_error(place, "as = %u: [cpu %u] has no coefficients", as->as, as->as);
+        }
+        return 0;
+}
+
+/* What is missing is missing up to the last line. */
+int profile_finish(struct parser *parser, const char *name, unsigned lines, const struct log *log)
+{
+        struct ini_place place = { .name = name, .line = lines, .log = log };
+        int err;
+
+        if (!parser->version_seen)
+                return ini_error(&place, "[profile] with version = %d is missing", PROFILE_VERSION);
+        if (isnan(parser->profile->energy_full_mwh))
+                return ini_error(&place, "energy_full_mwh of [battery] is missing");
+        err = finish_coefficients(parser, &place);
+        if (!err)
+                err = finish_as(parser, &place);
+        return err ? err : finish_covariance(parser, &place);
+}

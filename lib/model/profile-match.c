@@ -1,0 +1,86 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "profile-match.h"
+
+#include <dirent.h>
+#include <fnmatch.h>
+#include <string.h>
+
+#include "profile.h"
+#include "util/util.h"
+
+#define ID_MAX 256
+#define TREE_MAX 4096
+
+static bool holds(const char *glob, const char *kind, const char *id)
+{
+        char text[ID_MAX + 8];
+
+        snprintf(text, sizeof(text), "%s:%s", kind, id);
+        return fnmatch(glob, text, FNM_CASEFOLD) == 0;
+}
+
+static bool match_dmi(const char *glob, int root_fd)
+{
+        static const char *const parts[] = { "sys_vendor", "product_name", "product_version" };
+        char id[ID_MAX] = "";
+
+        for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+                char path[64], text[128];
+                size_t length = strlen(id);
+
+                snprintf(path, sizeof(path), "sys/class/dmi/id/%s", parts[i]);
+                if (util_read_at(root_fd, path, text, sizeof(text)) < 0)
+                        continue;
+                text[strcspn(text, "\n")] = '\0';
+                snprintf(id + length, sizeof(id) - length, "%s%s", length ? " " : "", text);
+        }
+        return id[0] && holds(glob, "dmi", id);
+}
+
+/* Strings that end in NUL, one after another: `compatible` has several, `model` one. */
+static bool match_tree(const char *glob, int root_fd, const char *property)
+{
+        char path[64], text[TREE_MAX];
+        ssize_t n;
+
+        snprintf(path, sizeof(path), "sys/firmware/devicetree/base/%s", property);
+        n = util_read_at(root_fd, path, text, sizeof(text));
+        for (ssize_t at = 0; at < n; at += (ssize_t)strlen(text + at) + 1)
+                if (text[at] && strlen(text + at) < ID_MAX && holds(glob, "dt", text + at))
+                        return true;
+        return false;
+}
+
+bool profile_match(const char *glob, int root_fd)
+{
+        return match_dmi(glob, root_fd) || match_tree(glob, root_fd, "model") ||
+               match_tree(glob, root_fd, "compatible");
+}
+
+static int is_profile(const struct dirent *entry)
+{
+        size_t length = strlen(entry->d_name);
+
+        return entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".ini") == 0;
+}
+
+char *profile_match_shipped(const char *folder, int root_fd)
+{
+        struct dirent **entries = NULL;
+        int n = scandir(folder, &entries, is_profile, alphasort);
+        char *found = NULL;
+
+        for (int i = 0; i < n; i++) {
+                _cleanup_(profile_freep) struct profile *profile = NULL;
+                _cleanup_free_ char *path = NULL;
+
+                if (!found && asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0 &&
+                    profile_load(path, NULL, &profile) == 0 && profile->match &&
+                    profile_match(profile->match, root_fd))
+                        found = strndup(entries[i]->d_name, strlen(entries[i]->d_name) - 4);
+                free(entries[i]);
+        }
+        free(entries);
+        return found;
+}

@@ -1,0 +1,45 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What the files that read a profile share among themselves, and nobody else includes. */
+
+#include "profile.h"
+#include "util/ini-text.h"
+
+struct pair {
+        char keys[2 * PROFILE_KEY_MAX];
+        double value;
+        unsigned line;
+};
+
+struct placed { /* a coefficient and where it stood */
+        struct coefficient coefficient;
+        unsigned line;
+};
+
+struct as { /* a policy with the coefficients of another, and where that was said */
+        uint32_t policy, as;
+        unsigned line;
+};
+
+struct parser {
+        struct profile *profile;
+        bool version_seen;
+        uint64_t numbers_seen; /* by index in number_keys */
+        uint32_t words_seen;   /* by index in the table of words */
+        struct placed *coefficients;
+        size_t n_coefficients, coefficient_capacity;
+        struct pair *pairs;
+        size_t n_pairs, pair_capacity;
+        size_t voltage_capacity;
+        struct as as[256];
+        size_t n_as;
+};
+
+_Static_assert(sizeof(((struct parser *)0)->numbers_seen) * 8 >= 32, "one bit a number key");
+
+int profile_twice(const struct ini_place *place, const char *key);
+
+/* When the last of @lines is read: sorts, and checks what takes more than one key. */
+int profile_finish(struct parser *parser, const char *name, unsigned lines, const struct log *log);

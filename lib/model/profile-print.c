@@ -1,0 +1,249 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "profile-keys.h"
+#include "profile.h"
+#include "util/util.h"
+
+static void print_number(FILE *out, const char *key, double value)
+{
+        char number[32];
+
+        fprintf(out, "%s = %s\n", key, util_print_double(value, number, sizeof(number)));
+}
+
+/* A value that begins with ";" is one only where no blank stands before it: " ;" begins a comment. */
+static void print_text(FILE *out, const char *key, const char *value)
+{
+        fprintf(out, "%s =%s%s\n", key, *value == ';' ? "" : " ", value);
+}
+
+static void print_extras(FILE *out, const struct profile *profile, const char *section)
+{
+        for (size_t i = 0; i < profile->n_extras; i++)
+                if (strcmp(profile->extras[i].section, section) == 0)
+                        print_text(out, profile->extras[i].key, profile->extras[i].value);
+}
+
+/* The plain numbers of [section]; what is unknown (NaN), or off in [virtual] (0), stays out. */
+static void print_numbers(FILE *out, const struct profile *profile, const char *section)
+{
+        for (size_t i = 0; i < n_number_keys; i++) {
+                double value;
+
+                if (strcmp(number_keys[i].section, section) != 0)
+                        continue;
+                memcpy(&value, (const char *)profile + number_keys[i].offset, sizeof(value));
+                if (isnan(value) || (value == 0 && strcmp(section, "virtual") == 0))
+                        continue;
+                print_number(out, number_keys[i].key, value);
+        }
+}
+
+static void print_coefficient(FILE *out, const struct coefficient *coefficient)
+{
+        const struct term_key *key = &term_keys[coefficient->term];
+        char value[32], error[32], point[16] = "";
+
+        if (key->by_point)
+                snprintf(point, sizeof(point), ".%u", coefficient->point);
+        util_print_double(coefficient->value, value, sizeof(value));
+        if (isnan(coefficient->standard_error))
+                fprintf(out, "%s%s = %s\n", key->key, point, value);
+        else
+                fprintf(out, "%s%s = %s %s\n", key->key, point, value,
+                        util_print_double(coefficient->standard_error, error, sizeof(error)));
+}
+
+/* All coefficients whose section's head is @head, e.g. "cpu 0". */
+static void print_section(FILE *out, const struct profile *profile, const char *section, uint32_t policy,
+                          const char *disk)
+{
+        for (size_t i = 0; i < profile->n_coefficients; i++) {
+                const struct coefficient *coefficient = &profile->coefficients[i];
+                const struct term_key *key = &term_keys[coefficient->term];
+
+                if (strcmp(key->section, section) == 0 &&
+                    (!key->by_policy || coefficient->policy == policy) &&
+                    (!key->by_disk || strcmp(coefficient->disk, disk) == 0))
+                        print_coefficient(out, coefficient);
+        }
+}
+
+static bool has_section(const struct profile *profile, const char *section)
+{
+        for (size_t i = 0; i < profile->n_coefficients; i++)
+                if (strcmp(term_keys[profile->coefficients[i].term].section, section) == 0)
+                        return true;
+        for (size_t i = 0; i < profile->n_extras; i++)
+                if (strcmp(profile->extras[i].section, section) == 0)
+                        return true;
+        return false;
+}
+
+static void print_disks(FILE *out, const struct profile *profile)
+{
+        const char *before = NULL;
+
+        /* In the order of the coefficients; a name that has only write_mj_per_mb comes with the writes. */
+        for (size_t i = 0; i < profile->n_coefficients; i++) {
+                const struct coefficient *coefficient = &profile->coefficients[i];
+
+                if (coefficient->term != TERM_DISK_READ && coefficient->term != TERM_DISK_WRITE)
+                        continue;
+                if (coefficient->term == TERM_DISK_WRITE &&
+                    profile_find(profile, TERM_DISK_READ, 0, 0, coefficient->disk) >= 0)
+                        continue;
+                if (before && strcmp(before, coefficient->disk) == 0)
+                        continue;
+                before = coefficient->disk;
+                fprintf(out, "\n[disk%s%s]\n", *before ? " " : "", before);
+                print_section(out, profile, "disk", 0, before);
+        }
+}
+
+static void print_virtual(FILE *out, const struct profile *profile)
+{
+        const struct profile_virtual *device = &profile->virtual_device;
+        char percent[32], key[48];
+
+        if (!device->present)
+                return;
+        fprintf(out, "\n[virtual]\nseed = %llu\n", (unsigned long long)device->seed);
+        print_numbers(out, profile, "virtual");
+        for (size_t i = 0; i < device->n_voltage; i++) {
+                snprintf(key, sizeof(key), "voltage_mv.%s",
+                         util_print_double(device->voltage[i].percent, percent, sizeof(percent)));
+                print_number(out, key, device->voltage[i].voltage_mv);
+        }
+        print_extras(out, profile, "virtual");
+}
+
+static void print_covariance(FILE *out, const struct profile *profile)
+{
+        size_t n = profile->n_coefficients;
+        char a[PROFILE_KEY_MAX], b[PROFILE_KEY_MAX], number[32];
+        bool any = false;
+
+        for (size_t i = 0; i < n; i++) {
+                for (size_t j = 0; j < i; j++) {
+                        double value = profile->covariance[i * n + j];
+
+                        if (value == 0)
+                                continue;
+                        if (!any)
+                                fputs("\n[covariance]\n", out);
+                        any = true;
+                        fprintf(out, "%s,%s = %s\n", coefficient_key(&profile->coefficients[i], a),
+                                coefficient_key(&profile->coefficients[j], b),
+                                util_print_double(value, number, sizeof(number)));
+                }
+        }
+}
+
+/* Sections that only carry x- keys, e.g. [x-vendor]. */
+static void print_other_extras(FILE *out, const struct profile *profile)
+{
+        for (size_t i = 0; i < profile->n_extras; i++) {
+                const char *section = profile->extras[i].section;
+                bool first = strncmp(section, "x-", 2) == 0;
+
+                for (size_t j = 0; j < i && first; j++)
+                        first = strcmp(profile->extras[j].section, section) != 0;
+                if (first) {
+                        fprintf(out, "\n[%s]\n", section);
+                        print_extras(out, profile, section);
+                }
+        }
+}
+
+static void print(FILE *out, const struct profile *profile)
+{
+        char section[PROFILE_NAME_MAX + 8];
+
+        fprintf(out, "[profile]\nversion = %d\n", PROFILE_VERSION);
+        if (*profile->device)
+                print_text(out, "device", profile->device);
+        if (profile->match)
+                print_text(out, "match", profile->match);
+        if (*profile->method)
+                fprintf(out, "method = %s\n", profile->method);
+        if (*profile->created)
+                fprintf(out, "created = %s\n", profile->created);
+        print_extras(out, profile, "profile");
+        if (!isnan(profile->degrees_of_freedom) || !isnan(profile->scale_percent) ||
+            !isnan(profile->discrepancy_percent) || has_section(profile, "fit")) {
+                fputs("\n[fit]\n", out);
+                print_numbers(out, profile, "fit");
+                print_extras(out, profile, "fit");
+        }
+        fputs("\n[battery]\n", out);
+        print_numbers(out, profile, "battery");
+        print_extras(out, profile, "battery");
+        if (has_section(profile, "base")) {
+                fputs("\n[base]\n", out);
+                print_section(out, profile, "base", 0, "");
+                print_extras(out, profile, "base");
+        }
+        for (size_t i = 0; i < profile->n_policies; i++) {
+                const struct profile_policy *policy = &profile->policies[i];
+
+                snprintf(section, sizeof(section), "cpu %u", policy->policy);
+                fprintf(out, "\n[%s]\n", section);
+                if (*policy->cpus)
+                        fprintf(out, "cpus = %s\n", policy->cpus);
+                if (policy->as != policy->policy)
+                        fprintf(out, "as = %u\n", policy->as);
+                print_section(out, profile, "cpu", policy->policy, "");
+                print_extras(out, profile, section);
+        }
+        if (has_section(profile, "display") || profile->max_brightness > 0) {
+                fputs("\n[display]\n", out);
+                if (profile->max_brightness > 0)
+                        fprintf(out, "max_brightness = %u\n", profile->max_brightness);
+                print_section(out, profile, "display", 0, "");
+                print_extras(out, profile, "display");
+        }
+        print_disks(out, profile);
+        for (const char *const *name = (const char *const[]){ "wifi", "gpu", "suspend", NULL }; *name;
+             name++) {
+                if (!has_section(profile, *name))
+                        continue;
+                fprintf(out, "\n[%s]\n", *name);
+                print_section(out, profile, *name, 0, "");
+                print_extras(out, profile, *name);
+        }
+        print_virtual(out, profile);
+        print_other_extras(out, profile);
+        print_covariance(out, profile);
+}
+
+int profile_print(const struct profile *profile, char **ret)
+{
+        size_t size;
+        char *text = NULL;
+        FILE *out = open_memstream(&text, &size);
+        bool failed;
+
+        if (!out)
+                return -ENOMEM;
+        print(out, profile);
+        failed = ferror(out) != 0;
+        if (fclose(out) != 0 || failed) {
+                free(text);
+                return -ENOMEM;
+        }
+        *ret = text;
+        return 0;
+}
+
+int profile_save(const struct profile *profile, const char *path)
+{
+        _cleanup_free_ char *text = NULL;
+        int err = profile_print(profile, &text);
+
+        return err ? err : util_write_file(path, text, strlen(text), 0644);
+}

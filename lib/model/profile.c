@@ -1,0 +1,409 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "profile.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "profile-keys.h"
+#include "util/util.h"
+
+const char *const component_names[COMPONENT_COUNT] = {
+        [COMPONENT_CPU] = "cpu",   [COMPONENT_DISPLAY] = "display", [COMPONENT_DISK] = "disk",
+        [COMPONENT_WIFI] = "wifi", [COMPONENT_GPU] = "gpu",         [COMPONENT_BASE] = "base",
+};
+
+const struct term_key term_keys[TERM_COUNT] = {
+        [TERM_BASE] = { "base", "power_mw", COMPONENT_BASE },
+        [TERM_CPU_ACTIVE] = { "cpu", "active_mw", COMPONENT_CPU, .by_policy = true, .by_point = true },
+        [TERM_CPU_SHARED] = { "cpu", "shared_mw", COMPONENT_CPU, .by_policy = true, .by_point = true },
+        [TERM_CPU_IDLE] = { "cpu", "idle_mw", COMPONENT_CPU, .by_policy = true, .by_point = true },
+        [TERM_DISPLAY] = { "display", "power_mw", COMPONENT_DISPLAY, .by_point = true },
+        [TERM_DISK_READ] = { "disk", "read_mj_per_mb", COMPONENT_DISK, .by_disk = true },
+        [TERM_DISK_WRITE] = { "disk", "write_mj_per_mb", COMPONENT_DISK, .by_disk = true },
+        [TERM_WIFI_ON] = { "wifi", "on_mw", COMPONENT_WIFI },
+        [TERM_WIFI_RX] = { "wifi", "rx_mj_per_mb", COMPONENT_WIFI },
+        [TERM_WIFI_TX] = { "wifi", "tx_mj_per_mb", COMPONENT_WIFI },
+        [TERM_WIFI_WAKE] = { "wifi", "wake_mj", COMPONENT_WIFI },
+        [TERM_GPU] = { "gpu", "active_mw", COMPONENT_GPU },
+        [TERM_SUSPEND] = { "suspend", "power_mw", COMPONENT_BASE },
+};
+
+#define NUMBER(section, key, field, min, max) { section, key, offsetof(struct profile, field), min, max }
+#define VIRTUAL(key, min, max) NUMBER("virtual", #key, virtual_device.key, min, max)
+
+const struct number_key number_keys[] = {
+        NUMBER("fit", "degrees_of_freedom", degrees_of_freedom, 1e-3, 1e9),
+        NUMBER("fit", "scale_percent", scale_percent, 0, 100),
+        NUMBER("fit", "discrepancy_percent", discrepancy_percent, 0, 100),
+        NUMBER("battery", "energy_full_mwh", energy_full_mwh, 1, 1e8),
+        VIRTUAL(level_step_percent, 1e-6, 100),
+        VIRTUAL(level_refresh_s, 0, 3600),
+        VIRTUAL(resistance_mohm, 0, 1e5),
+        VIRTUAL(nonlinearity_percent, 0, 20),
+        VIRTUAL(background_mw, 0, 1e6),
+        VIRTUAL(background_tau_s, 0, 1e6),
+        VIRTUAL(spike_mw, 0, 1e6),
+        VIRTUAL(spike_s, 0, 1e5),
+        VIRTUAL(spike_per_h, 0, 3600),
+        VIRTUAL(sub_additivity_percent, 0, 90),
+        VIRTUAL(leakage_percent_per_c, 0, 10),
+        VIRTUAL(thermal_c_per_w, 0, 1e3),
+        VIRTUAL(thermal_tau_s, 0, 1e6),
+        VIRTUAL(ambient_sd_c, 0, 30),
+        VIRTUAL(rate_variation_percent, 0, 100),
+        VIRTUAL(gauge_period_s, 0, 3600),
+        VIRTUAL(gauge_noise_percent, 0, 100),
+        VIRTUAL(gauge_quantum_mw, 0, 1e5),
+        VIRTUAL(gauge_gain_percent, 0, 50),
+        VIRTUAL(gauge_offset_mw, 0, 1e5),
+};
+const size_t n_number_keys = ARRAY_SIZE(number_keys);
+
+enum component term_component(enum term term)
+{
+        return term_keys[term].component;
+}
+
+int profile_new(const char *device, double energy_full_mwh, struct profile **ret)
+{
+        struct profile *profile = calloc(1, sizeof(*profile));
+
+        if (!profile)
+                return -ENOMEM;
+        util_printable(device, profile->device, sizeof(profile->device));
+        profile->degrees_of_freedom = NAN;
+        profile->scale_percent = NAN;
+        profile->discrepancy_percent = NAN;
+        profile->energy_full_mwh = energy_full_mwh;
+        *ret = profile;
+        return 0;
+}
+
+void profile_free(struct profile *profile)
+{
+        if (!profile)
+                return;
+        for (size_t i = 0; i < profile->n_extras; i++) {
+                free(profile->extras[i].section);
+                free(profile->extras[i].key);
+                free(profile->extras[i].value);
+        }
+        free(profile->extras);
+        free(profile->match);
+        free(profile->policies);
+        free(profile->coefficients);
+        free(profile->covariance);
+        free(profile->virtual_device.voltage);
+        free(profile);
+}
+
+void profile_freep(struct profile **profile)
+{
+        profile_free(*profile);
+}
+
+int coefficient_compare(const void *a, const void *b)
+{
+        const struct coefficient *x = a, *y = b;
+
+        if (x->term != y->term)
+                return x->term < y->term ? -1 : 1;
+        if (x->policy != y->policy)
+                return x->policy < y->policy ? -1 : 1;
+        if (x->point != y->point)
+                return x->point < y->point ? -1 : 1;
+        return strcmp(x->disk, y->disk);
+}
+
+char *coefficient_key(const struct coefficient *coefficient, char *buf)
+{
+        const struct term_key *key = &term_keys[coefficient->term];
+        char instance[PROFILE_NAME_MAX + 2] = "", point[16] = "";
+
+        if (key->by_policy)
+                snprintf(instance, sizeof(instance), ".%u", coefficient->policy);
+        else if (key->by_disk && *coefficient->disk)
+                snprintf(instance, sizeof(instance), ".%s", coefficient->disk);
+        if (key->by_point)
+                snprintf(point, sizeof(point), ".%u", coefficient->point);
+        snprintf(buf, PROFILE_KEY_MAX, "%s%s.%s%s", key->section, instance, key->key, point);
+        return buf;
+}
+
+ssize_t profile_find(const struct profile *profile, enum term term, uint32_t policy, uint32_t point,
+                     const char *disk)
+{
+        struct coefficient wanted = { .term = term, .policy = policy, .point = point };
+        const struct coefficient *found;
+
+        if (disk && snprintf(wanted.disk, sizeof(wanted.disk), "%s", disk) >= (int)sizeof(wanted.disk))
+                return -ENOENT;
+        if (profile->n_coefficients == 0)
+                return -ENOENT;
+        found = bsearch(&wanted, profile->coefficients, profile->n_coefficients, sizeof(wanted),
+                        coefficient_compare);
+        return found ? found - profile->coefficients : -ENOENT;
+}
+
+ssize_t profile_find_key(const struct profile *profile, const char *key)
+{
+        char buf[PROFILE_KEY_MAX];
+
+        for (size_t i = 0; i < profile->n_coefficients; i++)
+                if (strcmp(coefficient_key(&profile->coefficients[i], buf), key) == 0)
+                        return (ssize_t)i;
+        return -ENOENT;
+}
+
+double profile_covariance(const struct profile *profile, size_t i, size_t j)
+{
+        return profile->covariance[i * profile->n_coefficients + j];
+}
+
+void profile_set_covariance(struct profile *profile, size_t i, size_t j, double value)
+{
+        profile->covariance[i * profile->n_coefficients + j] = value;
+        profile->covariance[j * profile->n_coefficients + i] = value;
+}
+
+int profile_set_coefficients(struct profile *profile, struct coefficient *coefficients, size_t n)
+{
+        double *covariance = calloc(n * n + 1, sizeof(*covariance));
+
+        if (!covariance)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                covariance[i * n + i] = coefficients[i].standard_error * coefficients[i].standard_error;
+        free(profile->coefficients);
+        free(profile->covariance);
+        profile->coefficients = coefficients;
+        profile->covariance = covariance;
+        profile->n_coefficients = n;
+        return 0;
+}
+
+int profile_add(struct profile *profile, const struct coefficient *coefficient)
+{
+        size_t n = profile->n_coefficients, at = 0;
+        struct profile grown = { 0 };
+        struct coefficient *list;
+        int order = 1, err;
+
+        if (!(coefficient->value >= 0) || !isfinite(coefficient->value) || coefficient->standard_error < 0 ||
+            isinf(coefficient->standard_error))
+                return -EINVAL;
+        while (at < n && (order = coefficient_compare(&profile->coefficients[at], coefficient)) < 0)
+                at++;
+        if (at < n && order == 0)
+                return -EEXIST;
+        list = reallocarray(NULL, n + 1, sizeof(*list));
+        if (!list)
+                return -ENOMEM;
+        if (at > 0)
+                memcpy(list, profile->coefficients, at * sizeof(*list));
+        list[at] = *coefficient;
+        if (at < n)
+                memcpy(list + at + 1, profile->coefficients + at, (n - at) * sizeof(*list));
+        err = profile_set_coefficients(&grown, list, n + 1);
+        if (err) {
+                free(list);
+                return err;
+        }
+        for (size_t i = 0; i < n; i++)
+                for (size_t j = 0; j < n; j++)
+                        grown.covariance[(i + (i >= at)) * (n + 1) + j + (j >= at)] = profile->covariance[i * n + j];
+        free(profile->coefficients);
+        free(profile->covariance);
+        profile->coefficients = grown.coefficients;
+        profile->covariance = grown.covariance;
+        profile->n_coefficients = n + 1;
+        return 0;
+}
+
+/* How many CPUs a kernel list like "0-3,6" names; 0 where it is no such list. */
+static uint32_t count_cpus(const char *list)
+{
+        uint32_t count = 0;
+
+        while (*list) {
+                unsigned long first, last;
+                char *end;
+
+                if (*list < '0' || *list > '9')
+                        return 0;
+                first = last = strtoul(list, &end, 10);
+                if (*end == '-' && end[1] >= '0' && end[1] <= '9')
+                        last = strtoul(end + 1, &end, 10);
+                if (last < first || last > 65535 || (*end && *end != ','))
+                        return 0;
+                count += (uint32_t)(last - first) + 1;
+                list = *end ? end + 1 : end;
+        }
+        return count;
+}
+
+int profile_add_policy(struct profile *profile, uint32_t policy, const char *cpus)
+{
+        struct profile_policy *list, new = { .policy = policy, .as = policy };
+        size_t at = 0;
+
+        if (snprintf(new.cpus, sizeof(new.cpus), "%s", cpus ? cpus : "") >= (int)sizeof(new.cpus))
+                return -EINVAL;
+        new.n_cpus = count_cpus(new.cpus);
+        if (*new.cpus && new.n_cpus == 0)
+                return -EINVAL;
+        while (at < profile->n_policies && profile->policies[at].policy < policy)
+                at++;
+        if (at < profile->n_policies && profile->policies[at].policy == policy) {
+                if (*profile->policies[at].cpus && *new.cpus)
+                        return -EEXIST;
+                if (*new.cpus) {
+                        new.as = profile->policies[at].as;
+                        profile->policies[at] = new;
+                }
+                return 0;
+        }
+        list = reallocarray(profile->policies, profile->n_policies + 1, sizeof(*list));
+        if (!list)
+                return -ENOMEM;
+        memmove(list + at + 1, list + at, (profile->n_policies - at) * sizeof(*list));
+        list[at] = new;
+        profile->policies = list;
+        profile->n_policies++;
+        return 0;
+}
+
+static struct profile_policy *find_policy(const struct profile *profile, uint32_t policy)
+{
+        for (size_t i = 0; i < profile->n_policies; i++)
+                if (profile->policies[i].policy == policy)
+                        return &profile->policies[i];
+        return NULL;
+}
+
+int profile_set_as(struct profile *profile, uint32_t policy, uint32_t as)
+{
+        int err = profile_add_policy(profile, policy, NULL);
+        struct profile_policy *found = err ? NULL : find_policy(profile, policy);
+
+        if (!found)
+                return err;
+        if (found->as != policy && found->as != as)
+                return -EEXIST;
+        found->as = as;
+        return 0;
+}
+
+uint32_t profile_as(const struct profile *profile, uint32_t policy)
+{
+        const struct profile_policy *found = find_policy(profile, policy);
+
+        return found ? found->as : policy;
+}
+
+const char *profile_extra(const struct profile *profile, const char *section, const char *key)
+{
+        for (size_t i = 0; i < profile->n_extras; i++)
+                if (strcmp(profile->extras[i].section, section) == 0 &&
+                    strcmp(profile->extras[i].key, key) == 0)
+                        return profile->extras[i].value;
+        return NULL;
+}
+
+int profile_set_extra(struct profile *profile, const char *section, const char *key, const char *value)
+{
+        _cleanup_free_ char *section_copy = strdup(section), *key_copy = strdup(key),
+                            *value_copy = strdup(value);
+        struct profile_extra *list;
+
+        if (!section_copy || !key_copy || !value_copy)
+                return -ENOMEM;
+        for (size_t i = 0; i < profile->n_extras; i++) {
+                struct profile_extra *extra = &profile->extras[i];
+
+                if (strcmp(extra->section, section) == 0 && strcmp(extra->key, key) == 0) {
+                        free(extra->value);
+                        extra->value = TAKE_PTR(value_copy);
+                        return 0;
+                }
+        }
+        list = reallocarray(profile->extras, profile->n_extras + 1, sizeof(*list));
+        if (!list)
+                return -ENOMEM;
+        profile->extras = list;
+        list[profile->n_extras++] = (struct profile_extra){
+                .section = TAKE_PTR(section_copy),
+                .key = TAKE_PTR(key_copy),
+                .value = TAKE_PTR(value_copy),
+        };
+        return 0;
+}
+
+/*
+ * Cholesky of the correlations plus 1e-6 on the diagonal: fails where an eigenvalue is below
+ * about -1e-6, which no rounding of a true covariance reaches. Correlations, because the units
+ * span six orders of magnitude.
+ */
+int profile_check_covariance(const struct profile *profile)
+{
+        size_t n = profile->n_coefficients;
+        _cleanup_free_ double *l = calloc(n * n + 1, sizeof(*l));
+
+        if (!l)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                double se_i = profile->coefficients[i].standard_error;
+
+                for (size_t j = 0; j <= i; j++) {
+                        double se_j = profile->coefficients[j].standard_error;
+                        double c = profile->covariance[i * n + j], sum;
+
+                        if (i != j && c != 0 && !(se_i > 0 && se_j > 0))
+                                return -EINVAL;
+                        sum = i == j ? 1 + 1e-6 : c == 0 ? 0 : c / (se_i * se_j);
+                        for (size_t k = 0; k < j; k++)
+                                sum -= l[i * n + k] * l[j * n + k];
+                        if (i == j && !(sum > 0))
+                                return -EINVAL;
+                        l[i * n + j] = i == j ? sqrt(sum) : sum / l[j * n + j];
+                }
+        }
+        return 0;
+}
+
+double profile_voltage_mv(const struct profile *profile, double percent)
+{
+        const struct profile_virtual *device = &profile->virtual_device;
+        const struct voltage_point *v = device->voltage;
+        size_t n = device->n_voltage, i = 1;
+
+        if (n == 0)
+                return NAN;
+        if (n == 1 || percent <= v[0].percent)
+                return v[0].voltage_mv;
+        if (percent >= v[n - 1].percent)
+                return v[n - 1].voltage_mv;
+        while (v[i].percent < percent)
+                i++;
+        return v[i - 1].voltage_mv + (v[i].voltage_mv - v[i - 1].voltage_mv) * (percent - v[i - 1].percent) /
+                                             (v[i].percent - v[i - 1].percent);
+}
+
+double profile_mean_voltage_mv(const struct profile *profile)
+{
+        const struct profile_virtual *device = &profile->virtual_device;
+        double sum = 0, at = 0, before = profile_voltage_mv(profile, 0);
+
+        for (size_t i = 0; i <= device->n_voltage; i++) {
+                double percent = i < device->n_voltage ? device->voltage[i].percent : 100;
+                double voltage = profile_voltage_mv(profile, percent);
+
+                sum += (percent - at) * (before + voltage) / 2;
+                at = percent;
+                before = voltage;
+        }
+        return device->n_voltage ? sum / 100 : NAN;
+}

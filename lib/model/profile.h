@@ -1,0 +1,207 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * A profile is a device's power model: coefficients with their covariance, and
+ * how intervals come from them. Calibration writes it, prediction reads it, a
+ * distribution can ship it. With a [virtual] section it is the truth of a
+ * virtual device, plus the physics that a calibration has to see through.
+ *
+ * "Not measured" is a missing coefficient, never 0.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <sys/types.h>
+
+#include "util/log.h"
+
+#define PROFILE_VERSION 1
+#define PROFILE_KEY_MAX 96 /* longest key of a coefficient, with its NUL */
+#define PROFILE_NAME_MAX 64
+#define PROFILE_BYTES_MAX (8u << 20) /* of its file; the largest that calibration writes has a twentieth */
+
+/* What a coefficient multiplies. The order is the order in the file. */
+enum term {
+        TERM_BASE,         /* mW     base.power_mw            awake, idle at the lowest operating point */
+        TERM_CPU_ACTIVE,   /* mW     cpu.P.active_mw.KHZ      A, per busy core */
+        TERM_CPU_SHARED,   /* mW     cpu.P.shared_mw.KHZ      S, while at least one core is busy */
+        TERM_CPU_IDLE,     /* mW     cpu.P.idle_mw.KHZ        idling there, above the lowest; virtual devices only */
+        TERM_DISPLAY,      /* mW     display.power_mw.LEVEL   D */
+        TERM_DISK_READ,    /* mJ/MB  disk.read_mj_per_mb or disk.NAME.read_mj_per_mb */
+        TERM_DISK_WRITE,   /* mJ/MB */
+        TERM_WIFI_ON,      /* mW     wifi.on_mw */
+        TERM_WIFI_RX,      /* mJ/MB */
+        TERM_WIFI_TX,      /* mJ/MB */
+        TERM_WIFI_WAKE,    /* mJ     wifi.wake_mj, per burst */
+        TERM_GPU,          /* mW     gpu.active_mw */
+        TERM_SUSPEND,      /* mW     suspend.power_mw */
+        TERM_COUNT
+};
+
+/* The components of a cost, as in its JSON. */
+enum component {
+        COMPONENT_CPU,
+        COMPONENT_DISPLAY,
+        COMPONENT_DISK,
+        COMPONENT_WIFI,
+        COMPONENT_GPU,
+        COMPONENT_BASE, /* P0, suspend */
+        COMPONENT_COUNT
+};
+
+extern const char *const component_names[COMPONENT_COUNT];
+enum component term_component(enum term term);
+
+struct coefficient {
+        enum term term;
+        uint32_t policy;             /* of a CPU term */
+        uint32_t point;              /* kHz of a CPU term, brightness of a display term */
+        char disk[PROFILE_NAME_MAX]; /* of a named storage; "" for [disk] */
+        double value;                /* in the term's unit; 0..1e9 */
+        double standard_error;       /* same unit; NaN: unknown */
+};
+
+struct profile_policy {
+        uint32_t policy;
+        char cpus[PROFILE_NAME_MAX]; /* "0-3"; "" unknown */
+        uint32_t n_cpus;             /* counted from cpus; 0 unknown */
+        uint32_t as;                 /* the policy whose coefficients are its own as well; its own number: itself */
+};
+
+/* A point of the open-circuit voltage curve. */
+struct voltage_point {
+        double percent; /* state of charge 0..100 */
+        double voltage_mv;
+};
+
+/* The physics of a virtual device; 0 where the key is missing, which means: that effect is off. */
+struct profile_virtual {
+        bool present;
+        uint64_t seed;
+        double level_step_percent;
+        double level_refresh_s;
+        struct voltage_point *voltage;
+        size_t n_voltage;
+        double resistance_mohm;
+        double nonlinearity_percent;
+        double background_mw;
+        double background_tau_s;
+        double spike_mw;
+        double spike_s;
+        double spike_per_h;
+        double sub_additivity_percent;
+        double leakage_percent_per_c;
+        double thermal_c_per_w;
+        double thermal_tau_s;
+        double ambient_sd_c;
+        double rate_variation_percent;
+        double gauge_period_s;
+        double gauge_noise_percent;
+        double gauge_quantum_mw;
+        double gauge_gain_percent;
+        double gauge_offset_mw;
+};
+
+struct profile_extra { /* a key that begins with x-; kept as it stands */
+        char *section;
+        char *key;
+        char *value;
+};
+
+struct profile {
+        char device[PROFILE_NAME_MAX];
+        char *match;      /* NULL: none */
+        char method[16];  /* percent gauge ticks import virtual; "" unknown */
+        char created[32]; /* ISO 8601; "" unknown */
+
+        double degrees_of_freedom; /* [fit]; NaN: no [fit], so low and high are unknown */
+        double scale_percent;
+        double discrepancy_percent;
+
+        double energy_full_mwh;    /* always known */
+        uint32_t max_brightness;   /* 0: unknown */
+
+        struct profile_policy *policies; /* ascending */
+        size_t n_policies;
+
+        struct coefficient *coefficients; /* in the order of struct coefficient's fields: term, policy, point, disk */
+        size_t n_coefficients;
+        double *covariance; /* n x n, row-major, units multiplied; the diagonal is standard_error^2, NaN unknown */
+
+        struct profile_virtual virtual_device;
+
+        struct profile_extra *extras;
+        size_t n_extras;
+};
+
+/**
+ * profile_parse() - text to profile
+ * @text:   the whole file; need not end in NUL
+ * @name:   what to call it in the sentence about an error
+ * @log:    gets that one sentence with file and line; may be NULL
+ * @ret:    free it with profile_free(); written only on success
+ *
+ * Refused: an unknown key, another version, a value out of range or NaN, a missing required key, a text
+ * that is cut off or binary, a line of 190 characters or more, a covariance that is not positive
+ * semi-definite beyond rounding. Nothing is applied then.
+ *
+ * Return: 0; -EINVAL for a bad text; -ENOMEM.
+ */
+int profile_parse(const char *text, size_t length, const char *name, const struct log *log,
+                  struct profile **ret);
+
+/* Reads @path and parses it. 0; -ENOENT; -EINVAL; another negative errno. */
+int profile_load(const char *path, const struct log *log, struct profile **ret);
+
+/* A profile with nothing but a battery, to be filled by profile_add() and profile_set_covariance(). */
+int profile_new(const char *device, double energy_full_mwh, struct profile **ret);
+void profile_free(struct profile *profile);
+void profile_freep(struct profile **profile);
+
+/* The text of a profile; parsing it again gives the same doubles, bit for bit. free() it. */
+int profile_print(const struct profile *profile, char **ret);
+/* profile_print() and util_write_file(). */
+int profile_save(const struct profile *profile, const char *path);
+
+/*
+ * Adds a coefficient at its place in the order;
+ * covariance with the others is 0. 0; -EEXIST; -EINVAL; -ENOMEM.
+ */
+int profile_add(struct profile *profile, const struct coefficient *coefficient);
+int profile_add_policy(struct profile *profile, uint32_t policy, const char *cpus);
+/*
+ * Gives @policy, which is added where it is new, the coefficients of @as.
+ * -EEXIST: it has those of another.
+ */
+int profile_set_as(struct profile *profile, uint32_t policy, uint32_t as);
+/* Under which policy the coefficients of @policy stand. */
+uint32_t profile_as(const struct profile *profile, uint32_t policy);
+/* The value of an x- key, or NULL; and setting one. */
+const char *profile_extra(const struct profile *profile, const char *section, const char *key);
+int profile_set_extra(struct profile *profile, const char *section, const char *key, const char *value);
+
+/* Covariance of two coefficients by their indices, units multiplied. */
+double profile_covariance(const struct profile *profile, size_t i, size_t j);
+void profile_set_covariance(struct profile *profile, size_t i, size_t j, double value);
+
+/*
+ * 0; -EINVAL where the covariance is not positive semi-definite beyond rounding,
+ * or a pair has no standard errors.
+ */
+int profile_check_covariance(const struct profile *profile);
+
+/* Index of a coefficient, or -ENOENT. */
+ssize_t profile_find(const struct profile *profile, enum term term, uint32_t policy, uint32_t point,
+                     const char *disk);
+ssize_t profile_find_key(const struct profile *profile, const char *key);
+/* "cpu.0.active_mw.384000"; @buf of PROFILE_KEY_MAX. Returns @buf. */
+char *coefficient_key(const struct coefficient *coefficient, char *buf);
+
+/* Mean open-circuit voltage over 0..100 % in mV (trapezoid), or NaN without a curve. */
+double profile_mean_voltage_mv(const struct profile *profile);
+/* Open-circuit voltage at @percent, or NaN. */
+double profile_voltage_mv(const struct profile *profile, double percent);

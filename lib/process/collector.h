@@ -1,0 +1,70 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The ways to look at all processes, cheapest first. The same samples
+ * whichever is used; what loads is chosen at start. They are in an archive of
+ * their own, so that libjoulecast.so carries no collector.
+ */
+
+#include "app/app.h"
+#include "source/source.h"
+#include "util/log.h"
+
+enum collector_counts {
+        COUNTS_CPU = 1 << 0,
+        COUNTS_DISK = 1 << 1,
+        COUNTS_NET = 1 << 2,   /* bytes and bursts by kind of interface */
+        COUNTS_OPPS = 1 << 3,  /* CPU time by frequency, and `any` of each policy */
+        COUNTS_EXITS = 1 << 4, /* processes that begin and end between two polls */
+};
+
+/* Where network bytes by process come from; docs/performance.md tells what each misses. The best first. */
+enum net_by {
+        NET_BY_BEST,      /* of an option: whatever works */
+        NET_BY_CALLS,     /* tracepoints of socket calls (BPF) */
+        NET_BY_FUNCTIONS, /* the kernel's functions behind them (BPF) */
+        NET_BY_PACKETS,   /* packets of sockets whose owner is known (BPF) */
+        NET_BY_SOCKETS,   /* totals of TCP sockets that are there at a poll (sock_diag) */
+        NET_BY_COUNT
+};
+
+struct collector_options {
+        int root_fd;                            /* of the machine: sys/ and proc/ below it */
+        struct apps *apps;                      /* not owned; NULL: processes go by their program's name */
+        const struct log *log;
+        uint32_t leave_out;                     /* COUNTS_* not to load */
+        enum net_by net_by;                     /* or no network bytes at all */
+        const char *wifi_for_test;              /* an interface to be taken for WiFi, or NULL */
+};
+
+struct collector {
+        const char *name; /* of --collector */
+        const char *what; /* a line for people */
+        int (*open)(const struct collector_options *options, struct source **ret); /* -ENODEV: not on this machine */
+};
+
+/* From the cheapest to the plainest; a NULL name ends each. */
+extern const struct collector all_collectors[];   /* in the archive of the collectors */
+extern const struct collector plain_collectors[]; /* /proc alone */
+
+/**
+ * collector_open() - the first of @collectors that works on this machine
+ * @name: of the one to use, or NULL
+ *
+ * Return: 0; -EINVAL for an unknown name; what the named (or the last) one failed with.
+ */
+int collector_open(const struct collector *collectors, const char *name,
+                   const struct collector_options *options, struct source **ret);
+
+int process_bpf_open(const struct collector_options *options, struct source **ret);
+int process_bpf_iter_open(const struct collector_options *options, struct source **ret);
+int process_kept_open(const struct collector_options *options, struct source **ret);
+int process_plain_open(const struct collector_options *options, struct source **ret);
+
+/*
+ * What the kernel would tell when the frequency of a CPU changes, by hand: the machines that build this have
+ * one frequency, and the split must be proved all the same. -ENODATA: this collector does not split.
+ */
+int process_bpf_feed_frequency(struct source *source, uint32_t cpu, uint32_t khz);

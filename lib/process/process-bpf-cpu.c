@@ -1,0 +1,68 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <errno.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "process-bpf.h"
+#include "util/util.h"
+#include "process.skel.h"
+
+/*
+ * The sums are less by the time at which the present stretch began, so a CPU
+ * that is just changing them may leave them off by that for an instant. No
+ * policy ran for longer than the clock: what says so is not used in this poll.
+ */
+static void read_policy(const struct policy_state *policy, uint64_t now_ns, struct policy_times *ret)
+{
+        uint64_t word = __atomic_load_n(&policy->word, __ATOMIC_ACQUIRE);
+        uint32_t opp = WORD_OPP(word), busy = WORD_BUSY(word);
+
+        *ret = policy->times;
+        if (opp >= BPF_OPPS_MAX || busy == 0)
+                return;
+        ret->busy_ns[opp] += now_ns * busy;
+        ret->any_ns[opp] += now_ns;
+}
+
+int process_bpf_read_opps(struct process_collector *collector, struct sample *sample)
+{
+        struct bpf_opps *opps = &collector->opps;
+        uint64_t now_ns = process_bpf_clock_ns(CLOCK_MONOTONIC);
+
+        if (sample->n_opps == 0)
+                return 0;
+        if (bpf_opps_place(opps, sample) < 0)
+                return -ENOMEM;
+        for (uint32_t p = 0; p < opps->n_policies; p++) {
+                struct policy_times *shown = &collector->shown[p], read;
+
+                read_policy(&collector->bpf->bss->policies[p], now_ns, &read);
+                for (uint32_t i = opps->range[p].first; i < opps->range[p].first + opps->range[p].n; i++) {
+                        struct opp *opp = &sample->opps[opps->place[i]];
+
+                        if (read.any_ns[i] <= now_ns && read.any_ns[i] > shown->any_ns[i])
+                                shown->any_ns[i] = read.any_ns[i];
+                        if (read.busy_ns[i] / BPF_CPUS_MAX <= now_ns && read.busy_ns[i] > shown->busy_ns[i])
+                                shown->busy_ns[i] = read.busy_ns[i];
+                        opp->any_ns = shown->any_ns[i];
+                        opp->busy_ns = shown->busy_ns[i];
+                }
+        }
+        sample->opps_counted = true;
+        return 0;
+}
+
+int process_bpf_feed_frequency(struct source *source, uint32_t cpu, uint32_t khz)
+{
+        struct process_collector *collector = (struct process_collector *)source;
+        struct fed_frequency fed = { .khz = khz, .cpu = cpu };
+        struct bpf_test_run_opts run = { .sz = sizeof(run), .ctx_in = &fed, .ctx_size_in = sizeof(fed) };
+
+        if (!(collector->source.counts & COUNTS_OPPS))
+                return -ENODATA;
+        return bpf_prog_test_run_opts(bpf_program__fd(collector->bpf->progs.feed_frequency), &run) ? -errno : 0;
+}

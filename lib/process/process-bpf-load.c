@@ -1,0 +1,366 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Loading: all that is wanted, or as much of it as the kernel takes. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "process-bpf.h"
+#include "util/util.h"
+#include "process.skel.h"
+
+/* More processes than this take a second walk. 8192 records are about 1 MB of kernel memory. */
+#define MAX_RECORDS 8192
+#define RECORDS_FIRST 1024 /* so many are mapped at the beginning */
+
+#define CACHE_LINE 64
+
+/* The network stands first: it is tried when the others are known. */
+static const uint32_t optional[] = { COUNTS_NET, COUNTS_OPPS, COUNTS_EXITS };
+
+/* What to load: a bit for each thing, and how to count the network. */
+struct wanted {
+        uint32_t counts;
+        struct net_way net;
+        bool iterator;
+        int root_fd;
+        const struct bpf_opps *opps;
+};
+
+static int be_quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+        return 0;
+}
+
+uint64_t process_bpf_clock_ns(clockid_t clock)
+{
+        struct timespec now;
+
+        clock_gettime(clock, &now);
+        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static void choose_programs(struct process_bpf *bpf, uint32_t counts, bool iterator)
+{
+        struct bpf_program *const of_opps[] = { bpf->progs.count_switch, bpf->progs.count_frequency,
+                                                bpf->progs.count_thread_exit, bpf->progs.count_offline,
+                                                bpf->progs.feed_frequency };
+
+        for (size_t i = 0; i < ARRAY_SIZE(of_opps); i++)
+                bpf_program__set_autoload(of_opps[i], counts & COUNTS_OPPS);
+        bpf_program__set_autoload(bpf->progs.record_exec, counts & COUNTS_EXITS);
+        bpf_program__set_autoload(bpf->progs.task_freed, counts & (COUNTS_EXITS | COUNTS_OPPS | COUNTS_NET));
+        bpf_program__set_autoload(bpf->progs.walk, !iterator);
+        bpf_program__set_autoload(bpf->progs.each_task, iterator);
+        bpf_program__set_autoattach(bpf->progs.each_task, false);
+}
+
+/* Places of threads: 0.8 MB, or 1.2 with many operating points. Those that find theirs taken cost more. */
+static uint32_t places_bits(const struct bpf_opps *opps)
+{
+        return opps->n <= BPF_OPPS_FEW ? 12 : 11;
+}
+
+static void choose_maps(struct process_bpf *bpf, uint32_t counts, bool iterator, const struct bpf_opps *opps)
+{
+        bool few = opps->n <= BPF_OPPS_FEW;
+        uint32_t row = (few ? BPF_OPPS_FEW : BPF_OPPS_MAX) * (uint32_t)sizeof(uint64_t),
+                 lines = ((uint32_t)sizeof(struct thread_opps) + row + CACHE_LINE - 1) / CACHE_LINE;
+
+        bpf_map__set_autocreate(bpf->maps.exits, counts & COUNTS_EXITS);
+        bpf_map__set_autocreate(bpf->maps.told_cgroups, counts & COUNTS_EXITS);
+        bpf_map__set_autocreate(bpf->maps.cgroup_scratch, counts & COUNTS_EXITS);
+        bpf_map__set_autocreate(bpf->maps.records, !iterator);
+        bpf_map__set_autocreate(bpf->maps.record_opps, counts & COUNTS_OPPS);
+        bpf_map__set_autocreate(bpf->maps.exited_opps, counts & COUNTS_OPPS);
+        bpf_map__set_autocreate(bpf->maps.opps_places, counts & COUNTS_OPPS);
+        bpf_map__set_autocreate(bpf->maps.opps_few, (counts & COUNTS_OPPS) && few);
+        bpf_map__set_autocreate(bpf->maps.opps_many, (counts & COUNTS_OPPS) && !few);
+        bpf_map__set_autocreate(bpf->maps.changed, !iterator);
+        bpf_map__set_autocreate(bpf->maps.gone, !iterator);
+        bpf_map__set_autocreate(bpf->maps.walked, !iterator);
+        bpf_map__set_autocreate(bpf->maps.free_places, !iterator);
+        bpf_map__set_max_entries(bpf->maps.records, MAX_RECORDS);
+        bpf_map__set_max_entries(bpf->maps.changed, MAX_RECORDS);
+        bpf_map__set_max_entries(bpf->maps.gone, MAX_RECORDS);
+        bpf_map__set_max_entries(bpf->maps.walked, MAX_RECORDS);
+        bpf_map__set_max_entries(bpf->maps.free_places, MAX_RECORDS);
+        if (counts & COUNTS_OPPS) {
+                bpf_map__set_value_size(bpf->maps.record_opps, row);
+                bpf_map__set_value_size(bpf->maps.exited_opps, row);
+                bpf_map__set_max_entries(bpf->maps.record_opps, MAX_RECORDS);
+                bpf_map__set_value_size(bpf->maps.opps_places, lines * CACHE_LINE);
+                bpf_map__set_max_entries(bpf->maps.opps_places, 1U << places_bits(opps));
+        }
+}
+
+static void set_constants(struct process_bpf *bpf, uint32_t counts, const struct bpf_opps *opps)
+{
+        struct timespec tick = { 0 };
+
+        clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+        bpf->rodata->max_records = MAX_RECORDS;
+        bpf->rodata->tick_ns = (uint64_t)tick.tv_nsec;
+        bpf->rodata->with_net = counts & COUNTS_NET;
+        bpf->rodata->with_exits = counts & COUNTS_EXITS;
+        bpf->rodata->with_cpu = counts & COUNTS_OPPS;
+        if (!(counts & COUNTS_OPPS))
+                return;
+        bpf->rodata->n_opps = opps->n;
+        bpf->rodata->places_bits = places_bits(opps);
+        bpf->rodata->opp_mask = opps->n <= BPF_OPPS_FEW ? BPF_OPPS_FEW - 1 : BPF_OPPS_MAX - 1;
+        memcpy((void *)bpf->rodata->opp_khz, opps->khz, sizeof(opps->khz));
+        memcpy((void *)bpf->rodata->opp_ranges, opps->range, sizeof(opps->range));
+        memcpy((void *)bpf->rodata->policy_of_cpu, opps->policy_of_cpu, sizeof(opps->policy_of_cpu));
+}
+
+/* Before the first switch is counted: at which operating point each CPU is. */
+static void seed_opps(struct process_bpf *bpf, const struct bpf_opps *opps)
+{
+        bpf->bss->loaded_ns = process_bpf_clock_ns(CLOCK_BOOTTIME);
+        for (uint32_t p = 0; p < opps->n_policies; p++)
+                bpf->bss->policies[p].word = WORD_MAKE(opps->now[p], 0);
+        for (size_t cpu = 0; cpu < BPF_CPUS_MAX; cpu++) {
+                uint32_t policy = opps->policy_of_cpu[cpu];
+
+                bpf->bss->cpus[cpu].opp = policy < BPF_POLICIES_MAX ? opps->now[policy] : BPF_OPPS_MAX;
+        }
+}
+
+static int load_counts(const struct wanted *wanted, uint32_t counts, struct process_bpf **ret)
+{
+        static const struct net_way no_net;
+        struct process_bpf *bpf = process_bpf__open();
+        int err;
+
+        if (!bpf)
+                return -errno;
+        choose_programs(bpf, counts, wanted->iterator);
+        choose_maps(bpf, counts, wanted->iterator, wanted->opps);
+        net_way_choose(bpf, counts & COUNTS_NET ? &wanted->net : &no_net);
+        set_constants(bpf, counts, wanted->opps);
+        err = process_bpf__load(bpf);
+        if (!err && (counts & COUNTS_OPPS))
+                seed_opps(bpf, wanted->opps);
+        if (!err)
+                err = process_bpf__attach(bpf);
+        if (!err && (counts & COUNTS_NET))
+                err = net_way_attach(bpf, &wanted->net, wanted->root_fd);
+        if (err) {
+                process_bpf__destroy(bpf);
+                return err < 0 ? err : -EIO;
+        }
+        *ret = bpf;
+        return 0;
+}
+
+static bool loads(const struct wanted *wanted, uint32_t counts)
+{
+        struct process_bpf *bpf;
+
+        if (load_counts(wanted, counts, &bpf) < 0)
+                return false;
+        process_bpf__destroy(bpf);
+        return true;
+}
+
+/* The first way to count the network that loads. */
+static bool find_net_way(struct wanted *wanted, enum net_by only)
+{
+        for (enum net_by by = NET_BY_CALLS; by <= NET_BY_PACKETS; by++) {
+                if ((only != NET_BY_BEST && by != only) ||
+                    (by == NET_BY_FUNCTIONS && !wanted->net.can_functions))
+                        continue;
+                wanted->net.by = by;
+                if (loads(wanted, COUNTS_NET))
+                        return true;
+        }
+        return false;
+}
+
+/* All at once; where that fails, each thing alone tells what the kernel has. */
+static int load_most(struct wanted *wanted, enum net_by only, struct process_collector *collector)
+{
+        uint32_t counts = wanted->counts, works = 0;
+        int err = -EOPNOTSUPP;
+
+        wanted->net.by = NET_BY_CALLS;
+        if (only == NET_BY_BEST || only == NET_BY_CALLS || !(counts & COUNTS_NET))
+                err = load_counts(wanted, counts, &collector->bpf);
+        if (err) {
+                for (size_t i = 1; i < ARRAY_SIZE(optional); i++)
+                        if ((counts & optional[i]) && loads(wanted, optional[i]))
+                                works |= optional[i];
+                if ((counts & COUNTS_NET) && find_net_way(wanted, only))
+                        works |= COUNTS_NET;
+                counts = works;
+                err = load_counts(wanted, counts, &collector->bpf);
+        }
+        if (err)
+                return err;
+        collector->source.counts = counts;
+        collector->source.net_by = counts & COUNTS_NET ? wanted->net.by : NET_BY_BEST;
+        return 0;
+}
+
+/*
+ * A frequency that changed after it was read and before the programs ran would be taken for the old one until
+ * it changes again. What changes while we look at it is looked at once more.
+ */
+static void catch_up(struct process_collector *collector)
+{
+        const struct cpu_state *cpus = collector->bpf->bss->cpus;
+        bool same = false;
+
+        for (int tries = 0; tries < 3 && !same; tries++) {
+                struct bpf_opps seen = collector->opps;
+
+                bpf_opps_look(collector->root_fd, &collector->opps);
+                same = true;
+                for (uint32_t cpu = 0; cpu < BPF_CPUS_MAX; cpu++) {
+                        uint32_t policy = seen.policy_of_cpu[cpu], now;
+
+                        if (policy >= BPF_POLICIES_MAX || seen.now[policy] == collector->opps.now[policy])
+                                continue;
+                        same = false;
+                        now = collector->opps.now[policy];
+                        if (cpus[cpu].opp == seen.now[policy]) /* else it was told */
+                                process_bpf_feed_frequency(&collector->source, cpu, collector->opps.khz[now]);
+                }
+        }
+}
+
+static void unmap(const void *at, size_t size)
+{
+        const void *mapped = *(void *const *)at;
+
+        if (mapped)
+                munmap((void *)mapped, size);
+}
+
+/* The kernel maps all of what is asked for at once, so that what nobody uses yet counts as ours. */
+static int map_array(const struct bpf_map *map, size_t old_size, size_t size, const void *at)
+{
+        void *mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+
+        if (mapped == MAP_FAILED)
+                return -errno;
+        unmap(at, old_size);
+        *(void **)at = mapped;
+        return 0;
+}
+
+struct mapped_array {
+        const struct bpf_map *map;
+        size_t row;
+        const void *at; /* of the pointer to it */
+};
+
+#define MAPPED_ARRAYS 4
+
+static size_t mapped_arrays(struct process_collector *collector, struct mapped_array *arrays)
+{
+        const struct process_bpf *bpf = collector->bpf;
+
+        arrays[0] = (struct mapped_array){ bpf->maps.records, sizeof(struct process_record),
+                                           &collector->records };
+        arrays[1] = (struct mapped_array){ bpf->maps.changed, sizeof(uint64_t), &collector->changed };
+        arrays[2] = (struct mapped_array){ bpf->maps.gone, sizeof(uint64_t), &collector->gone };
+        arrays[3] = (struct mapped_array){ bpf->maps.record_opps, collector->opps_row,
+                                           &collector->record_opps };
+        return collector->opps_row > 0 ? MAPPED_ARRAYS : MAPPED_ARRAYS - 1;
+}
+
+int process_bpf_map(struct process_collector *collector, size_t n)
+{
+        struct mapped_array arrays[MAPPED_ARRAYS];
+        size_t n_arrays = mapped_arrays(collector, arrays),
+               wanted = MAX(collector->n_mapped, (size_t)RECORDS_FIRST);
+
+        while (wanted < n)
+                wanted *= 2;
+        wanted = MIN(wanted, (size_t)MAX_RECORDS);
+        if (wanted == collector->n_mapped)
+                return 0;
+        for (size_t i = 0; i < n_arrays; i++) {
+                int err = map_array(arrays[i].map, collector->n_mapped * arrays[i].row,
+                                    wanted * arrays[i].row, arrays[i].at);
+
+                if (err)
+                        return err;
+        }
+        collector->n_mapped = wanted;
+        return 0;
+}
+
+static int load(const struct collector_options *options, bool iterator, struct process_collector *collector)
+{
+        struct wanted wanted = {
+                .counts = (COUNTS_NET | COUNTS_OPPS | COUNTS_EXITS) & ~options->leave_out,
+                .iterator = iterator,
+                .root_fd = options->root_fd,
+                .opps = &collector->opps,
+        };
+        int err;
+
+        collector->root_fd = fcntl(options->root_fd, F_DUPFD_CLOEXEC, 0);
+        /*
+         * The iterator has no room for times by operating point,
+         * and kernels that have nothing better are old.
+         */
+        if (iterator || bpf_opps_read(options->root_fd, &collector->opps) < 0)
+                wanted.counts &= ~(uint32_t)COUNTS_OPPS;
+        if (wanted.counts & COUNTS_NET)
+                wanted.net = net_way_look();
+        err = load_most(&wanted, options->net_by, collector);
+        if (err)
+                return err == -EINVAL ? -EOPNOTSUPP : err; /* the kernel's word for what it does not have */
+        if (collector->source.counts & COUNTS_OPPS)
+                catch_up(collector);
+        collector->source.counts |= COUNTS_CPU | COUNTS_DISK;
+        if (iterator) {
+                collector->iterator = bpf_program__attach_iter(collector->bpf->progs.each_task, NULL);
+                if (!collector->iterator)
+                        return -errno;
+        } else {
+                collector->max_records = MAX_RECORDS;
+                if (collector->source.counts & COUNTS_OPPS)
+                        collector->opps_row = bpf_map__value_size(collector->bpf->maps.record_opps);
+                err = process_bpf_map(collector, 0);
+                if (err)
+                        return err;
+        }
+        return collector->source.counts & COUNTS_NET ?
+                       process_bpf_watch_interfaces(collector, options->wifi_for_test) : 0;
+}
+
+int process_bpf_load(const struct collector_options *options, bool iterator,
+                     struct process_collector *collector)
+{
+        libbpf_print_fn_t print = libbpf_set_print(be_quiet);
+        int err = load(options, iterator, collector);
+
+        libbpf_set_print(print);
+        malloc_trim(0); /* the kernel's BTF was in memory: 5 MB that are needed no more */
+        return err;
+}
+
+void process_bpf_unload(struct process_collector *collector)
+{
+        struct mapped_array arrays[MAPPED_ARRAYS];
+        size_t n_arrays = collector->bpf ? mapped_arrays(collector, arrays) : 0;
+
+        process_ring_close(&collector->exits);
+        for (size_t i = 0; i < n_arrays; i++)
+                unmap(arrays[i].at, collector->n_mapped * arrays[i].row);
+        bpf_link__destroy(collector->iterator);
+        process_bpf__destroy(collector->bpf);
+}

@@ -1,0 +1,129 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "process-bpf.h"
+#include "util/util.h"
+#include "process.skel.h"
+
+static bool is_wifi(int class_fd, const char *name)
+{
+        char path[IFNAMSIZ + 32];
+        struct stat status;
+
+        snprintf(path, sizeof(path), "%s/phy80211", name);
+        return fstatat(class_fd, path, &status, 0) == 0;
+}
+
+/* Over those of before, the first of which a program may be comparing with just now. */
+static void find_wifi(struct process_bpf *bpf, DIR *class_dir)
+{
+        struct dirent *entry;
+        size_t n = 0;
+
+        while (n < WIFI_INTERFACES_MAX && (entry = readdir(class_dir))) {
+                char path[IFNAMSIZ + 32], text[64];
+                uint64_t index;
+
+                if (entry->d_name[0] == '.' || strlen(entry->d_name) >= IFNAMSIZ ||
+                    !is_wifi(dirfd(class_dir), entry->d_name))
+                        continue;
+                snprintf(path, sizeof(path), "%.15s/ifindex", entry->d_name);
+                if (util_read_at(dirfd(class_dir), path, text, sizeof(text)) > 0 &&
+                    util_parse_u64(text, &index) == 0 && index <= INT_MAX)
+                        bpf->bss->wifi_indexes[n++] = (int)index;
+        }
+        while (n < WIFI_INTERFACES_MAX)
+                bpf->bss->wifi_indexes[n++] = 0;
+}
+
+static bool leads_to_wifi(const struct process_bpf *bpf)
+{
+        int index = process_bpf_find_route();
+
+        if (index && index == bpf->bss->wifi_for_test)
+                return true;
+        for (size_t i = 0; index && i < WIFI_INTERFACES_MAX; i++)
+                if (bpf->bss->wifi_indexes[i] == index)
+                        return true;
+        return false;
+}
+
+static void find_interfaces(struct process_collector *collector)
+{
+        struct process_bpf *bpf = collector->bpf;
+        _cleanup_closedir_ DIR *dir = util_opendir_at(collector->root_fd, "sys/class/net");
+
+        if (!dir)
+                return;
+        find_wifi(bpf, dir);
+        bpf->bss->default_kind = leads_to_wifi(bpf) ? KIND_WIFI : KIND_OTHER;
+}
+
+#define GROUP(number) (1U << ((number) - 1))
+
+/* Tells of interfaces, routes and rules that come and go; nobody is woken up, a poll asks whether there was any. */
+static int listen_to_interfaces(void)
+{
+        const struct sockaddr_nl address = {
+                .nl_family = AF_NETLINK,
+                .nl_groups = GROUP(RTNLGRP_LINK) | GROUP(RTNLGRP_IPV4_ROUTE) | GROUP(RTNLGRP_IPV6_ROUTE) |
+                             GROUP(RTNLGRP_IPV4_RULE) | GROUP(RTNLGRP_IPV6_RULE),
+        };
+        const int room = 4096; /* one is as good as thousands; that there were more is told, too */
+        _cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+
+        if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)) < 0 ||
+            bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+                return -errno;
+        return take_fd(&fd);
+}
+
+/* Since we last asked; also where what was told was too much to be kept. */
+static bool interfaces_changed(int fd)
+{
+        bool changed = false;
+        char message[64]; /* none is read, so none need be whole */
+
+        for (;;) {
+                ssize_t n = recv(fd, message, sizeof(message), 0);
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0 && errno != ENOBUFS)
+                        return changed;
+                changed = true;
+        }
+}
+
+int process_bpf_watch_interfaces(struct process_collector *collector, const char *wifi_for_test)
+{
+        if (wifi_for_test)
+                collector->bpf->bss->wifi_for_test = (int)if_nametoindex(wifi_for_test);
+        collector->interfaces_fd = listen_to_interfaces();
+        if (collector->interfaces_fd < 0)
+                return collector->interfaces_fd;
+        find_interfaces(collector);
+        return 0;
+}
+
+void process_bpf_read_net(struct process_collector *collector, struct sample *sample)
+{
+        if (interfaces_changed(collector->interfaces_fd))
+                find_interfaces(collector);
+        sample->wifi_wakes = collector->bpf->bss->net_machine.wifi_wakes;
+        sample->have |= SAMPLE_WIFI_WAKES;
+}

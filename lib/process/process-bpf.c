@@ -1,0 +1,308 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * All processes in one system call: the kernel walks its own list (bpf/), and
+ * we read the records where it put them.
+ */
+
+#include "process-bpf.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "util/util.h"
+#include "process.skel.h"
+
+static void process_bpf_close(struct source *source)
+{
+        struct process_collector *collector = (struct process_collector *)source;
+
+        process_bpf_unload(collector);
+        process_bpf_free_cgroups(collector);
+        process_bpf_free_iterated(&collector->iterated);
+        process_table_free(collector->table);
+        if (collector->interfaces_fd >= 0)
+                close(collector->interfaces_fd);
+        if (collector->root_fd >= 0)
+                close(collector->root_fd);
+        free(collector);
+}
+
+static void see(const struct process_record *record, const uint64_t *opps, uint32_t have,
+                struct process_seen *ret)
+{
+        const struct process_totals *totals = &record->totals;
+        const struct net_totals *net = &record->net;
+
+        *ret = (struct process_seen){
+                .pid = (pid_t)record->pid,
+                .ppid = (pid_t)record->parent_pid,
+                .uid = record->uid,
+                .start_ns = record->start_ns,
+                .comm = record->comm,
+                .kernel_thread = record->kernel_thread,
+                .have = have,
+                .cpu_opp_ns = opps,
+                .amount = {
+                        [AMOUNT_CPU_NS] = totals->cpu_ns,
+                        [AMOUNT_READ_BYTES] = totals->read_bytes,
+                        [AMOUNT_WRITE_BYTES] = totals->write_bytes - MIN(totals->cancelled_write_bytes,
+                                                                         totals->write_bytes),
+                        [AMOUNT_WIFI_RX_BYTES] = net->wifi_rx_bytes,
+                        [AMOUNT_WIFI_TX_BYTES] = net->wifi_tx_bytes,
+                        [AMOUNT_WIFI_WAKES] = net->wifi_wakes,
+                        [AMOUNT_OTHER_RX_BYTES] = net->other_rx_bytes,
+                        [AMOUNT_OTHER_TX_BYTES] = net->other_tx_bytes,
+                },
+        };
+}
+
+static uint32_t have_of(const struct process_collector *collector)
+{
+        uint32_t counts = collector->source.counts;
+
+        return PROCESS_CPU | (counts & COUNTS_DISK ? PROCESS_DISK : 0) |
+               (counts & COUNTS_NET ? PROCESS_WIFI | PROCESS_OTHER_NET : 0);
+}
+
+/* One record of the ring: a process that ended or became another program, or a control group. */
+static int take_event(void *data, const void *bytes, size_t size)
+{
+        struct process_collector *collector = data;
+        struct process_record record;
+        struct process_seen seen;
+        const uint64_t *opps = NULL;
+        int err;
+
+        if (((const struct cgroup_record *)bytes)->kind == RECORD_CGROUP)
+                return process_bpf_take_cgroup(collector, bytes);
+        if (size < sizeof(record))
+                return 0;
+        memcpy(&record, bytes, sizeof(record));
+        record.comm[sizeof(record.comm) - 1] = '\0';
+        if (collector->source.counts & COUNTS_OPPS)
+                opps = (const void *)((const uint8_t *)bytes + sizeof(record));
+        see(&record, opps, have_of(collector), &seen);
+        if (record.kind == RECORD_EXEC)
+                return process_table_execed(collector->table, &seen, record.event_ns);
+        seen.cgroup = process_bpf_cgroup(collector, record.cgroup_id);
+        err = process_table_ended(collector->table, &seen, record.event_ns);
+        if (err || record.parent_start_ns == 0)
+                return err;
+        return process_table_reaped(collector->table, (pid_t)record.parent_pid, record.parent_start_ns,
+                                    seen.amount[AMOUNT_READ_BYTES], seen.amount[AMOUNT_WRITE_BYTES]);
+}
+
+static int take_record(struct process_collector *collector, size_t index, size_t place)
+{
+        bool split = collector->source.counts & COUNTS_OPPS;
+        struct process_seen seen;
+
+        see(&collector->records[index],
+            split ? (const void *)(collector->record_opps + index * collector->opps_row) : NULL,
+            have_of(collector), &seen);
+        return process_table_alive(collector->table, place, &seen);
+}
+
+static int run_walk(struct process_collector *collector, uint64_t after_ns, bool fresh)
+{
+        struct bpf_test_run_opts run = { .sz = sizeof(run) };
+        struct process_bpf *bpf = collector->bpf;
+
+        bpf->bss->walk_state.after_ns = after_ns;
+        bpf->bss->walk_state.fresh = fresh;
+        if (bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.walk), &run))
+                return -errno;
+        if (bpf->bss->walk_state.n_changed > collector->max_records ||
+            bpf->bss->walk_state.n_gone > collector->max_records ||
+            bpf->bss->walk_state.n_places > collector->max_records)
+                return -EIO;
+        return process_bpf_map(collector, bpf->bss->walk_state.n_places);
+}
+
+/*
+ * Where the walk after one that was full begins: a second before the youngest that was seen, since two
+ * that are born at the same time may stand in either order; nearer, where that second has more
+ * processes than there are records.
+ */
+static uint64_t next_walk_ns(uint64_t after_ns, uint64_t youngest_ns)
+{
+        return MAX(youngest_ns - NS_PER_S, after_ns + (youngest_ns - after_ns) / 2);
+}
+
+/* More processes than records: the rest in further walks. Each begins anew, in the order of the list. */
+static int walk_in_parts(struct process_collector *collector)
+{
+        const struct process_bpf *bpf = collector->bpf;
+        uint64_t after_ns = 0;
+        size_t place = 0;
+        int err = run_walk(collector, 0, true);
+
+        while (!err) {
+                size_t n = bpf->bss->walk_state.n_changed;
+                uint64_t next_ns;
+
+                for (size_t i = 0; !err && i < n; i++)
+                        if (after_ns == 0 ||
+                            !process_table_is_seen(collector->table, (pid_t)collector->records[i].pid,
+                                                   collector->records[i].start_ns))
+                                err = take_record(collector, i, place++);
+                if (err || !bpf->bss->walk_state.full || n == 0)
+                        return err;
+                next_ns = next_walk_ns(after_ns, collector->records[n - 1].start_ns);
+                if (next_ns <= after_ns)
+                        return -EOVERFLOW;
+                after_ns = next_ns;
+                err = run_walk(collector, after_ns, true);
+        }
+        return err;
+}
+
+static void fetch_changes(const struct process_collector *collector, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                if (collector->changed[i] < collector->n_mapped)
+                        util_fetch(&collector->records[collector->changed[i]], sizeof(*collector->records));
+                process_table_fetch(collector->table, collector->changed[i]);
+        }
+}
+
+static int take_changes(struct process_collector *collector)
+{
+        const struct process_bpf *bpf = collector->bpf;
+        int err = 0;
+
+        fetch_changes(collector, bpf->bss->walk_state.n_changed);
+
+        for (size_t i = 0; !err && i < bpf->bss->walk_state.n_gone; i++)
+                err = process_table_gone(collector->table, collector->gone[i]);
+        for (size_t i = 0; !err && i < bpf->bss->walk_state.n_changed; i++)
+                if (collector->changed[i] < collector->n_mapped)
+                        err = take_record(collector, collector->changed[i], collector->changed[i]);
+        return err;
+}
+
+static int walk(struct process_collector *collector)
+{
+        int err = run_walk(collector, 0, collector->fresh);
+
+        if (err)
+                return err;
+        collector->told_all = collector->fresh || collector->bpf->bss->walk_state.full;
+        collector->fresh = collector->bpf->bss->walk_state.full;
+        return collector->fresh ? walk_in_parts(collector) : take_changes(collector);
+}
+
+/* The older kernels' walk. */
+static int read_iterator(struct process_collector *collector)
+{
+        struct process_seen seen;
+        int err;
+
+        collector->told_all = true;
+        collector->bpf->bss->last_walk_ns = process_bpf_clock_ns(CLOCK_BOOTTIME);
+        err = process_bpf_iterate(collector->iterator, &collector->iterated);
+        for (size_t i = 0; !err && i < collector->iterated.n_processes; i++) {
+                see(&collector->iterated.processes[i], NULL, have_of(collector), &seen);
+                err = process_table_alive(collector->table, i, &seen);
+        }
+        return err;
+}
+
+/* Their CPU time is nobody's then, and not lost to the machine's total; but somebody should know. */
+static void tell_lost(struct process_collector *collector)
+{
+        uint64_t lost = collector->bpf->bss->lost_exits.n;
+
+        if (lost == collector->lost)
+                return;
+        log_warning(collector->log,
+                    "%llu processes ended since the last poll for which there was no room; what they used is "
+                    "nobody's; a shorter interval helps",
+                    (unsigned long long)(lost - collector->lost));
+        collector->lost = collector->source.lost = lost;
+}
+
+/* What happened comes before what is: a name that changed by exec must not rename what went before. */
+static int process_bpf_read(struct source *source, struct sample *sample)
+{
+        struct process_collector *collector = (struct process_collector *)source;
+        bool split = collector->source.counts & COUNTS_OPPS;
+        int err = 0;
+
+        process_table_begin(collector->table);
+        if (collector->exits.consumed)
+                err = process_ring_read(&collector->exits, take_event, collector);
+        process_bpf_forget_cgroups(collector);
+        tell_lost(collector);
+        if (err >= 0)
+                err = collector->iterator ? read_iterator(collector) : walk(collector);
+        if (err < 0) {
+                collector->fresh = true; /* what was not taken is told of again */
+                return err;
+        }
+        if (collector->source.counts & COUNTS_NET)
+                process_bpf_read_net(collector, sample);
+        err = split ? process_bpf_read_opps(collector, sample) : 0;
+        if (err)
+                return err;
+        return process_table_finish(collector->table, collector->told_all, sample,
+                                    split ? collector->opps.place : NULL);
+}
+
+static const struct source_ops process_bpf_ops = {
+        .name = "bpf",
+        .read = process_bpf_read,
+        .close = process_bpf_close,
+};
+
+static const struct source_ops process_bpf_iter_ops = {
+        .name = "bpf-iter",
+        .read = process_bpf_read,
+        .close = process_bpf_close,
+};
+
+static int open_any(const struct collector_options *options, bool iterator, struct source **ret)
+{
+        struct process_collector *collector = calloc(1, sizeof(*collector));
+        bool exits, split;
+        int err;
+
+        if (!collector)
+                return -ENOMEM;
+        collector->source.ops = iterator ? &process_bpf_iter_ops : &process_bpf_ops;
+        collector->root_fd = collector->interfaces_fd = -1;
+        collector->log = options->log;
+        collector->fresh = true;
+        err = process_bpf_load(options, iterator, collector);
+        if (!err) {
+                exits = collector->source.counts & COUNTS_EXITS;
+                split = collector->source.counts & COUNTS_OPPS;
+                err = process_table_new(options->root_fd, options->apps, exits, split ? collector->opps.n : 0,
+                                        &collector->table);
+        }
+        if (!err && exits)
+                err = process_ring_open(bpf_map__fd(collector->bpf->maps.exits),
+                                        bpf_map__max_entries(collector->bpf->maps.exits), &collector->exits);
+        if (err) {
+                process_bpf_close(&collector->source);
+                return err;
+        }
+        *ret = &collector->source;
+        return 0;
+}
+
+int process_bpf_open(const struct collector_options *options, struct source **ret)
+{
+        return open_any(options, false, ret);
+}
+
+int process_bpf_iter_open(const struct collector_options *options, struct source **ret)
+{
+        return open_any(options, true, ret);
+}

@@ -1,0 +1,92 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What the files of the BPF collector share among themselves. libbpf's types stop here. */
+
+#include <time.h>
+
+#include "bpf-opps.h"
+#include "bpf/process-records.h"
+#include "collector.h"
+#include "process-bpf-ring.h"
+#include "process-table.h"
+#include "util/units.h"
+
+struct process_bpf; /* the skeleton that bpftool makes */
+struct bpf_link;
+
+struct bpf_cgroup {
+        uint64_t id;
+        char *path;
+};
+
+/* What the older kernels' walk found: processes with their threads' totals. Kept for the next one. */
+struct iterated {
+        struct process_record *processes;
+        struct iterated_thread *threads;
+        size_t n_processes, processes_capacity, n_threads, threads_capacity;
+};
+
+struct process_collector {
+        struct source source;
+        struct process_table *table;
+        struct process_bpf *bpf;
+        struct bpf_link *iterator;            /* of the older kernels' walk, or NULL */
+        struct iterated iterated;
+        struct process_ring exits;            /* all zeros: not loaded */
+        struct bpf_opps opps;
+        const struct process_record *records; /* mapped */
+        const uint8_t *record_opps;           /* mapped, in rows of `opps_row` bytes */
+        const uint64_t *changed, *gone;       /* mapped: places of records */
+        size_t max_records, n_mapped;
+        bool fresh;                           /* the next walk begins anew */
+        bool told_all;                        /* this poll told of all that live, and not just of changes */
+        size_t opps_row;
+        struct policy_times shown[BPF_POLICIES_MAX];
+        const struct log *log;
+        struct bpf_cgroup *cgroups;           /* those of processes that ended */
+        size_t n_cgroups, cgroups_capacity;
+        uint64_t lost;                        /* ends and execs that the ring had no room for, as far as told */
+        int interfaces_fd; /* tells that one came or went, or a route */
+        int root_fd;
+};
+
+/* process-bpf-load.c: what the kernel takes of what is wanted; sets `counts`. */
+int process_bpf_load(const struct collector_options *options, bool iterator,
+                     struct process_collector *collector);
+int process_bpf_map(struct process_collector *collector, size_t n); /* that many of the records, at least */
+uint64_t process_bpf_clock_ns(clockid_t clock);
+void process_bpf_unload(struct process_collector *collector);
+
+/* process-bpf-iter.c: the older kernels' walk. 0 or a negative errno. */
+int process_bpf_iterate(const struct bpf_link *iterator, struct iterated *iterated);
+void process_bpf_free_iterated(struct iterated *iterated);
+
+/* process-bpf-cpu.c: times of the policies into the sample's opps. */
+int process_bpf_read_opps(struct process_collector *collector, struct sample *sample);
+
+/* process-bpf-cgroup.c: paths of control groups, as the kernel tells them. */
+int process_bpf_take_cgroup(struct process_collector *collector, const struct cgroup_record *record);
+const char *process_bpf_cgroup(const struct process_collector *collector, uint64_t id); /* NULL: not known */
+void process_bpf_forget_cgroups(struct process_collector *collector); /* once they are many */
+void process_bpf_free_cgroups(struct process_collector *collector);
+
+/* process-bpf-net.c: bursts of the machine; and which interface is what. */
+void process_bpf_read_net(struct process_collector *collector, struct sample *sample);
+int process_bpf_watch_interfaces(struct process_collector *collector, const char *wifi_for_test);
+
+/* process-bpf-route.c: index of the interface by which packets leave for the Internet; 0: there is none. */
+int process_bpf_find_route(void);
+
+/* process-bpf-net-way.c: which programs count network bytes. */
+struct net_way {
+        enum net_by by;     /* NET_BY_BEST: none */
+        bool functions[6];  /* of the kernel's that can be hooked, as in hooked_functions */
+        bool can_functions; /* enough of them for NET_BY_FUNCTIONS */
+};
+
+/* What a kernel lets us hook, asked once. */
+struct net_way net_way_look(void);
+void net_way_choose(struct process_bpf *bpf, const struct net_way *way);
+int net_way_attach(struct process_bpf *bpf, const struct net_way *way, int root_fd); /* what libbpf does not by itself */

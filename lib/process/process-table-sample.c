@@ -1,0 +1,266 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* From the table to the processes of a sample. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "process-table-private.h"
+#include "util/util.h"
+
+/*
+ * Splits what the process ran since the split before by what its operating
+ * points grew. They lag behind the runtime while it is on a CPU, so time that
+ * no operating point has yet waits for the next poll.
+ */
+static void split_cpu(struct process_table *table, struct known *known)
+{
+        uint64_t *weight = table->weights, ran_ns = known->shown[AMOUNT_CPU_NS] - known->split_ns, sum = 0,
+                 given = 0;
+
+        for (size_t i = 0; i < table->n_opps; i++) {
+                uint64_t raw = known->opp_raw_ns[i], old = known->opp_old_ns[i];
+
+                weight[i] = raw > old ? raw - old : 0;
+                sum += weight[i];
+        }
+        if (sum == 0 || ran_ns == 0)
+                return;
+        for (size_t i = 0, last = 0; i < table->n_opps; i++) {
+                uint64_t part = (uint64_t)((double)ran_ns * ((double)weight[i] / (double)sum));
+
+                part = MIN(part, ran_ns - given);
+                known->opp_shown_ns[i] += part;
+                given += part;
+                known->opp_old_ns[i] = MAX(known->opp_raw_ns[i], known->opp_old_ns[i]);
+                if (weight[i] >= weight[last])
+                        last = i;
+                if (i + 1 == table->n_opps)
+                        known->opp_shown_ns[last] += ran_ns - given; /* what rounding left */
+        }
+        known->split_ns = known->shown[AMOUNT_CPU_NS];
+}
+
+/* Lived before anybody split its time: its past stays out of the operating points. */
+static void skip_past(struct process_table *table, struct known *known)
+{
+        uint64_t sum = 0;
+
+        for (size_t i = 0; i < table->n_opps; i++)
+                sum += known->opp_raw_ns[i];
+        if (known->shown[AMOUNT_CPU_NS] > sum)
+                known->split_ns = known->shown[AMOUNT_CPU_NS] - sum;
+}
+
+static void fill(struct process_table *table, const struct known *known, struct sample *sample,
+                 const size_t *opps, struct process *process)
+{
+        process->pid = known->pid;
+        process->parent = known->parent;
+        process->start_time = known->start_time;
+        process->began_ns = known->began_ns;
+        process->ended_ns = known->ended_ns;
+        process->uid = known->uid;
+        memcpy(process->comm, known->comm, sizeof(process->comm));
+        memcpy(process->app, known->app, sizeof(process->app));
+        process->have = known->have | (process->cpu_opp_ns ? PROCESS_CPU_OPPS : 0);
+        process->cpu_ns = known->shown[AMOUNT_CPU_NS];
+        process->read_bytes = known->shown[AMOUNT_READ_BYTES];
+        process->write_bytes = known->shown[AMOUNT_WRITE_BYTES];
+        process->wifi_rx_bytes = known->shown[AMOUNT_WIFI_RX_BYTES];
+        process->wifi_tx_bytes = known->shown[AMOUNT_WIFI_TX_BYTES];
+        process->wifi_wakes = known->shown[AMOUNT_WIFI_WAKES];
+        process->other_rx_bytes = known->shown[AMOUNT_OTHER_RX_BYTES];
+        process->other_tx_bytes = known->shown[AMOUNT_OTHER_TX_BYTES];
+        process->gpu_busy_ns = known->shown[AMOUNT_GPU_BUSY_NS];
+        for (size_t i = 0; process->cpu_opp_ns && i < table->n_opps; i++)
+                if (opps[i] < sample->n_opps)
+                        process->cpu_opp_ns[opps[i]] = known->opp_shown_ns[i];
+}
+
+static int show(struct process_table *table, struct known *known, struct sample *sample, const size_t *opps,
+                bool split)
+{
+        struct process *process;
+
+        if (known->touched && known->opp_raw_ns) {
+                if (!known->shown_once && known->began_ns == known->start_ns)
+                        skip_past(table, known);
+                split_cpu(table, known);
+        }
+        table->n_shown += !known->shown_once;
+        known->shown_once = true;
+        process = sample_add_process(sample, split);
+        if (!process)
+                return -ENOMEM;
+        fill(table, known, sample, opps, process);
+        return 0;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+        const struct known *one = *(struct known *const *)a, *other = *(struct known *const *)b;
+
+        if (one->pid != other->pid)
+                return one->pid < other->pid ? -1 : 1;
+        return one->start_time < other->start_time ? -1 : one->start_time > other->start_time;
+}
+
+/* The collector told of all that live. */
+static int find_untold(struct process_table *table)
+{
+        int err = 0;
+
+        for (size_t i = 0; !err && i < table->all.n; i++) {
+                struct known *known = table->all.list[i];
+
+                known->there = known->told_poll == table->poll;
+                if (!known->there)
+                        err = table_wait(table, known);
+        }
+        return err;
+}
+
+static bool is_waited_for(const struct process_table *table, struct known *known, uint64_t now_ns)
+{
+        if (!table->exits)
+                return false;
+        if (known->polls_missing++ == 0)
+                known->missing_since_ns = now_ns;
+        return known->polls_missing <= POLLS_TO_WAIT ||
+               (known->shown_once && now_ns - known->missing_since_ns < NS_TO_WAIT);
+}
+
+/* Gone for good: missing for too long, or a parent that nobody ever saw. */
+static int give_up(struct process_table *table)
+{
+        uint64_t now_ns = table->waiting.n > 0 ? util_boottime_ns() : 0;
+        size_t kept = 0;
+        int err = 0;
+
+        for (size_t i = 0; i < table->waiting.n; i++) {
+                struct known *known = table->waiting.list[i];
+
+                known->waiting = !known->there && known->ended_ns == 0 && !known->over;
+                if (known->waiting && !is_waited_for(table, known, now_ns)) {
+                        known->over = true;
+                        if (!err)
+                                err = table_touch(table, known);
+                }
+                if (known->waiting)
+                        table->waiting.list[kept++] = known;
+        }
+        table->waiting.n = kept;
+        return err;
+}
+
+static int ask(struct process_table *table, struct known *known)
+{
+        bool changed = known->named && known->ended_ns == 0 && known_find_app(table, known);
+
+        return changed ? table_touch(table, known) : 0;
+}
+
+/* Young ones may move to a group of their own; a window tells more of what is there. */
+static int find_apps(struct process_table *table)
+{
+        bool all = table->poll % POLLS_PER_SWEEP == 0 || apps_corrections(table->apps) != table->corrections;
+        struct known_list *list = all ? &table->all : &table->young;
+        size_t kept = 0;
+        int err = 0;
+
+        for (size_t i = 0; !err && i < list->n; i++)
+                err = ask(table, list->list[i]);
+        for (size_t i = 0; i < table->young.n; i++)
+                if (--table->young.list[i]->young > 0)
+                        table->young.list[kept++] = table->young.list[i];
+        table->young.n = kept;
+        table->corrections = apps_corrections(table->apps);
+        if (all)
+                apps_sweep(table->apps);
+        else
+                apps_next(table->apps);
+        return err;
+}
+
+/* Those that changed, where the others are known to who gets the sample; else all. */
+static int write_processes(struct process_table *table, struct sample *sample, const size_t *opps)
+{
+        bool split = opps && table->n_opps > 0 && sample->n_opps > 0;
+        struct known_list list = { 0 };
+        int err = 0;
+
+        sample->partial = sample->taken && sample->shown_by == table && sample->shown_poll + 1 == table->poll;
+        for (size_t i = 0; !err && !sample->partial && i < table->all.n; i++)
+                err = list_add(&list, table->all.list[i]);
+        if (sample->partial)
+                list = table->touched;
+        if (list.n > 1)
+                qsort(list.list, list.n, sizeof(struct known *), by_pid);
+        for (size_t i = 0; !err && i < list.n; i++)
+                if (list.list[i]->named && !list.list[i]->over)
+                        err = show(table, list.list[i], sample, opps, split);
+        if (!sample->partial)
+                free(list.list);
+        return err;
+}
+
+static int leave(struct process_table *table, const struct known *known)
+{
+        int err = util_grow(&table->left, &table->left_capacity, table->n_left + 1, sizeof(*table->left));
+
+        if (!err)
+                table->left[table->n_left++] = (struct process_id){ known->pid, known->start_time };
+        return err;
+}
+
+/* One that was shown at its end is gone from the next sample, one that was given up from this. */
+static int write_gone(struct process_table *table, struct sample *sample)
+{
+        int err = 0;
+
+        for (size_t i = 0; sample->partial && !err && i < table->n_left; i++)
+                err = sample_add_gone(sample, table->left[i].pid, table->left[i].start_time);
+        table->n_left = 0;
+        for (size_t i = 0; !err && i < table->touched.n; i++) {
+                struct known *known = table->touched.list[i];
+
+                if (known->ended_ns > 0 && !known->over)
+                        err = leave(table, known);
+                else if (known->over && known->shown_once && sample->partial)
+                        err = sample_add_gone(sample, known->pid, known->start_time);
+                known->over = known->over || known->ended_ns > 0;
+        }
+        return err;
+}
+
+int process_table_finish(struct process_table *table, bool told_all, struct sample *sample,
+                         const size_t *opps)
+{
+        size_t n_listed;
+        int err = told_all ? find_untold(table) : 0;
+
+        if (!err)
+                err = give_up(table);
+        if (!err && table->apps)
+                err = find_apps(table);
+        if (!err)
+                err = write_processes(table, sample, opps);
+        n_listed = sample->n_processes;
+        if (!err)
+                err = write_gone(table, sample);
+        if (err)
+                return err;
+        for (size_t i = 0; i < table->touched.n; i++)
+                n_listed += table->touched.list[i]->over && table->touched.list[i]->shown_once &&
+                            table->touched.list[i]->ended_ns == 0;
+        sample->n_unlisted = table->n_shown - MIN(n_listed, table->n_shown);
+        table_drop_over(table);
+        sample->shown_by = table;
+        sample->shown_poll = table->poll;
+        sample->taken = false;
+        sample->have |= SAMPLE_PROCESSES;
+        return 0;
+}

@@ -1,0 +1,90 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What a collector knows of processes from poll to poll. Collectors see raw
+ * totals; the table makes of them the processes of a sample:
+ *
+ * - a total never goes down, although a walk may miss a thread that just ends;
+ * - a process that ended comes once more, with its final totals;
+ * - one that became another program (exec) is two: the old ends, the new begins;
+ * - bytes of children, which the kernel adds to the parent that reaps them, are
+ *   taken out of the parent again;
+ * - CPU time by operating point sums to the CPU time.
+ */
+
+#include "app/app.h"
+#include "source/sample.h"
+
+enum process_amount {
+        AMOUNT_CPU_NS,
+        AMOUNT_READ_BYTES,
+        AMOUNT_WRITE_BYTES,
+        AMOUNT_WIFI_RX_BYTES,
+        AMOUNT_WIFI_TX_BYTES,
+        AMOUNT_WIFI_WAKES,
+        AMOUNT_OTHER_RX_BYTES,
+        AMOUNT_OTHER_TX_BYTES,
+        AMOUNT_GPU_BUSY_NS,
+        AMOUNTS,
+};
+
+/* What a collector saw of one process. */
+struct process_seen {
+        pid_t pid;
+        pid_t parent;              /* who will reap it, where the collector is not told of ends; else 0 */
+        pid_t ppid;                /* for its app; 0: /proc is asked, if it lives */
+        const char *cgroup;        /* path (v2) of one that ended; NULL: not known */
+        uid_t uid;
+        uint64_t start_ns;         /* boottime, as exactly as the collector knows it */
+        const char *comm;          /* at most 31 bytes and a NUL */
+        bool kernel_thread;
+        uint32_t have;             /* PROCESS_* */
+        uint64_t amount[AMOUNTS];
+        const uint64_t *cpu_opp_ns; /* n_opps of the table, or NULL */
+};
+
+struct process_table;
+
+/**
+ * process_table_new()
+ * @root_fd: of the machine; its /proc is asked who each process is, and again when its name changes
+ * @apps:    tells the app of each, at every poll; not owned. NULL: its program's name is its app
+ * @exits:   the collector reports processes that end; without, one that is gone is gone
+ * @n_opps:  operating points in process_seen.cpu_opp_ns; 0: not counted
+ */
+int process_table_new(int root_fd, struct apps *apps, bool exits, size_t n_opps, struct process_table **ret);
+void process_table_free(struct process_table *table);
+
+/*
+ * One poll: begin; what happened since the last poll, in its order; those that live, each in a place of the
+ * collector's choice; finish. A collector that does not tell of all that live says which places have become
+ * empty, before it gives them to others: whom it does not tell of is as it was.
+ */
+void process_table_begin(struct process_table *table);
+void process_table_fetch(const struct process_table *table, size_t place); /* it will be told of in a moment */
+int process_table_gone(struct process_table *table, size_t place);
+int process_table_alive(struct process_table *table, size_t place, const struct process_seen *seen);
+bool process_table_is_seen(struct process_table *table, pid_t pid, uint64_t start_ns); /* alive, in this poll */
+/*
+ * For collectors that know neither starts nor what was inherited:
+ * of the living process @pid. -ESRCH: not known.
+ */
+int process_table_recall(struct process_table *table, pid_t pid, uint64_t *start_ns, uint64_t *read_bytes,
+                         uint64_t *write_bytes);
+int process_table_ended(struct process_table *table, const struct process_seen *seen, uint64_t ended_ns);
+/* CPU time of one that ended in this poll, beyond what its end was told with. */
+void process_table_ended_more(struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t cpu_ns);
+int process_table_execed(struct process_table *table, const struct process_seen *seen, uint64_t exec_ns);
+/* The parent @pid reaped a child with these bytes of io. */
+int process_table_reaped(struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t read_bytes,
+                         uint64_t write_bytes);
+/*
+ * @told_all: who was not told of in this poll is gone
+ * @opps:     for each operating point of the table its index in the sample; NULL without
+ */
+int process_table_finish(struct process_table *table, bool told_all, struct sample *sample,
+                         const size_t *opps);
+
+size_t process_table_size(const struct process_table *table);

@@ -1,0 +1,40 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Batteries as /sys/class/power_supply shows them (Documentation/ABI/testing/sysfs-class-power: uV, uA,
+ * uAh, uW, uWh, tenths of a degree). Firmware lies in many ways; what is out of unit or range is unset,
+ * with a quirk that says so.
+ */
+
+#include "sample.h"
+#include "util/log.h"
+
+#define BATTERY_QUIRKS_MAX 12
+
+struct battery_unit {
+        char name[32];                        /* of its folder; printable */
+        struct battery battery;
+        uint64_t energy_now_uwh;              /* by the gauge, or charge_now x voltage_now; see energy_have */
+        uint64_t energy_full_uwh;             /* by the gauge, or charge_full x voltage_now: rough */
+        uint32_t energy_have;                 /* BATTERY_ENERGY_NOW, BATTERY_ENERGY_FULL */
+        uint32_t charge_limit_percent;        /* charging ends there (charge_control_end_threshold); 0: none is set */
+        bool force_discharge;                 /* the firmware can run on the battery while the charger is plugged in */
+        char quirks[BATTERY_QUIRKS_MAX][112]; /* sentences */
+        size_t n_quirks;
+};
+
+/**
+ * battery_list() - the machine's own batteries; not those of mice and headsets, not an empty bay
+ * @ret: ascending by name; free() it
+ *
+ * Return: 0, also for none at all; a negative errno.
+ */
+int battery_list(int root_fd, struct battery_unit **ret, size_t *ret_n);
+
+/* What one battery's uevent says: lines of POWER_SUPPLY_KEY=value. False: not a battery of this machine. */
+bool battery_parse(const char *uevent, struct battery_unit *ret);
+
+/* All together: levels and power sum up; what one of them does not show is unset. */
+void battery_sum(const struct battery_unit *units, size_t n, struct battery *ret);

@@ -1,0 +1,142 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Bytes by interface. Which are WiFi says sysfs (Documentation/ABI/testing/sysfs-class-net: `wireless` and
+ * `phy80211` are there for WiFi, `device` for hardware). Without sysfs, names decide.
+ */
+
+#include "net.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "machine/machine.h"
+#include "util/util.h"
+
+#define NET_DEV_MAX (128 << 10)
+
+bool net_parse_line(const char *line, struct net_line *ret)
+{
+        struct net_line parsed = { 0 };
+        unsigned long long rx, tx;
+        const char *colon = strrchr(line, ':'); /* an alias has one in its name */
+
+        line += strspn(line, " ");
+        if (!colon || colon == line || colon - line >= (long)sizeof(parsed.name))
+                return false;
+        memcpy(parsed.name, line, (size_t)(colon - line));
+        if (strpbrk(parsed.name, "/ |") || strcmp(parsed.name, "..") == 0 || strcmp(parsed.name, ".") == 0 ||
+            sscanf(colon + 1, " %20llu %*u %*u %*u %*u %*u %*u %*u %20llu", &rx, &tx) != 2)
+                return false;
+        if (rx > UINT64_MAX >> 8 || tx > UINT64_MAX >> 8)
+                return false;
+        parsed.rx_bytes = rx;
+        parsed.tx_bytes = tx;
+        *ret = parsed;
+        return true;
+}
+
+static bool has(int root_fd, const char *name, const char *attribute)
+{
+        char path[96];
+
+        snprintf(path, sizeof(path), "sys/class/net/%s/%s", name, attribute);
+        return faccessat(root_fd, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+enum net_kind net_kind_of(int root_fd, const char *name)
+{
+        if (strcmp(name, "lo") == 0)
+                return NET_VIRTUAL;
+        if (!has(root_fd, name, "."))
+                return strncmp(name, "wl", 2) == 0 ? NET_WIFI : NET_OTHER;
+        if (has(root_fd, name, "wireless") || has(root_fd, name, "phy80211"))
+                return NET_WIFI;
+        return has(root_fd, name, "device") ? NET_OTHER : NET_VIRTUAL;
+}
+
+bool net_is_up(int root_fd, const char *name)
+{
+        char path[96], state[32];
+
+        snprintf(path, sizeof(path), "sys/class/net/%s/operstate", name);
+        return util_read_at(root_fd, path, state, sizeof(state)) > 0 && strncmp(state, "up", 2) == 0;
+}
+
+struct net_source {
+        struct source source;
+        int root_fd;
+        char *text;
+};
+
+static void add_interface(const struct net_source *self, const struct net_line *line, struct sample *sample)
+{
+        switch (net_kind_of(self->root_fd, line->name)) {
+        case NET_VIRTUAL:
+                break;
+        case NET_WIFI:
+                sample->wifi_rx_bytes += line->rx_bytes;
+                sample->wifi_tx_bytes += line->tx_bytes;
+                sample->wifi_on = sample->wifi_on || net_is_up(self->root_fd, line->name);
+                break;
+        case NET_OTHER:
+                sample->other_rx_bytes += line->rx_bytes;
+                sample->other_tx_bytes += line->tx_bytes;
+                break;
+        }
+}
+
+/* A machine without WiFi sends nothing over it: that is known, and 0. */
+static int net_read(struct source *source, struct sample *sample)
+{
+        struct net_source *self = (struct net_source *)source;
+        ssize_t n = util_read_at(self->root_fd, "proc/net/dev", self->text, NET_DEV_MAX);
+        char *state = NULL;
+
+        if (n < 0)
+                return (int)n;
+        for (char *line = strtok_r(self->text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
+                struct net_line parsed;
+
+                if (net_parse_line(line, &parsed))
+                        add_interface(self, &parsed, sample);
+        }
+        sample->have |= SAMPLE_WIFI | SAMPLE_OTHER_NET;
+        return 0;
+}
+
+static void net_close(struct source *source)
+{
+        struct net_source *self = (struct net_source *)source;
+
+        closep(&self->root_fd);
+        free(self->text);
+        free(self);
+}
+
+static const struct source_ops net_ops = { "net", net_read, net_close };
+
+int net_open(int root_fd, struct source **ret)
+{
+        struct net_source *self;
+
+        if (faccessat(root_fd, "proc/net/dev", R_OK, 0) < 0)
+                return -ENODEV;
+        self = calloc(1, sizeof(*self));
+        if (!self)
+                return -ENOMEM;
+        self->source.ops = &net_ops;
+        self->root_fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        self->text = malloc(NET_DEV_MAX);
+        if (self->root_fd < 0 || !self->text) {
+                int err = self->text ? -errno : -ENOMEM;
+
+                net_close(&self->source);
+                return err;
+        }
+        *ret = &self->source;
+        return 0;
+}

@@ -1,0 +1,57 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A database that cannot be read any more makes room for a new one; nothing of it is deleted. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+
+#include "store.h"
+#include "util/util.h"
+
+static int move(const char *path, const char *suffix, const char *new_path)
+{
+        _cleanup_free_ char *from = NULL, *to = NULL;
+
+        if (asprintf(&from, "%s%s", path, suffix) < 0)
+                from = NULL;
+        if (asprintf(&to, "%s%s", new_path, suffix) < 0)
+                to = NULL;
+        if (!from || !to)
+                return -ENOMEM;
+        return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) < 0 ? -errno : 0;
+}
+
+int store_put_aside(const char *path, const struct log *log)
+{
+        _cleanup_free_ char *aside = NULL, *shared = NULL;
+        time_t now = time(NULL);
+        struct tm utc = { 0 };
+        char when[32];
+        int err;
+
+        gmtime_r(&now, &utc);
+        strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &utc);
+        if (asprintf(&aside, "%s.damaged-%s", path, when) < 0)
+                aside = NULL;
+        if (asprintf(&shared, "%s-shm", path) < 0)
+                shared = NULL;
+        if (!aside || !shared)
+                return -ENOMEM;
+        err = move(path, "-wal", aside);
+        if (!err || err == -ENOENT)
+                err = move(path, "", aside);
+        if (err) {
+                log_error(log, "cannot put the damaged %s aside: %s; move it away by hand", path,
+                          strerror(-err));
+                return err;
+        }
+        unlink(shared); /* an index of the -wal, made anew */
+        log_warning(log,
+                    "the damaged database is kept as %s, and a new one begins; sqlite3's .recover may still "
+                    "read it",
+                    aside);
+        return 0;
+}

@@ -1,0 +1,382 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Reading: first a plan of pieces (days, hours, intervals) that tile the span,
+ * then their rows. An interval belongs to the span in which it ended, so two
+ * spans side by side share nothing and miss nothing. Where details are gone an
+ * hour or a day belongs to the span that holds its middle.
+ */
+
+#include <errno.h>
+#include <string.h>
+
+#include "store-private.h"
+#include "util/util.h"
+
+struct piece {
+        enum store_grain grain;
+        int64_t id; /* of a period; of an interval its end */
+        int64_t start_ns;
+};
+
+struct plan {
+        struct piece *pieces;
+        size_t n;
+        size_t capacity;
+        const struct store_query *query;
+        struct marks marks;
+};
+
+static void plan_clear(struct plan *plan)
+{
+        free(plan->pieces);
+}
+
+static bool holds(const struct store_query *query, int64_t bucket_ns, int64_t length_ns)
+{
+        return bucket_ns >= query->from_ns && bucket_ns + length_ns <= query->to_ns;
+}
+
+static bool holds_middle(const struct store_query *query, int64_t bucket_ns, int64_t length_ns)
+{
+        int64_t middle = bucket_ns + length_ns / 2;
+
+        return middle > query->from_ns && middle <= query->to_ns;
+}
+
+/* Whether a period speaks for what it holds, so that nothing finer of it is read. */
+static bool day_covers(const struct plan *plan, int64_t day_ns)
+{
+        if (day_ns + DAY_NS > plan->marks.day_done_ns)
+                return false;
+        return day_ns + DAY_NS <= plan->marks.hour_gone_ns || plan->query->grain == STORE_DAY ||
+               (plan->query->grain == STORE_BEST && holds(plan->query, day_ns, DAY_NS));
+}
+
+static bool hour_covers(const struct plan *plan, int64_t hour_ns)
+{
+        if (hour_ns + HOUR_NS > plan->marks.hour_done_ns)
+                return false;
+        return hour_ns + HOUR_NS <= plan->marks.raw_gone_ns || plan->query->grain == STORE_HOUR ||
+               plan->query->grain == STORE_DAY ||
+               (plan->query->grain == STORE_BEST && holds(plan->query, hour_ns, HOUR_NS));
+}
+
+static bool takes_period(const struct plan *plan, enum store_grain grain, int64_t bucket_ns)
+{
+        if (grain == STORE_DAY)
+                return day_covers(plan, bucket_ns) && holds_middle(plan->query, bucket_ns, DAY_NS);
+        return !day_covers(plan, bucket_of(bucket_ns + HOUR_NS, DAY_NS)) && hour_covers(plan, bucket_ns) &&
+               holds_middle(plan->query, bucket_ns, HOUR_NS);
+}
+
+static int add_piece(struct plan *plan, enum store_grain grain, int64_t id, int64_t start_ns)
+{
+        if (util_grow(&plan->pieces, &plan->capacity, plan->n + 1, sizeof(*plan->pieces)) < 0)
+                return -ENOMEM;
+        plan->pieces[plan->n++] = (struct piece){ grain, id, start_ns };
+        return 0;
+}
+
+static int plan_periods(struct store *store, struct plan *plan, enum store_grain grain, int64_t length_ns)
+{
+        sqlite3_stmt *periods = store_statement(store, SQL_PERIOD_PIECES);
+        int64_t from_ns = plan->query->from_ns;
+        int more = 0, err = 0;
+
+        if (!periods)
+                return -EBADMSG;
+        sqlite3_bind_int64(periods, 1, grain);
+        sqlite3_bind_int64(periods, 2, from_ns < INT64_MIN + length_ns ? INT64_MIN : from_ns - length_ns);
+        sqlite3_bind_int64(periods, 3, plan->query->to_ns);
+        while (!err && (more = store_step(store, periods)) == 1) {
+                int64_t bucket_ns = sqlite3_column_int64(periods, 1);
+
+                if (bucket_ns > INT64_MAX / 2 || bucket_ns < -INT64_MAX / 2)
+                        err = -EBADMSG;
+                else if (takes_period(plan, grain, bucket_ns))
+                        err = add_piece(plan, grain, sqlite3_column_int64(periods, 0),
+                                        sqlite3_column_int64(periods, 2));
+        }
+        sqlite3_reset(periods);
+        return err ? err : more;
+}
+
+/* Intervals of one stretch, unless their hour speaks for them. */
+static int plan_stretch(struct store *store, struct plan *plan, int64_t from_ns, int64_t to_ns)
+{
+        sqlite3_stmt *intervals = store_statement(store, SQL_RAW_PIECES);
+        int more = 0, err = 0;
+
+        if (!intervals)
+                return -EBADMSG;
+        sqlite3_bind_int64(intervals, 1, from_ns);
+        sqlite3_bind_int64(intervals, 2, to_ns);
+        while (!err && (more = store_step(store, intervals)) == 1) {
+                int64_t end_ns = sqlite3_column_int64(intervals, 0);
+
+                if (end_ns > INT64_MAX / 2 || end_ns < -INT64_MAX / 2)
+                        err = -EBADMSG;
+                else if (!hour_covers(plan, bucket_of(end_ns, HOUR_NS)))
+                        err = add_piece(plan, STORE_RAW, end_ns, sqlite3_column_int64(intervals, 1));
+        }
+        sqlite3_reset(intervals);
+        return err ? err : more;
+}
+
+/* No interval lies further out, and an hour more or less is still a number. */
+static int64_t within_times(int64_t time_ns)
+{
+        const int64_t most = INT64_MAX / 2;
+
+        return MAX(MIN(time_ns, most), -most);
+}
+
+/* All intervals of the span; or, where hours speak for most of them, those of the hours at its two edges. */
+static int plan_intervals(struct store *store, struct plan *plan)
+{
+        int64_t from_ns = within_times(plan->query->from_ns), to_ns = within_times(plan->query->to_ns);
+        int64_t left_ns = MIN(to_ns, floor_to(from_ns, HOUR_NS) + HOUR_NS);
+        int64_t right_ns = MAX(left_ns, MIN(floor_to(to_ns, HOUR_NS), plan->marks.hour_done_ns));
+        int err;
+
+        if (from_ns >= to_ns)
+                return 0;
+        if (plan->query->grain == STORE_RAW)
+                return plan_stretch(store, plan, from_ns, to_ns);
+        err = plan_stretch(store, plan, from_ns, left_ns);
+        return err ? err : plan_stretch(store, plan, right_ns, to_ns);
+}
+
+static int by_start(const void *a, const void *b)
+{
+        const struct piece *one = a, *other = b;
+
+        if (one->start_ns != other->start_ns)
+                return one->start_ns < other->start_ns ? -1 : 1;
+        return one->id < other->id ? -1 : one->id > other->id;
+}
+
+static int make_plan(struct store *store, const struct store_query *query, struct plan *plan)
+{
+        int err = marks_read(store, &plan->marks);
+
+        plan->query = query;
+        if (!err)
+                err = plan_periods(store, plan, STORE_DAY, DAY_NS);
+        if (!err)
+                err = plan_periods(store, plan, STORE_HOUR, HOUR_NS);
+        if (!err)
+                err = plan_intervals(store, plan);
+        if (!err && plan->n > 0)
+                qsort(plan->pieces, plan->n, sizeof(*plan->pieces), by_start);
+        return err;
+}
+
+static int damaged(const struct store *store, int err)
+{
+        if (err == -EBADMSG || err == -EOVERFLOW)
+                log_error(store->log, "%s is damaged; move it away to start anew", store->path);
+        return err == -EOVERFLOW ? -EBADMSG : err;
+}
+
+/* An app that was alive and did nothing worth a row used nothing of what was counted. */
+static void complete(struct total *total)
+{
+        if (!total->usage.have && usage_is_zero(&total->usage) && total->usage.time_ns == 0)
+                total->usage.have = USAGE_ALL;
+}
+
+struct emission {
+        const struct store_query *query;
+        int (*row)(void *data, const struct store_row *row);
+        void *data;
+};
+
+/* Whether the query has the row: as it is, or under the name of all others'. Nobody's tells of no user. */
+static bool may_see(const struct store_query *query, const struct app_name *app, struct store_row *row)
+{
+        if (query->uid < 0 || query->uid == (int64_t)app->uid)
+                return true;
+        if (!query->others)
+                return false;
+        if (app->app[0]) {
+                row->app = STORE_OTHERS;
+                row->name = STORE_OTHERS_NAME;
+        }
+        return true;
+}
+
+static int emit(struct store *store, const struct emission *emission, const struct times *times)
+{
+        const struct store_query *query = emission->query;
+        int stop = 0;
+
+        for (size_t i = 0; !stop && i < store->totals.n; i++) {
+                struct total *total = &store->totals.list[i];
+                const struct app_name *app = &store->apps[total->app];
+                struct store_row row = {
+                        .start_ns = times->start_ns,
+                        .end_ns = times->end_ns,
+                        .app = app->app,
+                        .name = app->name ? app->name : app->app,
+                        .uid = app->uid,
+                        .state = total->state,
+                        .active_ns = total->active_ns,
+                        .usage = &total->usage,
+                };
+
+                if ((query->app && strcmp(query->app, app->app) != 0) || !may_see(query, app, &row))
+                        continue;
+                complete(total);
+                stop = emission->row(emission->data, &row);
+        }
+        return stop;
+}
+
+/* Its times, and, if asked for, its usages into store->totals. */
+static int read_piece(struct store *store, const struct piece *piece, bool usages, struct times *times)
+{
+        sqlite3_stmt *row;
+        int more, err = 0;
+
+        totals_reset(&store->totals);
+        if (piece->grain != STORE_RAW) {
+                err = times_of_period(store, piece->id, times);
+                return err || !usages ? err : totals_add_period(store, &store->totals, piece->id);
+        }
+        row = store_statement(store, SQL_INTERVALS);
+        if (!row)
+                return -EBADMSG;
+        sqlite3_bind_int64(row, 1, piece->id - 1);
+        sqlite3_bind_int64(row, 2, piece->id);
+        more = store_step(store, row);
+        if (more != 1)
+                return more < 0 ? more : -EBADMSG;
+        *times = times_of_interval(row);
+        if (usages)
+                err = totals_add_interval(store, &store->totals, row);
+        sqlite3_reset(row);
+        return err;
+}
+
+int store_rows(struct store *store, const struct store_query *query,
+               int (*row)(void *data, const struct store_row *row), void *data)
+{
+        const struct emission emission = { query, row, data };
+        _cleanup_(plan_clear) struct plan plan = { 0 };
+        int stop = 0, err = store_run(store, SQL_BEGIN_READ);
+
+        if (err)
+                return err;
+        err = names_load(store);
+        if (!err)
+                err = make_plan(store, query, &plan);
+        for (size_t i = 0; !err && !stop && i < plan.n; i++) {
+                struct times times;
+
+                err = read_piece(store, &plan.pieces[i], true, &times);
+                if (!err)
+                        stop = emit(store, &emission, &times);
+        }
+        totals_reset(&store->totals);
+        err = store_finish(store, damaged(store, err));
+        return err ? err : stop;
+}
+
+static int add_battery(const struct times *times, struct store_battery *battery, double *npercent)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(times->sums); i++)
+                if (times->sums[i] < 0)
+                        return -EBADMSG;
+        battery->first_ns = MIN(battery->first_ns, times->start_ns);
+        battery->last_ns = MAX(battery->last_ns, times->end_ns);
+        battery->elapsed_ns += (uint64_t)times->sums[0];
+        battery->known_ns += (uint64_t)times->sums[1];
+        battery->percent_known_ns += (uint64_t)times->sums[2];
+        battery->discharge_uj += (uint64_t)times->sums[3];
+        *npercent += (double)times->sums[4];
+        battery->counted_ns += (uint64_t)times->sums[5];
+        battery->shared_ns += (uint64_t)times->sums[6];
+        return 0;
+}
+
+static void read_battery(sqlite3_stmt *row, struct battery *battery)
+{
+        const struct {
+                uint32_t have;
+                uint64_t *value;
+        } columns[] = {
+                { BATTERY_CHARGE_NOW, &battery->charge_now_uah },   { BATTERY_CHARGE_FULL, &battery->charge_full_uah },
+                { BATTERY_ENERGY_NOW, &battery->energy_now_uwh },   { BATTERY_ENERGY_FULL, &battery->energy_full_uwh },
+                { BATTERY_VOLTAGE, &battery->voltage_uv },          { BATTERY_POWER, &battery->power_uw },
+        };
+        int64_t status = sqlite3_column_int64(row, 1), capacity = sqlite3_column_int64(row, 2);
+
+        *battery = (struct battery){ .status = status > 0 && status <= BATTERY_FULL ? (enum battery_status)status
+                                                                                     : BATTERY_UNKNOWN };
+        if (sqlite3_column_type(row, 2) == SQLITE_INTEGER && capacity >= 0 && capacity <= 100) {
+                battery->have |= BATTERY_CAPACITY;
+                battery->capacity_percent = (uint32_t)capacity;
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
+                int64_t value = sqlite3_column_int64(row, 3 + (int)i);
+
+                if (sqlite3_column_type(row, 3 + (int)i) != SQLITE_INTEGER || value < 0)
+                        continue;
+                battery->have |= columns[i].have;
+                *columns[i].value = (uint64_t)value;
+        }
+        if (sqlite3_column_type(row, 9) == SQLITE_INTEGER) {
+                battery->have |= BATTERY_TEMPERATURE;
+                battery->temperature_dc = (int32_t)sqlite3_column_int64(row, 9);
+        }
+}
+
+static int read_last_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct battery *ret)
+{
+        sqlite3_stmt *last = store_statement(store, SQL_LAST_BATTERY);
+        int more;
+
+        if (!last)
+                return -EBADMSG;
+        sqlite3_bind_int64(last, 1, from_ns);
+        sqlite3_bind_int64(last, 2, to_ns);
+        more = store_step(store, last);
+        if (more == 1) {
+                read_battery(last, ret);
+                sqlite3_reset(last);
+        }
+        return more < 0 ? more : 0;
+}
+
+int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct store_battery *ret)
+{
+        const struct store_query query = { .from_ns = from_ns, .to_ns = to_ns, .grain = STORE_BEST, .uid = -1 };
+        struct store_battery battery = { .first_ns = INT64_MAX, .last_ns = INT64_MIN };
+        _cleanup_(plan_clear) struct plan plan = { 0 };
+        double npercent = 0;
+        int err = store_run(store, SQL_BEGIN_READ);
+
+        if (err)
+                return err;
+        err = make_plan(store, &query, &plan);
+        for (size_t i = 0; !err && i < plan.n; i++) {
+                struct times times;
+
+                err = read_piece(store, &plan.pieces[i], false, &times);
+                if (!err)
+                        err = add_battery(&times, &battery, &npercent);
+        }
+        if (!err)
+                err = read_last_battery(store, from_ns, to_ns, &battery.last);
+        err = store_finish(store, damaged(store, err));
+        if (err)
+                return err;
+        if (plan.n == 0)
+                return -ENODATA;
+        battery.discharge_percent = npercent / 1e9;
+        *ret = battery;
+        return 0;
+}

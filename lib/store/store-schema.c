@@ -1,0 +1,363 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The tables of usage.db, every statement, and the border to SQLite. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "store-private.h"
+#include "util/util.h"
+
+#define APPLICATION_ID 0x4a4f554c         /* "JOUL": a machine recorded it */
+#define APPLICATION_ID_VIRTUAL 0x4a4f5556 /* "JOUV": a virtual device did it */
+#define SCHEMA_VERSION 2
+
+/*
+ * Version 1 did not say where CPU times by frequency come from, nor remember sleeps. A writer adds what is
+ * missing (schema_2); a reader, who may not write, reads it as unknown.
+ */
+#define SCHEMA_OLDEST 1
+
+/*
+ * What version 2 added: `split_by` is enum cpu_split_by;
+ * a period has the time in which CPU time was split in either way.
+ */
+static const char schema_2[] =
+        "ALTER TABLE interval ADD COLUMN split_by INTEGER;"
+        "ALTER TABLE period ADD COLUMN counted_ns INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE period ADD COLUMN shared_ns INTEGER NOT NULL DEFAULT 0;"
+        "CREATE TABLE sleep (end_ns INTEGER PRIMARY KEY, elapsed_ns INTEGER NOT NULL, suspend_ns INTEGER NOT NULL,"
+        " discharge_uj INTEGER, discharge_npercent INTEGER);";
+
+#define NEVER "-9223372036854775808" /* INT64_MIN */
+
+/*
+ * Times are realtime ns; a span of time is open at its start and closed at its end. Detail goes from
+ * `interval` into periods of an hour (grain 1) and those into periods of a day (grain 2), one for each
+ * bucket; `mark` says how far that has come, and what is gone. Bytes are described in store-blob.c.
+ */
+static const char schema_1[] =
+        "CREATE TABLE app (id INTEGER PRIMARY KEY, app TEXT NOT NULL, uid INTEGER NOT NULL, name TEXT,"
+        " UNIQUE (app, uid));"
+        "CREATE TABLE opp (id INTEGER PRIMARY KEY, policy INTEGER NOT NULL, khz INTEGER NOT NULL,"
+        " UNIQUE (policy, khz));"
+        "CREATE TABLE process (id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, start_time INTEGER NOT NULL,"
+        " comm TEXT NOT NULL, app INTEGER NOT NULL REFERENCES app, seen_ns INTEGER NOT NULL);"
+        "CREATE TABLE alive (id INTEGER PRIMARY KEY, apps BLOB NOT NULL);"
+        "CREATE TABLE interval (end_ns INTEGER PRIMARY KEY, start_ns INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
+        " suspend_ns INTEGER NOT NULL, discharge_uj INTEGER, discharge_npercent INTEGER,"
+        " battery_status INTEGER, capacity_percent INTEGER, charge_now_uah INTEGER, charge_full_uah INTEGER,"
+        " energy_now_uwh INTEGER, energy_full_uwh INTEGER, voltage_uv INTEGER, power_uw INTEGER,"
+        " temperature_dc INTEGER, alive INTEGER REFERENCES alive, active BLOB, usage BLOB NOT NULL);"
+        "CREATE TABLE period (id INTEGER PRIMARY KEY, grain INTEGER NOT NULL, bucket_ns INTEGER NOT NULL,"
+        " start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
+        " known_ns INTEGER NOT NULL, percent_known_ns INTEGER NOT NULL, discharge_uj INTEGER NOT NULL,"
+        " discharge_npercent INTEGER NOT NULL, UNIQUE (grain, bucket_ns));"
+        "CREATE TABLE usage (period INTEGER NOT NULL REFERENCES period, app INTEGER NOT NULL REFERENCES app,"
+        " state INTEGER NOT NULL, active_ns INTEGER NOT NULL, usage BLOB NOT NULL,"
+        " PRIMARY KEY (period, app, state)) WITHOUT ROWID;"
+        "CREATE TABLE mark (hour_done_ns INTEGER NOT NULL, day_done_ns INTEGER NOT NULL,"
+        " raw_gone_ns INTEGER NOT NULL, hour_gone_ns INTEGER NOT NULL);"
+        "INSERT INTO mark VALUES (" NEVER ", " NEVER ", " NEVER ", " NEVER ");";
+
+/* All that schema_1 and schema_2 make, as empty as they make it. */
+static const char begin_anew[] =
+        "DELETE FROM usage; DELETE FROM period; DELETE FROM interval; DELETE FROM sleep; DELETE FROM alive;"
+        "DELETE FROM process; DELETE FROM opp; DELETE FROM app;"
+        "UPDATE mark SET hour_done_ns = " NEVER ", day_done_ns = " NEVER ", raw_gone_ns = " NEVER
+        ", hour_gone_ns = " NEVER ";";
+
+#define TABLES "('app','opp','process','alive','interval','period','usage','mark')"
+#define N_TABLES 8
+#define TABLES_2 "('sleep')"
+
+static const char *const statement_text[SQL_COUNT] = {
+        [SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
+        [SQL_BEGIN_READ] = "BEGIN",
+        [SQL_COMMIT] = "COMMIT",
+        [SQL_ROLLBACK] = "ROLLBACK",
+        [SQL_APPS] = "SELECT id, app, uid, name FROM app ORDER BY id",
+        [SQL_ADD_APP] = "INSERT INTO app (app, uid) VALUES (?1, ?2)",
+        [SQL_OPPS] = "SELECT id, policy, khz FROM opp ORDER BY id",
+        [SQL_ADD_OPP] = "INSERT INTO opp (policy, khz) VALUES (?1, ?2)",
+        [SQL_ADD_PROCESS] = "INSERT INTO process (pid, start_time, comm, app, seen_ns) VALUES (?1, ?2, ?3, ?4, ?5)",
+        [SQL_ADD_ALIVE] = "INSERT INTO alive (apps) VALUES (?1)",
+        [SQL_HAS_INTERVAL] = "SELECT 1 FROM interval WHERE end_ns = ?1",
+        [SQL_LAST_KEY] = "SELECT max(end_ns) FROM interval",
+        [SQL_ADD_INTERVAL] =
+                "INSERT INTO interval (end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent,"
+                " battery_status, capacity_percent, charge_now_uah, charge_full_uah, energy_now_uwh, energy_full_uwh,"
+                " voltage_uv, power_uw, temperature_dc, alive, active, usage, split_by)"
+                " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)",
+        [SQL_RAW_PIECES] = "SELECT end_ns, start_ns FROM interval WHERE end_ns > ?1 AND end_ns <= ?2",
+        [SQL_PERIOD_PIECES] = "SELECT id, bucket_ns, start_ns FROM period"
+                              " WHERE grain = ?1 AND bucket_ns > ?2 AND bucket_ns < ?3",
+        [SQL_INTERVALS] = "SELECT end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent, usage,"
+                          " active, apps, split_by FROM interval LEFT JOIN alive ON alive.id = interval.alive"
+                          " WHERE end_ns > ?1 AND end_ns <= ?2 ORDER BY end_ns",
+        [SQL_PERIOD] = "SELECT start_ns, end_ns, elapsed_ns, known_ns, percent_known_ns, discharge_uj,"
+                       " discharge_npercent, counted_ns, shared_ns FROM period WHERE id = ?1",
+        [SQL_FIND_PERIOD] = "SELECT id FROM period WHERE grain = ?1 AND bucket_ns = ?2",
+        [SQL_PERIOD_USAGE] = "SELECT app, state, active_ns, usage FROM usage WHERE period = ?1",
+        [SQL_DUE_HOURS] = "SELECT id, bucket_ns FROM period WHERE grain = 1 AND bucket_ns >= ?1 AND bucket_ns < ?2"
+                          " ORDER BY bucket_ns",
+        [SQL_ADD_PERIOD] = "INSERT INTO period (grain, bucket_ns, start_ns, end_ns, elapsed_ns, known_ns,"
+                           " percent_known_ns, discharge_uj, discharge_npercent, counted_ns, shared_ns)"
+                           " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)",
+        [SQL_ADD_PERIOD_USAGE] = "INSERT INTO usage (period, app, state, active_ns, usage) VALUES (?1,?2,?3,?4,?5)",
+        [SQL_DROP_PERIOD] = "DELETE FROM period WHERE id = ?1",
+        [SQL_DROP_PERIOD_USAGE] = "DELETE FROM usage WHERE period = ?1",
+        [SQL_LAST_BATTERY] =
+                "SELECT end_ns, battery_status, capacity_percent, charge_now_uah, charge_full_uah, energy_now_uwh,"
+                " energy_full_uwh, voltage_uv, power_uw, temperature_dc FROM interval"
+                " WHERE end_ns > ?1 AND end_ns <= ?2 AND battery_status IS NOT NULL ORDER BY end_ns DESC LIMIT 1",
+        [SQL_MARKS] = "SELECT hour_done_ns, day_done_ns, raw_gone_ns, hour_gone_ns FROM mark",
+        [SQL_SET_MARKS] = "UPDATE mark SET hour_done_ns = ?1, day_done_ns = ?2, raw_gone_ns = ?3, hour_gone_ns = ?4",
+        /* The newest interval stays: it knows the battery. */
+        [SQL_DROP_INTERVALS] = "DELETE FROM interval WHERE end_ns <= ?1"
+                               " AND end_ns <> (SELECT max(end_ns) FROM interval)",
+        [SQL_DROP_ALIVE] = "DELETE FROM alive WHERE id < (SELECT min(alive) FROM interval)",
+        [SQL_DROP_PROCESSES] = "DELETE FROM process WHERE seen_ns < ?1",
+        [SQL_ADD_SLEEP] = "INSERT OR REPLACE INTO sleep (end_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent)"
+                          " VALUES (?1,?2,?3,?4,?5)",
+        [SQL_DROP_SLEEPS] = "DELETE FROM sleep WHERE end_ns < ?1",
+        [SQL_SLEEPS] = "SELECT end_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent FROM sleep"
+                       " WHERE end_ns > ?1 AND end_ns <= ?2 ORDER BY end_ns",
+        [SQL_OLD_PERIODS] = "SELECT id FROM period WHERE grain = ?1 AND bucket_ns < ?2",
+};
+
+/* What a reader asks a database of version 1 instead. */
+static const char *const statement_text_1[SQL_COUNT] = {
+        [SQL_INTERVALS] = "SELECT end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent, usage,"
+                          " active, apps, NULL FROM interval LEFT JOIN alive ON alive.id = interval.alive"
+                          " WHERE end_ns > ?1 AND end_ns <= ?2 ORDER BY end_ns",
+        [SQL_PERIOD] = "SELECT start_ns, end_ns, elapsed_ns, known_ns, percent_known_ns, discharge_uj,"
+                       " discharge_npercent, 0, 0 FROM period WHERE id = ?1",
+        [SQL_SLEEPS] = "SELECT 0, 0, 0, 0, 0 FROM mark WHERE ?1 IS NULL AND ?2 IS NULL",
+};
+
+static const char *text_of(const struct store *store, enum statement which)
+{
+        return store->version == 1 && statement_text_1[which] ? statement_text_1[which] : statement_text[which];
+}
+
+static int errno_of_code(const struct store *store, int code)
+{
+        switch (code & 0xff) {
+        case SQLITE_OK:
+                return 0;
+        case SQLITE_NOMEM:
+                return -ENOMEM;
+        case SQLITE_BUSY:
+        case SQLITE_LOCKED:
+                return -EBUSY;
+        case SQLITE_FULL:
+                return -ENOSPC;
+        case SQLITE_READONLY:
+                return -EROFS;
+        case SQLITE_PERM:
+        case SQLITE_AUTH:
+                return -EACCES;
+        case SQLITE_CANTOPEN:
+                return sqlite3_system_errno(store->db) == EMFILE ? -EMFILE : -ENOENT;
+        case SQLITE_IOERR:
+                return -EIO;
+        default:
+                return -EBADMSG;
+        }
+}
+
+int errno_from_sqlite(struct store *store, int code)
+{
+        int err = errno_of_code(store, code);
+
+        if (code == store->told)
+                return err;
+        store->told = code;
+        if (err == -EBADMSG)
+                log_error(store->log, "%s is damaged or no usage database (%s); move it away to start anew",
+                          store->path, sqlite3_errstr(code));
+        else if (err)
+                log_error(store->log, "cannot use %s: %s", store->path,
+                          err == -EMFILE ? util_reason(err) : sqlite3_errstr(code));
+        return err;
+}
+
+sqlite3_stmt *store_statement(struct store *store, enum statement which)
+{
+        sqlite3_stmt **statement = &store->statements[which];
+
+        if (!*statement) {
+                int code = sqlite3_prepare_v3(store->db, text_of(store, which), -1, SQLITE_PREPARE_PERSISTENT,
+                                              statement, NULL);
+
+                if (code != SQLITE_OK) {
+                        errno_from_sqlite(store, code);
+                        *statement = NULL;
+                }
+        }
+        return *statement;
+}
+
+int store_step(struct store *store, sqlite3_stmt *statement)
+{
+        int code = sqlite3_step(statement);
+
+        if (code == SQLITE_ROW)
+                return 1;
+        sqlite3_reset(statement);
+        return code == SQLITE_DONE ? 0 : errno_from_sqlite(store, code);
+}
+
+int store_run(struct store *store, enum statement which)
+{
+        sqlite3_stmt *statement = store_statement(store, which);
+        int err = statement ? store_step(store, statement) : -EBADMSG;
+
+        if (err == 1)
+                sqlite3_reset(statement);
+        return err < 0 ? err : 0;
+}
+
+int store_begin(struct store *store)
+{
+        return sqlite3_get_autocommit(store->db) ? store_run(store, SQL_BEGIN_WRITE) : 0;
+}
+
+int store_finish(struct store *store, int err)
+{
+        if (!err)
+                err = store_run(store, SQL_COMMIT);
+        if (err && !sqlite3_get_autocommit(store->db))
+                store_run(store, SQL_ROLLBACK);
+        return err;
+}
+
+static int execute(struct store *store, const char *text)
+{
+        int code = sqlite3_exec(store->db, text, NULL, NULL, NULL);
+
+        return code == SQLITE_OK ? 0 : errno_from_sqlite(store, code);
+}
+
+static int query_number(struct store *store, const char *text, int64_t *ret)
+{
+        sqlite3_stmt *statement;
+        int code = sqlite3_prepare_v2(store->db, text, -1, &statement, NULL);
+
+        if (code == SQLITE_OK) {
+                code = sqlite3_step(statement);
+                if (code == SQLITE_ROW)
+                        *ret = sqlite3_column_int64(statement, 0);
+                code = sqlite3_finalize(statement);
+        }
+        return code == SQLITE_OK ? 0 : errno_from_sqlite(store, code);
+}
+
+static int refuse(const struct store *store, const char *why)
+{
+        log_error(store->log,
+                  "%s is no usage database of this version of joulecast (%s); move it away to start anew",
+                  store->path, why);
+        return -EBADMSG;
+}
+
+/*
+ * Real tables by our names, no view that pretends to be one and no trigger:
+ * what others wrote is data only.
+ */
+static int check_tables(struct store *store)
+{
+        int64_t tables = 0, newer = 0, strangers = 0;
+        int err = query_number(store,
+                               "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN " TABLES,
+                               &tables);
+
+        if (!err)
+                err = query_number(store, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN " TABLES_2,
+                                   &newer);
+        if (!err)
+                err = query_number(store,
+                                   "SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')"
+                                   " OR sql LIKE '%VIRTUAL%' OR sql LIKE '%GENERATED%'",
+                                   &strangers);
+        if (err)
+                return err;
+        if (tables != N_TABLES || newer != store->version - 1 || strangers > 0)
+                return refuse(store, strangers > 0 ? "it holds views or triggers" : "tables are missing");
+        return 0;
+}
+
+static int32_t application_id(const struct store *store)
+{
+        return store->mode == STORE_SIMULATE ? APPLICATION_ID_VIRTUAL : APPLICATION_ID;
+}
+
+static int create(struct store *store)
+{
+        char *text = sqlite3_mprintf("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; %s %s PRAGMA application_id = %d;"
+                                     " PRAGMA user_version = %d; COMMIT;", schema_1, schema_2,
+                                     application_id(store), SCHEMA_VERSION);
+        int err = text ? execute(store, text) : -ENOMEM;
+
+        sqlite3_free(text);
+        store->version = SCHEMA_VERSION;
+        return err;
+}
+
+/* In one transaction: a crash leaves what was there. */
+static int change(struct store *store, const char *how)
+{
+        char *text = sqlite3_mprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;", how,
+                                     SCHEMA_VERSION);
+        int err = text ? execute(store, text) : -ENOMEM;
+
+        sqlite3_free(text);
+        if (err && !sqlite3_get_autocommit(store->db))
+                execute(store, "ROLLBACK");
+        if (!err)
+                store->version = SCHEMA_VERSION;
+        return err;
+}
+
+static int refuse_other_kind(const struct store *store)
+{
+        log_error(store->log,
+                  store->mode == STORE_SIMULATE
+                          ? "%s is no database of a virtual device; name another one, or move it away"
+                          : "%s is the database of a virtual device; name another one for this machine",
+                  store->path);
+        return -EEXIST;
+}
+
+int store_prepare_database(struct store *store)
+{
+        int64_t id = 0, version = 0, tables = 0;
+        int err = query_number(store, "SELECT count(*) FROM sqlite_schema", &tables);
+
+        if (!err)
+                err = query_number(store, "PRAGMA application_id", &id);
+        if (!err)
+                err = query_number(store, "PRAGMA user_version", &version);
+        if (err)
+                return err;
+        if (tables == 0 && id == 0 && version == 0) {
+                if (store->mode == STORE_READ)
+                        return -ENOENT; /* an empty file: nobody wrote yet */
+                return create(store);
+        }
+        if (id != APPLICATION_ID && id != APPLICATION_ID_VIRTUAL)
+                return refuse(store, "another program made it");
+        if (store->mode != STORE_READ && id != application_id(store))
+                return refuse_other_kind(store);
+        if (version < SCHEMA_OLDEST || version > SCHEMA_VERSION)
+                return refuse(store, version > SCHEMA_VERSION ? "a newer one made it" : "another one made it");
+        store->version = (int)version;
+        err = check_tables(store);
+        if (!err && store->mode != STORE_READ && version < SCHEMA_VERSION)
+                err = change(store, schema_2);
+        if (!err && store->mode == STORE_SIMULATE)
+                err = change(store, begin_anew);
+        return err;
+}

@@ -1,0 +1,130 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * usage.db: intervals as they come, rolled up into hours and days. Totals are
+ * conserved exactly by the roll-up. SQLite's types and codes stop here.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "interval/interval.h"
+#include "model/usage.h"
+#include "util/log.h"
+
+struct store;
+
+enum store_mode {
+        STORE_READ,     /* -ENOENT where there is none */
+        STORE_WRITE,    /* made where there is none; one writer at a time, else -EBUSY */
+        STORE_SIMULATE, /* the same for a virtual device: it begins anew, whatever was simulated before */
+};
+
+/*
+ * Tells @log one sentence about what is wrong, except for -ENOENT: what that means only the caller knows.
+ * What a machine recorded and what a virtual device did never meet in one database: -EEXIST to write the other kind.
+ */
+int store_open(const char *path, enum store_mode mode, const struct log *log, struct store **ret);
+/*
+ * store_put_aside() - a damaged database, which nobody has open, gets another name (and a sentence in @log)
+ *
+ * usage.db becomes usage.db.damaged-20261122T081500Z, with its -wal, so that sqlite3's .recover can still read it.
+ * Return: 0; -EEXIST: one of this second is there; another errno of rename().
+ */
+int store_put_aside(const char *path, const struct log *log);
+/* Was the file of an open store deleted or moved? Then what is written to it nobody finds. One stat(). */
+bool store_is_gone(struct store *store);
+void store_close(struct store *store);
+void store_closep(struct store **store);
+
+/*
+ * One transaction. Rows only for processes that did something, and always nobody's; those that came and went
+ * since the last are one row for each app and state.
+ */
+int store_append(struct store *store, const struct interval *interval);
+
+/*
+ * Folds closed hours into hour rows and closed days into day rows, and drops rows older than their retention.
+ * @now_ns: realtime. Cheap where nothing is due; the poller calls it after each append.
+ */
+struct store_retention {
+        uint32_t raw_hours;
+        uint32_t hour_days;
+        uint32_t day_days; /* 0: for ever */
+};
+int store_roll_up(struct store *store, int64_t now_ns, const struct store_retention *retention);
+
+/* All apps of other users as one, for who may not see them apart. */
+#define STORE_OTHERS "other-users"
+#define STORE_OTHERS_NAME "other users"
+
+enum store_grain {
+        STORE_RAW,
+        STORE_HOUR,
+        STORE_DAY,
+        STORE_BEST, /* the fewest rows that tile the span exactly: days (of UTC), hours at its edges, raw at theirs */
+};
+
+/* One app in one state in one span of time; nobody has an empty app. */
+struct store_row {
+        int64_t start_ns;    /* realtime */
+        int64_t end_ns;
+        const char *app;     /* valid until the next row */
+        const char *name;    /* display name */
+        uid_t uid;
+        enum app_state state;
+        uint64_t active_ns;
+        const struct usage *usage; /* valid until the next row */
+};
+
+/* What the battery said over the same spans. */
+struct store_battery {
+        uint64_t discharge_uj;
+        double discharge_percent;
+        uint64_t known_ns;     /* time over which discharge_uj is known ... */
+        uint64_t percent_known_ns; /* ... and discharge_percent: a battery without a voltage has no joules */
+        uint64_t elapsed_ns;   /* all time recorded */
+        uint64_t counted_ns;   /* thereof with CPU time split by frequency as the kernel counted it ... */
+        uint64_t shared_ns;    /* ... and as shared by the time at each frequency; the rest had nothing to split, or is unknown */
+        int64_t first_ns, last_ns;
+        struct battery last;   /* at last_ns */
+};
+
+struct store_query {
+        int64_t from_ns;       /* INT64_MIN: from the first */
+        int64_t to_ns;         /* INT64_MAX: to the last */
+        enum store_grain grain;
+        const char *app;       /* NULL: all, nobody's too */
+        int64_t uid;           /* -1: everybody's */
+        bool others;           /* with a uid: what is not its own comes too, as STORE_OTHERS */
+};
+
+/*
+ * Calls @row for each row, ascending in time; stops at its first non-zero return and returns that. An
+ * interval belongs to the span in which it ended: @from_ns < end <= @to_ns. What is not rolled up yet comes
+ * finer than asked, and what only its roll-up remembers comes coarser, by its middle: every interval counts
+ * once in one of two spans that meet. An app that was alive and did nothing has an empty usage with all of
+ * `have`. @row must not use @store.
+ */
+int store_rows(struct store *store, const struct store_query *query,
+               int (*row)(void *data, const struct store_row *row), void *data);
+/* A suspend of at least TUNING_SLEEP_NS, with what little was awake around it, on battery all the while. */
+struct store_sleep {
+        int64_t end_ns;
+        uint64_t elapsed_ns;
+        uint64_t suspend_ns;
+        double discharge_j;       /* NaN: unknown */
+        double discharge_percent; /* NaN: unknown */
+};
+
+/*
+ * Calls @each for the sleeps that ended in the span, ascending;
+ * kept for longer than polls (TUNING_SLEEP_DAYS).
+ */
+int store_sleeps(struct store *store, int64_t from_ns, int64_t to_ns,
+                 int (*each)(void *data, const struct store_sleep *sleep), void *data);
+
+/* -ENODATA: nothing was recorded in that span. */
+int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct store_battery *ret);

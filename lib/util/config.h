@@ -1,0 +1,36 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * joulecast.conf: what a machine's owner decides. One table (config.c) makes the
+ * parser, the help text and the manual's list.
+ */
+
+#include <stdio.h>
+
+#include "log.h"
+#include "store/store.h"
+
+struct config {
+        double interval_s;
+        char *collector;  /* "auto": the first that works */
+        char *foreground; /* see foreground.h */
+        double raw_hours, hour_days, day_days;
+};
+
+/**
+ * config_load() - the defaults, and what a file says otherwise
+ * @path: NULL: no file. One that is missing is no error
+ * @log:  gets one sentence with file and line about what is wrong
+ *
+ * Return: 0; -EINVAL, and @ret untouched; another negative errno.
+ */
+int config_load(const char *path, const struct log *log, struct config *ret);
+void config_clear(struct config *config);
+
+struct store_retention config_retention(const struct config *config);
+
+/* The table for people: as text for a terminal, and as scdoc for the manual. */
+void config_print_help(FILE *file);
+void config_print_manual(FILE *file);

@@ -1,0 +1,56 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "own-folder.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "api/service.h"
+#include "focus/focus-link.h"
+#include "paths.h"
+#include "util.h"
+
+/* Takes @file. So many levels above it begins the folder that is ours. */
+static bool lies_beside(const char *path, char *file, unsigned levels)
+{
+        _cleanup_free_ char *folder = file;
+        char *slash = NULL;
+
+        for (unsigned i = 0; folder && i < levels; i++) {
+                slash = strrchr(folder, '/');
+                if (slash)
+                        *slash = '\0';
+        }
+        return slash && strncmp(path, folder, strlen(folder)) == 0 && path[strlen(folder)] == '/';
+}
+
+static bool is_ours(const char *path)
+{
+        char *profile = NULL, *usage = NULL, *observations = NULL, *simulated = NULL, *focus = NULL;
+        bool ours;
+
+        /* Where there is no home there is no default, and it stays NULL. */
+        paths_profile(NULL, true, &profile);
+        paths_usage(NULL, true, &usage);
+        paths_observations(NULL, &observations);
+        paths_usage("virtual:any", true, &simulated);
+        if (focus_link_path(&focus) < 0)
+                focus = NULL;
+        ours = lies_beside(path, profile, 1);
+        ours |= lies_beside(path, usage, 1);
+        ours |= lies_beside(path, observations, 1);
+        ours |= lies_beside(path, simulated, 2);
+        ours |= lies_beside(path, focus, 1);
+        ours |= lies_beside(path, strdup(SERVICE_SOCKET), 1);
+        return ours;
+}
+
+int own_folder_make(const char *path, unsigned mode)
+{
+        return is_ours(path) ? util_make_parent(path, mode) : 0;
+}
+
+const char *own_folder_why(int err)
+{
+        return err == -ENOENT ? "its folder does not exist" : util_reason(err);
+}

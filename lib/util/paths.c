@@ -1,0 +1,167 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "paths.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ini-text.h"
+#include "model/profile.h"
+#include "util.h"
+
+#define SYSTEM_PROFILE "/etc/joulecast/profile.ini"
+#define SYSTEM_CONFIG "/etc/joulecast/joulecast.conf"
+#define SYSTEM_USAGE "/var/lib/joulecast/usage.db"
+#define SYSTEM_OBSERVATIONS "/var/lib/joulecast-calibrate/observations.db"
+#define SYSTEM_JOURNAL "/var/lib/joulecast-calibrate/restore.ini"
+
+static int print_path(char **ret, const char *a, const char *b, const char *c)
+{
+        return asprintf(ret, "%s%s%s", a, b, c) < 0 ? -ENOMEM : 0;
+}
+
+/* $VARIABLE, or ~/OTHERWISE; XDG says that a relative path there is to be ignored. */
+static int xdg_path(const char *variable, const char *otherwise, const char *rest, char **ret)
+{
+        const char *root = getenv(variable), *home = getenv("HOME");
+        _cleanup_free_ char *folder = NULL;
+        int err;
+
+        if (root && root[0] == '/')
+                return print_path(ret, root, "/joulecast/", rest);
+        if (!home || home[0] != '/')
+                return -ENOENT;
+        err = print_path(&folder, home, otherwise, "/joulecast/");
+        return err < 0 ? err : print_path(ret, folder, rest, "");
+}
+
+const char *paths_virtual(const char *device)
+{
+        static const char prefix[] = "virtual:";
+
+        return device && strncmp(device, prefix, sizeof(prefix) - 1) == 0 ? device + sizeof(prefix) - 1 : NULL;
+}
+
+static bool is_file_name(const char *name)
+{
+        size_t length = strlen(name);
+
+        return strchr(name, '/') || (length > 4 && strcmp(name + length - 4, ".ini") == 0);
+}
+
+/* FNV-1a: two files of one base name shall not share a folder. */
+static int hash_file(const char *path, uint32_t *ret)
+{
+        _cleanup_free_ char *text = NULL;
+        uint32_t hash = UINT32_C(2166136261);
+        size_t length;
+        int err = ini_text_read(path, PROFILE_BYTES_MAX, NULL, &text, &length); /* as what loads it, and then tells */
+
+        if (err < 0)
+                return err;
+        for (size_t i = 0; i < length; i++)
+                hash = (hash ^ (unsigned char)text[i]) * UINT32_C(16777619);
+        *ret = hash;
+        return 0;
+}
+
+static int virtual_state_path(const char *name, const char *rest, char **ret)
+{
+        char folder[NAME_MAX];
+        _cleanup_free_ char *path = NULL;
+        const char *base = strrchr(name, '/');
+        size_t length;
+        uint32_t hash = 0;
+        int err;
+
+        base = base ? base + 1 : name;
+        length = strlen(base);
+        if (length > 4 && strcmp(base + length - 4, ".ini") == 0)
+                length -= 4;
+        if (length == 0 || length > 100 || base[0] == '.')
+                return -EINVAL;
+        if (is_file_name(name)) {
+                err = hash_file(name, &hash);
+                if (err < 0)
+                        return err;
+                snprintf(folder, sizeof(folder), "virtual/%.*s-%08x/", (int)length, base, hash);
+        } else {
+                snprintf(folder, sizeof(folder), "virtual/%.*s/", (int)length, base);
+        }
+        err = print_path(&path, folder, rest, "");
+        return err < 0 ? err : xdg_path("XDG_STATE_HOME", "/.local/state", path, ret);
+}
+
+static int find_path(const char *device, bool write, const char *variable, const char *otherwise,
+                     const char *rest, const char *system, char **ret)
+{
+        _cleanup_free_ char *own = NULL;
+        int err;
+
+        if (device)
+                return paths_virtual(device) ? virtual_state_path(paths_virtual(device), rest, ret) : -EINVAL;
+        if (geteuid() == 0)
+                return print_path(ret, system, "", "");
+        err = xdg_path(variable, otherwise, rest, &own);
+        if (err < 0 && (write || err != -ENOENT))
+                return err;
+        if (!write && (!own || access(own, F_OK) < 0))
+                return print_path(ret, system, "", "");
+        *ret = TAKE_PTR(own);
+        return 0;
+}
+
+int paths_profile(const char *device, bool write, char **ret)
+{
+        return find_path(device, write, "XDG_CONFIG_HOME", "/.config", "profile.ini", SYSTEM_PROFILE, ret);
+}
+
+int paths_usage(const char *device, bool write, char **ret)
+{
+        return find_path(device, write, "XDG_STATE_HOME", "/.local/state", "usage.db", SYSTEM_USAGE, ret);
+}
+
+int paths_observations(const char *device, char **ret)
+{
+        return find_path(device, true, "XDG_STATE_HOME", "/.local/state", "observations.db",
+                         SYSTEM_OBSERVATIONS, ret);
+}
+
+int paths_journal(char **ret)
+{
+        return find_path(NULL, true, "XDG_STATE_HOME", "/.local/state", "restore.ini", SYSTEM_JOURNAL, ret);
+}
+
+int paths_config(char **ret)
+{
+        return find_path(NULL, false, "XDG_CONFIG_HOME", "/.config", "joulecast.conf", SYSTEM_CONFIG, ret);
+}
+
+char *paths_build_root(void)
+{
+        char exe[PATH_MAX];
+        ssize_t length = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+        size_t root = strlen(JOULECAST_BUILD_ROOT);
+
+        if (length <= 0)
+                return NULL;
+        exe[length] = '\0';
+        if ((size_t)length <= root || strncmp(exe, JOULECAST_BUILD_ROOT, root) != 0 || exe[root] != '/')
+                return NULL;
+        return strdup(JOULECAST_BUILD_ROOT);
+}
+
+int paths_data(const char *kind, char **ret)
+{
+        _cleanup_free_ char *build = paths_build_root();
+        const char *said = getenv("JOULECAST_DATADIR");
+
+        if (said && said[0])
+                return print_path(ret, said, "/", kind);
+        if (build)
+                return print_path(ret, JOULECAST_SOURCE_ROOT "/data", "/", kind);
+        return print_path(ret, JOULECAST_DATADIR, "/", kind);
+}

@@ -1,0 +1,95 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Our choices: numbers that no kernel document and no user decides. Each with
+ * unit, reason and how it was found.
+ */
+
+/*
+ * Daemons that no counter shows, as a fallback where the profile does not say what its device's are
+ * (x-background_* of [base]): mW of standard deviation and s of correlation. From the simulation study behind
+ * the design: a log-normal of mean 12 mW, and rare spikes.
+ */
+#define TUNING_BACKGROUND_SD_MW 14.0
+#define TUNING_BACKGROUND_TAU_S 300.0
+
+/*
+ * A process that only ran, and for less than this since its last row, gets none yet: its time is
+ * carried until it is worth one. At 1 W a core this is 1 mJ, a ten-millionth of a phone's battery;
+ * collectors that count ns would otherwise write a row for each daemon that woke up (research: 46-62
+ * rows a poll against 7-45 by ticks).
+ */
+#define TUNING_ROW_CPU_NS UINT64_C(1000000)
+
+/*
+ * CLOCK_BOOTTIME and CLOCK_MONOTONIC are read one after the other;
+ * less of a difference than this is no suspend, ns.
+ */
+#define TUNING_SUSPEND_NS UINT64_C(10000000)
+
+/*
+ * A suspend is kept as a sleep from this length on: the seconds awake around it and the gauge's step matter
+ * little then. For as long as a season's nights, since a battery and what wakes a device change.
+ */
+#define TUNING_SLEEP_NS UINT64_C(1800000000000)
+#define TUNING_SLEEP_DAYS 180
+/* So many sleeps are needed before they say how much they differ. */
+#define TUNING_SLEEPS 3
+
+/*
+ * Bytes that processes wrote and no storage did yet wait in the page cache; so many are remembered
+ * as a debt of nobody's row, so that they do not count again when they reach the storage. About
+ * the dirty limit of a phone.
+ */
+#define TUNING_WRITE_DEBT_BYTES (UINT64_C(256) << 20)
+
+/*
+ * Forecasts (lib/forecast/history.c, lib/forecast/forecast.c). Blocks are long against the memory of noise in byte rates
+ * (2 min) and short against a session. Polls older than some hours tell little that their hours do not, and
+ * cost a hundred times as much to read: with these three, 300 busy processes are read in a tenth of a second.
+ */
+#define TUNING_BLOCK_S 300.0
+#define TUNING_RAW_HOURS 4
+#define TUNING_HOUR_DAYS 7
+#define TUNING_SESSION_GAP_S 600.0
+
+/*
+ * How much an app's power differs from block to block, in parts of its mean, before anything is known of it.
+ * Until sessions have shown how they differ, their variance is taken to be this share of that of the blocks
+ * within them, but at least the square of the session's part. Each is worth so many degrees of freedom beside
+ * what the history says. Found on development seeds of tests/budget (docs/budget.md): between owners whose
+ * sessions are all alike and owners who play now this, now that.
+ */
+#define TUNING_SESSION_SHARE 0.75
+#define TUNING_BLOCK_SD 0.03
+#define TUNING_SESSION_SD 0.01
+#define TUNING_PRIOR_DOF 2.0
+/* Seconds of "as on average" that steady the background of a state of the device that was hardly seen yet. */
+#define TUNING_BACKGROUND_PRIOR_S 600.0
+
+/*
+ * What a shown percent says of the charge that is left, in percent of a full battery: gauges bend by a
+ * percent or two (the nonlinearity of a virtual device, integrated); and of the energy in it, in parts, where
+ * the battery shows its voltage, and where it does not.
+ */
+#define TUNING_CHARGE_SD_PERCENT 0.3
+#define TUNING_VOLTAGE_SD 0.015
+#define TUNING_NO_VOLTAGE_SD 0.04
+
+/*
+ * How far a pack's voltage falls under load, in parts, at a drain that would empty it in an hour: 0.13 ohm at
+ * 3 Ah and 3.8 V. A phone in use is at a tenth of that.
+ */
+#define TUNING_SAG_PER_C 0.10
+
+/*
+ * Apps that usage.db tells apart, of all users together and of one: a desktop has a hundred in a year, and
+ * who starts a program of a new name every second shall neither fill the disk nor take the places of other
+ * users' apps. From there on new names share one row for each user; beyond so many such rows, one for all.
+ */
+#define TUNING_STORE_APPS 10000
+#define TUNING_STORE_APPS_OF_USER 2500
+#define TUNING_STORE_OTHERS 1000
+#define TUNING_OTHER_APPS "other programs"
