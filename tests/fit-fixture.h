@@ -8,8 +8,8 @@
  */
 
 #include "check.h"
-#include "observation.h"
-#include "refit.h"
+#include "observation/observation.h"
+#include "fit/refit.h"
 #include "util/units.h"
 #include "util/util.h"
 

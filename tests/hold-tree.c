@@ -16,9 +16,9 @@
 #include <time.h>
 
 #include "child.h"
-#include "settings.h"
+#include "hold/settings.h"
 #include "util/util.h"
-#include "watchdog.h"
+#include "hold/watchdog.h"
 
 #define POLICY "/sys/devices/system/cpu/cpufreq/policy0/"
 #define BRIGHTNESS "/sys/class/backlight/panel/brightness"

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "remote-login.h"
+#include "hold/remote-login.h"
 #include "util/util.h"
 
 int main(int argc, char **argv)

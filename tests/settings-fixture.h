@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "settings.h"
+#include "hold/settings.h"
 #include "tree.h"
 #include "util/util.h"
 

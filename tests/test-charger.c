@@ -11,9 +11,9 @@
 #include <signal.h>
 #include <sys/time.h>
 
-#include "charger.h"
+#include "hardware/charger.h"
 #include "check.h"
-#include "refuse.h"
+#include "run/refuse.h"
 #include "tree.h"
 
 #define BATTERY "sys/class/power_supply/BAT0/"

@@ -13,9 +13,9 @@
 #include <time.h>
 
 #include "check.h"
-#include "disk-load.h"
-#include "pace.h"
-#include "part.h"
+#include "hardware/disk-load.h"
+#include "hardware/pace.h"
+#include "hardware/part.h"
 #include "tree.h"
 #include "util/units.h"
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "check.h"
-#include "display-part.h"
+#include "hardware/display-part.h"
 #include "source/display.h"
 #include "tree.h"
 

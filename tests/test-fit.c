@@ -5,7 +5,7 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "algebra.h"
+#include "fit/algebra.h"
 #include "fit-fixture.h"
 
 #define HOUR 3600.0

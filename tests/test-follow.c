@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "fit-fixture.h"
-#include "follow.h"
+#include "fit/follow.h"
 
 static char *line_of(cJSON *json)
 {

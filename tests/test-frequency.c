@@ -15,10 +15,10 @@
 #include <sys/mount.h>
 
 #include "check.h"
-#include "frequency.h"
-#include "part.h"
+#include "hardware/frequency.h"
+#include "hardware/part.h"
 #include "source/cpu.h"
-#include "spin.h"
+#include "hardware/spin.h"
 #include "tree.h"
 
 #define CPU "/sys/devices/system/cpu"

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "check.h"
-#include "gpu-part.h"
+#include "hardware/gpu-part.h"
 #include "tree.h"
 
 struct desk {

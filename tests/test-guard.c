@@ -14,11 +14,11 @@
 #include <time.h>
 
 #include "check.h"
-#include "guard.h"
+#include "hold/guard.h"
 #include "model/usage.h"
-#include "sampled.h"
-#include "spin.h"
-#include "supply.h"
+#include "hardware/sampled.h"
+#include "hardware/spin.h"
+#include "hold/supply.h"
 #include "tree.h"
 #include "util/units.h"
 

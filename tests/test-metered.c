@@ -8,7 +8,7 @@
 #include "bus.h"
 #include "check.h"
 #include "child.h"
-#include "metered.h"
+#include "hardware/metered.h"
 #include "util/util.h"
 
 #define NAME "org.freedesktop.NetworkManager"

@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 
 #include "check.h"
-#include "nl80211.h"
+#include "hold/nl80211.h"
 #include "util/util.h"
 
 #define FAMILY 0x20

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "observation.h"
+#include "observation/observation.h"
 #include "util/util.h"
 
 static char folder[] = "/tmp/joulecast-observations-XXXXXX";

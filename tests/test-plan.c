@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "night.h"
-#include "plan.h"
-#include "refresh.h"
+#include "run/run.h"
+#include "run/plan.h"
+#include "run/refresh.h"
 #include "util/units.h"
 #include "util/util.h"
 

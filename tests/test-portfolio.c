@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "portfolio-usage.h"
+#include "fit/portfolio-usage.h"
 #include "store/store.h"
 #include "util/units.h"
 

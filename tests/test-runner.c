@@ -6,11 +6,11 @@
 #include <errno.h>
 
 #include "check.h"
-#include "group.h"
+#include "hardware/group.h"
 #include "model/profile.h"
-#include "plan.h"
-#include "refuse.h"
-#include "runner.h"
+#include "run/plan.h"
+#include "run/refuse.h"
+#include "run/runner.h"
 #include "util/util.h"
 
 static const char device_text[] =

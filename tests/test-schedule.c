@@ -10,8 +10,8 @@
 #include <errno.h>
 
 #include "check.h"
-#include "schedule-bus.h"
-#include "schedule.h"
+#include "command/schedule-bus.h"
+#include "command/schedule.h"
 #include "tree.h"
 #include "util/util.h"
 

@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 
 #include "child.h"
-#include "journal.h"
+#include "hold/journal.h"
 #include "settings-fixture.h"
-#include "shutdown.h"
+#include "hold/shutdown.h"
 
 static void test_reboot(void)
 {

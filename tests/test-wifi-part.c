@@ -11,12 +11,12 @@
 #include <time.h>
 
 #include "check.h"
-#include "metered.h"
-#include "nl80211.h"
-#include "remote-login.h"
-#include "traffic-load.h"
+#include "hardware/metered.h"
+#include "hold/nl80211.h"
+#include "hold/remote-login.h"
+#include "hardware/traffic-load.h"
 #include "tree.h"
-#include "wifi.h"
+#include "hardware/wifi.h"
 
 #define SOFT "sys/class/rfkill/rfkill0/soft"
 

@@ -13,11 +13,11 @@
 #include <sched.h>
 
 #include "check.h"
-#include "interface.h"
-#include "nl80211.h"
-#include "power-save.h"
-#include "remote-login.h"
-#include "rfkill.h"
+#include "hold/interface.h"
+#include "hold/nl80211.h"
+#include "hold/power-save.h"
+#include "hold/remote-login.h"
+#include "hold/rfkill.h"
 #include "tree.h"
 
 static void make_link(const char *tree, const char *name, const char *target)

@@ -7,7 +7,7 @@
  * URL PEER, where "-" is none.
  */
 
-#include "traffic-load.h"
+#include "hardware/traffic-load.h"
 #include "util/log.h"
 #include "util/util.h"
 

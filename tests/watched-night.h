@@ -13,8 +13,8 @@
 
 #include "check.h"
 #include "model/profile.h"
-#include "night.h"
-#include "progress.h"
+#include "run/run.h"
+#include "run/progress.h"
 #include "util/units.h"
 #include "util/util.h"
 

@@ -5,7 +5,7 @@
 /* A calibration that is followed, in two files: what is told of it (follow.c), and the judgement. */
 
 #include "follow.h"
-#include "observation.h"
+#include "observation/observation.h"
 
 struct follow_mode {
         char name[MODE_NAME_MAX];

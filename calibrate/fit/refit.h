@@ -4,7 +4,7 @@
 
 /* A run's observations to an outcome. */
 
-#include "observation.h"
+#include "observation/observation.h"
 #include "outcome.h"
 
 /*
@@ -14,7 +14,7 @@
 int refit_regression(const struct observation_run *run, const struct observation *observations, size_t n,
                      struct outcome *ret, char *error, size_t error_size);
 
-/* SApp's equations 1 to 4 on the runs of `--plan sapp`: the median of three iterations counts (sapp.c). */
+/* SApp's equations 1 to 4 on the runs of `--plan sapp`: the median of three iterations counts (sapp-fit.c). */
 int refit_sapp(const struct observation_run *run, const struct observation *observations, size_t n,
                struct outcome *ret, char *error, size_t error_size);
 

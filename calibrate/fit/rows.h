@@ -9,7 +9,7 @@
  */
 
 #include "columns.h"
-#include "observation.h"
+#include "observation/observation.h"
 
 struct row {
         const struct observation *observation; /* not owned */

@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "gpu-load.h"
-#include "helper.h"
+#include "helper/helper.h"
 #include "source/gpu.h"
 #include "util/units.h"
 #include "util/util.h"

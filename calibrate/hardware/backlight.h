@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "settings.h"
+#include "hold/settings.h"
 #include "source/display.h"
 
 struct backlight {

@@ -15,7 +15,7 @@
 
 #include "backlight.h"
 #include "display-part.h"
-#include "screen-program.h"
+#include "hold/screen-program.h"
 #include "util/util.h"
 
 #define POWER "screen:power"

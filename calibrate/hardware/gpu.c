@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program.h"
+#include "helper/program.h"
 #include "util/util.h"
 
 #define START_MS 30000 /* a driver compiles its first shader, a GPU wakes up */

@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "describe.h"
-#include "guard.h"
-#include "logind.h"
+#include "hold/guard.h"
+#include "hold/logind.h"
 #include "machine/machine.h"
 #include "part.h"
 #include "sampled.h"

@@ -9,7 +9,7 @@
  */
 
 #include "hardware.h"
-#include "settings.h"
+#include "hold/settings.h"
 
 struct part;
 

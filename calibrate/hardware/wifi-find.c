@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "metered.h"
-#include "remote-login.h"
-#include "rfkill.h"
+#include "hold/remote-login.h"
+#include "hold/rfkill.h"
 #include "source/net.h"
 #include "util/util.h"
 

@@ -4,7 +4,7 @@
 
 /* WiFi as a part, in two files: which interface it is (wifi-find.c), and what is done with it (wifi.c). */
 
-#include "nl80211.h"
+#include "hold/nl80211.h"
 #include "traffic-load.h"
 #include "wifi.h"
 

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "interface.h"
+#include "hold/interface.h"
 #include "metered.h"
-#include "power-save.h"
-#include "remote-login.h"
+#include "hold/power-save.h"
+#include "hold/remote-login.h"
 #include "source/net.h"
 #include "util/units.h"
 #include "util/util.h"

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "helper.h"
+#include "helper/helper.h"
 #include "picture.h"
 #include "session.h"
 #include "util/util.h"

@@ -15,7 +15,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "helper.h"
+#include "helper/helper.h"
 #include "traffic.h"
 #include "util/units.h"
 #include "util/util.h"

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "observation.h"
-#include "refit.h"
+#include "observation/observation.h"
+#include "fit/refit.h"
 
 #define FITS 51
 

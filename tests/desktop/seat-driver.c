@@ -17,9 +17,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "display-part.h"
-#include "guard.h"
-#include "logind.h"
+#include "hardware/display-part.h"
+#include "hold/guard.h"
+#include "hold/logind.h"
 #include "util/units.h"
 #include "util/util.h"
 

@@ -4,7 +4,7 @@
 #include <gsl/gsl_errno.h>
 #include <string.h>
 
-#include "follow.h"
+#include "fit/follow.h"
 #include "fuzz.h"
 #include "util/util.h"
 

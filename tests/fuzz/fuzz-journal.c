@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "journal.h"
+#include "hold/journal.h"
 #include "util/util.h"
 
 /*

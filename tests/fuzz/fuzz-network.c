@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "nl80211.h"
-#include "remote-login.h"
+#include "hold/nl80211.h"
+#include "hold/remote-login.h"
 #include "util/util.h"
 
 /*

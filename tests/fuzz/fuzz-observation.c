@@ -5,7 +5,7 @@
 #include <cjson/cJSON.h>
 
 #include "fuzz.h"
-#include "observation.h"
+#include "observation/observation.h"
 #include "util/util.h"
 
 static char *write_out(const struct observation *observation)

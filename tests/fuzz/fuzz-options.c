@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../calibrate/options.h"
-#include "../../calibrate/schedule.h"
+#include "command/options.h"
+#include "command/schedule.h"
 #include "fuzz.h"
 #include "util/util.h"
 

@@ -5,9 +5,9 @@
 
 #include "focus/focus.h"
 #include "fuzz.h"
-#include "metered.h"
+#include "hardware/metered.h"
 #include "session.h"
-#include "sessions.h"
+#include "hold/sessions.h"
 #include "socket.h"
 #include "util/util.h"
 

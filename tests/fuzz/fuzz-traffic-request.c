@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "request.h"
+#include "traffic/request.h"
 #include "util/util.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

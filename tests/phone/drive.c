@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hardware.h"
+#include "hardware/hardware.h"
 #include "util/log.h"
 
 static void parse(int argc, char **argv, struct machine_hardware *machine, const char **disk,

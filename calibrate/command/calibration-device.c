@@ -1,0 +1,151 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What a calibration works on: its files, the device, and the plan for it. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+
+#include "calibration.h"
+#include "hardware/describe.h"
+#include "util/paths.h"
+#include "util/util.h"
+
+#define START_PERCENT 95.0 /* of a virtual device */
+
+int calibration_find_files(struct calibration *calibration)
+{
+        const struct options *options = &calibration->options;
+        const char *device = options->device;
+        int err;
+
+        err = options->profile ? ((calibration->profile = strdup(options->profile)) ? 0 : -ENOMEM)
+                               : paths_profile(device, true, &calibration->profile);
+        if (!err)
+                err = options->observations
+                              ? ((calibration->observations = strdup(options->observations)) ? 0 : -ENOMEM)
+                              : paths_observations(device, &calibration->observations);
+        if (!err)
+                err = options->database ? ((calibration->usage = strdup(options->database)) ? 0 : -ENOMEM)
+                                        : paths_usage(device, false, &calibration->usage);
+        if (!err)
+                err = paths_journal(&calibration->journal);
+        if (err)
+                log_error(&calibration->log, "%s: no place for its files: %s",
+                          device ? device : "this machine", strerror(-err));
+        return err;
+}
+
+int calibration_open_virtual(struct calibration *calibration, double start_percent, uint64_t seed,
+                             int64_t not_before_ns)
+{
+        struct night *night = &calibration->night;
+        int err;
+
+        if (night->hardware)
+                night->hardware->ops->close(night->hardware);
+        night->hardware = NULL;
+        err = hardware_virtual_load(calibration->options.device, seed, start_percent, not_before_ns,
+                                    &calibration->log, &night->hardware);
+        return err ? err : night->hardware->ops->describe(night->hardware, &night->description);
+}
+
+/* A folder with another machine's sys and proc: to look at, for a dry run. */
+static int look_at_tree(struct calibration *calibration)
+{
+        struct hardware_description *description = &calibration->night.description;
+        const char *machine = calibration->options.machine;
+        _cleanup_close_ int root_fd = open(machine, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        if (root_fd < 0) {
+                int err = -errno;
+
+                log_error(&calibration->log, "%s: cannot be read: %s", machine, strerror(-err));
+                return err;
+        }
+        machine_describe(root_fd, description);
+        description->wifi_tx = description->wifi && calibration->options.wifi_peer;
+        description->wifi_rx = description->wifi_tx || (description->wifi && calibration->options.wifi_url);
+        return 0;
+}
+
+static int open_this_machine(struct calibration *calibration)
+{
+        const struct options *options = &calibration->options;
+        struct night *night = &calibration->night;
+        int err;
+
+        calibration->machine = (struct machine_hardware){
+                .journal = calibration->journal,
+                .disks = options->disks,
+                .n_disks = options->n_disks,
+                .write_limit_bytes = options->write_limit_bytes,
+                .wifi_url = options->wifi_url,
+                .wifi_peer = options->wifi_peer,
+                .allow_disconnect = options->allow_disconnect,
+                .force_discharge = options->force_discharge,
+                .stop = calibration->stop,
+                .log = &calibration->log,
+        };
+        err = hardware_machine_open(&calibration->machine, &night->hardware);
+        return err ? err : night->hardware->ops->describe(night->hardware, &night->description);
+}
+
+int calibration_open_device(struct calibration *calibration)
+{
+        double start = isnan(calibration->options.start_percent) ? START_PERCENT
+                                                                 : calibration->options.start_percent;
+        int err;
+
+        if (calibration->options.device) {
+                err = calibration_open_virtual(calibration, start, calibration->options.seed, 0);
+
+                calibration->night.description.battery = true;
+                return err;
+        }
+        err = calibration->options.machine ? look_at_tree(calibration) : open_this_machine(calibration);
+        if (!err && !calibration->night.description.wifi &&
+            (calibration->options.wifi_url || calibration->options.wifi_peer))
+                log_warning(&calibration->log, "%s: this machine has no WiFi interface that can be measured",
+                            calibration->options.wifi_url ? "--wifi-url" : "--wifi-peer");
+        return err;
+}
+
+static enum observation_method choose_method(const struct calibration *calibration)
+{
+        const struct hardware_description *description = &calibration->night.description;
+
+        switch (calibration->options.method) {
+        case CHOICE_PERCENT:
+                return METHOD_PERCENT;
+        case CHOICE_GAUGE:
+                return METHOD_GAUGE;
+        case CHOICE_TICKS:
+                return METHOD_TICKS;
+        case CHOICE_AUTO:
+                break;
+        }
+        if (description->current_sensor)
+                return METHOD_GAUGE;
+        return description->fine_level ? METHOD_TICKS : METHOD_PERCENT;
+}
+
+int calibration_make_plan(struct calibration *calibration)
+{
+        struct night *night = &calibration->night;
+        int err;
+
+        night->options = &calibration->options;
+        night->log = &calibration->log;
+        night->method = choose_method(calibration);
+        err = calibration->options.sapp ? plan_make_sapp(&night->description, &night->plan)
+                                        : plan_make(&night->description, &night->plan);
+        if (err)
+                log_error(&calibration->log, "%s: no plan can be made: %s", night->description.device,
+                          err == -ENODATA ? "it shows no CPU to measure" : strerror(-err));
+        else
+                night_limits(night);
+        return err;
+}

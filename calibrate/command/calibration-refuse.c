@@ -1,0 +1,132 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What can be refused before anybody is asked. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "calibration.h"
+#include "run/refuse.h"
+#include "hold/rivals.h"
+#include "hold/supply.h"
+#include "util/own-folder.h"
+#include "util/util.h"
+
+bool calibration_changes_machine(const struct calibration *calibration)
+{
+        return !calibration->options.device && !calibration->options.dry_run;
+}
+
+/* Up to one to the edge of the step that it starts in, and a whole one for an observation. */
+#define STEPS_MIN_PERCENT 2.0
+
+int calibration_refuse_limit(const struct calibration *calibration)
+{
+        double limit_percent = calibration->options.battery_limit_percent;
+
+        if (calibration->night.method != METHOD_PERCENT || limit_percent >= STEPS_MIN_PERCENT)
+                return 0;
+        log_error(&calibration->log,
+                  "--battery-limit %g: by percent the first observation takes up to %g %% of the battery; "
+                  "allow that or more",
+                  limit_percent, STEPS_MIN_PERCENT);
+        return -EINVAL;
+}
+
+static bool pins_frequencies(const struct hardware_description *description)
+{
+        for (size_t i = 0; i < description->n_policies; i++)
+                if (description->policies[i].n_khz > 1)
+                        return true;
+        return false;
+}
+
+int calibration_refuse_machine(const struct calibration *calibration)
+{
+        if (calibration->options.device)
+                return 0;
+        if (!calibration->night.description.battery) {
+                log_error(&calibration->log,
+                          "this machine has no battery to calibrate by; name a virtual device "
+                          "with --device virtual:NAME, or see what would be done with --dry-run");
+                return -ENODEV;
+        }
+        if (geteuid() != 0 && pins_frequencies(&calibration->night.description)) {
+                log_error(&calibration->log,
+                          "only root can pin this machine's CPU frequencies; start it again with "
+                          "sudo, or see what would be done with --dry-run");
+                return -EPERM;
+        }
+        return 0;
+}
+
+/* Also beside a battery that discharges because its charger is a weak one. */
+static bool charger_feeds(void)
+{
+        _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        return root_fd >= 0 && supply_online(root_fd);
+}
+
+/* As begin_night() will find it, before anybody is asked: a virtual device is looked at there alone. */
+int calibration_refuse_battery(const struct calibration *calibration)
+{
+        const struct night *night = &calibration->night;
+        struct sample sample = { 0 };
+        struct look look;
+        int err;
+
+        if (!calibration_changes_machine(calibration))
+                return 0;
+        if (!calibration->options.force_discharge && charger_feeds()) {
+                log_error(&calibration->log, "the charger is plugged in; unplug it and start again");
+                return -EINVAL;
+        }
+        err = night->hardware->ops->read_battery(night->hardware, &sample);
+        if (err)
+                log_error(&calibration->log, "the battery cannot be read: %s", strerror(-err));
+        look_at(&sample, night->method == METHOD_TICKS, &look);
+        sample_clear(&sample);
+        return err ? err : refuse_start(&night->description, &look, night->method, &calibration->log);
+}
+
+/* Before the night, by a trial: what cannot be written would be found only after it. */
+int calibration_refuse_profile(const struct calibration *calibration)
+{
+        _cleanup_free_ char *trial = NULL;
+        int err = own_folder_make(calibration->profile, 0755), fd;
+        struct stat status;
+
+        if (!err && stat(calibration->profile, &status) == 0 && S_ISDIR(status.st_mode))
+                err = -EISDIR;
+        if (!err && asprintf(&trial, "%s.XXXXXX", calibration->profile) < 0) {
+                trial = NULL;
+                return -ENOMEM;
+        }
+        if (!err) {
+                fd = mkostemp(trial, O_CLOEXEC);
+                err = fd < 0 ? -errno : 0;
+                if (fd >= 0) {
+                        unlink(trial);
+                        close(fd);
+                }
+        }
+        if (err)
+                log_error(&calibration->log,
+                          "%s: the profile could not be written there: %s; name another file with "
+                          "--profile",
+                          calibration->profile, own_folder_why(err));
+        return err;
+}
+
+int calibration_refuse_rivals(const struct calibration *calibration)
+{
+        _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        return calibration_changes_machine(calibration) ? rivals_refuse(root_fd, &calibration->log) : 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * One command of joulecast-calibrate. main() fills it step by step; each step has said its sentence where it
+ * fails.
+ */
+
+#include <signal.h>
+
+#include "hardware/hardware.h"
+#include "kept-log.h"
+#include "run/run.h"
+#include "options.h"
+
+struct calibration {
+        struct options options;
+        struct log log;
+        struct kept_log kept;
+        char *profile, *observations, *usage;
+        struct night night;
+        char *journal;
+        struct machine_hardware machine;
+        const volatile sig_atomic_t *stop; /* somebody asked to stop */
+        bool runner;               /* is open */
+        char **arguments;          /* as they were given, without --schedule */
+        bool watched;              /* this is the watchdog, and the calibration is over: */
+        int status;                /* its exit status */
+};
+
+/* calibration-device.c */
+int calibration_find_files(struct calibration *calibration);
+int calibration_open_device(struct calibration *calibration);
+int calibration_make_plan(struct calibration *calibration);
+/* In the place of the one that is open: its clock and its charge go on where a night before ended. */
+int calibration_open_virtual(struct calibration *calibration, double start_percent, uint64_t seed,
+                             int64_t not_before_ns);
+
+/* calibration-refuse.c */
+bool calibration_changes_machine(const struct calibration *calibration);
+int calibration_refuse_limit(const struct calibration *calibration);
+int calibration_refuse_machine(const struct calibration *calibration);
+int calibration_refuse_battery(const struct calibration *calibration);
+int calibration_refuse_profile(const struct calibration *calibration);
+int calibration_refuse_rivals(const struct calibration *calibration);
+
+/* calibration-run.c */
+int calibration_open_night(struct calibration *calibration);
+int calibration_run(struct calibration *calibration);

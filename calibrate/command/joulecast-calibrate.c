@@ -1,0 +1,240 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * joulecast-calibrate: holds a device in one state after another,
+ * watches its battery, and has a profile fitted.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "calibration.h"
+#include "consent.h"
+#include "dry-run.h"
+#include "run/progress.h"
+#include "restore-now.h"
+#include "schedule.h"
+#include "hold/settings.h"
+#include "util/util.h"
+#include "hold/watchdog.h"
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+        stop = 1;
+}
+
+static void catch_signals(void)
+{
+        struct sigaction action = { .sa_handler = on_signal };
+
+        sigaction(SIGINT, &action, NULL);
+        sigaction(SIGTERM, &action, NULL);
+        sigaction(SIGHUP, &action, NULL);
+        signal(SIGPIPE, SIG_IGN);
+        /* Ignored by whoever started us, it would take the exit codes of our children. */
+        signal(SIGCHLD, SIG_DFL);
+}
+
+/* The last refusal; from here on warnings are said. */
+static int ask(struct calibration *calibration, const struct dry_run *dry_run, const char *when)
+{
+        int err = consent_needed(&calibration->options);
+
+        if (err < 0) {
+                log_error(&calibration->log,
+                          "nobody is there to be asked; say --yes to start without a question");
+                return err;
+        }
+        kept_log_release(&calibration->kept, &calibration->log);
+        if (err || calibration_changes_machine(calibration))
+                consent_print(stderr, dry_run, when);
+        err = err ? consent_ask() : 0;
+        if (err)
+                log_error(&calibration->log, "not started, and nothing was changed");
+        return err;
+}
+
+/* From here on whatever happens is put right. In the watchdog it returns at the end of all. */
+static int set_watch(struct calibration *calibration)
+{
+        struct watchdog watchdog = { .journal = calibration->journal, .log = &calibration->log };
+        int err;
+
+        if (!calibration_changes_machine(calibration))
+                return 0;
+        watchdog.root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (watchdog.root_fd < 0)
+                return -errno;
+        fflush(stdout); /* else the worker says it again */
+        err = watchdog_start(&watchdog, &calibration->status);
+        close(watchdog.root_fd);
+        if (err > 0)
+                calibration->watched = true;
+        return err;
+}
+
+/* Held until this process and its worker have ended. */
+static int be_the_only_one(const struct calibration *calibration)
+{
+        if (!calibration_changes_machine(calibration))
+                return 0;
+        return settings_lock(calibration->journal, &calibration->log);
+}
+
+static int unschedule(const struct calibration *calibration)
+{
+        int err = schedule_disarm(SCHEDULE_FOLDER, &calibration->log);
+
+        if (err == -ENOENT)
+                printf("No calibration was scheduled.\n");
+        else if (!err)
+                printf("No calibration will start by itself.\n");
+        return err == -ENOENT ? 0 : err;
+}
+
+/* Asks now, for nobody will be there then; the rest is the timer's. */
+static int schedule(struct calibration *calibration, const struct dry_run *dry_run)
+{
+        struct schedule schedule = {
+                .folder = SCHEDULE_FOLDER,
+                .arguments = calibration->arguments,
+                .when = schedule_next(calibration->options.schedule, time(NULL)),
+        };
+        _cleanup_free_ char *program = realpath("/proc/self/exe", NULL), *working = realpath(".", NULL);
+        char when[64];
+        struct tm parts;
+        int err;
+
+        schedule.program = program;
+        schedule.working = working;
+        if (!program || !working)
+                return -errno;
+        if (geteuid() != 0) {
+                log_error(&calibration->log,
+                          "only root can schedule a calibration; start it again with sudo");
+                return -EPERM;
+        }
+        strftime(when, sizeof(when), "on %A, %Y-%m-%d at %H:%M", localtime_r(&schedule.when, &parts));
+        err = ask(calibration, dry_run, when);
+        if (!err)
+                err = schedule_arm(&schedule, &calibration->log);
+        if (!err)
+                printf("Scheduled: it starts %s. Leave the machine unplugged and charged then; `joulecast "
+                       "calibrate --schedule off` takes it back.\n",
+                       when);
+        return err;
+}
+
+static int flush_answer(const struct calibration *calibration)
+{
+        if (util_flush_stdout())
+                return 0;
+        log_error(&calibration->log, "the answer could not be written");
+        return -EIO;
+}
+
+static int calibrate(struct calibration *calibration)
+{
+        struct night *night = &calibration->night;
+        struct dry_run dry_run = {
+                .options = &calibration->options,
+                .description = &night->description,
+                .plan = &night->plan,
+                .limits = &night->limits,
+        };
+        int err = calibration_find_files(calibration);
+
+        if (!err && calibration->options.schedule && strcmp(calibration->options.schedule, "off") == 0)
+                return unschedule(calibration);
+        if (!err && calibration->options.restore)
+                return restore_by_hand(calibration->journal, calibration->options.json,
+                                       calibration->options.yes, &calibration->log);
+        if (!err && calibration_changes_machine(calibration))
+                err = restore_first(calibration->journal, &calibration->log);
+        kept_log_begin(&calibration->kept, &calibration->log);
+        if (!err)
+                err = calibration_open_device(calibration);
+        if (!err)
+                err = calibration_make_plan(calibration);
+        if (!err)
+                err = calibration_refuse_limit(calibration);
+        if (err)
+                return err;
+        dry_run.method = night->method;
+        dry_run.battery = night->description.battery;
+        dry_run.profile = calibration->profile;
+        dry_run.observations = calibration->observations;
+        if (calibration->options.dry_run) {
+                kept_log_release(&calibration->kept, &calibration->log);
+                dry_run_print(&dry_run);
+                return 0;
+        }
+        err = calibration_refuse_machine(calibration);
+        if (!err)
+                err = calibration_refuse_profile(calibration);
+        if (!err)
+                err = calibration_refuse_rivals(calibration);
+        if (!err && calibration->options.schedule)
+                return schedule(calibration, &dry_run);
+        if (!err)
+                err = be_the_only_one(calibration);
+        if (!err)
+                err = calibration_refuse_battery(calibration);
+        if (!err)
+                err = ask(calibration, &dry_run, "now");
+        if (!err)
+                err = set_watch(calibration);
+        if (!err)
+                err = calibration_open_night(calibration);
+        return err ? err : calibration_run(calibration);
+}
+
+static void clean_up(struct calibration *calibration)
+{
+        struct night *night = &calibration->night;
+
+        night_close(night);
+        progress_close(night->progress);
+        if (calibration->runner)
+                runner_close(&night->runner);
+        observations_close(night->observations);
+        plan_clear(&night->plan);
+        if (night->hardware)
+                night->hardware->ops->close(night->hardware);
+        kept_log_drop(&calibration->kept);
+        free(calibration->profile);
+        free(calibration->observations);
+        free(calibration->usage);
+        free(calibration->journal);
+}
+
+int main(int argc, char **argv)
+{
+        static char name[] = "joulecast-calibrate";
+        struct calibration calibration = { .stop = &stop, .log = { .handler = log_to_stderr, .data = name } };
+        int err;
+
+        util_hold_standard_fds();
+        err = options_parse(argc, argv, &calibration.log, &calibration.options);
+        if (err)
+                return err < 0 ? 2 : flush_answer(&calibration) ? 1 : 0;
+        calibration.arguments = argv + 1;
+        if (calibration.options.schedule)
+                memmove(argv + calibration.options.schedule_at, argv + calibration.options.schedule_end,
+                        (size_t)(argc + 1 - calibration.options.schedule_end) * sizeof(*argv));
+        catch_signals();
+        err = calibrate(&calibration);
+        if (calibration.watched) /* what was opened before the worker began is the worker's */
+                exit(calibration.status);
+        if (flush_answer(&calibration))
+                err = -EIO;
+        clean_up(&calibration);
+        return err ? 1 : 0;
+}

@@ -1,0 +1,157 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "hardware/group.h"
+#include "hardware/random.h"
+#include "util/units.h"
+#include "util/util.h"
+
+/*
+ * Of the @k-th extra frequency mode:
+ * does it come in this pass? Modes stand in pairs, one core and all cores.
+ */
+static bool extra_comes(size_t k, uint32_t pass)
+{
+        size_t point = k / 2;
+
+        return (point + pass) % 3 == 0 && (k + point + pass) % 2 == 0;
+}
+
+static bool comes(const struct planned_mode *mode, uint32_t pass, bool extras, size_t *n_extra)
+{
+        switch (mode->role) {
+        case ROLE_BLOCK:
+                return pass < mode->visits_max;
+        case ROLE_HELD_BACK:
+                return pass == 0 && mode->visits_max > 0;
+        case ROLE_EXTRA:
+                return extra_comes((*n_extra)++, pass) && extras;
+        case ROLE_CANDIDATE:
+        case ROLE_BURN:
+                return false;
+        }
+        return false;
+}
+
+/*
+ * A pass of the gauge comes back to idle every four dwells or so: the base is in every row, and what the
+ * daemons do meanwhile shows there best. It costs next to no battery.
+ */
+#define IDLES_IN_PASS 6
+#define IDLE 0 /* the first of every plan */
+
+static size_t spread_idle(size_t *order, size_t n)
+{
+        size_t all = n + IDLES_IN_PASS;
+
+        for (size_t to = all, from = n, idles = IDLES_IN_PASS; to-- > 0;) {
+                if (idles > 0 && to == (2 * idles - 1) * all / (2 * IDLES_IN_PASS)) {
+                        order[to] = IDLE;
+                        idles--;
+                } else {
+                        order[to] = order[--from];
+                }
+        }
+        return all;
+}
+
+size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t last, bool extras,
+                  size_t *ret)
+{
+        bool repeat_idle = extras && plan->n > 3 * IDLES_IN_PASS;
+        struct random random;
+        size_t n = 0, n_extra = 0;
+
+        for (size_t i = repeat_idle ? 1 : 0; i < plan->n; i++)
+                if (comes(&plan->modes[i], pass, extras, &n_extra))
+                        ret[n++] = i;
+        random_start(&random, seed, pass);
+        random_shuffle(&random, ret, n);
+        /* Two dwells of one mode in a row would see the same wander of the daemons. */
+        if (n > 1 && ret[0] == last) {
+                ret[0] = ret[n / 2];
+                ret[n / 2] = last;
+        }
+        return repeat_idle ? spread_idle(ret, n) : n;
+}
+
+/* Ten seconds of a mode, so that rates below one a second stay whole numbers. */
+#define USAGE_S 10
+
+/* In how many places something is awake that cores share. */
+static uint32_t awake(const struct hardware_policy *policy, uint32_t cores)
+{
+        uint32_t sharing = group_sharing(policy);
+
+        return (cores + sharing - 1) / sharing;
+}
+
+int plan_usage(const struct hardware_description *description, const struct mode *mode, struct usage *ret)
+{
+        struct usage usage = { .have = USAGE_CPU, .time_ns = USAGE_S * NS_PER_S };
+        int err = 0;
+
+        for (size_t i = 0; !err && i < description->n_policies; i++) {
+                const struct hardware_policy *policy = &description->policies[i];
+                uint32_t khz = mode->policy_khz[i] ? mode->policy_khz[i] : policy->n_khz ? policy->khz[0] : 0;
+
+                if (mode->policy_cores[i])
+                        err = usage_add_cpu(&usage, policy->policy, khz,
+                                            mode->policy_cores[i] * usage.time_ns,
+                                            awake(policy, mode->policy_cores[i]) * usage.time_ns);
+        }
+        if (!err && mode->screen_on)
+                err = usage_add_screen(&usage, mode->brightness, usage.time_ns);
+        if (err) {
+                usage_clear(&usage);
+                return err;
+        }
+        usage.have |= description->max_brightness ? USAGE_DISPLAY : 0;
+        usage.have |= description->n_disks ? USAGE_DISK : 0;
+        usage.have |= description->wifi ? USAGE_WIFI : 0;
+        usage.have |= description->gpu ? USAGE_GPU : 0;
+        usage.read_bytes = (uint64_t)llround(USAGE_S * mode->read_mb_per_s * BYTES_PER_MB);
+        usage.write_bytes = (uint64_t)llround(USAGE_S * mode->write_mb_per_s * BYTES_PER_MB);
+        usage.wifi_on_ns = mode->wifi_on ? usage.time_ns : 0;
+        usage.wifi_rx_bytes = (uint64_t)llround(USAGE_S * mode->rx_mb_per_s * BYTES_PER_MB);
+        usage.wifi_tx_bytes = (uint64_t)llround(USAGE_S * mode->tx_mb_per_s * BYTES_PER_MB);
+        usage.wifi_wakes = (uint64_t)llround(USAGE_S * mode->wakes_per_s);
+        usage.gpu_busy_ns = (uint64_t)llround(mode->gpu * (double)usage.time_ns);
+        *ret = usage;
+        return 0;
+}
+
+/*
+ * What a device may draw in a mode, for the expected hours only: AppScope's and SApp's phones at a battery of
+ * 15 Wh, scaled by the battery at hand. Coarse (a factor of 1.5 either way) and said to be so.
+ */
+static double guess_mw(const struct hardware_description *description, const struct mode *mode)
+{
+        double mw = 180;
+
+        for (size_t i = 0; i < description->n_policies; i++) {
+                const struct hardware_policy *policy = &description->policies[i];
+                double top = policy->n_khz ? policy->khz[policy->n_khz - 1] : 0;
+                double at = top > 0 ? mode->policy_khz[i] / top : 1;
+
+                if (mode->policy_cores[i])
+                        mw += 60 + 60 * at + mode->policy_cores[i] * (100 + 320 * at);
+        }
+        if (mode->screen_on)
+                mw += 360 + 500.0 * mode->brightness / MAX(description->max_brightness, 1u);
+        mw += mode->read_mb_per_s * 6 + mode->write_mb_per_s * 25 + mode->wifi_on * 30 +
+              mode->rx_mb_per_s * 350 + mode->tx_mb_per_s * 550 + mode->wakes_per_s * 120 + mode->gpu * 900;
+        return mw;
+}
+
+void plan_guess(const struct hardware_description *description, struct plan *plan)
+{
+        double scale = isnan(description->rough_mwh) ? 1 : description->rough_mwh / 15000;
+
+        for (size_t i = 0; i < plan->n; i++)
+                plan->modes[i].guess_w = guess_mw(description, &plan->modes[i].mode) * scale / 1000;
+}

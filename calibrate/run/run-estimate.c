@@ -1,0 +1,171 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* How long a night takes: before it, and while it runs. */
+
+#include "run.h"
+
+#include <math.h>
+
+#include "util/units.h"
+#include "util/util.h"
+
+#define BATTERY_UNKNOWN_MWH 15000
+
+/* After the block: how many more, at --stop 3%, for one policy; each other policy adds its part. */
+#define MORE_AT_3_PERCENT 5.0
+#define MORE_FOR_POLICY 0.5
+
+static double percent_j(const struct hardware_description *description)
+{
+        return J_PER_PERCENT(isnan(description->rough_mwh) ? BATTERY_UNKNOWN_MWH : description->rough_mwh);
+}
+
+static bool in_block(const struct planned_mode *mode)
+{
+        return mode->role == ROLE_BLOCK || mode->role == ROLE_HELD_BACK;
+}
+
+/* Mean of 1/W and of W over the block, as time and energy go by them. */
+static size_t block_means(const struct plan *plan, double *watts, double *per_watt)
+{
+        size_t n = 0;
+
+        *watts = *per_watt = 0;
+        for (size_t i = 0; i < plan->n; i++) {
+                if (!in_block(&plan->modes[i]))
+                        continue;
+                *watts += plan->modes[i].guess_w;
+                *per_watt += 1 / plan->modes[i].guess_w;
+                n++;
+        }
+        *watts /= fmax((double)n, 1);
+        *per_watt /= fmax((double)n, 1);
+        return n;
+}
+
+static double more_observations(const struct hardware_description *description, double stop_percent)
+{
+        double policies = (double)MAX(description->n_policies, (size_t)1);
+        double at_3 = MORE_AT_3_PERCENT * (1 + MORE_FOR_POLICY * (policies - 1));
+
+        /* The error falls with the root of all that were made, 20 or so in the block. */
+        return fmax(0, (20 + at_3) * (9 / (stop_percent * stop_percent)) - 20);
+}
+
+/* A limit ends it with so many observations fewer. */
+static struct night_estimate within(struct night_estimate estimate, const struct options *options)
+{
+        double share = fmin(fmin(options->battery_limit_percent / estimate.percent,
+                                 options->time_limit_h / estimate.hours), 1);
+
+        return (struct night_estimate){
+                .observations = (size_t)(share * (double)estimate.observations),
+                .hours = share * estimate.hours,
+                .percent = share * estimate.percent,
+        };
+}
+
+struct night_estimate night_estimate(const struct hardware_description *description, const struct plan *plan,
+                                     enum observation_method method, const struct options *options)
+{
+        double watts, per_watt, joules = percent_j(description);
+        size_t block = block_means(plan, &watts, &per_watt), extra = 0;
+        struct night_estimate estimate = { .observations = block };
+        double more = fmin(more_observations(description, options->stop_percent), 75 - (double)block);
+
+        for (size_t i = 0; i < plan->n; i++)
+                extra += plan->modes[i].role == ROLE_EXTRA;
+        switch (method) {
+        case METHOD_GAUGE:
+                estimate.observations = options->passes * block + options->passes * extra / 6 + 2;
+                estimate.hours = (double)estimate.observations * runner_dwell_s(GAUGE_PERIOD_GUESS_S) / 3600 +
+                                 0.02;
+                estimate.percent = estimate.hours * 3600 * watts / joules;
+                break;
+        case METHOD_TICKS:
+                estimate.observations = (size_t)((double)block + 3 * fmax(more, 0));
+                estimate.hours = (double)estimate.observations * TICKS_DWELL_GUESS_S / 3600;
+                estimate.percent = estimate.hours * 3600 * watts / joules;
+                break;
+        case METHOD_PERCENT:
+                estimate.observations = plan->sapp ? 3 * block : (size_t)((double)block + fmax(more, 0));
+                estimate.hours = (double)estimate.observations * joules * per_watt / 3600;
+                estimate.percent = (double)estimate.observations + 0.5;
+                break;
+        }
+        return within(estimate, options);
+}
+
+/* The guesses, corrected by what the modes measured so far really took. */
+static double pace(const struct night *night)
+{
+        double measured = 0, guessed = 0;
+
+        for (size_t i = 0; i < night->plan.n; i++) {
+                if (isnan(night->seconds[i]) || night->plan.modes[i].role == ROLE_BURN)
+                        continue;
+                measured += night->seconds[i];
+                guessed += 1 / night->plan.modes[i].guess_w;
+        }
+        return guessed > 0 ? measured / guessed : percent_j(&night->description);
+}
+
+static double gauge_left_s(const struct night *night)
+{
+        double dwell_s = runner_dwell_s(night->runner.gauge_period_s);
+        double passes = (double)night->options->passes - 1 - night->pass;
+
+        return dwell_s * (fmax((double)night->n_order - 1 - (double)night->at, 0) +
+                          fmax(passes, 0) * (double)night->n_order);
+}
+
+/*
+ * Each observation that the follower chooses narrows the interval by about this part, and takes
+ * about this part of the time that one of the block took: idle is behind us. Both from nights on
+ * the shipped virtual devices.
+ */
+#define NARROWS_BY 0.055
+#define SHORTER 0.65
+
+static double more_s(const struct night *night, double block_s)
+{
+        double half_width = night->judgement.half_width_percent, stop = night->options->stop_percent;
+        double more = more_observations(&night->description, stop);
+
+        if (!isnan(half_width))
+                more = fmax(0, log(half_width / stop) / NARROWS_BY);
+        return more * SHORTER * block_s;
+}
+
+/* Of the block: what it still takes, and the mean of one. */
+static double block_left_s(const struct night *night, double *mean_s)
+{
+        double left = 0, all = 0, pace_j = pace(night);
+        bool done = night->pass > 0 && !night->plan.sapp;
+        size_t next = night->last == night->plan.burn ? night->at : night->at + 1;
+
+        for (size_t i = 0; i < night->n_order; i++) {
+                double seconds = night->seconds[night->order[i]];
+
+                if (isnan(seconds))
+                        seconds = pace_j / night->plan.modes[night->order[i]].guess_w;
+                all += seconds;
+                if (i >= next && !done)
+                        left += seconds;
+        }
+        *mean_s = all / fmax((double)night->n_order, 1);
+        return left;
+}
+
+double night_hours_left(const struct night *night)
+{
+        double mean_s, seconds;
+
+        if (night->method == METHOD_GAUGE)
+                return gauge_left_s(night) / 3600;
+        seconds = block_left_s(night, &mean_s);
+        if (!night->plan.sapp)
+                seconds += more_s(night, mean_s);
+        return fmin(seconds / 3600, fmax(0, night->options->time_limit_h - night_hours(night)));
+}

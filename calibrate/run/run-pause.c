@@ -1,0 +1,58 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Pauses: the device is its user's again until the hindrance has passed. */
+
+#include "run.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "progress.h"
+#include "util/units.h"
+
+/*
+ * Whoever plugs in at one in the morning may pull the plug at two; later than that it is day, and a night
+ * that went on under somebody's hands would surprise. The next --resume goes on.
+ */
+#define PAUSE_MAX_S 7200.0
+#define PAUSE_POLL_S 10.0
+
+static int wait_passed(struct night *night)
+{
+        struct runner *runner = &night->runner;
+        uint64_t since_ns = runner->look.at_ns;
+        char told[sizeof(runner->reason)] = "";
+
+        while (runner->hindrance == -EAGAIN) {
+                int err;
+
+                if (strcmp(told, runner->reason) != 0)
+                        progress_paused(night->progress, night, runner->reason);
+                memcpy(told, runner->reason, sizeof(told));
+                if ((double)(runner->look.at_ns - since_ns) > PAUSE_MAX_S * (double)NS_PER_S)
+                        return -ETIMEDOUT;
+                err = runner_wait_aside(runner, PAUSE_POLL_S);
+                if (err)
+                        return err;
+        }
+        return runner->hindrance;
+}
+
+int night_pause(struct night *night)
+{
+        const struct hardware_ops *ops = night->hardware->ops;
+        int err;
+
+        runner_pause(&night->runner);
+        err = ops->restore(night->hardware);
+        if (!err)
+                err = wait_passed(night);
+        if (!err && ops->begin)
+                err = ops->begin(night->hardware);
+        if (err)
+                return err;
+        runner_go_on(&night->runner);
+        progress_paused(night->progress, night, NULL);
+        return 0;
+}
