@@ -10,48 +10,32 @@
 #include "util/paths.h"
 #include "util/util.h"
 
-static void tell(void *data, enum joulecast_level level, const char *sentence)
+static void log_of_library(void *data, enum joulecast_level level, const char *sentence)
 {
         log_write(&program_log, level == JOULECAST_ERROR ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING, "%s",
                   sentence);
 }
 
-static int set_context(const struct options *options, struct joulecast_context *context)
-{
-        int err = joulecast_context_set_device(context, options->device);
-
-        joulecast_context_set_log(context, tell, NULL);
-        if (err == -EINVAL) {
-                char device[128];
-
-                log_error(&program_log, "--device %s: a device is virtual:NAME or virtual:FILE",
-                          util_printable(options->device, device, sizeof(device)));
-                return CODE_USAGE;
-        }
-        if (err == 0)
-                err = joulecast_context_set_machine(context, options->machine);
-        return err < 0 ? CODE_FAILED : CODE_OK;
-}
-
 int ask_open(const struct options *options, struct ask *ret)
 {
         struct ask ask = { 0 };
+        _cleanup_free_ char *path = NULL;
         int code = CODE_OK, err;
 
         if (joulecast_context_new(&ask.context) < 0)
                 return CODE_FAILED;
-        code = set_context(options, ask.context);
-        if (code == CODE_OK) {
-                _cleanup_free_ char *path = NULL;
-
+        joulecast_context_set_log(ask.context, log_of_library, NULL);
+        if (joulecast_context_set_device(ask.context, options->device) < 0 ||
+            joulecast_context_set_machine(ask.context, options->machine) < 0)
+                code = CODE_FAILED;
+        if (code == CODE_OK)
                 code = find_profile_file(options, &path);
-                if (code == CODE_OK && joulecast_profile_load(ask.context, path, &ask.profile) < 0)
-                        code = CODE_FAILED; /* the library has told */
-        }
+        if (code == CODE_OK && joulecast_profile_load(ask.context, path, &ask.profile) < 0)
+                code = CODE_FAILED; /* the library has said why */
         if (code == CODE_OK)
                 code = check_usage_file(options);
         if (code == CODE_OK) {
-                err = joulecast_usage_open(ask.context, options->database, &ask.usage); /* and tells what is wrong */
+                err = joulecast_usage_open(ask.context, options->database, &ask.usage); /* and says why not */
                 code = err < 0 ? err == -ENOENT ? CODE_NO_DATA : CODE_FAILED : CODE_OK;
         }
         if (code != CODE_OK) {

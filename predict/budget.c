@@ -33,7 +33,7 @@ static void question_clear(struct question *question)
                 free(question->reserve_app[i]);
 }
 
-static int take_reserve(void *data, const char *value)
+static int take_reserve(const char *value, void *data)
 {
         struct question *question = data;
         const char *equals = strrchr(value, '=');
@@ -51,16 +51,6 @@ static int take_reserve(void *data, const char *value)
                 return -ENOMEM;
         question->n_reserves++;
         return 0;
-}
-
-static int take_minutes(void *data, const char *value)
-{
-        return parse_minutes(value, data);
-}
-
-static int take_percent(void *data, const char *value)
-{
-        return parse_percent(value, data);
 }
 
 /* A budget goes no further than 1e6 minutes, which stand for that and more: nobody counts those days. */
@@ -185,34 +175,33 @@ int budget_main(int argc, char **argv)
         _cleanup_(question_clear) struct question question = { .battery_percent = NAN };
         const struct option_row rows[] = {
                 { "app", "A", "the app that is to run: its id or its name", .text = &question.app },
-                { "reserve", "B=10m", "leave so much of another app; may be said again",
-                  .wants = "APP=TIME like phone=10m, 16 times at most",
-                  .range = MINUTES_RANGE, .parse = take_reserve, .data = &question },
-                { "standby", "3h", "leave so much time with the screen off", .wants = MINUTES_WANTED,
-                  .range = MINUTES_RANGE, .parse = take_minutes, .data = &question.standby_minutes },
-                { "keep", "PERCENT", "leave so much charge at the end", .wants = PERCENT_WANTED,
-                  .parse = take_percent, .data = &question.keep_percent },
-                { "battery-percent", "N", "answer as if the battery had this charge", .wants = PERCENT_WANTED,
-                  .parse = take_percent, .data = &question.battery_percent },
+                { "reserve", "B=10m", "leave so much of another app; may be repeated", .parse = take_reserve,
+                  .data = &question, .wants = "APP=TIME like phone=10m",
+                  .range = "at most 16 times, and at most 1000000 minutes" },
+                { "standby", "3h", "leave so much time with the screen off",
+                  OPTION_MINUTES(&question.standby_minutes) },
+                { "keep", "PERCENT", "leave so much charge at the end", .number = &question.keep_percent,
+                  .high = 100, .unit = "%" },
+                { "battery-percent", "N", "answer as if the battery had this charge",
+                  .number = &question.battery_percent, .high = 100, .unit = "%" },
         };
-        const struct command command = {
-                .name = "budget",
-                .arguments = "--app A [--reserve B=10m]... [--standby 3h]\n"
-                             "                        [--keep PERCENT] [--battery-percent N]",
-                .help = "How long an app can run and leave enough for what is needed later. \"For sure\"\n"
-                        "holds in 95 of 100 cases. The whole device's drain counts: base, the app, and\n"
-                        "the usual background.",
-                .rows = rows,
-                .n_rows = ARRAY_SIZE(rows),
-                .shared = SHARED_DEVICE | SHARED_PROFILE | SHARED_DATABASE | SHARED_MACHINE | SHARED_JSON,
+        const struct option_table command = {
+                .called = "joulecast budget",
+                .usage = "joulecast budget --app A [--reserve B=10m]... [--standby 3h]\n"
+                         "                 [--keep PERCENT] [--battery-percent N]",
+                .about = "How long an app can run and leave enough for what is needed later. The time \"for\n"
+                         "sure\" holds in 95 of 100 cases. The whole device's energy counts: base, the app,\n"
+                         "and the usual background.",
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         struct options options = { 0 };
         int code;
 
-        if (!options_parse(&command, argc, argv, &options, NULL, &code))
+        code = options_parse(&command, SHARED_ASK, argc, argv, &options);
+        if (code >= 0)
                 return code;
         if (!question.app) {
-                log_error(&program_log, "budget: say --app A");
+                log_error(&program_log, "--app is needed; see joulecast budget --help");
                 return CODE_USAGE;
         }
         return answer(&options, &question);

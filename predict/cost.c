@@ -88,39 +88,41 @@ static int cost_of_database(const struct arguments *arguments)
         return code;
 }
 
-#define TIME_WANTED "a time like 2026-11-20T08:00 or -24h"
-#define TIME_RANGE "a time from 1970 to 2200, or " MINUTES_RANGE " ago"
-
-static int take_time(void *data, const char *value)
+static int take_time(const char *text, void *data)
 {
-        return parse_time(value, realtime_now_ns(), data);
+        return parse_time(text, realtime_now_ns(), data);
 }
+
+#define TIME(at)                                                                                             \
+        .parse = take_time, .data = (at), .wants = "a time like 2026-11-20T08:00 or -24h",                   \
+        .range = "from 1970 to 2200, or at most 1000000 minutes ago"
 
 int cost_main(int argc, char **argv)
 {
         struct arguments arguments = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
         const struct option_row rows[] = {
                 { "from", "T", "start: 2026-11-20T08:00 (local, or with Z or +01:00), or -24h before now",
-                  .wants = TIME_WANTED, .range = TIME_RANGE, .parse = take_time, .data = &arguments.from_ns },
-                { "to", "T", "end, likewise", .wants = TIME_WANTED, .range = TIME_RANGE, .parse = take_time,
-                  .data = &arguments.to_ns },
+                  TIME(&arguments.from_ns) },
+                { "to", "T", "end, likewise", TIME(&arguments.to_ns) },
                 { "usage", "FILE", "price a usage table (CSV) instead of the database", .text = &arguments.usage },
         };
-        const struct command command = {
-                .name = "cost", .arguments = "[--from T] [--to T] [--usage FILE]",
-                .help = "What each app cost the battery, with 95 % intervals: in front and in the\n"
-                        "background, and per minute; with --json also by component. Without --from and\n"
-                        "--to everything that is recorded counts.",
+        const struct option_table command = {
+                .called = "joulecast cost",
+                .usage = "joulecast cost [--from T] [--to T] [--usage FILE]",
+                .about = "What each app cost the battery, in the foreground and in the background, with\n"
+                         "95 % confidence intervals; with --json also by component. Without --from and\n"
+                         "--to everything that is recorded counts.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
-                .shared = SHARED_DEVICE | SHARED_PROFILE | SHARED_DATABASE | SHARED_JSON,
         };
         _cleanup_(profile_freep) struct profile *profile = NULL;
         int code;
 
-        if (!options_parse(&command, argc, argv, &arguments.options, NULL, &code))
+        code = options_parse(&command, SHARED_DEVICE | SHARED_PROFILE | SHARED_DATABASE | SHARED_JSON, argc, argv,
+                             &arguments.options);
+        if (code >= 0)
                 return code;
         if (arguments.from_ns >= arguments.to_ns) {
-                log_error(&program_log, "cost: --from is not before --to");
+                log_error(&program_log, "--from is not before --to; see joulecast cost --help");
                 return CODE_USAGE;
         }
         if (!arguments.usage)

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "doctor.h"
-#include "util/paths.h"
 #include "util/util.h"
 #include "virtual/virtual.h"
 
@@ -91,15 +90,8 @@ int look_at_virtual(const struct options *options, struct findings *findings)
 {
         _cleanup_(profile_freep) struct profile *truth = NULL;
         _cleanup_(virtual_freep) struct virtual_device *device = NULL;
-        const char *name = paths_virtual(options->device);
-        char printable[128];
         int err;
 
-        if (!name || !*name) {
-                log_error(&program_log, "--device %s: a device is virtual:NAME or virtual:FILE",
-                          util_printable(options->device, printable, sizeof(printable)));
-                return CODE_USAGE;
-        }
         err = virtual_load(options->device, &program_log, &truth);
         if (err == 0)
                 err = virtual_open(truth, VIRTUAL_SIMULATE, 1, 90, &program_log, &device);

@@ -316,19 +316,20 @@ int doctor_main(int argc, char **argv)
 {
         _cleanup_(findings_clear) struct findings findings = { 0 };
         const struct option_row rows[] = {
-                { "overhead", NULL, "what the running service itself costs", .flag = &findings.with_overhead },
+                { "overhead", .help = "what the running service itself costs", .flag = &findings.with_overhead },
         };
-        const struct command command = {
-                .name = "doctor", .arguments = "[--overhead]",
-                .help = "What this machine offers: batteries with their gauges' quirks, CPU frequencies,\n"
-                        "the screen, storage, network, ways to collect; and why a thing is missing.",
+        const struct option_table command = {
+                .called = "joulecast doctor",
+                .usage = "joulecast doctor [--overhead]",
+                .about = "What this machine offers: batteries with their gauges' quirks, CPU frequencies,\n"
+                         "the screen, storage, network and collectors; and why something is missing.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
-                .shared = SHARED_DEVICE | SHARED_PROFILE | SHARED_DATABASE | SHARED_MACHINE | SHARED_JSON,
         };
         struct options options = { 0 };
         int code;
 
-        if (!options_parse(&command, argc, argv, &options, NULL, &code))
+        code = options_parse(&command, SHARED_ASK, argc, argv, &options);
+        if (code >= 0)
                 return code;
         code = options.device ? look_at_virtual(&options, &findings) : look_at_machine(&options, &findings);
         if (code == CODE_OK && findings.with_overhead)

@@ -96,13 +96,9 @@ static int run_program(const struct entry *entry, char **argv)
         return CODE_FAILED;
 }
 
-/* An answer that did not arrive is no success. */
 static int finish(int code)
 {
-        if (code != CODE_OK || util_flush_stdout())
-                return code;
-        log_error(&program_log, "the answer could not be written");
-        return CODE_FAILED;
+        return code == CODE_OK && log_flush_stdout(&program_log) < 0 ? CODE_FAILED : code;
 }
 
 int main(int argc, char **argv)
@@ -131,8 +127,6 @@ int main(int argc, char **argv)
                         continue;
                 if (!entries[i].main)
                         return run_program(&entries[i], argv + 1);
-                if (argc == 3 && strcmp(argv[2], "--version") == 0)
-                        return finish(print_version());
                 return finish(entries[i].main(argc - 1, argv + 1));
         }
         log_error(&program_log, "there is no command %s (joulecast --help lists them)",

@@ -15,18 +15,16 @@
 #include "util/paths.h"
 #include "util/util.h"
 
-static int tell_device(const struct options *options, int err)
+static int no_files(const struct options *options, int err)
 {
         char device[128];
 
-        if (!options->device)
-                log_error(&program_log,
-                          "there is no home folder to look in; say --profile FILE and --database FILE");
+        if (options->device)
+                log_error(&program_log, "--device %s: %s", util_printable(options->device, device, sizeof(device)),
+                          ini_text_error(err));
         else
-                log_error(&program_log, "--device %s: %s",
-                          util_printable(options->device, device, sizeof(device)),
-                          err == -EINVAL ? "a device is virtual:NAME or virtual:FILE" : ini_text_error(err));
-        return err == -EINVAL ? CODE_USAGE : CODE_FAILED;
+                log_error(&program_log, "there is no home folder to look in; use --profile FILE and --database FILE");
+        return CODE_FAILED;
 }
 
 char *find_shipped_profile(int root_fd)
@@ -88,7 +86,7 @@ int find_profile_file(const struct options *options, char **ret)
         int err = profile_path(options, &path);
 
         if (err < 0)
-                return options->profile ? CODE_FAILED : tell_device(options, err);
+                return options->profile ? CODE_FAILED : no_files(options, err);
         if (access(path, F_OK) < 0 && errno == ENOENT)
                 return tell_no_profile(options, path);
         *ret = TAKE_PTR(path);
@@ -131,7 +129,7 @@ int check_usage_file(const struct options *options)
                 int err = paths_usage(options->device, false, &found);
 
                 if (err < 0)
-                        return tell_device(options, err);
+                        return no_files(options, err);
                 path = found;
         }
         if (stat(path, &status) < 0 ? errno != ENOENT : !S_ISREG(status.st_mode) || status.st_size > 0)

@@ -40,35 +40,30 @@ static int print_table(const struct joulecast_forecast *forecast, double minutes
         return CODE_OK;
 }
 
-static int take_minutes(void *data, const char *value)
-{
-        return parse_minutes(value, data);
-}
-
 int predict_main(int argc, char **argv)
 {
         const char *app = NULL;
         double minutes = NAN;
         const struct option_row rows[] = {
-                {"app", "A", "its id or its name", .text = &app},
-                {"minutes", "N", "for how long; 90s, 20m and 1h30m do too", .wants = MINUTES_WANTED,
-                 .range = MINUTES_RANGE, .parse = take_minutes, .data = &minutes},
+                { "app", "A", "its id or its name", .text = &app },
+                { "minutes", "N", "for how long; also 90s, 20m or 1h30m", OPTION_MINUTES(&minutes) },
         };
-        const struct command command = {
-                .name = "predict", .arguments = "--app A --minutes N",
-                .help = "What an app will cost, by what it did before; 90 % intervals.",
+        const struct option_table command = {
+                .called = "joulecast predict",
+                .usage = "joulecast predict --app A --minutes N",
+                .about = "What an app will cost, from what it used before; 90 % prediction intervals.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
-                .shared = SHARED_DEVICE | SHARED_PROFILE | SHARED_DATABASE | SHARED_MACHINE | SHARED_JSON,
         };
         struct options options = { 0 };
         struct joulecast_forecast *forecast = NULL;
         _cleanup_(ask_close) struct ask ask = { 0 };
         int code, err;
 
-        if (!options_parse(&command, argc, argv, &options, NULL, &code))
+        code = options_parse(&command, SHARED_ASK, argc, argv, &options);
+        if (code >= 0)
                 return code;
         if (!app || isnan(minutes)) {
-                log_error(&program_log, "predict: say --app A and --minutes N");
+                log_error(&program_log, "--app and --minutes are needed; see joulecast predict --help");
                 return CODE_USAGE;
         }
         code = ask_open(&options, &ask);

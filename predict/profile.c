@@ -341,23 +341,24 @@ static int reset_profile(const struct options *options)
 
 int profile_main(int argc, char **argv)
 {
-        static const struct command command = {
-                .name = "profile", .arguments = "list | show [NAME] | use NAME | reset",
-                .help = "Power models: those that come with joulecast, and the one of this machine.\n"
-                        "  list       those that come with joulecast, and the one in use\n"
-                        "  show       the numbers of one (a NAME of the list, or a FILE), else of the\n"
-                        "             one in use\n"
-                        "  use        make one this machine's own; what was there is kept beside it\n"
-                        "  reset      remove this machine's own; without a terminal it wants --yes",
-                .max_positional = 2,
-                .shared = SHARED_DEVICE | SHARED_PROFILE | SHARED_JSON | SHARED_YES,
-        };
         const char *words[2] = { NULL, NULL };
+        const struct option_table command = {
+                .called = "joulecast profile",
+                .usage = "joulecast profile list | show [NAME] | use NAME | reset",
+                .about = "Power models: those that come with joulecast, and the one of this machine.\n\n"
+                         "  list    those that come with joulecast, and the one in use\n"
+                         "  show    the coefficients of one (a NAME of the list, or a FILE), else of the\n"
+                         "          one in use\n"
+                         "  use     make one this machine's own; the old one is kept beside it\n"
+                         "  reset   remove this machine's own; without a terminal it needs --yes",
+                .words = words, .max_words = ARRAY_SIZE(words),
+        };
         struct options options = { 0 };
         char printable[64];
-        int code;
+        int code = options_parse(&command, SHARED_DEVICE | SHARED_PROFILE | SHARED_JSON | SHARED_YES, argc, argv,
+                                 &options);
 
-        if (!options_parse(&command, argc, argv, &options, words, &code))
+        if (code >= 0)
                 return code;
         if (!words[0] || (strcmp(words[0], "list") == 0 && !words[1]))
                 return list_profiles(&options);
@@ -367,7 +368,7 @@ int profile_main(int argc, char **argv)
                 return use_profile(&options, words[1]);
         if (strcmp(words[0], "reset") == 0 && !words[1])
                 return reset_profile(&options);
-        log_error(&program_log, "profile: what is %s? It knows list, show, use and reset",
+        log_error(&program_log, "unknown argument \"%s\": profile takes list, show, use or reset; see joulecast profile --help",
                   util_printable(words[1] ? words[1] : words[0], printable, sizeof(printable)));
         return CODE_USAGE;
 }

@@ -42,31 +42,6 @@ struct watcher {
         uint32_t first_percent, last_percent; /* as shown */
 };
 
-static int parse_start_percent(void *data, const char *value)
-{
-        double percent;
-
-        if (parse_percent(value, &percent) < 0 || percent <= 0)
-                return -EINVAL;
-        *(double *)data = percent;
-        return 0;
-}
-
-static int parse_interval(void *data, const char *value)
-{
-        double interval_s;
-
-        if (util_parse_double(value, &interval_s) < 0 || interval_s < 0.1 || interval_s > 86400)
-                return -EINVAL;
-        *(double *)data = interval_s;
-        return 0;
-}
-
-static int parse_seed(void *data, const char *value)
-{
-        return util_parse_u64(value, data);
-}
-
 static void watcher_clear(struct watcher *watcher)
 {
         if (watcher->source)
@@ -237,12 +212,6 @@ static int run(const struct arguments *arguments, const struct profile *truth,
         return tell(arguments, truth, &watcher, virtual_now_ns(device), database);
 }
 
-static int usage_error(const char *sentence)
-{
-        log_error(&program_log, "simulate: %s (joulecast simulate --help tells more)", sentence);
-        return CODE_USAGE;
-}
-
 static int simulate(const struct arguments *arguments, int64_t realtime_ns)
 {
         _cleanup_(profile_freep) struct profile *truth = NULL;
@@ -250,10 +219,11 @@ static int simulate(const struct arguments *arguments, int64_t realtime_ns)
         _cleanup_free_ char *database = NULL;
         int err;
 
-        if (!arguments->options.device || !paths_virtual(arguments->options.device))
-                return usage_error("it needs --device virtual:NAME or virtual:FILE");
-        if (!arguments->scenario)
-                return usage_error("it needs --scenario FILE");
+        if (!arguments->options.device || !arguments->scenario) {
+                log_error(&program_log, "%s is needed; see joulecast simulate --help",
+                          arguments->options.device ? "--scenario FILE" : "--device virtual:NAME");
+                return CODE_USAGE;
+        }
         if (virtual_load(arguments->options.device, &program_log, &truth) < 0 ||
             scenario_load(arguments->scenario, truth, &program_log, &scenario) < 0)
                 return CODE_FAILED;
@@ -277,29 +247,23 @@ int simulate_main(int argc, char **argv)
                 { "scenario", "FILE", "which app runs when and does what; or the name of a shipped one: airport",
                   .text = &arguments.scenario },
                 { "truth", "FILE", "write what really happened, as JSON", .text = &arguments.truth },
-                { "start-percent", "PERCENT", "true charge at the start (90)",
-                  .wants = "a percentage above 0, up to 100", .parse = parse_start_percent,
-                  .data = &arguments.start_percent },
-                { "interval", "SECONDS", "between two polls, 0.1 and up (30)",
-                  .wants = "seconds, 0.1 to 86400", .parse = parse_interval,
-                  .data = &arguments.interval_s },
-                { "seed", "N", "another night on the same device (1)", .wants = "a whole number of 0 or more",
-                  .parse = parse_seed, .data = &arguments.seed },
+                { "start-percent", "PERCENT", "true charge at the start", .usual = "90",
+                  .number = &arguments.start_percent, .low = 0.01, .high = 100, .unit = "%" },
+                { "interval", "S", "seconds between two polls", .usual = "30", .number = &arguments.interval_s,
+                  .low = 0.1, .high = 86400, .unit = "s" },
+                { "seed", "N", "other noise on the same device", .usual = "1", .count = &arguments.seed },
         };
-        const struct command command = {
-                .name = "simulate",
-                .arguments = "--device virtual:NAME --scenario FILE\n"
-                             "                          [--database FILE] [--truth FILE]",
-                .help = "Plays a scenario on a virtual device while the poller watches. It takes no real\n"
-                        "time; virtual time ends now. The database then answers cost, predict and budget.\n"
-                        "Each simulation begins its database anew; one of a real machine is refused.",
-                .rows = rows,
-                .n_rows = ARRAY_SIZE(rows),
-                .shared = SHARED_DEVICE | SHARED_DATABASE | SHARED_JSON,
+        const struct option_table command = {
+                .called = "joulecast simulate",
+                .usage = "joulecast simulate --device virtual:NAME --scenario FILE\n"
+                         "                   [--database FILE] [--truth FILE]",
+                .about = "Plays a scenario on a virtual device while the poller watches. It takes no real\n"
+                         "time; virtual time ends now. The database then answers cost, predict and budget.\n"
+                         "Each simulation begins its database anew; one of a real machine is refused.",
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         int code;
 
-        if (!options_parse(&command, argc, argv, &arguments.options, NULL, &code))
-                return code;
-        return simulate(&arguments, realtime_ns);
+        code = options_parse(&command, SHARED_DEVICE | SHARED_DATABASE | SHARED_JSON, argc, argv, &arguments.options);
+        return code >= 0 ? code : simulate(&arguments, realtime_ns);
 }

@@ -55,21 +55,6 @@ struct tracer {
         int signal_fd, timer_fd;
 };
 
-static int parse_interval(void *data, const char *value)
-{
-        double interval_s;
-
-        if (util_parse_double(value, &interval_s) < 0 || interval_s < 0.1 || interval_s > 86400)
-                return -EINVAL;
-        *(double *)data = interval_s;
-        return 0;
-}
-
-static int parse_count(void *data, const char *value)
-{
-        return util_parse_u64(value, data) < 0 || *(uint64_t *)data == 0 ? -EINVAL : 0;
-}
-
 static void tracer_close(struct tracer *tracer)
 {
         sources_close(&tracer->sources);
@@ -423,24 +408,25 @@ int trace_main(int argc, char **argv)
 {
         _cleanup_(tracer_close) struct tracer tracer = { .interval_s = 1, .signal_fd = -1, .timer_fd = -1 };
         const struct option_row rows[] = {
-                { "interval", "S", "seconds between two looks, 0.1 and up (default 1)",
-                  .wants = "seconds, 0.1 to 86400", .parse = parse_interval, .data = &tracer.interval_s },
-                { "count", "N", "end after N looks (default: at Ctrl-C)", .wants = "a whole number above 0",
-                  .parse = parse_count, .data = &tracer.count },
+                { "interval", "S", "seconds between two lines", .usual = "1", .number = &tracer.interval_s,
+                  .low = 0.1, .high = 86400, .unit = "s" },
+                { "count", "N", "end after N intervals; without, at Ctrl-C", .count = &tracer.count, .low = 1 },
                 { "app", "A", "this app alone", .text = &tracer.app },
                 { "collector", "NAME", "how to read processes (see joulecast doctor)", .text = &tracer.collector },
         };
-        const struct command command = {
-                .name = "trace", .arguments = "[--interval S] [--count N] [--app A]",
-                .help = "Power by component and app, again and again, until Ctrl-C. As root of all apps,\n"
-                        "else of your own. --json writes a line each time; --database FILE records as\n"
-                        "joulecastd does.",
+        const struct option_table command = {
+                .called = "joulecast trace",
+                .usage = "joulecast trace [--interval S] [--count N] [--app A]",
+                .about = "Power by component and app, again and again, until Ctrl-C. Root sees all apps,\n"
+                         "other users their own. --json writes one line for each interval; --database FILE\n"
+                         "also records, as joulecastd does.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
-                .shared = SHARED_PROFILE | SHARED_DATABASE | SHARED_MACHINE | SHARED_JSON,
         };
         int code, err;
 
-        if (!options_parse(&command, argc, argv, &tracer.options, NULL, &code))
+        code = options_parse(&command, SHARED_PROFILE | SHARED_DATABASE | SHARED_MACHINE | SHARED_JSON, argc, argv,
+                             &tracer.options);
+        if (code >= 0)
                 return code;
         if (tracer.options.device) {
                 log_error(&program_log,

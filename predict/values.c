@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Times, spans and percentages as people write them. */
+/* Times and spans as people write them. */
 
 #include <ctype.h>
 #include <errno.h>
@@ -56,17 +56,6 @@ int parse_minutes(const char *text, double *ret)
         if (minutes > MINUTES_MOST)
                 return -ERANGE;
         *ret = minutes;
-        return 0;
-}
-
-int parse_percent(const char *text, double *ret)
-{
-        double percent;
-
-        if (!take_number(&text, &percent) || (strcmp(text, "") != 0 && strcmp(text, "%") != 0) ||
-            percent > 100)
-                return -EINVAL;
-        *ret = percent;
         return 0;
 }
 

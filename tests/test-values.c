@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Times, spans and percentages as people write them on the command line. */
+/* Times and spans as people write them on the command line. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -76,20 +76,6 @@ static void spans(void)
         }
 }
 
-static void percentages(void)
-{
-        double got = NAN;
-
-        check_int(parse_percent("20", &got), 0);
-        check_near(got, 20, 0);
-        check_int(parse_percent("12.5%", &got), 0);
-        check_near(got, 12.5, 0);
-        check_int(parse_percent("101", &got), -EINVAL);
-        check_int(parse_percent("-1", &got), -EINVAL);
-        check_int(parse_percent("%", &got), -EINVAL);
-        check_int(parse_percent("20%%", &got), -EINVAL);
-}
-
 static void written_back(void)
 {
         char buf[32];
@@ -104,7 +90,6 @@ int main(void)
 {
         times();
         spans();
-        percentages();
         written_back();
         return check_result();
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "log.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 void log_write(const struct log *log, enum log_level level, const char *format, ...)
@@ -31,4 +32,12 @@ void log_to_stderr(void *data, enum log_level level, const char *sentence)
         if (level == LOG_LEVEL_DEBUG)
                 return;
         fprintf(stderr, "%s: %s%s\n", (const char *)data, blame[level], sentence);
+}
+
+int log_flush_stdout(const struct log *log)
+{
+        if (!ferror(stdout) && (fflush(stdout) == 0 || errno == EPIPE))
+                return 0;
+        log_error(log, "the answer could not be written");
+        return -EIO;
 }

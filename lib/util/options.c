@@ -1,0 +1,277 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "paths.h"
+#include "text.h"
+#include "util.h"
+
+#define HELP_COLUMN 25 /* where sentences begin; a longer name has a line of its own */
+
+static void print_limits(FILE *file, const struct option_row *row)
+{
+        bool limited = row->number || (row->count && row->low > 0);
+        const char *unit = row->unit ? row->unit : "", *space = row->unit ? " " : "";
+
+        if (!limited && !row->usual)
+                return;
+        fputs(" (", file);
+        if (limited && row->high > 0)
+                fprintf(file, "%.10g to %.10g%s%s", row->low, row->high, space, unit);
+        else if (limited)
+                fprintf(file, "%.10g%s%s or more", row->low, space, unit);
+        fprintf(file, "%s%s%s)", limited && row->usual ? ", " : "", row->usual ? "default " : "",
+                row->usual ? row->usual : "");
+}
+
+static void print_row(const struct option_row *row)
+{
+        _cleanup_free_ char *text = NULL;
+        size_t size, column;
+        FILE *stream;
+
+        if (!row->name) {
+                printf("\n%s\n", row->help);
+                return;
+        }
+        stream = open_memstream(&text, &size);
+        if (!stream)
+                return;
+        fputs(row->help, stream);
+        print_limits(stream, row);
+        fclose(stream);
+        column = (size_t)printf("  --%s%s%s", row->name, row->value ? " " : "", row->value ? row->value : "");
+        if (column + 2 > HELP_COLUMN)
+                column = (size_t)printf("\n") - 1;
+        printf("%*s", (int)(HELP_COLUMN - column), "");
+        text_wrap(stdout, text, HELP_COLUMN, HELP_COLUMN, TEXT_COLUMNS);
+        putchar('\n');
+}
+
+static void print_usage(const char *usage)
+{
+        const char *before = "Usage: ";
+
+        while (*usage) {
+                int length = (int)strcspn(usage, "\n");
+
+                printf("%s%.*s\n", before, length, usage);
+                usage += length + (usage[length] == '\n');
+                before = "       ";
+        }
+}
+
+static void print_help(const struct option_table *table)
+{
+        static const struct option_row last[] = {
+                { "help", .help = "show this" },
+                { "version", .help = "show the version" },
+        };
+
+        print_usage(table->usage);
+        printf("\n%s\n", table->about);
+        if (table->n_rows == 0 || table->rows[0].name)
+                printf("\nOptions:\n");
+        for (size_t i = 0; i < table->n_rows; i++)
+                if (!table->rows[i].hidden)
+                        print_row(&table->rows[i]);
+        for (size_t i = 0; i < ARRAY_SIZE(last); i++)
+                print_row(&last[i]);
+        if (table->after)
+                printf("\n%s\n", table->after);
+        printf("\nExit: %s.\n", table->exits ? table->exits : "0 done; 1 it failed; 2 wrong usage");
+        if (table->print_after)
+                table->print_after(stdout);
+}
+
+static int answered(const struct option_table *table, bool help, const struct log *log)
+{
+        if (help)
+                print_help(table);
+        else
+                printf("%s %s\n", table->program, JOULECAST_VERSION);
+        return log_flush_stdout(log) < 0 ? CODE_FAILED : CODE_OK;
+}
+
+/* One sentence: @before, what was given, @after. */
+static int mistake(const struct option_table *table, const struct log *log, const char *before, const char *given,
+                   const char *after)
+{
+        char printable[128];
+
+        log_error(log, "%s%s%s; see %s --help", before, util_printable(given, printable, sizeof(printable)), after,
+                  table->called);
+        return -EINVAL;
+}
+
+static double highest(const struct option_row *row)
+{
+        return row->high > 0 ? row->high : row->count ? (double)UINT64_MAX : INFINITY;
+}
+
+/* "--interval: 0.01 s is below 0.1 s" */
+static int out_of_range(const struct option_table *table, const struct option_row *row, const struct log *log,
+                        double value)
+{
+        const char *unit = row->unit ? row->unit : "", *space = row->unit ? " " : "";
+        bool below = value < row->low;
+
+        log_error(log, "--%s: %.10g%s%s is %s %.10g%s%s; see %s --help", row->name, value, space, unit,
+                  below ? "below" : "above", below ? row->low : highest(row), space, unit, table->called);
+        return -EINVAL;
+}
+
+/* "3", and in percent "3%" and "3 %" alike. */
+static int parse_number(const struct option_row *row, const char *text, double *ret)
+{
+        char copy[64];
+        size_t length = strlen(text);
+
+        if (length == 0 || length >= sizeof(copy))
+                return -EINVAL;
+        memcpy(copy, text, length + 1);
+        if (row->unit && strcmp(row->unit, "%") == 0 && copy[length - 1] == '%')
+                copy[length - 1] = '\0';
+        return util_parse_double(copy, ret);
+}
+
+static bool is_word(const char *words, const char *text)
+{
+        size_t length = strlen(text);
+
+        for (const char *at = words; *at; at += strcspn(at, " "), at += strspn(at, " "))
+                if (strcspn(at, " ") == length && strncmp(at, text, length) == 0)
+                        return true;
+        return false;
+}
+
+static int take_text(const struct option_row *row, const char *text)
+{
+        if (row->words && !is_word(row->words, text))
+                return -EINVAL;
+        *row->text = text;
+        return 0;
+}
+
+static int take_number(const struct option_row *row, const char *text, double *ret)
+{
+        if (parse_number(row, text, ret) < 0)
+                return -EINVAL;
+        if (*ret < row->low || *ret > highest(row))
+                return -ERANGE;
+        if (row->count)
+                return util_parse_u64(text, row->count) < 0 ? -EINVAL : 0;
+        *row->number = *ret;
+        return 0;
+}
+
+static int take_value(const struct option_table *table, const struct option_row *row, const char *text,
+                      const struct log *log)
+{
+        char before[80], after[160];
+        double number = 0;
+        int err;
+
+        snprintf(before, sizeof(before), "--%s", row->name);
+        if (!*text)
+                return mistake(table, log, before, "", " needs a value that is not empty");
+        err = row->parse ? row->parse(text, row->data) : row->text ? take_text(row, text)
+                         : take_number(row, text, &number);
+        if (!err)
+                return 0;
+        if (err == -ERANGE && !row->parse)
+                return out_of_range(table, row, log, number);
+        snprintf(before, sizeof(before), "--%s: \"", row->name);
+        if (err == -ERANGE)
+                snprintf(after, sizeof(after), "\" is out of range (%s)", row->range);
+        else if (err == -E2BIG)
+                snprintf(after, sizeof(after), "\" is one too many (%s)", row->range);
+        else
+                snprintf(after, sizeof(after), "\" is not %s%s", row->words ? "one of: " : "",
+                         row->words ? row->words : row->number ? "a number" : row->count ? "a whole number" :
+                         row->wants);
+        return mistake(table, log, before, text, after);
+}
+
+/* By its name, or by the beginning of it that no other name has. */
+static const struct option_row *find_row(const struct option_table *table, const char *name, size_t length)
+{
+        const struct option_row *found = NULL;
+        size_t n = 0;
+
+        for (size_t i = 0; i < table->n_rows; i++) {
+                const struct option_row *row = &table->rows[i];
+
+                if (!row->name || strncmp(row->name, name, length) != 0)
+                        continue;
+                if (!row->name[length])
+                        return row;
+                found = row;
+                n++;
+        }
+        return n == 1 ? found : NULL;
+}
+
+/* "--name", "--name value" or "--name=value" at argv[*at]; moves *at to its last argument. */
+static int read_option(const struct option_table *table, int argc, char *const argv[], int *at,
+                       const struct log *log)
+{
+        const char *name = argv[*at] + 2, *equals = strchr(name, '=');
+        const struct option_row *row = find_row(table, name, equals ? (size_t)(equals - name) : strlen(name));
+        int from = *at, err = 0;
+
+        if (strncmp(argv[*at], "--", 2) != 0 || !row)
+                return mistake(table, log, "unknown option ", argv[*at], "");
+        if (row->flag && equals)
+                return mistake(table, log, "this option takes no value: ", argv[*at], "");
+        if (!row->flag && !equals && *at + 1 >= argc)
+                return mistake(table, log, "", argv[*at], " needs a value");
+        if (row->flag)
+                *row->flag = true;
+        else
+                err = take_value(table, row, equals ? equals + 1 : argv[++*at], log);
+        if (row->place)
+                *row->place = (struct option_place){ from, *at + 1 };
+        return err;
+}
+
+int options_read(const struct option_table *table, int argc, char *const argv[], const struct log *log)
+{
+        size_t n_words = 0;
+        bool only_words = false;
+
+        for (int i = 1; i < argc; i++) {
+                bool help = strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
+                int err = 0;
+
+                if (only_words || argv[i][0] != '-' || !argv[i][1]) {
+                        if (n_words == table->max_words)
+                                err = mistake(table, log, "unexpected argument \"", argv[i], "\"");
+                        else
+                                table->words[n_words++] = argv[i];
+                } else if (strcmp(argv[i], "--") == 0) {
+                        only_words = true;
+                } else if (help || strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "-V") == 0) {
+                        return answered(table, help, log);
+                } else {
+                        err = read_option(table, argc, argv, &i, log);
+                }
+                if (err)
+                        return CODE_USAGE;
+        }
+        return -1;
+}
+
+int option_take_device(const char *text, void *data)
+{
+        const char *name = paths_virtual(text);
+
+        if (!name || !*name)
+                return -EINVAL;
+        *(const char **)data = text;
+        return 0;
+}

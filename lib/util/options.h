@@ -1,0 +1,82 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The command line of all programs: each writes its options as one table, which parses, checks ranges and makes
+ * --help.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "log.h"
+
+enum exit_code {
+        CODE_OK = 0,
+        CODE_FAILED = 1,
+        CODE_USAGE = 2,   /* the command line is wrong */
+        CODE_NO_DATA = 3, /* there is nothing to answer from */
+};
+
+/* Arguments of argv that an option and its value take: from @from to before @to. */
+struct option_place {
+        int from, to;
+};
+
+/* One option. Exactly one of @flag, @text, @number, @count and @parse takes its value. */
+struct option_row {
+        const char *name;           /* without dashes; NULL: @help is a heading for the rows that follow */
+        const char *value;          /* what help calls its value */
+        const char *help;
+        const char *usual;          /* the default, for help; NULL: none, or @help says it */
+        bool hidden;                /* from help */
+        struct option_place *place; /* where it was given last; may be NULL */
+
+        bool *flag;                 /* a switch, without a value */
+
+        const char **text;          /* any text but an empty one */
+        const char *words;          /* or only these, separated by blanks */
+
+        double *number;             /* from @low to @high */
+        uint64_t *count;            /* a whole number, likewise */
+        double low, high;           /* high = 0: no upper limit */
+        const char *unit;           /* after a "%" the value may end in one */
+
+        /* 0; -EINVAL: it is not what the option @wants; -ERANGE: it is not in @range; -E2BIG: given too often. */
+        int (*parse)(const char *text, void *data);
+        void *data;
+        const char *wants, *range;
+};
+
+struct option_table {
+        const char *program;        /* "joulecast-fit" */
+        const char *called;         /* as people start it: "joulecast fit" */
+        const char *usage;          /* a line for each form */
+        const char *about;          /* paragraphs, in lines of 80 columns */
+        const struct option_row *rows;
+        size_t n_rows;
+        const char **words;         /* gets the arguments that are no options; the caller sets them to NULL */
+        size_t max_words;
+        const char *after;          /* for help, after the options; may be NULL */
+        void (*print_after)(FILE *file);
+        const char *exits;          /* what the exit codes mean; NULL: 0, 1 and 2, as everywhere */
+};
+
+/**
+ * options_read() - read a command line
+ *
+ * Return: -1: go on; else the exit code: --help or --version was answered, or @log has what is wrong.
+ */
+int options_read(const struct option_table *table, int argc, char *const argv[], const struct log *log);
+
+/* The row of --device, which all programs take alike; @at: a const char *. */
+#define OPTION_DEVICE(at)                                                                                    \
+        {                                                                                                    \
+                .name = "device", .value = "virtual:NAME",                                                   \
+                .help = "a virtual device, by name or file, instead of this machine",                        \
+                .parse = option_take_device, .data = (at), .wants = "virtual:NAME or virtual:FILE"           \
+        }
+int option_take_device(const char *text, void *data);
