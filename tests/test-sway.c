@@ -12,8 +12,6 @@
 #include "check.h"
 #include "util/util.h"
 
-const struct backend_ops *const backends[] = { NULL }; /* of the agent, which chooses nobody here */
-
 #define EVENT_WINDOW (UINT32_C(1) << 31 | 3)
 
 static struct focus_state last;
@@ -68,14 +66,13 @@ int main(void)
         check_int(bind(listener, (const struct sockaddr *)&address, sizeof(address)), 0);
         check_int(listen(listener, 1), 0);
         setenv("SWAYSOCK", address.sun_path, 1);
-        check_int(sway_backend.open(&sink, &backend), 0);
+        check_int(backend_open(&sway_backend, &sink, &backend), 0);
         fd = accept(listener, NULL, NULL);
         if (backend && fd >= 0)
                 focus_follows_events(backend, fd);
         else
                 check(!"a connection");
-        if (backend)
-                sway_backend.close(backend);
+        backend_close(backend);
         close(fd);
         close(listener);
         unlink(address.sun_path);

@@ -6,38 +6,8 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "util/util.h"
-
-uint64_t focus_now_ns(void)
-{
-        struct timespec now;
-
-        clock_gettime(CLOCK_BOOTTIME, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
-void focus_state_set(struct focus_state *state, pid_t pid, const char *app_id)
-{
-        state->pid = pid;
-        util_printable(app_id, state->app_id, sizeof(state->app_id));
-}
-
-void focus_report(struct focus_sink *sink, pid_t pid, const char *app_id)
-{
-        struct focus_state state = { .known = true };
-
-        focus_state_set(&state, pid, app_id);
-        sink->report(sink, &state);
-}
-
-void focus_report_unknown(struct focus_sink *sink)
-{
-        struct focus_state state = { .known = false };
-
-        sink->report(sink, &state);
-}
 
 static bool same(const struct focus_state *a, const struct focus_state *b)
 {
@@ -57,7 +27,7 @@ void agent_report(struct focus_sink *sink, const struct focus_state *state)
                 return;
         }
         agent->pending = *state;
-        agent->pending_since_ns = focus_now_ns();
+        agent->pending_since_ns = util_boottime_ns();
         agent->settling = true;
 }
 
@@ -93,8 +63,7 @@ void agent_settle(struct agent *agent, uint64_t now_ns)
 
 void agent_close_backend(struct agent *agent)
 {
-        if (agent->backend)
-                agent->ops->close(agent->backend);
+        backend_close(agent->backend);
         agent->backend = NULL;
         agent->ops = NULL;
 }
@@ -114,11 +83,11 @@ static void lose_backend(struct agent *agent, int err, uint64_t now_ns)
 /* Waits for the first report, for as long as a real desktop would need. */
 static int first_state(struct agent *agent)
 {
-        uint64_t deadline_ns = focus_now_ns() + FIRST_STATE_NS, now_ns;
+        uint64_t deadline_ns = util_boottime_ns() + FIRST_STATE_NS, now_ns;
         int err = agent->ops->dispatch(agent->backend); /* what came while it was opened wakes nobody any more */
 
-        while (!err && !agent->reported && (now_ns = focus_now_ns()) < deadline_ns) {
-                struct pollfd wait = { .fd = agent->ops->fd(agent->backend), .events = POLLIN };
+        while (!err && !agent->reported && (now_ns = util_boottime_ns()) < deadline_ns) {
+                struct pollfd wait = { .fd = backend_fd(agent->backend), .events = POLLIN };
 
                 if (poll(&wait, 1, (int)((deadline_ns - now_ns) / NS_PER_MS) + 1) > 0)
                         err = agent->ops->dispatch(agent->backend);
@@ -153,7 +122,7 @@ static int try_backend(struct agent *agent, const struct backend_ops *ops, const
         if (*why)
                 return -ENODEV;
         agent->reported = false;
-        err = ops->open(&agent->sink, &agent->backend);
+        err = backend_open(ops, &agent->sink, &agent->backend);
         if (!err) {
                 agent->ops = ops;
                 err = first_state(agent);
@@ -204,9 +173,9 @@ static void keep_up(struct agent *agent, uint64_t now_ns)
         if (agent->backend || !backoff_due(&agent->backoff, now_ns))
                 return;
         if (agent_choose(agent) == 0)
-                backoff_succeeded(&agent->backoff, focus_now_ns());
+                backoff_succeeded(&agent->backoff, util_boottime_ns());
         else
-                backoff_failed(&agent->backoff, focus_now_ns());
+                backoff_failed(&agent->backoff, util_boottime_ns());
 }
 
 static uint64_t sooner(uint64_t a, uint64_t b)
@@ -236,7 +205,7 @@ static int timeout_ms(const struct agent *agent, uint64_t now_ns)
  */
 static int tick(struct agent *agent)
 {
-        uint64_t now_ns = focus_now_ns();
+        uint64_t now_ns = util_boottime_ns();
 
         if (!backoff_due(&agent->backoff, now_ns))
                 return agent->ops->tick(agent->backend);
@@ -249,13 +218,13 @@ static void dispatch(struct agent *agent, const struct pollfd *wait)
 {
         int err = 0;
 
-        if (wait[1].revents && sender_dispatch(&agent->sender, focus_now_ns()) && agent->backend &&
+        if (wait[1].revents && sender_dispatch(&agent->sender, util_boottime_ns()) && agent->backend &&
             agent->ops->tick)
                 err = tick(agent);
         if (!err && wait[0].revents && agent->backend)
                 err = agent->ops->dispatch(agent->backend);
         if (err)
-                lose_backend(agent, err, focus_now_ns());
+                lose_backend(agent, err, util_boottime_ns());
 }
 
 int agent_run(struct agent *agent, int stop_fd, const sigset_t *stops)
@@ -264,20 +233,20 @@ int agent_run(struct agent *agent, int stop_fd, const sigset_t *stops)
                 struct pollfd wait[3];
                 int n;
 
-                keep_up(agent, focus_now_ns());
-                agent_settle(agent, focus_now_ns());
-                wait[0] = (struct pollfd){ .fd = agent->backend ? agent->ops->fd(agent->backend) : -1,
+                keep_up(agent, util_boottime_ns());
+                agent_settle(agent, util_boottime_ns());
+                wait[0] = (struct pollfd){ .fd = agent->backend ? backend_fd(agent->backend) : -1,
                                            .events = POLLIN };
                 wait[1] = (struct pollfd){ .fd = agent->sender.fd, .events = POLLIN };
                 wait[2] = (struct pollfd){ .fd = stop_fd, .events = POLLIN };
                 sigprocmask(SIG_BLOCK, stops, NULL);
-                n = poll(wait, ARRAY_SIZE(wait), timeout_ms(agent, focus_now_ns()));
+                n = poll(wait, ARRAY_SIZE(wait), timeout_ms(agent, util_boottime_ns()));
                 if (n < 0 && errno != EINTR)
                         return -errno;
                 if (n > 0 && wait[2].revents)
                         return 0;
                 sigprocmask(SIG_UNBLOCK, stops, NULL);
                 dispatch(agent, wait);
-                agent_settle(agent, focus_now_ns());
+                agent_settle(agent, util_boottime_ns());
         }
 }

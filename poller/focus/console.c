@@ -13,9 +13,8 @@
 #include "util/util.h"
 
 struct backend {
-        struct focus_sink *sink;
+        struct backend_base base;
         struct vt *vt;
-        int epoll_fd;
 };
 
 static int look(struct backend *backend)
@@ -24,11 +23,11 @@ static int look(struct backend *backend)
         int err = vt_foreground(backend->vt, &pid);
 
         if (err == -EBUSY || err == -ENODATA)
-                focus_report_unknown(backend->sink); /* another session's terminal */
+                focus_report_unknown(backend->base.sink); /* another session's terminal */
         else if (err)
                 return err;
         else
-                focus_report(backend->sink, pid, "");
+                focus_report(backend->base.sink, pid, "");
         return 0;
 }
 
@@ -37,11 +36,10 @@ static const char *probe_console(void)
         return getenv("WAYLAND_DISPLAY") || getenv("DISPLAY") ? "the session is graphical" : NULL;
 }
 
-static void close_console(struct backend *backend)
+static void stop(struct backend *backend)
 {
         vt_close(backend->vt);
-        closep(&backend->epoll_fd);
-        free(backend);
+        closep(&backend->base.fd);
 }
 
 static int start(struct backend *backend)
@@ -52,42 +50,18 @@ static int start(struct backend *backend)
 
         if (err)
                 return err;
-        backend->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-        if (backend->epoll_fd < 0 || epoll_ctl(backend->epoll_fd, EPOLL_CTL_ADD, vt_fd(backend->vt),
-                                               &event) < 0)
+        backend->base.fd = epoll_create1(EPOLL_CLOEXEC);
+        if (backend->base.fd < 0 || epoll_ctl(backend->base.fd, EPOLL_CTL_ADD, vt_fd(backend->vt), &event) < 0)
                 return -errno;
         return look(backend);
 }
 
-static int open_console(struct focus_sink *sink, struct backend **ret)
-{
-        struct backend *backend = calloc(1, sizeof(*backend));
-        int err;
-
-        if (!backend)
-                return -ENOMEM;
-        backend->sink = sink;
-        backend->epoll_fd = -1;
-        err = start(backend);
-        if (err) {
-                close_console(backend);
-                return err;
-        }
-        *ret = backend;
-        return 0;
-}
-
-static int fd_console(const struct backend *backend)
-{
-        return backend->epoll_fd;
-}
-
 const struct backend_ops console_backend = {
         .name = "console",
+        .size = sizeof(struct backend),
         .probe = probe_console,
-        .open = open_console,
-        .fd = fd_console,
+        .start = start,
         .dispatch = look,
         .tick = look,
-        .close = close_console,
+        .stop = stop,
 };

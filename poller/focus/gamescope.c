@@ -25,7 +25,7 @@ static const char *const names[N_ATOMS] = {
 };
 
 struct backend {
-        struct focus_sink *sink;
+        struct backend_base base;
         struct xserver *display;
         uint32_t atoms[N_ATOMS];
 };
@@ -61,7 +61,7 @@ static void report(struct backend *backend)
         pid_t pid;
 
         if (!window && !app) {
-                focus_report(backend->sink, 0, "");
+                focus_report(backend->base.sink, 0, "");
                 return;
         }
         pid = focusable_pid(backend, window, &app);
@@ -73,7 +73,7 @@ static void report(struct backend *backend)
                 snprintf(app_id, sizeof(app_id), "steam_app_%u", app);
         else if (window)
                 xserver_class(backend->display, window, app_id, sizeof(app_id));
-        focus_report(backend->sink, pid, app_id);
+        focus_report(backend->base.sink, pid, app_id);
 }
 
 static const char *probe_gamescope(void)
@@ -81,42 +81,29 @@ static const char *probe_gamescope(void)
         return getenv("DISPLAY") ? NULL : "DISPLAY is not set";
 }
 
-static void close_gamescope(struct backend *backend)
+static void stop(struct backend *backend)
 {
         xserver_close(backend->display);
-        free(backend);
 }
 
 /* A gamescope nested in another desktop has its atoms on a display of its own, not on this session's. */
-static int open_gamescope(struct focus_sink *sink, struct backend **ret)
+static int start(struct backend *backend)
 {
-        struct backend *backend = calloc(1, sizeof(*backend));
         uint32_t any;
-        int err;
+        int err = xserver_open(&backend->display);
 
-        if (!backend)
-                return -ENOMEM;
-        backend->sink = sink;
-        err = xserver_open(&backend->display);
-        for (size_t i = 0; !err && i < N_ATOMS; i++)
-                backend->atoms[i] = xserver_atom(backend->display, names[i]);
-        if (!err && xserver_values(backend->display, xserver_root(backend->display),
-                                   backend->atoms[FOCUSED_WINDOW], &any, 1) != 1 &&
-            xserver_values(backend->display, xserver_root(backend->display), backend->atoms[FOCUSED_APP],
-                           &any, 1) != 1)
-                err = -EOPNOTSUPP;
-        if (err) {
-                close_gamescope(backend);
+        if (err)
                 return err;
-        }
+        backend->base.fd = xserver_fd(backend->display);
+        for (size_t i = 0; i < N_ATOMS; i++)
+                backend->atoms[i] = xserver_atom(backend->display, names[i]);
+        if (xserver_values(backend->display, xserver_root(backend->display), backend->atoms[FOCUSED_WINDOW], &any,
+                           1) != 1 &&
+            xserver_values(backend->display, xserver_root(backend->display), backend->atoms[FOCUSED_APP], &any,
+                           1) != 1)
+                return -EOPNOTSUPP;
         report(backend);
-        *ret = backend;
         return 0;
-}
-
-static int fd_gamescope(const struct backend *backend)
-{
-        return xserver_fd(backend->display);
 }
 
 static int dispatch_gamescope(struct backend *backend)
@@ -130,9 +117,9 @@ static int dispatch_gamescope(struct backend *backend)
 
 const struct backend_ops gamescope_backend = {
         .name = "gamescope",
+        .size = sizeof(struct backend),
         .probe = probe_gamescope,
-        .open = open_gamescope,
-        .fd = fd_gamescope,
+        .start = start,
         .dispatch = dispatch_gamescope,
-        .close = close_gamescope,
+        .stop = stop,
 };

@@ -12,34 +12,21 @@
 #include "bus.h"
 
 struct backend {
+        struct backend_base base;
         struct bus *bus;
 };
 
-static void close_gnome(struct backend *backend)
+static void stop(struct backend *backend)
 {
         bus_close(backend->bus);
-        free(backend);
 }
 
-static int open_gnome(struct focus_sink *sink, struct backend **ret)
+static int start(struct backend *backend)
 {
-        struct backend *backend = calloc(1, sizeof(*backend));
-        int err;
+        int err = bus_open(backend->base.sink, "org.gnome.Shell", &backend->bus);
 
-        if (!backend)
-                return -ENOMEM;
-        err = bus_open(sink, "org.gnome.Shell", &backend->bus);
-        if (err) {
-                close_gnome(backend);
-                return err;
-        }
-        *ret = backend;
-        return 0;
-}
-
-static int fd_gnome(const struct backend *backend)
-{
-        return bus_fd(backend->bus);
+        backend->base.fd = err ? -1 : bus_fd(backend->bus);
+        return err;
 }
 
 static int dispatch_gnome(struct backend *backend)
@@ -49,10 +36,10 @@ static int dispatch_gnome(struct backend *backend)
 
 const struct backend_ops gnome_backend = {
         .name = "gnome",
+        .size = sizeof(struct backend),
         .probe = bus_probe,
-        .open = open_gnome,
-        .fd = fd_gnome,
+        .start = start,
         .dispatch = dispatch_gnome,
-        .close = close_gnome,
+        .stop = stop,
         .patient = true,
 };

@@ -19,7 +19,7 @@
 #define REPLY_NS (500 * NS_PER_MS)
 
 struct backend {
-        struct focus_sink *sink;
+        struct backend_base base;
         struct stream events;
         char request_path[128];
 };
@@ -38,22 +38,24 @@ static int socket_path(char *buf, size_t size, const char *file)
 /* To its end: -ECONNRESET. All of it has so much time, however slowly it drips. */
 static int read_reply(struct stream *reply)
 {
-        uint64_t now_ns = focus_now_ns(), end_ns = now_ns + REPLY_NS;
+        uint64_t now_ns = util_boottime_ns(), end_ns = now_ns + REPLY_NS;
         int err = 0;
 
         while (!err && now_ns < end_ns) {
                 err = stream_read(reply, (int)((end_ns - now_ns) / NS_PER_MS) + 1);
-                now_ns = focus_now_ns();
+                now_ns = util_boottime_ns();
         }
         return err ? err : -ETIMEDOUT;
 }
 
-/* The answer is an object of one window; "{}" or words where none is active. */
+/*
+ * The answer is an object of one window. Without an active window it is "{}", in old versions a word. An
+ * answer that did not arrive whole leaves the focus unknown: another window is active, but not known which.
+ */
 static int ask_active(struct backend *backend)
 {
         struct stream reply = STREAM_CLOSED;
-        char app_id[FOCUS_APP_MAX];
-        int64_t pid = 0;
+        struct cJSON *window;
         int err = stream_connect(&reply, backend->request_path);
 
         if (err)
@@ -61,22 +63,19 @@ static int ask_active(struct backend *backend)
         err = stream_write(&reply, "j/activewindow", strlen("j/activewindow"));
         if (!err)
                 err = read_reply(&reply);
-        if (reply.length > 0) {
-                if (!json_int(json_get(reply.buffer, "pid"), &pid) || pid < 0 || pid > INT32_MAX)
-                        pid = 0;
-                json_string(json_get(reply.buffer, "class"), app_id, sizeof(app_id));
-                focus_report(backend->sink, (pid_t)pid, app_id);
-        } else {
-                focus_report_unknown(backend->sink); /* another one is active, and it does not say which */
-        }
+        window = cJSON_ParseWithLength(reply.buffer, reply.length);
+        if (window || (reply.length > 0 && err == -ECONNRESET))
+                focus_report(backend->base.sink, json_pid(window), json_text(window, "class"));
+        else
+                focus_report_unknown(backend->base.sink);
+        cJSON_Delete(window);
         stream_close(&reply);
         return err == -ECONNRESET || err == -ETIMEDOUT ? 0 : err;
 }
 
-static void close_hyprland(struct backend *backend)
+static void stop(struct backend *backend)
 {
         stream_close(&backend->events);
-        free(backend);
 }
 
 static const char *probe_hyprland(void)
@@ -84,34 +83,18 @@ static const char *probe_hyprland(void)
         return getenv("HYPRLAND_INSTANCE_SIGNATURE") ? NULL : "HYPRLAND_INSTANCE_SIGNATURE is not set";
 }
 
-static int open_hyprland(struct focus_sink *sink, struct backend **ret)
+static int start(struct backend *backend)
 {
-        struct backend *backend = calloc(1, sizeof(*backend));
         char path[128];
-        int err;
+        int err = socket_path(path, sizeof(path), ".socket2.sock");
 
-        if (!backend)
-                return -ENOMEM;
-        backend->sink = sink;
         backend->events = (struct stream)STREAM_CLOSED;
-        err = socket_path(path, sizeof(path), ".socket2.sock");
         if (!err)
                 err = socket_path(backend->request_path, sizeof(backend->request_path), ".socket.sock");
         if (!err)
                 err = stream_connect(&backend->events, path);
-        if (!err)
-                err = ask_active(backend);
-        if (err) {
-                close_hyprland(backend);
-                return err;
-        }
-        *ret = backend;
-        return 0;
-}
-
-static int fd_hyprland(const struct backend *backend)
-{
-        return backend->events.fd;
+        backend->base.fd = backend->events.fd;
+        return err ? err : ask_active(backend);
 }
 
 /* "activewindow>>CLASS,TITLE" comes too, and is not looked at; many events are one question. */
@@ -133,9 +116,9 @@ static int dispatch_hyprland(struct backend *backend)
 
 const struct backend_ops hyprland_backend = {
         .name = "hyprland",
+        .size = sizeof(struct backend),
         .probe = probe_hyprland,
-        .open = open_hyprland,
-        .fd = fd_hyprland,
+        .start = start,
         .dispatch = dispatch_hyprland,
-        .close = close_hyprland,
+        .stop = stop,
 };

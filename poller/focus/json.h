@@ -2,24 +2,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/*
- * Looks into JSON without building it: a compositor's tree is large, and of
- * each window we want three small values and never the title. All functions
- * accept NULL, and any bytes up to a NUL.
- */
+/* What compositors tell of a window in JSON. All functions accept NULL, and an object without the key. */
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <cjson/cJSON.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-/* The value of @key in the object that begins at @object, or NULL. */
-const char *json_get(const char *object, const char *key);
-/* The first element of an array, and the one after; NULL at the end. */
-const char *json_first(const char *array);
-const char *json_next(const char *element);
-
-bool json_is_object(const char *value);
-bool json_is_true(const char *value);
-bool json_int(const char *value, int64_t *ret);
-/* Unescaped; cut where it does not fit. @buf is "" if the value is no string. */
-bool json_string(const char *value, char *buf, size_t size);
+int64_t json_number(const struct cJSON *object, const char *key); /* -1: no number, or negative */
+pid_t json_pid(const struct cJSON *object);                       /* its "pid"; 0: none */
+const char *json_text(const struct cJSON *object, const char *key); /* "": no string */

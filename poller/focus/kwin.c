@@ -25,16 +25,16 @@ static const char script[] =
         "tell(workspace.activeWindow ? workspace.activeWindow : workspace.activeClient);\n";
 
 struct backend {
+        struct backend_base base;
         struct bus *bus;
 };
 
-static void close_kwin(struct backend *backend)
+static void stop(struct backend *backend)
 {
         if (backend->bus)
                 bus_call(backend->bus, "/Scripting", "org.kde.kwin.Scripting", "unloadScript", SCRIPT_NAME,
                          NULL, NULL);
         bus_close(backend->bus);
-        free(backend);
 }
 
 static int run_script(struct bus *bus, int number)
@@ -72,28 +72,14 @@ static int load_script(struct bus *bus)
         return err;
 }
 
-static int open_kwin(struct focus_sink *sink, struct backend **ret)
+static int start(struct backend *backend)
 {
-        struct backend *backend = calloc(1, sizeof(*backend));
-        int err;
+        int err = bus_open(backend->base.sink, "org.kde.KWin", &backend->bus);
 
-        if (!backend)
-                return -ENOMEM;
-        err = bus_open(sink, "org.kde.KWin", &backend->bus);
-        if (!err)
-                err = load_script(backend->bus);
-        if (err) {
-                bus_close(backend->bus);
-                free(backend);
+        if (err)
                 return err;
-        }
-        *ret = backend;
-        return 0;
-}
-
-static int fd_kwin(const struct backend *backend)
-{
-        return bus_fd(backend->bus);
+        backend->base.fd = bus_fd(backend->bus);
+        return load_script(backend->bus);
 }
 
 static int dispatch_kwin(struct backend *backend)
@@ -103,9 +89,9 @@ static int dispatch_kwin(struct backend *backend)
 
 const struct backend_ops kwin_backend = {
         .name = "kwin",
+        .size = sizeof(struct backend),
         .probe = bus_probe,
-        .open = open_kwin,
-        .fd = fd_kwin,
+        .start = start,
         .dispatch = dispatch_kwin,
-        .close = close_kwin,
+        .stop = stop,
 };

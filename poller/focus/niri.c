@@ -21,7 +21,7 @@ struct window {
 };
 
 struct backend {
-        struct focus_sink *sink;
+        struct backend_base base;
         struct stream stream;
         struct window *windows;
         size_t n, capacity;
@@ -40,15 +40,15 @@ static void report(struct backend *backend)
 {
         const struct window *window = find(backend, backend->focused);
 
-        focus_report(backend->sink, window ? window->pid : 0, window ? window->app_id : "");
+        focus_report(backend->base.sink, window ? window->pid : 0, window ? window->app_id : "");
 }
 
-static int keep(struct backend *backend, const char *object)
+static int keep(struct backend *backend, const struct cJSON *object)
 {
+        int64_t id = json_number(object, "id");
         struct window *window;
-        int64_t id, pid = 0;
 
-        if (!json_int(json_get(object, "id"), &id))
+        if (id < 0)
                 return 0;
         window = find(backend, id);
         if (!window) {
@@ -57,11 +57,9 @@ static int keep(struct backend *backend, const char *object)
                         return -ENOMEM;
                 window = &backend->windows[backend->n++];
         }
-        *window = (struct window){ .id = id };
-        if (json_int(json_get(object, "pid"), &pid) && pid > 0 && pid <= INT32_MAX)
-                window->pid = (pid_t)pid;
-        json_string(json_get(object, "app_id"), window->app_id, sizeof(window->app_id));
-        if (json_is_true(json_get(object, "is_focused")))
+        *window = (struct window){ .id = id, .pid = json_pid(object) };
+        snprintf(window->app_id, sizeof(window->app_id), "%s", json_text(object, "app_id"));
+        if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(object, "is_focused")))
                 backend->focused = id;
         else if (backend->focused == id)
                 backend->focused = -1;
@@ -78,24 +76,23 @@ static void forget(struct backend *backend, int64_t id)
                 backend->focused = -1;
 }
 
-static int take_event(struct backend *backend, const char *event)
+static int take_event(struct backend *backend, const struct cJSON *event)
 {
-        const char *value = json_get(event, "WindowsChanged");
-        int64_t id;
+        const struct cJSON *value = cJSON_GetObjectItemCaseSensitive(event, "WindowsChanged"), *window;
         int err = 0;
 
         if (value) {
                 backend->n = 0;
                 backend->focused = -1;
-                for (value = json_first(json_get(value, "windows")); value && !err; value = json_next(value))
-                        err = keep(backend, value);
-        } else if ((value = json_get(event, "WindowOpenedOrChanged"))) {
-                err = keep(backend, json_get(value, "window"));
-        } else if ((value = json_get(event, "WindowClosed"))) {
-                if (json_int(json_get(value, "id"), &id))
-                        forget(backend, id);
-        } else if ((value = json_get(event, "WindowFocusChanged"))) {
-                backend->focused = json_int(json_get(value, "id"), &id) ? id : -1;
+                cJSON_ArrayForEach(window, cJSON_GetObjectItemCaseSensitive(value, "windows"))
+                        if (!err)
+                                err = keep(backend, window);
+        } else if ((value = cJSON_GetObjectItemCaseSensitive(event, "WindowOpenedOrChanged"))) {
+                err = keep(backend, cJSON_GetObjectItemCaseSensitive(value, "window"));
+        } else if ((value = cJSON_GetObjectItemCaseSensitive(event, "WindowClosed"))) {
+                forget(backend, json_number(value, "id"));
+        } else if ((value = cJSON_GetObjectItemCaseSensitive(event, "WindowFocusChanged"))) {
+                backend->focused = json_number(value, "id");
         } else {
                 return 0;
         }
@@ -104,11 +101,10 @@ static int take_event(struct backend *backend, const char *event)
         return err;
 }
 
-static void close_niri(struct backend *backend)
+static void stop(struct backend *backend)
 {
         stream_close(&backend->stream);
         free(backend->windows);
-        free(backend);
 }
 
 static const char *probe_niri(void)
@@ -116,30 +112,15 @@ static const char *probe_niri(void)
         return getenv("NIRI_SOCKET") ? NULL : "NIRI_SOCKET is not set";
 }
 
-static int open_niri(struct focus_sink *sink, struct backend **ret)
+static int start(struct backend *backend)
 {
-        struct backend *backend = calloc(1, sizeof(*backend));
         int err;
 
-        if (!backend)
-                return -ENOMEM;
-        backend->sink = sink;
         backend->stream = (struct stream)STREAM_CLOSED;
         backend->focused = -1;
         err = stream_connect(&backend->stream, getenv("NIRI_SOCKET"));
-        if (!err)
-                err = stream_write(&backend->stream, "\"EventStream\"\n", strlen("\"EventStream\"\n"));
-        if (err) {
-                close_niri(backend);
-                return err;
-        }
-        *ret = backend;
-        return 0;
-}
-
-static int fd_niri(const struct backend *backend)
-{
-        return backend->stream.fd;
+        backend->base.fd = backend->stream.fd;
+        return err ? err : stream_write(&backend->stream, "\"EventStream\"\n", strlen("\"EventStream\"\n"));
 }
 
 static int dispatch_niri(struct backend *backend)
@@ -150,7 +131,10 @@ static int dispatch_niri(struct backend *backend)
         if (err == -ETIMEDOUT)
                 err = 0;
         while (!err && (line = stream_line(&backend->stream))) {
-                err = take_event(backend, line);
+                struct cJSON *event = cJSON_Parse(line);
+
+                err = take_event(backend, event);
+                cJSON_Delete(event);
                 stream_take_line(&backend->stream);
         }
         return err;
@@ -158,9 +142,9 @@ static int dispatch_niri(struct backend *backend)
 
 const struct backend_ops niri_backend = {
         .name = "niri",
+        .size = sizeof(struct backend),
         .probe = probe_niri,
-        .open = open_niri,
-        .fd = fd_niri,
+        .start = start,
         .dispatch = dispatch_niri,
-        .close = close_niri,
+        .stop = stop,
 };

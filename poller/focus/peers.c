@@ -32,11 +32,10 @@
 #define TCP_ESTABLISHED_STATE (1u << 1) /* unix sockets use TCP's states */
 
 struct backend {
-        struct focus_sink *sink;
+        struct backend_base base;
         char path[108];
         struct stream stream; /* never written to or read */
         ino_t inode;          /* of our end of it: no client */
-        int epoll_fd;
         int pidfd;
         pid_t pid; /* the only client; 0: none, -1: several */
         bool looked;
@@ -154,7 +153,7 @@ static void watch_client(struct backend *backend)
         closep(&backend->pidfd);
         backend->pidfd = backend->pid > 0 ? (int)syscall(SYS_pidfd_open, backend->pid, 0) : -1;
         if (backend->pidfd >= 0)
-                epoll_ctl(backend->epoll_fd, EPOLL_CTL_ADD, backend->pidfd, &event);
+                epoll_ctl(backend->base.fd, EPOLL_CTL_ADD, backend->pidfd, &event);
 }
 
 /* POLLHUP, which is told unasked. */
@@ -180,9 +179,9 @@ static int look(struct backend *backend)
         backend->pid = pid;
         watch_client(backend);
         if (pid < 0)
-                focus_report_unknown(backend->sink);
+                focus_report_unknown(backend->base.sink);
         else
-                focus_report(backend->sink, pid, "");
+                focus_report(backend->base.sink, pid, "");
         return 0;
 }
 
@@ -191,15 +190,14 @@ static const char *probe_peers(void)
         return getenv("WAYLAND_DISPLAY") && getenv("XDG_RUNTIME_DIR") ? NULL : "WAYLAND_DISPLAY is not set";
 }
 
-static void close_peers(struct backend *backend)
+static void stop(struct backend *backend)
 {
         closep(&backend->pidfd);
-        closep(&backend->epoll_fd);
+        closep(&backend->base.fd);
         stream_close(&backend->stream);
-        free(backend);
 }
 
-static int connect_peers(struct backend *backend)
+static int connect_stream(struct backend *backend)
 {
         struct epoll_event event = { .events = 0 };
         struct stat status;
@@ -207,50 +205,33 @@ static int connect_peers(struct backend *backend)
 
         if (err)
                 return err;
-        backend->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-        if (backend->epoll_fd < 0 || fstat(backend->stream.fd, &status) < 0 ||
-            epoll_ctl(backend->epoll_fd, EPOLL_CTL_ADD, backend->stream.fd, &event) < 0)
+        backend->base.fd = epoll_create1(EPOLL_CLOEXEC);
+        if (backend->base.fd < 0 || fstat(backend->stream.fd, &status) < 0 ||
+            epoll_ctl(backend->base.fd, EPOLL_CTL_ADD, backend->stream.fd, &event) < 0)
                 return -errno;
         backend->inode = status.st_ino;
         return 0;
 }
 
-static int open_peers(struct focus_sink *sink, struct backend **ret)
+static int start(struct backend *backend)
 {
         const char *display = getenv("WAYLAND_DISPLAY");
-        struct backend *backend = calloc(1, sizeof(*backend));
         int err;
 
-        if (!backend)
-                return -ENOMEM;
-        backend->sink = sink;
         backend->stream = (struct stream)STREAM_CLOSED;
-        backend->epoll_fd = backend->pidfd = -1;
+        backend->pidfd = -1;
         snprintf(backend->path, sizeof(backend->path), "%s%s%s",
-                 *display == '/' ? "" : getenv("XDG_RUNTIME_DIR"),
-                 *display == '/' ? "" : "/", display);
-        err = connect_peers(backend);
-        if (!err)
-                err = look(backend);
-        if (err) {
-                close_peers(backend);
-                return err;
-        }
-        *ret = backend;
-        return 0;
-}
-
-static int fd_peers(const struct backend *backend)
-{
-        return backend->epoll_fd;
+                 *display == '/' ? "" : getenv("XDG_RUNTIME_DIR"), *display == '/' ? "" : "/", display);
+        err = connect_stream(backend);
+        return err ? err : look(backend);
 }
 
 const struct backend_ops peers_backend = {
         .name = "wayland-clients",
+        .size = sizeof(struct backend),
         .probe = probe_peers,
-        .open = open_peers,
-        .fd = fd_peers,
+        .start = start,
         .dispatch = look,
         .tick = look,
-        .close = close_peers,
+        .stop = stop,
 };

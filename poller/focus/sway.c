@@ -22,12 +22,11 @@
 #define IPC_EVENT_WORKSPACE 0x80000000u
 #define IPC_EVENT_WINDOW 0x80000003u
 #define IPC_EVENT_SHUTDOWN 0x80000006u
-#define TREE_DEPTH 64
 
 struct backend {
-        struct focus_sink *sink;
+        struct backend_base base;
         struct stream stream;
-        int64_t focused; /* the compositor's id of the container; 0: none */
+        int64_t focused; /* the compositor's id of the container; -1: none */
 };
 
 static int request(struct backend *backend, uint32_t type, const char *payload)
@@ -42,78 +41,63 @@ static int request(struct backend *backend, uint32_t type, const char *payload)
         return stream_write(&backend->stream, bytes, IPC_HEADER + length);
 }
 
-static void report_container(struct backend *backend, const char *container)
+/* NULL: no window has the focus. */
+static void report_container(struct backend *backend, const struct cJSON *container)
 {
-        char app_id[FOCUS_APP_MAX];
-        int64_t pid = 0;
+        const char *app_id = json_text(container, "app_id");
 
-        backend->focused = 0;
-        json_int(json_get(container, "id"), &backend->focused);
-        if (!json_int(json_get(container, "pid"), &pid) || pid < 0 || pid > INT32_MAX)
-                pid = 0;
-        if (!json_string(json_get(container, "app_id"), app_id, sizeof(app_id)))
-                json_string(json_get(json_get(container, "window_properties"), "class"), app_id,
-                            sizeof(app_id));
-        focus_report(backend->sink, (pid_t)pid, app_id);
+        backend->focused = json_number(container, "id");
+        if (!*app_id) /* an X11 client */
+                app_id = json_text(cJSON_GetObjectItemCaseSensitive(container, "window_properties"), "class");
+        focus_report(backend->base.sink, json_pid(container), app_id);
 }
 
-/* A window is a leaf with a client; workspaces and splits can have the focus too, and are nobody. */
-static bool is_window(const char *node)
+/* A window is a leaf with a client. A workspace or a split can have the focus, too. */
+static bool is_window(const struct cJSON *node)
 {
-        int64_t number;
-
-        return (json_int(json_get(node, "pid"), &number) && number > 0) ||
-               json_int(json_get(node, "window"), &number);
+        return json_pid(node) > 0 || json_number(node, "window") >= 0;
 }
 
-static const char *find_focused(const char *node, int depth)
+/* cJSON parses no more than CJSON_NESTING_LIMIT levels, which bounds the recursion. */
+static const struct cJSON *find_focused(const struct cJSON *node)
 {
         static const char *const lists[] = { "nodes", "floating_nodes" };
 
-        if (depth > TREE_DEPTH)
-                return NULL;
-        if (json_is_true(json_get(node, "focused")))
+        if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(node, "focused")))
                 return node;
-        for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-                for (const char *child = json_first(json_get(node,
-                                                             lists[i])); child; child = json_next(child)) {
-                        const char *found = find_focused(child, depth + 1);
+        for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+                const struct cJSON *child, *found;
 
+                cJSON_ArrayForEach(child, cJSON_GetObjectItemCaseSensitive(node, lists[i])) {
+                        found = find_focused(child);
                         if (found)
                                 return found;
                 }
+        }
         return NULL;
 }
 
-static void take_tree(struct backend *backend, const char *tree)
+static void take_tree(struct backend *backend, const struct cJSON *tree)
 {
-        const char *focused = find_focused(tree, 0);
+        const struct cJSON *focused = find_focused(tree);
 
-        if (focused && is_window(focused))
-                report_container(backend, focused);
-        else
-                report_container(backend, NULL);
+        report_container(backend, is_window(focused) ? focused : NULL);
 }
 
-/* Closing the last window is told by "close" alone; where another gets the focus, that is told next. */
-static void take_window_event(struct backend *backend, const char *event)
+/* The event "close" alone reports that the last window closed; otherwise the event "focus" follows. */
+static void take_window_event(struct backend *backend, const struct cJSON *event)
 {
-        const char *container = json_get(event, "container");
-        char change[32];
-        int64_t id = 0;
+        const struct cJSON *container = cJSON_GetObjectItemCaseSensitive(event, "container");
+        const char *change = json_text(event, "change");
 
-        json_string(json_get(event, "change"), change, sizeof(change));
-        json_int(json_get(container, "id"), &id);
         if (strcmp(change, "focus") == 0)
                 report_container(backend, container);
-        else if (strcmp(change, "close") == 0 && id == backend->focused)
+        else if (strcmp(change, "close") == 0 && json_number(container, "id") == backend->focused)
                 report_container(backend, NULL);
 }
 
-static int take_message(struct backend *backend, uint32_t type, const char *payload)
+static int take_message(struct backend *backend, uint32_t type, const struct cJSON *payload)
 {
-        char change[32];
-
         switch (type) {
         case IPC_GET_TREE:
                 take_tree(backend, payload);
@@ -122,8 +106,7 @@ static int take_message(struct backend *backend, uint32_t type, const char *payl
                 take_window_event(backend, payload);
                 return 0;
         case IPC_EVENT_WORKSPACE:
-                json_string(json_get(payload, "change"), change, sizeof(change));
-                return strcmp(change, "focus") == 0 ? request(backend, IPC_GET_TREE, "") : 0;
+                return strcmp(json_text(payload, "change"), "focus") == 0 ? request(backend, IPC_GET_TREE, "") : 0;
         case IPC_EVENT_SHUTDOWN:
                 return -ECONNRESET;
         default:
@@ -137,7 +120,7 @@ static int take_messages(struct backend *backend)
 
         while (stream->length >= IPC_HEADER) {
                 uint32_t length, type;
-                char after;
+                struct cJSON *payload;
                 int err;
 
                 memcpy(&length, stream->buffer + 6, 4);
@@ -146,10 +129,9 @@ static int take_messages(struct backend *backend)
                         return -EPROTO;
                 if (stream->length < IPC_HEADER + length)
                         return 0;
-                after = stream->buffer[IPC_HEADER + length];
-                stream->buffer[IPC_HEADER + length] = '\0';
-                err = take_message(backend, type, stream->buffer + IPC_HEADER);
-                stream->buffer[IPC_HEADER + length] = after;
+                payload = cJSON_ParseWithLength(stream->buffer + IPC_HEADER, length);
+                err = take_message(backend, type, payload);
+                cJSON_Delete(payload);
                 if (err)
                         return err;
                 stream_take(stream, IPC_HEADER + length);
@@ -168,47 +150,32 @@ static const char *probe_i3(void)
         return getenv("I3SOCK") ? NULL : "I3SOCK is not set";
 }
 
-static void close_sway(struct backend *backend)
+static void stop(struct backend *backend)
 {
         stream_close(&backend->stream);
-        free(backend);
 }
 
-static int open_ipc(struct focus_sink *sink, const char *path, struct backend **ret)
+static int start(struct backend *backend, const char *path)
 {
-        struct backend *backend = calloc(1, sizeof(*backend));
         int err;
 
-        if (!backend)
-                return -ENOMEM;
-        backend->sink = sink;
         backend->stream = (struct stream)STREAM_CLOSED;
+        backend->focused = -1;
         err = stream_connect(&backend->stream, path);
+        backend->base.fd = backend->stream.fd;
         if (!err)
                 err = request(backend, IPC_SUBSCRIBE, "[\"window\",\"workspace\",\"shutdown\"]");
-        if (!err)
-                err = request(backend, IPC_GET_TREE, "");
-        if (err) {
-                close_sway(backend);
-                return err;
-        }
-        *ret = backend;
-        return 0;
+        return err ? err : request(backend, IPC_GET_TREE, "");
 }
 
-static int open_sway(struct focus_sink *sink, struct backend **ret)
+static int start_sway(struct backend *backend)
 {
-        return open_ipc(sink, getenv("SWAYSOCK"), ret);
+        return start(backend, getenv("SWAYSOCK"));
 }
 
-static int open_i3(struct focus_sink *sink, struct backend **ret)
+static int start_i3(struct backend *backend)
 {
-        return open_ipc(sink, getenv("I3SOCK"), ret);
-}
-
-static int fd_sway(const struct backend *backend)
-{
-        return backend->stream.fd;
+        return start(backend, getenv("I3SOCK"));
 }
 
 static int dispatch_sway(struct backend *backend)
@@ -222,18 +189,18 @@ static int dispatch_sway(struct backend *backend)
 
 const struct backend_ops sway_backend = {
         .name = "sway",
+        .size = sizeof(struct backend),
         .probe = probe_sway,
-        .open = open_sway,
-        .fd = fd_sway,
+        .start = start_sway,
         .dispatch = dispatch_sway,
-        .close = close_sway,
+        .stop = stop,
 };
 
 const struct backend_ops i3_backend = {
         .name = "i3",
+        .size = sizeof(struct backend),
         .probe = probe_i3,
-        .open = open_i3,
-        .fd = fd_sway,
+        .start = start_i3,
         .dispatch = dispatch_sway,
-        .close = close_sway,
+        .stop = stop,
 };

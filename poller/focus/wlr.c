@@ -25,7 +25,7 @@ struct toplevel {
 };
 
 struct backend {
-        struct focus_sink *sink;
+        struct backend_base base;
         struct wl_display *display;
         struct wl_registry *registry;
         struct wl_proxy *manager;
@@ -41,7 +41,7 @@ static void report(struct backend *backend)
         for (const struct toplevel *at = backend->toplevels; at; at = at->next)
                 if (at->since && (!best || at->since > best->since))
                         best = at;
-        focus_report(backend->sink, 0, best ? best->app_id : "");
+        focus_report(backend->base.sink, 0, best ? best->app_id : "");
 }
 
 static void handle_title(void *data, struct wl_proxy *handle, const char *title)
@@ -177,7 +177,7 @@ static const struct wl_registry_listener registry_listener = {
         .global_remove = registry_global_remove,
 };
 
-static void close_wlr(struct backend *backend)
+static void stop(struct backend *backend)
 {
         while (backend->toplevels)
                 drop(backend->toplevels);
@@ -187,7 +187,6 @@ static void close_wlr(struct backend *backend)
                 wl_registry_destroy(backend->registry);
         if (backend->display)
                 wl_display_disconnect(backend->display);
-        free(backend);
 }
 
 static const char *probe_wlr(void)
@@ -200,6 +199,7 @@ static int start(struct backend *backend)
         backend->display = wl_display_connect(NULL);
         if (!backend->display)
                 return -errno;
+        backend->base.fd = wl_display_get_fd(backend->display);
         backend->registry = wl_display_get_registry(backend->display);
         if (!backend->registry)
                 return -ENOMEM;
@@ -213,28 +213,6 @@ static int start(struct backend *backend)
                 return -ECONNRESET;
         report(backend);
         return 0;
-}
-
-static int open_wlr(struct focus_sink *sink, struct backend **ret)
-{
-        struct backend *backend = calloc(1, sizeof(*backend));
-        int err;
-
-        if (!backend)
-                return -ENOMEM;
-        backend->sink = sink;
-        err = start(backend);
-        if (err) {
-                close_wlr(backend);
-                return err;
-        }
-        *ret = backend;
-        return 0;
-}
-
-static int fd_wlr(const struct backend *backend)
-{
-        return wl_display_get_fd(backend->display);
 }
 
 static int dispatch_wlr(struct backend *backend)
@@ -251,9 +229,9 @@ static int dispatch_wlr(struct backend *backend)
 
 const struct backend_ops wlr_backend = {
         .name = "wlr-foreign-toplevel",
+        .size = sizeof(struct backend),
         .probe = probe_wlr,
-        .open = open_wlr,
-        .fd = fd_wlr,
+        .start = start,
         .dispatch = dispatch_wlr,
-        .close = close_wlr,
+        .stop = stop,
 };

@@ -11,7 +11,7 @@
 #include "backend.h"
 
 struct backend {
-        struct focus_sink *sink;
+        struct backend_base base;
         struct xserver *display;
         uint32_t active;
 };
@@ -23,11 +23,11 @@ static void report(struct backend *backend)
 
         xserver_values(backend->display, xserver_root(backend->display), backend->active, &window, 1);
         if (!window || !xserver_watch(backend->display, window)) {
-                focus_report(backend->sink, 0, "");
+                focus_report(backend->base.sink, 0, "");
                 return;
         }
         xserver_class(backend->display, window, class, sizeof(class));
-        focus_report(backend->sink, xserver_pid(backend->display, window), class);
+        focus_report(backend->base.sink, xserver_pid(backend->display, window), class);
 }
 
 static const char *probe_x11(void)
@@ -42,10 +42,9 @@ static const char *probe_x11(void)
         return NULL;
 }
 
-static void close_x11(struct backend *backend)
+static void stop(struct backend *backend)
 {
         xserver_close(backend->display);
-        free(backend);
 }
 
 /* A window manager that keeps to EWMH names a window of its own on the root window. */
@@ -57,30 +56,18 @@ static bool has_manager(struct xserver *display)
                               xserver_atom(display, "_NET_SUPPORTING_WM_CHECK"), &window, 1) == 1;
 }
 
-static int open_x11(struct focus_sink *sink, struct backend **ret)
+static int start(struct backend *backend)
 {
-        struct backend *backend = calloc(1, sizeof(*backend));
-        int err;
+        int err = xserver_open(&backend->display);
 
-        if (!backend)
-                return -ENOMEM;
-        backend->sink = sink;
-        err = xserver_open(&backend->display);
-        if (!err && !has_manager(backend->display))
-                err = -EOPNOTSUPP;
-        if (err) {
-                close_x11(backend);
+        if (err)
                 return err;
-        }
+        if (!has_manager(backend->display))
+                return -EOPNOTSUPP;
+        backend->base.fd = xserver_fd(backend->display);
         backend->active = xserver_atom(backend->display, "_NET_ACTIVE_WINDOW");
         report(backend);
-        *ret = backend;
         return 0;
-}
-
-static int fd_x11(const struct backend *backend)
-{
-        return xserver_fd(backend->display);
 }
 
 /*
@@ -98,9 +85,9 @@ static int dispatch_x11(struct backend *backend)
 
 const struct backend_ops x11_backend = {
         .name = "x11",
+        .size = sizeof(struct backend),
         .probe = probe_x11,
-        .open = open_x11,
-        .fd = fd_x11,
+        .start = start,
         .dispatch = dispatch_x11,
-        .close = close_x11,
+        .stop = stop,
 };

@@ -5,8 +5,6 @@
 #include "socket.h"
 #include "util/util.h"
 
-const struct backend_ops *const backends[] = { NULL };
-
 static void report(struct focus_sink *sink, const struct focus_state *state)
 {
         char plain[FOCUS_APP_MAX];
@@ -21,9 +19,9 @@ static void run(const struct backend_ops *ops, int listen_fd, const uint8_t *dat
 {
         struct focus_sink sink = { .report = report };
         struct backend *backend = NULL;
-        int err = ops->open(&sink, &backend), fd;
+        int err = backend_open(ops, &sink, &backend), fd;
 
-        fuzz_assert(err == 0 && ops->fd(backend) >= 0);
+        fuzz_assert(err == 0 && backend_fd(backend) >= 0);
         fd = accept(listen_fd, NULL, NULL);
         fuzz_assert(fd >= 0);
         for (size_t at = 0; at < size && err == 0; at += piece) {
@@ -34,7 +32,7 @@ static void run(const struct backend_ops *ops, int listen_fd, const uint8_t *dat
         for (unsigned i = 0; i < 3 && err == 0; i++)
                 err = ops->dispatch(backend);
         fuzz_assert(err < 0); /* it hung up */
-        ops->close(backend);
+        backend_close(backend);
 }
 
 static void prepare(struct fuzz_socket *events, struct fuzz_socket *requests)

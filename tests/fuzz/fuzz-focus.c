@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
-#include "../../poller/focus/json.h"
 #include "app/app-unit.h"
 #include "app/desktop-entry.h"
 #include "focus/focus-link.h"
@@ -44,18 +43,6 @@ static void entries(const char *text)
         desktop_entry_clear(&entry);
 }
 
-static void json(const char *text, int depth)
-{
-        char word[32];
-        int64_t number;
-
-        json_string(json_get(text, "app_id"), word, sizeof(word));
-        json_int(json_get(text, "pid"), &number);
-        if (depth < 8)
-                for (const char *at = json_first(json_get(text, "nodes")); at; at = json_next(at))
-                        json(at, depth + 1);
-}
-
 /* What comes from sockets, cgroups and packages: the first byte says as what the rest is read. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -75,9 +62,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 break;
         case 'd':
                 entries(text);
-                break;
-        case 'j':
-                json(text, 0);
                 break;
         case 'e':
                 uevent_is_screen(text, size - 1);
