@@ -14,7 +14,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "focus/focus-link.h"
 #include "focus/focus.h"
 #include "machine/machine.h"
 #include "poller.h"
@@ -62,7 +61,7 @@ static void print_help(void)
               "  --focus-socket PATH\n"
               "                    where each session's joulecast-focus connects\n"
               "  --socket PATH     answer users' questions there; the service of root does at\n"
-              "                    " SERVICE_SOCKET "\n"
+              "                    " PATHS_SERVICE_SOCKET "\n"
               "  --profile FILE    the power model to answer them by; default: the machine's\n"
               "  --help, --version\n"
               "\n"
@@ -239,7 +238,7 @@ static int focus_socket(const struct options *options, char **ret)
                 *ret = strdup(options->focus_socket);
                 return *ret ? 0 : -ENOMEM;
         }
-        return options->count || options->machine ? -ENOENT : focus_link_path(ret);
+        return options->count || options->machine ? -ENOENT : paths_focus_socket(ret);
 }
 
 static int open_machine(const struct options *options, const struct config *config, struct poller *poller)
@@ -282,7 +281,7 @@ static int open_answers(const struct options *options, const struct question_sou
 
         if (!options->socket && !service)
                 return 0;
-        err = answers_open(options->socket ? options->socket : SERVICE_SOCKET, source, share_ns, &program_log,
+        err = answers_open(options->socket ? options->socket : PATHS_SERVICE_SOCKET, source, share_ns, &program_log,
                            &poller->answers);
         return options->socket ? err : 0;
 }
@@ -329,7 +328,8 @@ static int flush_answer(void)
 
 static int run(const struct options *options, const struct config *config)
 {
-        _cleanup_(poller_close) struct poller poller = { .retention = config_retention(config),
+        _cleanup_(poller_close) struct poller poller = { .retention = { (uint32_t)config->raw_hours, (uint32_t)config->hour_days,
+                                                                        (uint32_t)config->day_days },
                                                          .log = &program_log };
         double interval_s = options->interval_s > 0 ? options->interval_s : config->interval_s;
         _cleanup_free_ char *path = NULL;

@@ -12,8 +12,10 @@
 #include <string.h>
 
 #include "commands.h"
-#include "machine/machine.h"
 #include "process/bpf/process-records.h"
+#include "source/disk.h"
+#include "source/gpu.h"
+#include "source/net.h"
 #include "util/paths.h"
 #include "util/util.h"
 

@@ -20,7 +20,8 @@
 #include "api/service.h"
 #include "doctor.h"
 #include "model/model.h"
-#include "source/process.h"
+#include "source/proc.h"
+#include "util/paths.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -42,19 +43,19 @@ static double number_after(const char *text, const char *key)
         return at ? strtod(at + strlen(key), NULL) : NAN;
 }
 
-static bool is_service(int proc_fd, int pid, struct process_stat *ret)
+static bool is_service(int proc_fd, int pid, struct proc_stat *ret)
 {
         char text[1024];
         ssize_t length = read_of(proc_fd, pid, "stat", text, sizeof(text));
 
-        return length > 0 && process_parse_stat(text, (size_t)length, ret) && strcmp(ret->comm, SERVICE) == 0;
+        return length > 0 && proc_parse_stat(text, (size_t)length, ret) && strcmp(ret->comm, SERVICE) == 0;
 }
 
 /* Of several, the one that answers questions, which is the system's: @answers. */
-static void find_service(int proc_fd, int answers, struct overhead *overhead, struct process_stat *ret)
+static void find_service(int proc_fd, int answers, struct overhead *overhead, struct proc_stat *ret)
 {
         _cleanup_closedir_ DIR *dir = util_opendir_at(proc_fd, ".");
-        struct process_stat stat;
+        struct proc_stat stat;
         struct dirent *entry;
 
         while (dir && (entry = readdir(dir))) {
@@ -114,11 +115,11 @@ static double ask_lost(const char *socket)
         return value;
 }
 
-static void measure(int proc_fd, const struct process_stat *stat, struct overhead *overhead)
+static void measure(int proc_fd, const struct proc_stat *stat, struct overhead *overhead)
 {
         double cpu_s = (double)stat->cpu_ticks / (double)sysconf(_SC_CLK_TCK), days;
         char text[4096];
-        struct process_io io;
+        struct proc_io io;
 
         overhead->running_s = uptime_s() - (double)stat->start_time / (double)sysconf(_SC_CLK_TCK);
         if (!(overhead->running_s > 0))
@@ -130,17 +131,17 @@ static void measure(int proc_fd, const struct process_stat *stat, struct overhea
                 overhead->rss_mb = number_after(text, "\nVmRSS:") * 1024 / BYTES_PER_MB;
                 overhead->anonymous_mb = number_after(text, "\nRssAnon:") * 1024 / BYTES_PER_MB;
         }
-        if (read_of(proc_fd, overhead->pid, "io", text, sizeof(text)) > 0 && process_parse_io(text, &io))
+        if (read_of(proc_fd, overhead->pid, "io", text, sizeof(text)) > 0 && proc_parse_io(text, &io))
                 overhead->written_mb_per_day = (double)io.write_bytes / BYTES_PER_MB / days;
 }
 
 int look_at_overhead(const struct options *options, struct findings *findings)
 {
         _cleanup_close_ int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        const char *said = secure_getenv("JOULECAST_SOCKET"), *socket = said && *said ? said : SERVICE_SOCKET;
+        const char *said = secure_getenv("JOULECAST_SOCKET"), *socket = said && *said ? said : PATHS_SERVICE_SOCKET;
         struct overhead *overhead = &findings->overhead;
         struct profile *profile = NULL;
-        struct process_stat stat = { 0 };
+        struct proc_stat stat = { 0 };
         int answers;
 
         *overhead = (struct overhead){ 0, 0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };

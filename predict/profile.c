@@ -21,6 +21,7 @@
 #include "table.h"
 #include "util/own-folder.h"
 #include "util/paths.h"
+#include "util/quantile.h"
 #include "util/util.h"
 
 
@@ -192,7 +193,7 @@ static void print_alike(const struct profile *profile)
 static int show_table(const struct profile *profile, const char *path)
 {
         _cleanup_(table_freep) struct table *table = table_new("lrlr");
-        double t = model_student_t(profile->degrees_of_freedom, COST_LEVEL);
+        double t = quantile_student_t(profile->degrees_of_freedom, COST_LEVEL);
         char key[PROFILE_KEY_MAX], text[64];
 
         table_row(table, TABLE_HEAD);

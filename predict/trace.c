@@ -383,7 +383,8 @@ static int open_database(struct tracer *tracer)
         err = config_load(path, &program_log, &config);
         if (err)
                 return err;
-        tracer->retention = config_retention(&config);
+        tracer->retention = (struct store_retention){ (uint32_t)config.raw_hours, (uint32_t)config.hour_days,
+                                                      (uint32_t)config.day_days };
         return store_open(tracer->options.database, STORE_WRITE, &program_log, &tracer->store);
 }
 

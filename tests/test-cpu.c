@@ -10,7 +10,6 @@
 #include <stdarg.h>
 
 #include "check.h"
-#include "machine/machine.h"
 #include "source/cpu.h"
 #include "source/sample.h"
 #include "source/source.h"

@@ -8,7 +8,7 @@
 
 #include "check.h"
 #include "interval/interval.h"
-#include "machine/machine.h"
+#include "source/cpu.h"
 #include "tree.h"
 #include "util/units.h"
 

@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "model/model.h"
+#include "util/quantile.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -315,8 +316,8 @@ static void student_t(void)
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-                check_near(model_student_t(cases[i].n, cases[i].level), cases[i].t, 1e-4 * cases[i].t);
-        check(isnan(model_student_t(NAN, 0.95)));
+                check_near(quantile_student_t(cases[i].n, cases[i].level), cases[i].t, 1e-4 * cases[i].t);
+        check(isnan(quantile_student_t(NAN, 0.95)));
 }
 
 static void daemons(const struct profile *profile)

@@ -11,7 +11,7 @@
 #include "source/cpu.h"
 #include "source/disk.h"
 #include "source/net.h"
-#include "source/process.h"
+#include "source/proc.h"
 #include "tree.h"
 #include "util/util.h"
 
@@ -39,10 +39,10 @@ static void stat_texts(void)
                 { ")", false, "", 0 },
                 { "", false, "", 0 },
         };
-        struct process_stat stat;
+        struct proc_stat stat;
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-                check_int(process_parse_stat(cases[i].text, strlen(cases[i].text), &stat), cases[i].good);
+                check_int(proc_parse_stat(cases[i].text, strlen(cases[i].text), &stat), cases[i].good);
                 if (!cases[i].good)
                         continue;
                 check_text(stat.comm, cases[i].comm);
@@ -52,21 +52,21 @@ static void stat_texts(void)
                 check(!stat.kernel_thread);
         }
         for (size_t n = 0; n < strlen(cases[0].text); n++) /* cut off anywhere: no read beyond, and no nonsense */
-                check(!process_parse_stat(cases[0].text, n, &stat) || stat.start_time == 777);
+                check(!proc_parse_stat(cases[0].text, n, &stat) || stat.start_time == 777);
 }
 
 static void io_texts(void)
 {
-        struct process_io io = { 0 };
+        struct proc_io io = { 0 };
 
-        check(process_parse_io("rchar: 1\nread_bytes: 10\nwrite_bytes: 20\ncancelled_write_bytes: 5\n", &io));
+        check(proc_parse_io("rchar: 1\nread_bytes: 10\nwrite_bytes: 20\ncancelled_write_bytes: 5\n", &io));
         check_int(io.read_bytes, 10);
         check_int(io.write_bytes, 15);
-        check(process_parse_io("read_bytes: 10\nwrite_bytes: 20\n", &io));
+        check(proc_parse_io("read_bytes: 10\nwrite_bytes: 20\n", &io));
         check_int(io.write_bytes, 20);
-        check(!process_parse_io("cancelled_write_bytes: 5\n", &io));
-        check(!process_parse_io("read_bytes: \nwrite_bytes: 3\n", &io));
-        check(!process_parse_io("", &io));
+        check(!proc_parse_io("cancelled_write_bytes: 5\n", &io));
+        check(!proc_parse_io("read_bytes: \nwrite_bytes: 3\n", &io));
+        check(!proc_parse_io("", &io));
 }
 
 /* A user in a thousand groups. */
@@ -81,10 +81,10 @@ static void uids(void)
         check(mkdtemp(dir) && tree_write(dir, "9/status", text, (size_t)length) &&
               tree_write(dir, "8/status", "", 0));
         fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        check_int(process_read_uid(fd, 9, &uid), 0);
+        check_int(proc_read_uid(fd, 9, &uid), 0);
         check_int(uid, 1000);
-        check_int(process_read_uid(fd, 8, &uid), -EBADMSG);
-        check_int(process_read_uid(fd, 7, &uid), -ENOENT);
+        check_int(proc_read_uid(fd, 8, &uid), -EBADMSG);
+        check_int(proc_read_uid(fd, 7, &uid), -ENOENT);
         closep(&fd);
         tree_remove(dir);
 }

@@ -14,6 +14,8 @@
 #include "machine/machine.h"
 #include "part.h"
 #include "sampled.h"
+#include "source/battery.h"
+#include "source/clock.h"
 #include "util/units.h"
 #include "util/util.h"
 

@@ -14,6 +14,7 @@
 #include "model/model.h"
 #include "util/ini-text.h"
 #include "util/paths.h"
+#include "util/quantile.h"
 #include "util/util.h"
 
 /* People need not know whose fault it is to read a sentence; the public levels are fewer. */
@@ -164,7 +165,7 @@ JOULECAST_EXPORT int joulecast_profile_coefficient(const struct joulecast_profil
         if (index >= profile->profile->n_coefficients)
                 return -ERANGE;
         c = &profile->profile->coefficients[index];
-        half = model_student_t(profile->profile->degrees_of_freedom, COST_LEVEL) * c->standard_error;
+        half = quantile_student_t(profile->profile->degrees_of_freedom, COST_LEVEL) * c->standard_error;
         *ret = (struct joulecast_coefficient){
                 .key = profile->keys[index],
                 .unit = term_unit(c->term),

@@ -11,6 +11,7 @@
 #include <sys/time.h>
 
 #include "util/local-socket.h"
+#include "util/paths.h"
 #include "util/util.h"
 
 /* It answers between two polls, one after the other; a month of polls takes it a second. */
@@ -71,7 +72,7 @@ static int connect_to(const char *path, int *ret)
 
 int service_find(const char *database, const struct log *log, char **ret)
 {
-        const char *said = secure_getenv("JOULECAST_SOCKET"), *path = said && *said ? said : SERVICE_SOCKET;
+        const char *said = secure_getenv("JOULECAST_SOCKET"), *path = said && *said ? said : PATHS_SERVICE_SOCKET;
         _cleanup_close_ int fd = -1;
         char *copy;
         int err = connect_to(path, &fd);

@@ -12,7 +12,6 @@
 
 #include "joulecast-private.h"
 
-#define SERVICE_SOCKET "/run/joulecast/joulecast.sock"
 #define SERVICE_REQUEST_MAX 4096 /* bytes, with the newline */
 #define SERVICE_FINGERPRINT_MAX 17
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "source/process.h"
+#include "source/proc.h"
 #include "util/util.h"
 
 #define MOUNTS_MAX 65536
@@ -93,7 +93,7 @@ static bool is_live(int root_fd)
 {
         _cleanup_close_ int proc_fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-        return process_is_procfs(proc_fd);
+        return util_is_procfs(proc_fd);
 }
 
 /*

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "source/process.h"
+#include "source/proc.h"
 #include "util/util.h"
 
 int process_read_parent(int root_fd, pid_t pid, struct app_process *process, char *comm, size_t size)
 {
         char path[64], text[1024];
-        struct process_stat stat;
+        struct proc_stat stat;
         struct stat status;
         ssize_t n;
 
@@ -21,7 +21,7 @@ int process_read_parent(int root_fd, pid_t pid, struct app_process *process, cha
         n = util_read_at(root_fd, path, text, sizeof(text));
         if (n < 0)
                 return (int)n;
-        if (!process_parse_stat(text, (size_t)n, &stat))
+        if (!proc_parse_stat(text, (size_t)n, &stat))
                 return -EBADMSG;
         *strrchr(path, '/') = '\0';
         if (fstatat(root_fd, path, &status, 0) < 0)
@@ -138,7 +138,7 @@ void process_read_program(int root_fd, const struct app_entry *entry, char *buf,
                 return;
         proc_fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         snprintf(path, sizeof(path), "%d", (int)entry->pid);
-        program_of_process(proc_fd, path, entry->comm, buf, size);
+        app_program_of(proc_fd, path, entry->comm, buf, size);
 }
 
 bool process_read_script(int root_fd, const struct app_entry *entry, char *buf, size_t size)

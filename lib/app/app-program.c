@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "source/process.h"
+#include "app.h"
 #include "util/util.h"
 
 #define COMM_LENGTH 15 /* TASK_COMM_LEN without its NUL: longer names are cut */
@@ -49,7 +49,7 @@ static bool is_named_as(const char *comm, const char *name)
                strlen(comm) == MIN(strlen(name), (size_t)COMM_LENGTH);
 }
 
-void program_of_process(int proc_fd, const char *pid, const char *comm, char *name, size_t size)
+void app_program_of(int proc_fd, const char *pid, const char *comm, char *name, size_t size)
 {
         char path[48], text[PATH_MAX];
         ssize_t n;

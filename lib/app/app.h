@@ -72,6 +72,18 @@ int apps_find_window(struct apps *apps, pid_t pid, uint64_t start_time, const ch
 /* A compositor, X server, panel or launcher: having the text console, it has it for others. */
 bool apps_is_desktop(struct apps *apps, pid_t pid);
 
+/**
+ * app_program_of() - name of the program that a process runs
+ * @proc_fd: of the folder /proc
+ * @pid:     as text
+ * @comm:    of the process
+ * @name:    gets it, printable
+ *
+ * argv[0] or the script's name where comm agrees with it, else the name of the executable file. For a process
+ * without an app that is also its app's id.
+ */
+void app_program_of(int proc_fd, const char *pid, const char *comm, char *name, size_t size);
+
 /* Forgets processes that were not asked for since the call before; once a poll. */
 void apps_sweep(struct apps *apps);
 

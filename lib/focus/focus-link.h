@@ -15,16 +15,9 @@
 
 #include "util/log.h"
 
-#define FOCUS_SOCKET "/run/joulecast/focus.sock"
 #define FOCUS_MAGIC UINT32_C(0x4a434631) /* "1FCJ" in memory of a little-endian machine */
 #define FOCUS_VERSION 1
 #define FOCUS_APP_MAX 128
-
-/*
- * Where this process's service or agent meets the other: the system's place for root, and for an agent if
- * there is a socket; else "joulecast/focus.sock" in the user's runtime folder. malloc()ed. 0; -ENOMEM.
- */
-int focus_link_path(char **ret);
 
 enum focus_have {
         FOCUS_KNOWN = 1 << 0, /* the session knows who has the foreground */

@@ -7,7 +7,7 @@
 #include "app/app-private.h"
 #include "app/app.h"
 #include "focus-link.h"
-#include "source/process.h"
+#include "source/proc.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -71,7 +71,7 @@ int focus_pid_check(int root_fd, const struct focus_message *message, uid_t send
         uid_t uid;
 
         if (process_read_parent(root_fd, message->pid, &process, comm, sizeof(comm)) < 0 ||
-            process.start_time != message->start_time || process_read_uid(proc_fd, message->pid, &uid) < 0)
+            process.start_time != message->start_time || proc_read_uid(proc_fd, message->pid, &uid) < 0)
                 return -ESRCH;
         return sender == 0 || uid == sender ? 0 : -EPERM;
 }
@@ -88,17 +88,4 @@ bool focus_bucket_take(struct focus_bucket *bucket, uint64_t now_ns)
                 return false;
         bucket->tokens -= 1;
         return true;
-}
-
-int focus_link_path(char **ret)
-{
-        const char *runtime = getenv("XDG_RUNTIME_DIR");
-
-        if (geteuid() == 0 || access(FOCUS_SOCKET, F_OK) == 0 || !runtime || !*runtime) {
-                *ret = strdup(FOCUS_SOCKET);
-                return *ret ? 0 : -ENOMEM;
-        }
-        if (asprintf(ret, "%s/joulecast/focus.sock", runtime) < 0)
-                return -ENOMEM;
-        return 0;
 }

@@ -10,6 +10,8 @@
  * An empty line or file means nobody, "?" means unknown.
  */
 
+#include "foreground.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -20,7 +22,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "machine/machine.h"
 #include "util/units.h"
 #include "util/util.h"
 

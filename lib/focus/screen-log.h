@@ -24,12 +24,6 @@ struct screen_change {
         struct screen_inputs inputs; /* from here on */
 };
 
-/*
- * A hostile agent cannot fill the memory:
- * beyond this between two polls, the newest change overwrites the last.
- */
-#define SCREEN_CHANGES_MAX 1024
-
 struct screen_log {
         struct screen_inputs before; /* at the last poll */
         struct screen_change *changes;

@@ -66,25 +66,22 @@ static void spread_step(struct charge *charge, double step)
         charge->percent_sd = hypot(step / sqrt(12), TUNING_CHARGE_SD_PERCENT);
 }
 
-int charge_of(const struct profile *profile, const struct forecast_battery *battery, double percent,
-              struct charge *ret)
+int charge_of(double full_mwh, const struct battery *shown, double percent, struct charge *ret)
 {
-        struct charge charge = { .percent_j = J_PER_PERCENT(profile->energy_full_mwh) };
-        const struct battery *shown = &battery->battery;
-        double step = 0, seen = battery->known ? shown_percent(shown, &step) : NAN;
-        bool known = battery->known;
+        struct charge charge = { .percent_j = J_PER_PERCENT(full_mwh) };
+        double step = 0, seen = shown ? shown_percent(shown, &step) : NAN;
 
         charge.percent = isnan(percent) ? seen : percent;
         if (isnan(charge.percent))
                 return -ENODEV;
         spread_step(&charge, isnan(percent) ? step : 0);
         charge.energy_sd = TUNING_NO_VOLTAGE_SD;
-        if (known && shown->have & BATTERY_ENERGY_FULL && shown->energy_full_uwh > 0) {
+        if (shown && shown->have & BATTERY_ENERGY_FULL && shown->energy_full_uwh > 0) {
                 /* Today's, as a battery ages: the profile's was full in the night of its calibration. */
                 charge.percent_j = J_PER_PERCENT((double)shown->energy_full_uwh * 1e-3);
                 charge.energy_sd = TUNING_VOLTAGE_SD;
         }
-        if (known && shown->have & BATTERY_CHARGE_FULL && shown->have & BATTERY_VOLTAGE &&
+        if (shown && shown->have & BATTERY_CHARGE_FULL && shown->have & BATTERY_VOLTAGE &&
             shown->charge_full_uah > 0) {
                 /* The voltage was seen at the battery's percentage; what the user says may be another. */
                 double ratio = isnan(seen) ? 1 : cell_volt(charge.percent) / cell_volt(seen);

@@ -9,7 +9,7 @@
  * voltage usually falls from there.
  */
 
-#include "forecast.h"
+#include "source/sample.h"
 
 struct charge {
         double percent;        /* mean of what it may be */
@@ -20,11 +20,13 @@ struct charge {
 };
 
 /*
- * @percent: what the user says it is, taken at its word; NaN: what the battery shows.
+ * @full_mwh: of the profile, where the battery does not show it
+ * @shown:    the battery; NULL: not known
+ * @percent:  what the user says the charge is; NaN: what the battery shows
+ *
  * 0; -ENODEV: neither says.
  */
-int charge_of(const struct profile *profile, const struct forecast_battery *battery, double percent,
-              struct charge *ret);
+int charge_of(double full_mwh, const struct battery *shown, double percent, struct charge *ret);
 
 /* Energy from today's charge down to @keep_percent; negative where that is above. */
 double charge_energy_j(const struct charge *charge, double keep_percent);

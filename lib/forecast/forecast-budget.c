@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "future.h"
+#include "util/quantile.h"
 #include "util/util.h"
 
 /* The future with so many minutes of play: what it needs, and how sure that is. */
@@ -114,7 +115,7 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
         struct balance balance = { .future = &future, .plan = plan };
         size_t apps[ACTORS_MAX];
         struct budget budget = { 0 };
-        double z = model_normal(FORECAST_LEVEL);
+        double z = quantile_normal(FORECAST_LEVEL);
         uint32_t unpriced;
         int err;
 
@@ -122,7 +123,8 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
         if (err == 0)
                 err = find_apps(history, plan, apps, missing);
         if (err == 0)
-                err = charge_of(history->profile, battery, plan->battery_percent, &balance.charge);
+                err = charge_of(history->profile->energy_full_mwh, battery->known ? &battery->battery : NULL,
+                                plan->battery_percent, &balance.charge);
         if (err == 0)
                 err = future_make(history, apps, plan->n_reserves + 1, &future);
         if (err == 0)

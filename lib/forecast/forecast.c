@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "future.h"
+#include "util/quantile.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -17,7 +18,7 @@
 static struct cost_value value_of(const struct sum *sum, const struct profile *profile, double unit, double unit_sd)
 {
         double value = sum_energy_j(sum, profile);
-        double half = model_normal(FORECAST_LEVEL) * hypot(sum_sd_j(sum, profile), unit_sd * value);
+        double half = quantile_normal(FORECAST_LEVEL) * hypot(sum_sd_j(sum, profile), unit_sd * value);
 
         return (struct cost_value){
                 .value = value / unit,
@@ -49,8 +50,8 @@ int forecast_app(const struct history *history, const char *app, double minutes,
                 err = sum_actor(&device, &future, 0, 60 * minutes);
         if (err < 0)
                 return err;
-        if (charge_of(profile, battery, NAN, &charge) ==
-            0) /* else nothing is known: percents of the profile's battery */
+        /* Without a known charge: percents of the profile's battery. */
+        if (charge_of(profile->energy_full_mwh, battery->known ? &battery->battery : NULL, NAN, &charge) == 0)
                 charge.percent_j *=
                         1 - future_sag(&future, &charge, future_read_load_w(&future, battery), &device);
         forecast.energy_j = value_of(&own, profile, 1, 0);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/quantile.h"
 #include "util/tuning.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -148,8 +149,8 @@ double sum_energy_j(const struct sum *sum, const struct profile *profile)
  */
 double sum_sd_j(const struct sum *sum, const struct profile *profile)
 {
-        double t = model_student_t(profile->degrees_of_freedom, FORECAST_LEVEL) /
-                   model_normal(FORECAST_LEVEL);
+        double t = quantile_student_t(profile->degrees_of_freedom, FORECAST_LEVEL) /
+                   quantile_normal(FORECAST_LEVEL);
         double daemons_j = model_background_sd_j(profile, sum->seconds), spread_j = 0;
 
         for (size_t c = 0; c < COMPONENT_COUNT; c++)

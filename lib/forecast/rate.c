@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/quantile.h"
 #include "util/tuning.h"
 #include "util/util.h"
 
@@ -21,7 +22,7 @@ void rate_clear(struct rate *rate)
  */
 double rate_sd_j(const struct rate *rate, double seconds)
 {
-        double widen = model_student_t(fmax(rate->degrees_of_freedom, 1), 0.9) / model_normal(0.9);
+        double widen = quantile_student_t(fmax(rate->degrees_of_freedom, 1), 0.9) / quantile_normal(0.9);
         double common_w2 = rate->session_sd_w * rate->session_sd_w + rate->mean_sd_w * rate->mean_sd_w;
 
         return widen * sqrt(seconds * seconds * common_w2 + rate->noise_j2_per_s * seconds);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/model.h"
+#include "util/quantile.h"
 #include "util/tuning.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -39,10 +40,10 @@ static double step_j(const struct profile *profile, const struct store_sleep *sl
 /* Student's widening by the number of sleeps, as far as the profile's own t does not do it already. */
 static double widening(const struct profile *profile, size_t n)
 {
-        double own = isnan(profile->degrees_of_freedom) ? model_normal(0.95) :
-                                                          model_student_t(profile->degrees_of_freedom, 0.95);
+        double own = isnan(profile->degrees_of_freedom) ? quantile_normal(0.95) :
+                                                          quantile_student_t(profile->degrees_of_freedom, 0.95);
 
-        return fmax(model_student_t((double)n - 1, 0.95) / own, 1);
+        return fmax(quantile_student_t((double)n - 1, 0.95) / own, 1);
 }
 
 int suspend_measure_sleeps(const struct profile *profile, const struct store_sleep *sleeps, size_t n,

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "focus/screen-log.h"
 #include "interval-private.h"
 #include "util/tuning.h"
 #include "util/units.h"

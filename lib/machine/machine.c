@@ -8,11 +8,49 @@
 
 #include "app/app.h"
 #include "focus/focus.h"
+#include "focus/foreground.h"
+#include "source/battery.h"
+#include "source/clock.h"
+#include "source/cpu.h"
+#include "source/disk.h"
+#include "source/gpu.h"
+#include "source/net.h"
 #include "util/util.h"
 
-int process_plain_open(const struct collector_options *options, struct source **ret)
+/* Which app a process is. Opened as the first source, and so closed after those that ask it. */
+struct apps_source {
+        struct source source;
+        struct apps *apps;
+};
+
+static int apps_read(struct source *source, struct sample *sample)
 {
-        return process_open(options->root_fd, options->apps, ret);
+        return 0;
+}
+
+static void apps_close(struct source *source)
+{
+        apps_free(((struct apps_source *)source)->apps);
+        free(source);
+}
+
+static const struct source_ops apps_ops = { "apps", apps_read, apps_close };
+
+static int add_apps(int root_fd, struct sources *sources, struct apps **ret)
+{
+        struct apps_source *self = calloc(1, sizeof(*self));
+        int err;
+
+        if (!self)
+                return -ENOMEM;
+        self->source.ops = &apps_ops;
+        err = apps_new(root_fd, NULL, &self->apps);
+        if (err) {
+                free(self);
+                return err;
+        }
+        *ret = self->apps;
+        return sources_add(sources, &self->source);
 }
 
 const struct collector plain_collectors[] = {
@@ -43,11 +81,12 @@ static int add_if_there(struct sources *sources, int err, struct source *const *
         return err ? err : sources_add(sources, *source);
 }
 
-static int add_collector(int root_fd, const struct machine_options *options, struct sources *sources)
+static int add_collector(int root_fd, const struct machine_options *options, struct apps *apps,
+                         struct sources *sources)
 {
         const struct collector *collectors = options->collectors ? options->collectors : plain_collectors;
         const struct collector_options how = { .root_fd = root_fd,
-                                               .apps = sources->apps,
+                                               .apps = apps,
                                                .log = options->log };
         struct source *source = NULL;
         int err = collector_open(collectors, options->collector, &how, &source);
@@ -85,13 +124,13 @@ static bool automatic(const struct machine_options *options)
 }
 
 /* The screen; and, where the integrator names nothing better, who has it. */
-static int add_focus(int root_fd, const struct machine_options *options, struct sources *sources)
+static int add_focus(int root_fd, const struct machine_options *options, struct apps *apps, struct sources *sources)
 {
         const struct focus_options focus = {
                 .root_fd = root_fd,
                 .socket_path = automatic(options) ? options->focus_socket : NULL,
                 .console = automatic(options),
-                .apps = sources->apps,
+                .apps = apps,
                 .log = options->log,
         };
         struct source *source = NULL;
@@ -115,7 +154,8 @@ static int add_foreground(const struct machine_options *options, struct sources 
 static int add_all(int root_fd, const struct machine_options *options, struct sources *sources)
 {
         struct source *source = NULL;
-        int err = apps_new(root_fd, NULL, &sources->apps);
+        struct apps *apps = NULL;
+        int err = add_apps(root_fd, sources, &apps);
 
         if (!err)
                 err = add_if_there(sources, clock_open(root_fd, &source), &source);
@@ -128,11 +168,11 @@ static int add_all(int root_fd, const struct machine_options *options, struct so
         if (!err)
                 err = add_if_there(sources, net_open(root_fd, &source), &source);
         if (!err)
-                err = add_focus(root_fd, options, sources);
+                err = add_focus(root_fd, options, apps, sources);
         if (!err)
                 err = add_foreground(options, sources);
         if (!err)
-                err = add_collector(root_fd, options, sources);
+                err = add_collector(root_fd, options, apps, sources);
         if (!err)
                 err = add_net_process(root_fd, sources);
         return err ? err : add_if_there(sources, gpu_open(root_fd, &source), &source);

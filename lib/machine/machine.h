@@ -28,15 +28,3 @@ struct machine_options {
  * errno. Tells the log one sentence.
  */
 int machine_open(const struct machine_options *options, struct sources *ret);
-
-/* Constructors, one a file. @root_fd is only used during the call; -ENODEV: this machine has none. */
-int clock_open(int root_fd, struct source **ret);
-int battery_open(int root_fd, const struct log *log, struct source **ret);
-int cpu_open(int root_fd, struct source **ret);
-int disk_open(int root_fd, struct source **ret);
-int net_open(int root_fd, struct source **ret);
-int process_open(int root_fd, struct apps *apps, struct source **ret); /* @apps is not owned; NULL: program's names */
-int gpu_open(int root_fd, struct source **ret);
-/* Bytes of processes by the sockets that they hold, after a collector that does not count them. */
-int net_process_open(int root_fd, const char *wifi_for_test, struct source **ret);
-int foreground_open(const char *what, const struct log *log, struct source **ret);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "util/quantile.h"
 #include "util/tuning.h"
 #include "util/util.h"
 
@@ -113,7 +114,7 @@ void model_energy(const struct profile *profile, const struct model_vector *vect
                 if (vector->unknown & (UINT32_C(1) << c) && ret->component_j[c] == 0)
                         ret->component_j[c] = NAN;
         }
-        t = model_student_t(profile->degrees_of_freedom, level);
+        t = quantile_student_t(profile->degrees_of_freedom, level);
         sd_j = sqrt(model_variance_j2(profile, vector) + extra_sd_j * extra_sd_j);
         ret->half_width_j = hypot(t * sd_j, spread_j);
         if (!model_knows(vector))

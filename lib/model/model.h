@@ -74,13 +74,5 @@ struct model_energy {
 void model_energy(const struct profile *profile, const struct model_vector *vector, double level,
                   double extra_sd_j, struct model_energy *ret);
 
-/*
- * Quantile of Student's t, two-sided @level, e.g. 0.95;
- * Hill's algorithm 396 (CACM 13, 1970), so no GSL is needed.
- */
-double model_student_t(double degrees_of_freedom, double level);
-/* The same for infinitely many degrees of freedom: 1.96 for 0.95. */
-double model_normal(double level);
-
 /* sd of the energy of daemons that no counter shows over @seconds: tuning.h or the profile's x- keys; J. */
 double model_background_sd_j(const struct profile *profile, double seconds);

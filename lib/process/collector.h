@@ -12,24 +12,6 @@
 #include "source/source.h"
 #include "util/log.h"
 
-enum collector_counts {
-        COUNTS_CPU = 1 << 0,
-        COUNTS_DISK = 1 << 1,
-        COUNTS_NET = 1 << 2,   /* bytes and bursts by kind of interface */
-        COUNTS_OPPS = 1 << 3,  /* CPU time by frequency, and `any` of each policy */
-        COUNTS_EXITS = 1 << 4, /* processes that begin and end between two polls */
-};
-
-/* Where network bytes by process come from; docs/performance.md tells what each misses. The best first. */
-enum net_by {
-        NET_BY_BEST,      /* of an option: whatever works */
-        NET_BY_CALLS,     /* tracepoints of socket calls (BPF) */
-        NET_BY_FUNCTIONS, /* the kernel's functions behind them (BPF) */
-        NET_BY_PACKETS,   /* packets of sockets whose owner is known (BPF) */
-        NET_BY_SOCKETS,   /* totals of TCP sockets that are there at a poll (sock_diag) */
-        NET_BY_COUNT
-};
-
 struct collector_options {
         int root_fd;                            /* of the machine: sys/ and proc/ below it */
         struct apps *apps;                      /* not owned; NULL: processes go by their program's name */
@@ -62,6 +44,9 @@ int process_bpf_open(const struct collector_options *options, struct source **re
 int process_bpf_iter_open(const struct collector_options *options, struct source **ret);
 int process_kept_open(const struct collector_options *options, struct source **ret);
 int process_plain_open(const struct collector_options *options, struct source **ret);
+
+/* Bytes of processes by the sockets that they hold, for a collector without COUNTS_NET; read after it. */
+int net_process_open(int root_fd, const char *wifi_for_test, struct source **ret);
 
 /*
  * What the kernel would tell when the frequency of a CPU changes, by hand: the machines that build this have

@@ -20,9 +20,8 @@
 
 #include "collector.h"
 #include "inet-diag.h"
-#include "machine/machine.h"
 #include "source/net.h"
-#include "source/process.h"
+#include "source/proc.h"
 #include "util/util.h"
 
 #define MOST_WAITS 64 /* polls until an owner is looked for again that was not found, at most */
@@ -408,7 +407,7 @@ static bool is_this_machine(int root_fd)
 {
         _cleanup_close_ int fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-        return process_is_procfs(fd);
+        return util_is_procfs(fd);
 }
 
 static int set_up(struct net_process *self, int root_fd, const char *wifi_for_test)

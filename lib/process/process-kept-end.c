@@ -49,14 +49,14 @@ static int find_start(const struct kept_collector *collector, pid_t pid, uint64_
 {
         uint64_t unused[2];
         char path[32], text[1024];
-        struct process_stat stat;
+        struct proc_stat stat;
         ssize_t length;
 
         if (process_table_recall(collector->table, pid, ret, &unused[0], &unused[1]) == 0)
                 return 0;
         snprintf(path, sizeof(path), "%d/stat", (int)pid);
         length = util_read_at(collector->proc_fd, path, text, sizeof(text));
-        if (length <= 0 || !process_parse_stat(text, (size_t)length, &stat))
+        if (length <= 0 || !proc_parse_stat(text, (size_t)length, &stat))
                 return -ESRCH;
         *ret = stat.start_time * collector->tick_ns;
         return 0;

@@ -43,7 +43,7 @@ uid_t kept_read_uid(const struct kept_collector *collector, pid_t pid)
 {
         uid_t uid;
 
-        return process_read_uid(collector->proc_fd, pid, &uid) == 0 ? uid : (uid_t)-1;
+        return proc_read_uid(collector->proc_fd, pid, &uid) == 0 ? uid : (uid_t)-1;
 }
 
 /*
@@ -89,7 +89,7 @@ static ssize_t read_file(struct kept_collector *collector, pid_t pid, const char
         return length;
 }
 
-int kept_read_stat(struct kept_collector *collector, struct kept *kept, struct process_stat *ret)
+int kept_read_stat(struct kept_collector *collector, struct kept *kept, struct proc_stat *ret)
 {
         char text[1024];
         bool was_kept = kept->stat_fd >= 0;
@@ -101,16 +101,16 @@ int kept_read_stat(struct kept_collector *collector, struct kept *kept, struct p
         }
         if (length < 0)
                 return (int)length;
-        return process_parse_stat(text, (size_t)length, ret) ? 0 : -EBADMSG;
+        return proc_parse_stat(text, (size_t)length, ret) ? 0 : -EBADMSG;
 }
 
 void kept_read_io(struct kept_collector *collector, struct kept *kept)
 {
         char text[1024];
-        struct process_io io;
+        struct proc_io io;
 
         if (read_file(collector, kept->pid, "io", &kept->io_fd, text, sizeof(text)) < 0 ||
-            !process_parse_io(text, &io))
+            !proc_parse_io(text, &io))
                 return; /* another user's: known only to root and to its owner */
         kept->io_known = true;
         kept->read_bytes = io.read_bytes;

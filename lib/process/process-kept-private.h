@@ -6,7 +6,7 @@
 
 #include "collector.h"
 #include "process-table.h"
-#include "source/process.h"
+#include "source/proc.h"
 #include "taskstats.h"
 
 #define NEVER UINT64_MAX /* of a clock: not read yet */
@@ -71,7 +71,7 @@ void kept_close_file(struct kept_collector *collector, int *kept_fd);
 void kept_forget(struct kept_collector *collector, struct kept *kept); /* its descriptors, both */
 uid_t kept_read_uid(const struct kept_collector *collector, pid_t pid);
 bool kept_is_anothers(const struct kept_collector *collector, pid_t pid);
-int kept_read_stat(struct kept_collector *collector, struct kept *kept, struct process_stat *ret);
+int kept_read_stat(struct kept_collector *collector, struct kept *kept, struct proc_stat *ret);
 void kept_read_io(struct kept_collector *collector, struct kept *kept);
 int kept_read_clock(pid_t pid, uint64_t *ret);
 

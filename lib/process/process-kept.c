@@ -52,7 +52,7 @@ static int leave_place(struct kept_collector *collector, struct kept *kept)
 }
 
 /* Another process than the one with this pid before. */
-static int begin_anew(struct kept_collector *collector, struct kept *kept, const struct process_stat *stat)
+static int begin_anew(struct kept_collector *collector, struct kept *kept, const struct proc_stat *stat)
 {
         int err = kept->told ? leave_place(collector, kept) : 0;
 
@@ -65,7 +65,7 @@ static int begin_anew(struct kept_collector *collector, struct kept *kept, const
         return err;
 }
 
-static int tell(struct kept_collector *collector, struct kept *kept, const struct process_stat *stat)
+static int tell(struct kept_collector *collector, struct kept *kept, const struct proc_stat *stat)
 {
         struct process_seen seen = {
                 .pid = kept->pid,
@@ -89,7 +89,7 @@ static int tell(struct kept_collector *collector, struct kept *kept, const struc
 
 static int read_process(struct kept_collector *collector, struct kept *kept)
 {
-        struct process_stat stat;
+        struct proc_stat stat;
         int err;
 
         if (kept_has_ended(collector, kept->pid)) {

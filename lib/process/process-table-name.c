@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "process-table-private.h"
-#include "source/process.h"
+#include "source/proc.h"
 #include "util/util.h"
 
 static struct known_name *name_of(const struct process_table *table, const char *comm, uid_t uid)
@@ -50,12 +50,12 @@ bool known_find_app(struct process_table *table, struct known *known)
 static pid_t read_ppid(const struct process_table *table, const char *pid)
 {
         char path[32], text[1024];
-        struct process_stat stat;
+        struct proc_stat stat;
         ssize_t n;
 
         snprintf(path, sizeof(path), "%s/stat", pid);
         n = util_read_at(table->proc_fd, path, text, sizeof(text));
-        return n > 0 && process_parse_stat(text, (size_t)n, &stat) ? stat.parent : 0;
+        return n > 0 && proc_parse_stat(text, (size_t)n, &stat) ? stat.parent : 0;
 }
 
 /* Its app, while it lives; asked again when an exec changes its name. */
@@ -76,7 +76,7 @@ int known_name_alive(struct process_table *table, struct known *known, const str
         } else if (seen->kernel_thread) {
                 strcpy(known->app, "sys:kernel");
         } else {
-                program_of_process(table->proc_fd, pid, known->comm, known->app, sizeof(known->app));
+                app_program_of(table->proc_fd, pid, known->comm, known->app, sizeof(known->app));
         }
         remember_name(name_of(table, known->comm, known->uid), known, 0);
         return err ? err : table_touch(table, known);

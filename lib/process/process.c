@@ -8,20 +8,16 @@
  * is asked once and taken over from the poll before.
  */
 
-#include "source/process.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <sys/syscall.h>
 
-#include <linux/magic.h>
-
 #include "app/app.h"
-#include "machine/machine.h"
+#include "collector.h"
+#include "source/proc.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -110,7 +106,7 @@ static uid_t read_uid(const struct process_source *self, pid_t pid, int stat_fd)
         struct stat owner;
         uid_t uid;
 
-        if (process_read_uid(self->proc_fd, pid, &uid) == 0)
+        if (proc_read_uid(self->proc_fd, pid, &uid) == 0)
                 return uid;
         return fstat(stat_fd, &owner) == 0 ? owner.st_uid : (uid_t)-1;
 }
@@ -134,7 +130,7 @@ static struct known *remember(struct process_source *self)
 }
 
 /* Who it is: as before, or asked anew after it came or changed its name (exec). */
-static void identify(struct process_source *self, pid_t pid, int stat_fd, const struct process_stat *stat,
+static void identify(struct process_source *self, pid_t pid, int stat_fd, const struct proc_stat *stat,
                      const struct known *old, struct known *known)
 {
         if (old && memcmp(old->comm, stat->comm, sizeof(old->comm)) == 0) {
@@ -149,7 +145,7 @@ static void identify(struct process_source *self, pid_t pid, int stat_fd, const 
 static void read_io(struct process_source *self, const char *pid, struct known *known,
                     struct process *process)
 {
-        struct process_io io;
+        struct proc_io io;
         char path[32], text[512];
         ssize_t n;
 
@@ -159,7 +155,7 @@ static void read_io(struct process_source *self, const char *pid, struct known *
         n = util_read_at(self->proc_fd, path, text, sizeof(text));
         if (n == -EACCES || n == -EPERM)
                 known->io_denied = true;
-        if (n <= 0 || !process_parse_io(text, &io))
+        if (n <= 0 || !proc_parse_io(text, &io))
                 return;
         process->read_bytes = io.read_bytes;
         process->write_bytes = io.write_bytes;
@@ -189,7 +185,7 @@ static int read_process(struct process_source *self, pid_t pid, size_t *at, stru
 {
         char name[16], path[32], text[1024];
         _cleanup_close_ int fd = -1;
-        struct process_stat stat;
+        struct proc_stat stat;
         struct process *process;
         struct known *known;
         ssize_t n;
@@ -202,7 +198,7 @@ static int read_process(struct process_source *self, pid_t pid, size_t *at, stru
         if (fd < 0)
                 return errno == EMFILE || errno == ENFILE ? -errno : 0; /* or it seems that nobody is there */
         n = read_all(fd, text, sizeof(text));
-        if (n <= 0 || !process_parse_stat(text, (size_t)n, &stat))
+        if (n <= 0 || !proc_parse_stat(text, (size_t)n, &stat))
                 return 0;
         known = remember(self);
         process = sample_add_process(sample, false);
@@ -220,7 +216,7 @@ static int read_process(struct process_source *self, pid_t pid, size_t *at, stru
         process->have = PROCESS_CPU;
         read_io(self, name, known, process);
         if (!self->apps) {
-                program_of_process(self->proc_fd, name, stat.comm, process->app, sizeof(process->app));
+                app_program_of(self->proc_fd, name, stat.comm, process->app, sizeof(process->app));
                 return 0;
         }
         return apps_find(self->apps, &(struct app_process){ pid, stat.parent, stat.start_time, known->uid,
@@ -265,16 +261,9 @@ static void process_close(struct source *source)
 
 static const struct source_ops process_ops = { "proc", process_read, process_close };
 
-bool process_is_procfs(int proc_fd)
+int process_plain_open(const struct collector_options *options, struct source **ret)
 {
-        struct statfs info;
-
-        return fstatfs(proc_fd, &info) == 0 && info.f_type == PROC_SUPER_MAGIC;
-}
-
-int process_open(int root_fd, struct apps *apps, struct source **ret)
-{
-        int proc_fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int proc_fd = openat(options->root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         struct process_source *self;
 
         if (proc_fd < 0)
@@ -287,8 +276,8 @@ int process_open(int root_fd, struct apps *apps, struct source **ret)
         self->source.ops = &process_ops;
         self->source.counts = COUNTS_CPU | COUNTS_DISK;
         self->proc_fd = proc_fd;
-        self->source.own_only = geteuid() != 0 && process_is_procfs(proc_fd);
-        self->apps = apps;
+        self->source.own_only = geteuid() != 0 && util_is_procfs(proc_fd);
+        self->apps = options->apps;
         *ret = &self->source;
         return 0;
 }

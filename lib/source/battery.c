@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "machine/machine.h"
 #include "util/util.h"
 
 #define UEVENT_MAX 4096

@@ -8,8 +8,7 @@
  * with a quirk that says so.
  */
 
-#include "sample.h"
-#include "util/log.h"
+#include "source.h"
 
 #define BATTERY_QUIRKS_MAX 12
 
@@ -24,6 +23,9 @@ struct battery_unit {
         char quirks[BATTERY_QUIRKS_MAX][112]; /* sentences */
         size_t n_quirks;
 };
+
+/* As all constructors of sources: @root_fd is only used during the call; -ENODEV: this machine has none. */
+int battery_open(int root_fd, const struct log *log, struct source **ret);
 
 /**
  * battery_list() - the machine's own batteries; not those of mice and headsets, not an empty bay

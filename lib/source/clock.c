@@ -3,12 +3,13 @@
 
 /* The three clocks at one moment, and which boot they belong to. */
 
+#include "clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <time.h>
 
-#include "machine/machine.h"
 #include "util/units.h"
 #include "util/util.h"
 

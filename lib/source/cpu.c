@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "machine/machine.h"
 #include "model/usage.h"
 #include "util/units.h"
 #include "util/util.h"

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "source.h"
+
 #define CPU_POINTS_MAX 64
 #define CPU_GOVERNORS_MAX 12
 
@@ -23,7 +25,7 @@ struct cpu_policy {
         size_t n_khz;
         char governors[CPU_GOVERNORS_MAX][20];
         size_t n_governors;
-        uint32_t kind;                          /* the lowest of those that are like it; its own number: none is */
+        uint32_t kind;                          /* number of the first policy of the same kind: itself, if there is none before */
 };
 
 /*
@@ -31,6 +33,8 @@ struct cpu_policy {
  * states more; what comes by the dozen, a policy for each CPU, is one kind of core.
  */
 #define CPU_KIND_MIN 3
+
+int cpu_open(int root_fd, struct source **ret);
 
 /* Ascending; free() it. 0, also where there is no cpufreq; a negative errno. */
 int cpu_list(int root_fd, struct cpu_policy **ret, size_t *ret_n);

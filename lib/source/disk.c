@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "machine/machine.h"
 #include "util/util.h"
 
 #define SECTOR_BYTES 512

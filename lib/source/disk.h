@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "source.h"
+
 struct disk_line {
         char name[64];
         uint64_t read_bytes;
@@ -19,3 +21,5 @@ bool disk_parse_line(const char *line, struct disk_line *ret);
  * no partition, nothing that stands on another device or on memory.
  */
 bool disk_is_storage(int root_fd, const char *name);
+
+int disk_open(int root_fd, struct source **ret);

@@ -17,7 +17,6 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "machine/machine.h"
 #include "util/util.h"
 
 #define POLLS_PER_LOOK 10 /* a program that opens the GPU late is found after so many polls at the latest */

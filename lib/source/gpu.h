@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "source.h"
+
 struct gpu_client {
         char device[32];     /* drm-pdev, or "" where the bus has no addresses */
         uint64_t client;     /* drm-client-id: the same in all descriptors that share it */
@@ -17,3 +19,5 @@ struct gpu_client {
 
 /* False: no GPU's, or its driver does not count. */
 bool gpu_parse_fdinfo(const char *text, struct gpu_client *ret);
+
+int gpu_open(int root_fd, struct source **ret);

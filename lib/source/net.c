@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "machine/machine.h"
 #include "util/util.h"
 
 #define NET_DEV_MAX (128 << 10)

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "source.h"
+
 struct net_line {
         char name[32];
         uint64_t rx_bytes;
@@ -22,3 +24,5 @@ bool net_parse_line(const char *line, struct net_line *ret);
 
 enum net_kind net_kind_of(int root_fd, const char *name);
 bool net_is_up(int root_fd, const char *name); /* of a WiFi interface: associated */
+
+int net_open(int root_fd, struct source **ret);

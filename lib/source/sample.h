@@ -116,6 +116,9 @@ struct process_id {
         uint64_t start_time;
 };
 
+/* A hostile agent cannot fill the memory: of more changes between two polls, the newest overwrites the last. */
+#define SCREEN_CHANGES_MAX 1024
+
 /* Something on the screen changed, at its time and not at the poll that hears of it. */
 struct screen_event {
         uint64_t boottime_ns;

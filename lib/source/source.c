@@ -4,8 +4,6 @@
 
 #include <errno.h>
 
-#include "app/app.h"
-#include "process/collector.h"
 #include "util/util.h"
 
 int sources_add(struct sources *sources, struct source *source)
@@ -78,6 +76,4 @@ void sources_close(struct sources *sources)
 
                 source->ops->close(source);
         }
-        apps_free(sources->apps);
-        sources->apps = NULL;
 }

@@ -21,7 +21,25 @@
 #include "util/log.h"
 
 struct source;
-struct apps;
+
+/* What a collector of processes counts. */
+enum source_counts {
+        COUNTS_CPU = 1 << 0,
+        COUNTS_DISK = 1 << 1,
+        COUNTS_NET = 1 << 2,   /* bytes and bursts by kind of interface */
+        COUNTS_OPPS = 1 << 3,  /* CPU time by frequency, and `any` of each policy */
+        COUNTS_EXITS = 1 << 4, /* processes that begin and end between two polls */
+};
+
+/* Where network bytes by process come from; docs/performance.md tells what each misses. The best first. */
+enum net_by {
+        NET_BY_BEST,      /* of an option: whatever works */
+        NET_BY_CALLS,     /* tracepoints of socket calls (BPF) */
+        NET_BY_FUNCTIONS, /* the kernel's functions behind them (BPF) */
+        NET_BY_PACKETS,   /* packets of sockets whose owner is known (BPF) */
+        NET_BY_SOCKETS,   /* totals of TCP sockets that are there at a poll (sock_diag) */
+        NET_BY_COUNT
+};
 
 struct source_ops {
         const char *name; /* of the collector, as doctor and --collector show it */
@@ -37,8 +55,8 @@ struct source_ops {
 
 struct source { /* embedded as the first member of each source */
         const struct source_ops *ops;
-        uint32_t counts; /* COUNTS_* of collector.h, if it collects processes */
-        uint32_t net_by; /* enum net_by of collector.h: what COUNTS_NET comes from */
+        uint32_t counts; /* COUNTS_*, if it collects processes */
+        uint32_t net_by; /* enum net_by: what COUNTS_NET comes from */
         bool own_only;   /* counts our user's processes alone: who is not root sees half of the others' */
         bool due;        /* it heard that another interval begins now: the machine goes to sleep, or is awake again */
         uint64_t lost;   /* ends and execs of processes that the kernel had no room to tell, so far */
@@ -49,7 +67,6 @@ struct source { /* embedded as the first member of each source */
 struct sources {
         struct source *list[16];
         size_t n;
-        struct apps *apps; /* which app a process is; shared by those that need it, freed with them. May be NULL */
         const struct log *log; /* hears once that a source fails, and that it works again. May be NULL */
 };
 

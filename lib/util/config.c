@@ -116,15 +116,6 @@ int config_load(const char *path, const struct log *log, struct config *ret)
         return 0;
 }
 
-struct store_retention config_retention(const struct config *config)
-{
-        return (struct store_retention){
-                .raw_hours = (uint32_t)config->raw_hours,
-                .hour_days = (uint32_t)config->hour_days,
-                .day_days = (uint32_t)config->day_days,
-        };
-}
-
 static bool starts_section(size_t i)
 {
         return i == 0 || strcmp(keys[i].section, keys[i - 1].section) != 0;

@@ -10,7 +10,6 @@
 #include <stdio.h>
 
 #include "log.h"
-#include "store/store.h"
 
 struct config {
         double interval_s;
@@ -28,8 +27,6 @@ struct config {
  */
 int config_load(const char *path, const struct log *log, struct config *ret);
 void config_clear(struct config *config);
-
-struct store_retention config_retention(const struct config *config);
 
 /* The table for people: as text for a terminal, and as scdoc for the manual. */
 void config_print_help(FILE *file);

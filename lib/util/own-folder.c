@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "api/service.h"
-#include "focus/focus-link.h"
 #include "paths.h"
 #include "util.h"
 
@@ -34,14 +32,14 @@ static bool is_ours(const char *path)
         paths_usage(NULL, true, &usage);
         paths_observations(NULL, &observations);
         paths_usage("virtual:any", true, &simulated);
-        if (focus_link_path(&focus) < 0)
+        if (paths_focus_socket(&focus) < 0)
                 focus = NULL;
         ours = lies_beside(path, profile, 1);
         ours |= lies_beside(path, usage, 1);
         ours |= lies_beside(path, observations, 1);
         ours |= lies_beside(path, simulated, 2);
         ours |= lies_beside(path, focus, 1);
-        ours |= lies_beside(path, strdup(SERVICE_SOCKET), 1);
+        ours |= lies_beside(path, strdup(PATHS_SERVICE_SOCKET), 1);
         return ours;
 }
 

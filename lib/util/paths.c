@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "ini-text.h"
-#include "model/profile.h"
 #include "util.h"
 
+#define DEVICE_FILE_MAX (8u << 20) /* bytes */
 #define SYSTEM_PROFILE "/etc/joulecast/profile.ini"
 #define SYSTEM_CONFIG "/etc/joulecast/joulecast.conf"
 #define SYSTEM_USAGE "/var/lib/joulecast/usage.db"
@@ -58,7 +58,7 @@ static int hash_file(const char *path, uint32_t *ret)
         _cleanup_free_ char *text = NULL;
         uint32_t hash = UINT32_C(2166136261);
         size_t length;
-        int err = ini_text_read(path, PROFILE_BYTES_MAX, NULL, &text, &length); /* as what loads it, and then tells */
+        int err = ini_text_read(path, DEVICE_FILE_MAX, NULL, &text, &length); /* an error is logged by who loads it */
 
         if (err < 0)
                 return err;
@@ -138,6 +138,15 @@ int paths_journal(char **ret)
 int paths_config(char **ret)
 {
         return find_path(NULL, false, "XDG_CONFIG_HOME", "/.config", "joulecast.conf", SYSTEM_CONFIG, ret);
+}
+
+int paths_focus_socket(char **ret)
+{
+        const char *runtime = getenv("XDG_RUNTIME_DIR");
+
+        if (geteuid() == 0 || access(PATHS_FOCUS_SOCKET, F_OK) == 0 || !runtime || !*runtime)
+                return print_path(ret, PATHS_FOCUS_SOCKET, "", "");
+        return print_path(ret, runtime, "/joulecast/focus.sock", "");
 }
 
 char *paths_build_root(void)

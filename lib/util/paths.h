@@ -22,6 +22,15 @@ int paths_observations(const char *device, char **ret);
 int paths_journal(char **ret); /* restore.ini, what an interrupted calibration must put back on this machine */
 int paths_config(char **ret); /* joulecast.conf, for reading */
 
+#define PATHS_SERVICE_SOCKET "/run/joulecast/joulecast.sock" /* where joulecastd answers questions */
+#define PATHS_FOCUS_SOCKET "/run/joulecast/focus.sock"       /* where joulecast-focus reports to joulecastd */
+
+/*
+ * The focus socket of this process: the system's for root, and for others where it exists; else
+ * "joulecast/focus.sock" in the user's runtime folder.
+ */
+int paths_focus_socket(char **ret);
+
 /* "virtual:x" -> "x"; NULL for this machine (or another kind of device). */
 const char *paths_virtual(const char *device);
 

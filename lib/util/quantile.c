@@ -1,13 +1,11 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Quantiles, so that the shared library needs no GSL. */
-
 #include <math.h>
 
-#include "model/model.h"
+#include "quantile.h"
 
-double model_normal(double level)
+double quantile_normal(double level)
 {
         const double tail = 1 - level; /* of both sides */
         double z = 0;
@@ -24,7 +22,7 @@ double model_normal(double level)
 }
 
 /* Hill, G. W., "Algorithm 396: Student's t-quantiles", CACM 13 (1970) 619; its letters. */
-double model_student_t(double n, double level)
+double quantile_student_t(double n, double level)
 {
         const double P = 1 - level;
         double a, b, c, d, x, y;
@@ -32,7 +30,7 @@ double model_student_t(double n, double level)
         if (isnan(n) || !(level > 0 && level < 1))
                 return NAN;
         if (isinf(n) || n > 1e9)
-                return model_normal(level);
+                return quantile_normal(level);
         if (n <= 1)
                 return 1 / tan(P * M_PI_2);
         if (n == 2)
@@ -44,7 +42,7 @@ double model_student_t(double n, double level)
         x = d * P;
         y = pow(x, 2 / n);
         if (y > 0.05 + a) {
-                x = -model_normal(level);
+                x = -quantile_normal(level);
                 y = x * x;
                 if (n < 5)
                         c += 0.3 * (n - 4.5) * (x + 0.6);

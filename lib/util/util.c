@@ -9,6 +9,9 @@
 #include <string.h>
 #include <time.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+
+#include <linux/magic.h>
 
 bool util_shrink(void *array, size_t *capacity, size_t used)
 {
@@ -100,6 +103,13 @@ DIR *util_opendir_at(int dir_fd, const char *path)
         if (!dir)
                 closep(&fd);
         return dir;
+}
+
+bool util_is_procfs(int fd)
+{
+        struct statfs info;
+
+        return fstatfs(fd, &info) == 0 && info.f_type == PROC_SUPER_MAGIC;
 }
 
 bool util_has_entry(int dir_fd, const char *path, const char *prefix)

@@ -121,6 +121,8 @@ ssize_t util_read_at(int dir_fd, const char *path, char *buf, size_t size);
 /* The entries of a folder, for readdir(); dirfd() is relative to them. NULL and errno: it cannot be read. */
 DIR *util_opendir_at(int dir_fd, const char *path);
 
+bool util_is_procfs(int fd); /* the kernel's /proc, and not the copy in a machine tree */
+
 /* Does a folder have an entry whose name begins so? */
 bool util_has_entry(int dir_fd, const char *path, const char *prefix);
 

@@ -12,6 +12,7 @@
 #include <sys/signalfd.h>
 
 #include "agent.h"
+#include "util/paths.h"
 #include "util/util.h"
 
 #define PROGRAM "joulecast-focus"
@@ -22,7 +23,7 @@ static const char help[] =
         "Tells joulecastd which app of this graphical session has the screen. One runs in\n"
         "each session; window titles are neither kept nor sent.\n"
         "\n"
-        "  --socket PATH    the service's socket (" FOCUS_SOCKET ")\n"
+        "  --socket PATH    the service's socket (" PATHS_FOCUS_SOCKET ")\n"
         "  --backend NAME   only this way to learn the focus (see --list)\n"
         "  --print          each change as a line of JSON on standard output\n"
         "  --list           the ways to learn the focus, in the order in which they are\n"

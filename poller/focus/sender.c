@@ -9,6 +9,7 @@
 
 #include "app/app-private.h"
 #include "util/local-socket.h"
+#include "util/paths.h"
 #include "util/util.h"
 
 void sender_close(struct sender *sender)
@@ -25,13 +26,13 @@ bool sender_connect(struct sender *sender, uint64_t now_ns)
 
         if (sender->fd >= 0 || !backoff_due(&sender->backoff, now_ns))
                 return false;
-        if (!path && focus_link_path(&usual) == 0)
+        if (!path && paths_focus_socket(&usual) == 0)
                 path = usual;
         fd = path ? local_socket_connect(path, SOCK_SEQPACKET, NULL) : -ENOENT;
         if (fd < 0) {
                 backoff_failed(&sender->backoff, now_ns);
                 if (!sender->refused)
-                        log_info(sender->log, "%s: %s; waiting for the service", path ? path : FOCUS_SOCKET,
+                        log_info(sender->log, "%s: %s; waiting for the service", path ? path : PATHS_FOCUS_SOCKET,
                                  strerror(-fd));
                 sender->refused = true;
                 return false;

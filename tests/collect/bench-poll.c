@@ -24,8 +24,8 @@
 
 #include "child.h"
 #include "interval/interval.h"
-#include "machine/machine.h"
 #include "process/collector.h"
+#include "source/clock.h"
 #include "store/store.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -36,6 +36,7 @@
 #define PEER_PAIRS 3
 
 struct candidate {
+        struct apps *apps;
         const char *name;
         struct sources sources;
         struct sample sample;
@@ -78,8 +79,8 @@ static int add(const char *name, const char *collector, uint32_t leave_out, int 
         if (!err)
                 err = sources_add(&candidate->sources, source);
         if (!err)
-                err = apps_new(root_fd, NULL, &candidate->sources.apps);
-        options.apps = candidate->sources.apps;
+                err = apps_new(root_fd, NULL, &candidate->apps);
+        options.apps = candidate->apps;
         if (!err)
                 err = collector_open(all_collectors, collector, &options, &source);
         if (!err)
@@ -87,6 +88,7 @@ static int add(const char *name, const char *collector, uint32_t leave_out, int 
         if (err) {
                 fprintf(stderr, "%s does not load: %s\n", name, strerror(-err));
                 sources_close(&candidate->sources);
+                apps_free(candidate->apps);
                 *candidate = (struct candidate){ 0 };
                 return err;
         }
@@ -102,6 +104,7 @@ static int add(const char *name, const char *collector, uint32_t leave_out, int 
 static void drop(struct candidate *candidate)
 {
         sources_close(&candidate->sources);
+        apps_free(candidate->apps);
         sample_clear(&candidate->sample);
         interval_clear(&candidate->interval);
         interval_maker_free(candidate->maker);

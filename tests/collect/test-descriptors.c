@@ -21,7 +21,7 @@
 #include "check.h"
 #include "child.h"
 #include "process/collector.h"
-#include "source/process.h"
+#include "source/proc.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -130,12 +130,12 @@ static uint64_t true_cpu_ns(pid_t pid)
         return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
-static int read_io(pid_t pid, struct process_io *ret)
+static int read_io(pid_t pid, struct proc_io *ret)
 {
         char path[32], text[1024];
 
         snprintf(path, sizeof(path), "/proc/%d/io", (int)pid);
-        return util_read_at(AT_FDCWD, path, text, sizeof(text)) > 0 && process_parse_io(text, ret) ? 0 : -EIO;
+        return util_read_at(AT_FDCWD, path, text, sizeof(text)) > 0 && proc_parse_io(text, ret) ? 0 : -EIO;
 }
 
 static void check_polls(rlim_t soft, rlim_t hard, size_t most)
@@ -150,7 +150,7 @@ static void check_polls(rlim_t soft, rlim_t hard, size_t most)
         check_int(collector_open(all_collectors, "kept", &options, &source), 0);
         for (int round = 1; source && round <= ROUNDS; round++) {
                 uint64_t sum = 0;
-                struct process_io io;
+                struct proc_io io;
 
                 let_work();
                 sample_reset(&sample);

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "machine/machine.h"
 #include "source/gpu.h"
 #include "util/util.h"
 

@@ -16,8 +16,8 @@
 #include "check.h"
 #include "child.h"
 #include "interval/interval.h"
-#include "machine/machine.h"
 #include "process/collector.h"
+#include "source/clock.h"
 #include "util/util.h"
 
 #define POLLS 10000
@@ -66,10 +66,9 @@ int main(int argc, char **argv)
         struct source *source = NULL;
         uint64_t early_kb = 0;
         size_t early_fds = 0;
-        int err = apps_new(options.root_fd, NULL, &sources.apps);
+        int err = apps_new(options.root_fd, NULL, &options.apps);
 
         check_int(err, 0);
-        options.apps = sources.apps;
         err = collector_open(all_collectors, name, &options, &source);
 
         if (err) {
@@ -98,6 +97,7 @@ int main(int argc, char **argv)
         check(anonymous_kb() <= early_kb + early_kb / 4);
         check(descriptors() <= early_fds + early_fds / 4);
         sources_close(&sources);
+        apps_free(options.apps);
         interval_maker_free(maker);
         interval_clear(&interval);
         sample_clear(&sample);

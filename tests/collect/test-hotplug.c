@@ -14,9 +14,9 @@
 
 #include "check.h"
 #include "child.h"
-#include "machine/machine.h"
 #include "online.h"
 #include "process/collector.h"
+#include "source/cpu.h"
 #include "util/units.h"
 #include "util/util.h"
 

@@ -18,8 +18,8 @@
 #include "check.h"
 #include "child.h"
 #include "interval/interval.h"
-#include "machine/machine.h"
 #include "process/collector.h"
+#include "source/clock.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -190,8 +190,7 @@ int main(int argc, char **argv)
                 name = "kept";
                 options.leave_out = COUNTS_EXITS;
         }
-        err = apps_new(options.root_fd, NULL, &sources.apps);
-        options.apps = sources.apps;
+        err = apps_new(options.root_fd, NULL, &options.apps);
         if (!err)
                 err = clock_open(options.root_fd, &source);
         if (!err)
@@ -214,6 +213,7 @@ int main(int argc, char **argv)
         between_two_polls(ends);
         ends_after_a_poll(ends);
         sources_close(&sources);
+        apps_free(options.apps);
         sample_clear(&sample);
         interval_clear(&interval);
         interval_maker_free(maker);

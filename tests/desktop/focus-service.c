@@ -50,7 +50,7 @@ static void print_change(const struct source *focus, struct screen_event *last)
         print_event("state", &event);
 }
 
-static int poll_once(struct sources *sources, struct sample *sample)
+static int poll_once(struct sources *sources, struct apps *apps, struct sample *sample)
 {
         sample_reset(sample);
         sample->boottime_ns = now_ns();
@@ -59,11 +59,11 @@ static int poll_once(struct sources *sources, struct sample *sample)
         for (size_t i = 0; i < sample->n_events; i++)
                 print_event("event", &sample->events[i]);
         print_event("poll", &sample->screen);
-        apps_sweep(sources->apps);
+        apps_sweep(apps);
         return 0;
 }
 
-static int serve(struct sources *sources)
+static int serve(struct sources *sources, struct apps *apps)
 {
         struct screen_event last = { .brightness = 1 };
         struct sample sample = { 0 };
@@ -79,7 +79,7 @@ static int serve(struct sources *sources)
                 if (fds[0].revents) {
                         if (!fgets(line, sizeof(line), stdin))
                                 break;
-                        poll_once(sources, &sample);
+                        poll_once(sources, apps, &sample);
                 }
                 for (size_t i = 0; i < sources->n; i++)
                         if (fds[1 + i].revents)
@@ -96,13 +96,14 @@ int main(int argc, char **argv)
         _cleanup_close_ int root_fd = open(argc > 2 ? argv[2] : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         struct sources sources = { 0 };
         struct source *source = NULL;
+        struct apps *apps = NULL;
         int code;
 
-        if (argc < 2 || root_fd < 0 || apps_new(root_fd, NULL, &sources.apps) < 0)
+        if (argc < 2 || root_fd < 0 || apps_new(root_fd, NULL, &apps) < 0)
                 return 2;
         const struct focus_options options = {
-                .root_fd = root_fd, .socket_path = argv[1], .console = argc > 2, .apps = sources.apps,
-                        .log = &log,
+                .root_fd = root_fd, .socket_path = argv[1], .console = argc > 2, .apps = apps,
+                .log = &log,
         };
 
         setvbuf(stdin, NULL, _IONBF, 0);
@@ -110,7 +111,8 @@ int main(int argc, char **argv)
                 return 1;
         if (argc <= 2 && session_open(source, &log, &source) == 0)
                 sources_add(&sources, source);
-        code = serve(&sources);
+        code = serve(&sources, apps);
         sources_close(&sources);
+        apps_free(apps);
         return code;
 }

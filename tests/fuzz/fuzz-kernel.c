@@ -9,7 +9,7 @@
 #include "source/disk.h"
 #include "source/gpu.h"
 #include "source/net.h"
-#include "source/process.h"
+#include "source/proc.h"
 #include "util/util.h"
 
 /* Texts of /sys and /proc, all parsers on the same bytes: drivers and process names write what they like. */
@@ -55,12 +55,12 @@ static void gpu(const char *text)
 
 static void process(const uint8_t *data, size_t size, const char *text)
 {
-        struct process_stat stat;
-        struct process_io io;
+        struct proc_stat stat;
+        struct proc_io io;
 
-        if (process_parse_stat((const char *)data, size, &stat))
+        if (proc_parse_stat((const char *)data, size, &stat))
                 fuzz_assert(memchr(stat.comm, '\0', sizeof(stat.comm)));
-        process_parse_io(text, &io);
+        proc_parse_io(text, &io);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -6,14 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "process.h"
+#include "proc.h"
 #include "util/util.h"
 
 /*
  * It stands among the first lines, whose lengths have their bounds (a newline in the name is escaped); the
  * line of groups behind it has none: in the domain of a large company a user is in hundreds.
  */
-int process_read_uid(int proc_fd, pid_t pid, uid_t *ret)
+int proc_read_uid(int proc_fd, pid_t pid, uid_t *ret)
 {
         _cleanup_close_ int fd = -1;
         char path[32], text[1024];

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "process.h"
+#include "proc.h"
 
 #include <string.h>
 
@@ -38,12 +38,12 @@ static uint64_t next_number(const char **at, const char *end, bool *good)
         return value;
 }
 
-bool process_parse_stat(const char *text, size_t length, struct process_stat *ret)
+bool proc_parse_stat(const char *text, size_t length, struct proc_stat *ret)
 {
         const char *open = memchr(text, '(', length), *close = memrchr(text, ')', length), *at,
                    *end = text + length;
         uint64_t field[FIELD_START_TIME + 1] = { 0 };
-        struct process_stat stat = { 0 };
+        struct proc_stat stat = { 0 };
         size_t name;
 
         if (!open || !close || close < open || end - close < 5)
@@ -83,7 +83,7 @@ static bool find_number(const char *text, const char *key, uint64_t *ret)
         return good;
 }
 
-bool process_parse_io(const char *text, struct process_io *ret)
+bool proc_parse_io(const char *text, struct proc_io *ret)
 {
         uint64_t read, written, cancelled = 0;
 

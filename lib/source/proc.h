@@ -1,0 +1,36 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Texts of /proc/PID. proc(5); Documentation/filesystems/proc.rst. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct proc_stat {
+        char comm[32];       /* bytes as they come: it may hold ") R 1 (" */
+        bool kernel_thread;
+        pid_t parent;
+        uint64_t cpu_ticks;  /* user and system, with exited threads; of 10 ms (USER_HZ) */
+        uint64_t reaped_ticks; /* user and system of children that it waited for, and of theirs */
+        uint64_t start_time; /* ticks since boot */
+};
+
+/* @length bytes; need not end in NUL. False: not what the kernel writes. */
+bool proc_parse_stat(const char *text, size_t length, struct proc_stat *ret);
+
+struct proc_io {
+        uint64_t read_bytes;  /* fetched from storage */
+        uint64_t write_bytes; /* sent to storage, minus cancelled_write_bytes (deleted before they got there) */
+};
+
+bool proc_parse_io(const char *text, struct proc_io *ret);
+
+/*
+ * The real user of a process, from its status. Neither the effective user (of a setuid program) nor the owner of
+ * /proc/PID (root, where a process may not be dumped) says who started it. @proc_fd: of the folder /proc.
+ * 0 or a negative errno.
+ */
+int proc_read_uid(int proc_fd, pid_t pid, uid_t *ret);
