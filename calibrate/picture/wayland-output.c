@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "output-power.h"
+#include "util/wayland-listen.h"
 #include "wayland.h"
 
 static void base_ping(void *data, struct xdg_wm_base *base, uint32_t serial)
@@ -50,17 +51,6 @@ static void power_failed(void *data, struct wl_proxy *power)
 }
 
 static const struct output_power_listener power_listener = { .mode = power_mode, .failed = power_failed };
-
-/* libwayland takes a table of functions as an array of the most general kind of them. */
-static void listen_to(struct wl_proxy *proxy, const void *listener, void *data)
-{
-        union {
-                const void *table;
-                void (**functions)(void);
-        } as = { .table = listener };
-
-        wl_proxy_add_listener(proxy, as.functions, data);
-}
 
 static void add_output(struct wayland *wayland, uint32_t name)
 {
@@ -128,7 +118,7 @@ static void open_powers(struct wayland *wayland)
                                                        OUTPUT_POWER_MANAGER_GET_OUTPUT_POWER,
                                                        &output_power_interface, 1, 0, NULL, output->output);
                 if (output->power)
-                        listen_to(output->power, &power_listener, output);
+                        wayland_listen(output->power, &power_listener, output);
         }
 }
 

@@ -23,7 +23,7 @@ void agent_report(struct focus_sink *sink, const struct focus_state *state)
         if (agent->settling && same(&agent->pending, state))
                 return;
         if (same(&agent->published, state)) {
-                agent->settling = false; /* it went and came back */
+                agent->settling = false; /* it changed and changed back */
                 return;
         }
         agent->pending = *state;
@@ -68,23 +68,23 @@ void agent_close_backend(struct agent *agent)
         agent->ops = NULL;
 }
 
-/* The desktop is gone: whatever it said last is unknown now, at once. */
+/* The desktop is gone: the focus is unknown from now on. */
 static void lose_backend(struct agent *agent, int err, uint64_t now_ns)
 {
         const struct focus_state unknown = { .known = false };
 
-        log_info(agent->log, "%s is gone: %s", agent->told, strerror(-err));
+        log_info(agent->log, "%s is gone: %s", agent->chosen, strerror(-err));
         agent_close_backend(agent);
-        agent->told[0] = '\0';
+        agent->chosen[0] = '\0';
         backoff_failed(&agent->backoff, now_ns);
         publish(agent, &unknown, now_ns, now_ns);
 }
 
-/* Waits for the first report, for as long as a real desktop would need. */
+/* Waits up to FIRST_STATE_NS for the first report. */
 static int first_state(struct agent *agent)
 {
         uint64_t deadline_ns = util_boottime_ns() + FIRST_STATE_NS, now_ns;
-        int err = agent->ops->dispatch(agent->backend); /* what came while it was opened wakes nobody any more */
+        int err = agent->ops->dispatch(agent->backend); /* messages read by start() raise no event */
 
         while (!err && !agent->reported && (now_ns = util_boottime_ns()) < deadline_ns) {
                 struct pollfd wait = { .fd = backend_fd(agent->backend), .events = POLLIN };
@@ -104,11 +104,11 @@ static const char *reason(int err)
 {
         switch (err) {
         case -EOPNOTSUPP:
-                return "it does not tell";
+                return "it does not report the focus";
         case -EHOSTUNREACH:
-                return "it does not run";
+                return "it is not running";
         case -ETIMEDOUT:
-                return "it said nothing";
+                return "it did not respond";
         default:
                 return strerror(-err);
         }
@@ -145,13 +145,13 @@ int agent_choose(struct agent *agent)
                 if (agent->wanted && strcmp(agent->wanted, backends[i]->name) != 0)
                         continue;
                 if (try_backend(agent, backends[i], &why) == 0) {
-                        if (strcmp(agent->told, agent->ops->name) == 0)
+                        if (strcmp(agent->chosen, agent->ops->name) == 0)
                                 return 0;
-                        snprintf(agent->told, sizeof(agent->told), "%s", agent->ops->name);
+                        snprintf(agent->chosen, sizeof(agent->chosen), "%s", agent->ops->name);
                         log_info(agent->log, "the focus comes from %s%s%s%s%s", agent->ops->name,
                                  agent->ops->patient && !agent->published.known && !agent->pending.known
-                                         ? " (once its extension focus@joulecast is switched on)" : "",
-                                 length ? " (not " : "", passed, length ? ")" : "");
+                                         ? " (after its extension focus@joulecast is enabled)" : "",
+                                 length ? " (skipped: " : "", passed, length ? ")" : "");
                         return 0;
                 }
                 length += (size_t)snprintf(passed + length, sizeof(passed) - length, "%s%s: %s",
@@ -160,7 +160,7 @@ int agent_choose(struct agent *agent)
                 length = MIN(length, sizeof(passed) - 1);
         }
         if (!agent->backoff.wait_ns)
-                log_info(agent->log, "nothing here tells who has the focus (%s)", passed);
+                log_info(agent->log, "no back-end can report the focus here (%s)", passed);
         return -ENODEV;
 }
 
@@ -183,7 +183,7 @@ static uint64_t sooner(uint64_t a, uint64_t b)
         return a < b ? a : b;
 }
 
-/* Until the next thing that is due by the clock; -1 while there is none: then only events wake. */
+/* Milliseconds until the next timer; -1: there is none, only events wake the loop. */
 static int timeout_ms(const struct agent *agent, uint64_t now_ns)
 {
         uint64_t at = UINT64_MAX;
@@ -200,8 +200,8 @@ static int timeout_ms(const struct agent *agent, uint64_t now_ns)
 }
 
 /*
- * A back-end that lives by ticks is what is left where nothing better answered; while a session starts that
- * is no last word. The tick is a wakeup that we have anyway.
+ * A back-end that needs ticks is a last resort, and may have been chosen only because the desktop was still
+ * starting. Search again for a better one at a tick, which wakes us anyway.
  */
 static int tick(struct agent *agent)
 {

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Picks one back-end, lets its reports settle, and sends what stays. */
+/* Chooses one back-end, waits until its reports are stable, and sends them to the service. */
 
 #include <signal.h>
 
@@ -11,11 +11,11 @@
 #include "sender.h"
 
 /*
- * Between two windows there is often none for a moment, and some desktops tell everything twice. A change
- * that lasts this long is one; it counts from when it began.
+ * Desktops often report no window for a moment between two windows, and some report each change twice. A state
+ * is published after it has lasted this long, with the time when it began.
  */
 #define SETTLE_NS (150 * NS_PER_MS)
-#define FIRST_STATE_NS (2 * NS_PER_S) /* a back-end that has said nothing by then is passed over */
+#define FIRST_STATE_NS (2 * NS_PER_S) /* a back-end without a report by then is skipped */
 
 struct agent {
         struct focus_sink sink; /* first */
@@ -26,8 +26,8 @@ struct agent {
 
         const struct backend_ops *ops; /* NULL: none is chosen */
         struct backend *backend;
-        struct backoff backoff; /* without a back-end: when to look for one; with a weak one: for a better one */
-        char told[48];          /* whom the log names as chosen */
+        struct backoff backoff; /* when to search again, for any back-end or for one that needs no ticks */
+        char chosen[48];        /* the back-end that was logged last as chosen */
         bool reported;
 
         struct focus_state pending, published;
@@ -35,19 +35,16 @@ struct agent {
         bool settling;
 };
 
-/*
- * Tries the back-ends in order. 0; -ENODEV:
- * none of them works here (which is said once a failure changes).
- */
+/* Tries the back-ends in order. 0; -ENODEV: none works here, which is logged once. */
 int agent_choose(struct agent *agent);
 void agent_close_backend(struct agent *agent);
 /*
- * Waits for what comes next and deals with it, for ever; a negative errno. @stop_fd: readable ends it with 0.
- * @stops: the signals that it tells; blocked while we wait, and at its return. In the library of a desktop that
- * hangs they arrive.
+ * The event loop. 0: @stop_fd became readable; or a negative errno. @stops: the signals that @stop_fd reports.
+ * They are blocked only while the loop waits and when it returns, so that they still end a process that hangs
+ * in a desktop's library.
  */
 int agent_run(struct agent *agent, int stop_fd, const sigset_t *stops);
 
 void agent_report(struct focus_sink *sink, const struct focus_state *state);
-/* Publishes a pending state whose time has come. */
+/* Publishes the pending state if it has lasted SETTLE_NS. */
 void agent_settle(struct agent *agent, uint64_t now_ns);

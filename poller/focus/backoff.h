@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/*
- * When to try again: after 1, 2, 4 ... 60 s. What lived for a minute starts anew; what dies at once, as
- * everything does for a moment after a resume, is not tried in a loop.
- */
+/* When to try again: after 1, 2, 4 ... 60 s. A success that lasted a minute resets the delay. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,9 +13,9 @@
 #define BACKOFF_LAST_NS (60 * NS_PER_S)
 
 struct backoff {
-        uint64_t wait_ns;  /* 0: at once */
-        uint64_t until_ns; /* try then */
-        uint64_t alive_ns; /* since when it works */
+        uint64_t wait_ns;  /* the current delay; 0: none yet */
+        uint64_t until_ns; /* time of the next try */
+        uint64_t alive_ns; /* time of the last success; 0: it failed since */
 };
 
 static inline bool backoff_due(const struct backoff *backoff, uint64_t now_ns)

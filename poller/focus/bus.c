@@ -9,13 +9,13 @@
 #include "util/util.h"
 
 #define CALL_US 2000000
-#define MESSAGES_MAX 256 /* taken at once: anybody on the bus may send them. The next wake us again */
+#define MESSAGES_MAX 256 /* handled at once, since any process on the bus may send them */
 
 struct bus {
         struct focus_sink *sink;
         sd_bus *bus;
         char desktop[64];
-        char owner[64]; /* the unique name that owns it now */
+        char owner[64]; /* unique bus name of its owner */
         bool gone;
 };
 
@@ -32,7 +32,7 @@ int bus_fd(const struct bus *bus)
         return sd_bus_get_fd(bus->bus);
 }
 
-/* Only the desktop may say who has the foreground; anybody on the bus can call us. */
+/* Any process on the bus can call us, but only the desktop may report the focus. */
 static bool from_desktop(const struct bus *bus, sd_bus_message *message)
 {
         const char *sender = sd_bus_message_get_sender(message);
@@ -46,7 +46,7 @@ static int refuse(sd_bus_message *message)
                                           "only the desktop itself may call this");
 }
 
-/* Window(i pid, s class, s desktop file), from KWin's script; pid 0 is nobody. */
+/* Window(i pid, s class, s desktop file), from KWin's script; pid 0: no window has the focus. */
 static int on_window(sd_bus_message *message, void *data, sd_bus_error *error)
 {
         struct bus *bus = data;
@@ -61,7 +61,7 @@ static int on_window(sd_bus_message *message, void *data, sd_bus_error *error)
         return sd_bus_reply_method_return(message, "");
 }
 
-/* Focus(i pid, s app id, b locked), from the GNOME Shell extension; pid 0 and "" are nobody. */
+/* Focus(i pid, s app id, b locked), from the GNOME Shell extension; pid 0 and "": no app has the focus. */
 static int on_focus(sd_bus_message *message, void *data, sd_bus_error *error)
 {
         struct bus *bus = data;
@@ -79,7 +79,7 @@ static int on_focus(sd_bus_message *message, void *data, sd_bus_error *error)
         return sd_bus_reply_method_return(message, "");
 }
 
-/* Unknown(), from the extension when it is switched off. */
+/* Unknown(), from the extension when it is disabled. */
 static int on_unknown(sd_bus_message *message, void *data, sd_bus_error *error)
 {
         struct bus *bus = data;
@@ -98,7 +98,7 @@ static const sd_bus_vtable methods[] = {
         SD_BUS_VTABLE_END,
 };
 
-/* The desktop died, or another took its place: start over. */
+/* The desktop ended or was replaced: the agent has to reconnect. */
 static int on_owner_changed(sd_bus_message *message, void *data, sd_bus_error *error)
 {
         struct bus *bus = data;
@@ -111,7 +111,7 @@ static int on_owner_changed(sd_bus_message *message, void *data, sd_bus_error *e
 
 #define NAME_FLAGS (SD_BUS_NAME_REPLACE_EXISTING | SD_BUS_NAME_ALLOW_REPLACEMENT)
 
-/* Another agent took our name, and hears the desktop now; when it goes, we do again. */
+/* Another agent took our name and gets the calls until it ends. */
 static int on_name_changed(sd_bus_message *message, void *data, sd_bus_error *error)
 {
         struct bus *bus = data;
@@ -126,7 +126,7 @@ static int on_name_changed(sd_bus_message *message, void *data, sd_bus_error *er
         return 0;
 }
 
-/* Calls @changed where @name gets another owner on the bus, or none. */
+/* Calls @changed when the owner of @name changes. */
 static int watch_name(struct bus *bus, const char *name, sd_bus_message_handler_t changed)
 {
         char match[256];
@@ -219,5 +219,5 @@ int bus_call(struct bus *bus, const char *path, const char *interface, const cha
 const char *bus_probe(void)
 {
         return getenv("DBUS_SESSION_BUS_ADDRESS") ||
-                getenv("XDG_RUNTIME_DIR") ? NULL : "there is no user's D-Bus";
+                getenv("XDG_RUNTIME_DIR") ? NULL : "there is no D-Bus session bus";
 }

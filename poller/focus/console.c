@@ -23,7 +23,7 @@ static int look(struct backend *backend)
         int err = vt_foreground(backend->vt, &pid);
 
         if (err == -EBUSY || err == -ENODATA)
-                focus_report_unknown(backend->base.sink); /* another session's terminal */
+                focus_report_unknown(backend->base.sink); /* the terminal of another session */
         else if (err)
                 return err;
         else

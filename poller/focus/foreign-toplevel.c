@@ -4,7 +4,7 @@
 
 #include "util/util.h"
 
-/* Types of arguments that we never send or look at. */
+/* Types of arguments that we neither send nor read. */
 static const struct wl_interface *no_types[5];
 
 static const struct wl_interface *handle_types[] = { &foreign_toplevel_handle_interface };

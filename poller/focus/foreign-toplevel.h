@@ -3,9 +3,8 @@
 #pragma once
 
 /*
- * The facts of the Wayland protocol zwlr_foreign_toplevel_manager_v1, version 3: names, opcodes
- * and signatures, as compositors speak it. Only what an observer needs; no Debian package
- * describes it for clients.
+ * The Wayland protocol zwlr_foreign_toplevel_manager_v1, version 3: names, opcodes and signatures of what an
+ * observer needs. Written by hand, since no Debian 12 package has its XML description.
  */
 
 #include <wayland-client.h>

@@ -15,7 +15,7 @@
 #include "x-server.h"
 
 #define FOCUSABLE_MAX 64
-#define STEAM_CLIENT 769 /* Steam's own window bears this number */
+#define STEAM_CLIENT 769 /* app number of Steam's own window */
 
 enum atom { FOCUSED_WINDOW, FOCUSED_APP, FOCUSABLE_WINDOWS, N_ATOMS };
 static const char *const names[N_ATOMS] = {
@@ -76,6 +76,7 @@ static void report(struct backend *backend)
         focus_report(backend->base.sink, pid, app_id);
 }
 
+/* A gamescope nested in another desktop sets its atoms on its own display, not on this session's. */
 static const char *probe_gamescope(void)
 {
         return getenv("DISPLAY") ? NULL : "DISPLAY is not set";
@@ -86,7 +87,6 @@ static void stop(struct backend *backend)
         xserver_close(backend->display);
 }
 
-/* A gamescope nested in another desktop has its atoms on a display of its own, not on this session's. */
 static int start(struct backend *backend)
 {
         uint32_t any;

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * GNOME Shell tells nobody who has the focus; a small extension of ours (data/gnome-extension) does, by
- * D-Bus, as soon as our name appears on the bus. Without it we wait: the user may switch it on at any time.
+ * GNOME Shell has no interface for the focused window. Our extension (data/gnome-extension) reports it over
+ * D-Bus as soon as our name appears on the bus. Without it the agent waits: the user may enable it at any time.
  */
 
 #include <errno.h>

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Hyprland: .socket2.sock tells that another window is active, .socket.sock which one. Hyprland serves a
- * request synchronously and freezes while one is open: connect, write, read, close at once.
+ * Hyprland: .socket2.sock reports that another window is active, .socket.sock which one. Hyprland freezes while
+ * a request is open, so connect, write, read and close without delay.
  */
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct backend {
         char request_path[128];
 };
 
-/* Since 0.40 the sockets are in the runtime folder, before in /tmp. */
+/* In the runtime folder since 0.40, in /tmp before. */
 static int socket_path(char *buf, size_t size, const char *file)
 {
         const char *instance = getenv("HYPRLAND_INSTANCE_SIGNATURE"), *runtime = getenv("XDG_RUNTIME_DIR");
@@ -35,7 +35,7 @@ static int socket_path(char *buf, size_t size, const char *file)
         return snprintf(buf, size, "/tmp/hypr/%s/%s", instance, file) < (int)size ? 0 : -ENAMETOOLONG;
 }
 
-/* To its end: -ECONNRESET. All of it has so much time, however slowly it drips. */
+/* -ECONNRESET: the end of the answer. The limit holds for the whole answer, even if it arrives byte by byte. */
 static int read_reply(struct stream *reply)
 {
         uint64_t now_ns = util_boottime_ns(), end_ns = now_ns + REPLY_NS;
@@ -97,7 +97,7 @@ static int start(struct backend *backend)
         return err ? err : ask_active(backend);
 }
 
-/* "activewindow>>CLASS,TITLE" comes too, and is not looked at; many events are one question. */
+/* One request for all events that have arrived. "activewindow>>CLASS,TITLE" is ignored. */
 static int dispatch_hyprland(struct backend *backend)
 {
         bool changed = false;

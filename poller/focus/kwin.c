@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * KWin (Plasma, Plasma Mobile; Wayland and X11): a script, which KWin runs itself, calls us at each change.
- * Versions 5 and 6 name the signal, the property and the script's D-Bus path differently.
+ * KWin (Plasma, Plasma Mobile; Wayland and X11): a script that KWin runs calls us at each change. The signal, the
+ * property and the script's D-Bus path have different names in versions 5 and 6.
  */
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static int run_script(struct bus *bus, int number)
         return err;
 }
 
-/* KWin reads the script from a file; the runtime folder is the user's own. */
+/* KWin reads the script from a file, here one in the user's runtime folder. */
 static int load_script(struct bus *bus)
 {
         const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -63,8 +63,8 @@ static int load_script(struct bus *bus)
         err = util_write_file(path, script, strlen(script), 0600);
         if (err)
                 return err;
-        bus_call(bus, "/Scripting", "org.kde.kwin.Scripting", "unloadScript", SCRIPT_NAME, NULL,
-                 NULL); /* a dead agent's */
+        /* One that an earlier agent left. */
+        bus_call(bus, "/Scripting", "org.kde.kwin.Scripting", "unloadScript", SCRIPT_NAME, NULL, NULL);
         err = bus_call(bus, "/Scripting", "org.kde.kwin.Scripting", "loadScript", path, SCRIPT_NAME, &number);
         if (!err)
                 err = number < 0 ? -EEXIST : run_script(bus, number);

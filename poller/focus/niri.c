@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* niri: its event stream, one JSON object a line, first with all windows and then with what changes. */
+/* niri: an event stream with one JSON object per line, first all windows, then each change. */
 
 #include <errno.h>
 #include <stdlib.h>

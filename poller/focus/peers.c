@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * A Wayland compositor that tells nothing (cage, weston and other kiosks): who is connected to its socket?
- * One client is the foreground app; several are not to be told apart. No event tells of a new client, so we
- * look at the service's polls, and at once when a known client ends (pidfd). That the compositor ends is told
- * by a connection of our own: a dying one closes its descriptors one by one, and for a while it has no
- * clients and still a socket.
+ * Wayland compositors without a protocol for the focus (cage, weston and other kiosks): find the processes that
+ * are connected to the compositor's socket. A single client has the focus; among several it is unknown. New
+ * clients cause no event, so we look at each poll of the service, and when a known client ends (pidfd). A
+ * connection of our own shows when the compositor ends: it closes its descriptors one by one, so for a while its
+ * socket exists without clients.
  */
 
 #include <ctype.h>
@@ -34,8 +34,8 @@
 struct backend {
         struct backend_base base;
         char path[108];
-        struct stream stream; /* never written to or read */
-        ino_t inode;          /* of our end of it: no client */
+        struct stream stream; /* only to see when the compositor ends */
+        ino_t inode;          /* of our end of it, which is no client */
         int pidfd;
         pid_t pid; /* the only client; 0: none, -1: several */
         bool looked;
@@ -66,7 +66,7 @@ static void take_socket(const struct backend *backend, struct peers *peers, cons
                 peers->inodes[peers->n++] = peer;
 }
 
-/* The inodes of all clients' ends of connections to the compositor's socket. */
+/* The inodes of the clients' sockets that are connected to the compositor. */
 static int find_inodes(const struct backend *backend, struct peers *peers)
 {
         struct {
@@ -110,7 +110,7 @@ static bool holds_peer(const struct peers *peers, pid_t pid)
         DIR *dir;
 
         snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-        dir = opendir(path); /* another user's: no */
+        dir = opendir(path); /* fails for other users' processes */
         while (dir && !found && (entry = readdir(dir))) {
                 ssize_t n = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
                 unsigned inode;
@@ -128,7 +128,7 @@ static bool holds_peer(const struct peers *peers, pid_t pid)
         return found;
 }
 
-/* The only process that is a client: a child that inherited its parent's connection is no second one. */
+/* 0: no client; -1: several. */
 static pid_t only_client(const struct peers *peers)
 {
         DIR *dir = peers->n > 0 ? opendir("/proc") : NULL;
@@ -156,7 +156,7 @@ static void watch_client(struct backend *backend)
                 epoll_ctl(backend->base.fd, EPOLL_CTL_ADD, backend->pidfd, &event);
 }
 
-/* POLLHUP, which is told unasked. */
+/* poll() reports POLLHUP without being asked for it. */
 static bool is_dead(const struct backend *backend)
 {
         struct pollfd wait = { .fd = backend->stream.fd };

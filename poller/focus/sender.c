@@ -70,12 +70,12 @@ void sender_send(struct sender *sender, const struct focus_state *state, uint64_
                 message.have |= FOCUS_TICK;
         if (state->known && !state->locked) {
                 message.start_time = state->pid > 0 ? start_time(state->pid) : 0;
-                message.pid = message.start_time ? state->pid : 0; /* it may be gone already */
+                message.pid = message.start_time ? state->pid : 0; /* the process may have ended */
                 memcpy(message.app_id, state->app_id, strlen(state->app_id));
                 if (message.pid || *message.app_id)
                         message.have |= FOCUS_APP;
                 else if (state->pid)
-                        message.have &= ~(uint32_t)FOCUS_KNOWN; /* somebody had it, we cannot say who */
+                        message.have &= ~(uint32_t)FOCUS_KNOWN; /* an app has the focus, but it is not known which */
         }
         if (send(sender->fd, &message, sizeof(message),
                  MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(message))

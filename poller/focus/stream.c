@@ -11,7 +11,7 @@
 #include "util/local-socket.h"
 #include "util/util.h"
 
-/* A compositor that hangs accepts nobody, and a full queue would hold us as long. */
+/* A compositor that hangs does not accept, and connect() blocks while its queue is full. */
 static const struct timeval patience = { .tv_usec = 500000 };
 
 int stream_connect(struct stream *stream, const char *path)
@@ -63,7 +63,7 @@ int stream_read(struct stream *stream, int timeout_ms)
         return 0;
 }
 
-/* A tree is large once, events are small: what the tree took is given back. */
+/* A tree is large, events are small: free the memory of a tree. */
 void stream_take(struct stream *stream, size_t length)
 {
         stream->length -= length;

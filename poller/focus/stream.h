@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A compositor's socket: connected, with a buffer of what came and was not taken yet. */
+/* A connection to a compositor's socket, with a buffer of what was received and not consumed yet. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,19 +17,13 @@ struct stream {
 
 #define STREAM_CLOSED { .fd = -1 }
 
-int stream_connect(struct stream *stream, const char *path); /* -ETIMEDOUT: nobody accepts */
+int stream_connect(struct stream *stream, const char *path); /* -ETIMEDOUT: the compositor does not accept */
 void stream_close(struct stream *stream);
-/* A few bytes, which a socket has room for; -ECONNRESET: who leaves them unread is as good as gone. */
+/* For short requests. -ECONNRESET: the socket is closed, or full because the compositor does not read. */
 int stream_write(struct stream *stream, const void *bytes, size_t length);
-/*
- * Reads what is there; waits at most @timeout_ms for something.
- * 0; -ETIMEDOUT; -ECONNRESET at the end; -EFBIG.
- */
+/* Reads what has arrived; waits at most @timeout_ms for it. 0; -ETIMEDOUT; -ECONNRESET at the end; -EFBIG. */
 int stream_read(struct stream *stream, int timeout_ms);
 void stream_take(struct stream *stream, size_t length);
-/*
- * The next line without its end, NUL-terminated in place;
- * NULL: not whole yet. Take it with stream_take_line().
- */
+/* The next line, its newline replaced by NUL; NULL: not complete yet. stream_take_line() consumes it. */
 char *stream_line(struct stream *stream);
 void stream_take_line(struct stream *stream);

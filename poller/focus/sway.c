@@ -144,7 +144,7 @@ static const char *probe_sway(void)
         return getenv("SWAYSOCK") ? NULL : "SWAYSOCK is not set";
 }
 
-/* i3 tells no pids, so X11 is asked before it. */
+/* i3 reports no pids, so x11 comes before it. */
 static const char *probe_i3(void)
 {
         return getenv("I3SOCK") ? NULL : "I3SOCK is not set";

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Compositors that tell panels about windows (zwlr_foreign_toplevel_manager_v1): phosh, labwc, wayfire,
- * river, sway, and others. They tell the app id and no pid. The new window is activated before the old one is
- * not, and a closed one is only closed: the foreground is the window that was activated last and still is.
+ * Compositors with the protocol for panels, zwlr_foreign_toplevel_manager_v1: phosh, labwc, wayfire, river, sway
+ * and others. It reports the app id but no pid. A new window is activated before the old one is deactivated, and
+ * a closed one is not deactivated: the focus is with the active window that was activated last.
  */
 
 #include <errno.h>
@@ -14,14 +14,15 @@
 #include "backend.h"
 #include "foreign-toplevel.h"
 #include "util/util.h"
+#include "util/wayland-listen.h"
 
 struct toplevel {
         struct toplevel *next;
         struct backend *backend;
         struct wl_proxy *handle;
         char app_id[FOCUS_APP_MAX];
-        bool active;    /* as last told */
-        uint64_t since; /* activated as the how-many-eth, by `done`; 0: it is not */
+        bool active;    /* in the last event `state` */
+        uint64_t since; /* number of its activation; 0: not active */
 };
 
 struct backend {
@@ -46,7 +47,7 @@ static void report(struct backend *backend)
 
 static void handle_title(void *data, struct wl_proxy *handle, const char *title)
 {
-        /* It is none of our business. */
+        /* Titles are private. */
 }
 
 static void handle_app_id(void *data, struct wl_proxy *handle, const char *app_id)
@@ -118,17 +119,6 @@ static const struct foreign_toplevel_handle_listener handle_listener = {
         .parent = handle_parent,
 };
 
-/* libwayland takes a table of functions as an array of the most general kind of them. */
-static void listen_to(struct wl_proxy *proxy, const void *listener, void *data)
-{
-        union {
-                const void *table;
-                void (**functions)(void);
-        } as = { .table = listener };
-
-        wl_proxy_add_listener(proxy, as.functions, data);
-}
-
 static void manager_toplevel(void *data, struct wl_proxy *manager, struct wl_proxy *handle)
 {
         struct backend *backend = data;
@@ -142,7 +132,7 @@ static void manager_toplevel(void *data, struct wl_proxy *manager, struct wl_pro
         toplevel->handle = handle;
         toplevel->next = backend->toplevels;
         backend->toplevels = toplevel;
-        listen_to(handle, &handle_listener, toplevel);
+        wayland_listen(handle, &handle_listener, toplevel);
 }
 
 static void manager_finished(void *data, struct wl_proxy *manager)
@@ -165,7 +155,7 @@ static void registry_global(void *data, struct wl_registry *registry, uint32_t n
         backend->manager = wl_registry_bind(registry, name, &foreign_toplevel_manager_interface,
                                             MIN(version, 3u));
         if (backend->manager)
-                listen_to(backend->manager, &manager_listener, backend);
+                wayland_listen(backend->manager, &manager_listener, backend);
 }
 
 static void registry_global_remove(void *data, struct wl_registry *registry, uint32_t name)
@@ -208,7 +198,7 @@ static int start(struct backend *backend)
                 return -ECONNRESET;
         if (!backend->manager)
                 return -EOPNOTSUPP;
-        /* One more: by then all windows that there are have been told. */
+        /* The first announces the windows, the second their properties. */
         if (wl_display_roundtrip(backend->display) < 0 || wl_display_roundtrip(backend->display) < 0)
                 return -ECONNRESET;
         report(backend);

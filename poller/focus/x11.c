@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* X11 sessions whose window manager says which window is active (EWMH, which all but the smallest do). */
+/* X11 sessions whose window manager publishes the active window (EWMH). */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,9 +36,9 @@ static const char *probe_x11(void)
 
         if (!getenv("DISPLAY"))
                 return "DISPLAY is not set";
-        /* Xwayland knows nothing of native windows, and cannot be told from an X server by asking it. */
+        /* Xwayland does not see Wayland windows, and looks like any other X server. */
         if (getenv("WAYLAND_DISPLAY") || (type && strcmp(type, "wayland") == 0))
-                return "the session is Wayland's, X11 sees only a part of it";
+                return "the session uses Wayland, where X11 sees only some windows";
         return NULL;
 }
 
@@ -47,7 +47,7 @@ static void stop(struct backend *backend)
         xserver_close(backend->display);
 }
 
-/* A window manager that keeps to EWMH names a window of its own on the root window. */
+/* A window manager with EWMH publishes a window of its own on the root window. */
 static bool has_manager(struct xserver *display)
 {
         uint32_t window;
@@ -70,10 +70,7 @@ static int start(struct backend *backend)
         return 0;
 }
 
-/*
- * Asking for properties reads the socket,
- * so what came meanwhile waits in XCB's queue and wakes nobody: look again.
- */
+/* report() reads from the socket, so new events may be in XCB's queue without making the fd readable. */
 static int dispatch_x11(struct backend *backend)
 {
         int changed;
