@@ -79,7 +79,7 @@ class Profile:
         return 0.0
 
     def sum(self, weights):
-        """A weighted sum of coefficients with its 95 % half-width, as DESIGN of intervals has it for one component."""
+        """A weighted sum of coefficients of one component with its 95 % half-width; see joulecast-profile(5), INTERVALS."""
         if any(self.coefficient(key) is None for key in weights):
             return math.nan, math.nan
         value = sum(weight * self.coefficient(key)[0] for key, weight in weights.items())

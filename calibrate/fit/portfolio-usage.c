@@ -9,8 +9,8 @@
 #include "util/units.h"
 
 /*
- * The made-up portfolio: sessions of four apps in turn and the system behind a dark screen. Amounts are what
- * the study behind the design took for typical use of phones.
+ * The default portfolio: sessions of four apps in turn, and the system with the screen off. The amounts are
+ * assumptions for typical use of a phone.
  */
 #define SESSIONS 25
 #define APPS 4

@@ -13,11 +13,11 @@
 #include "util/util.h"
 
 /*
- * Found on virtual devices (docs/accuracy.md), on which none of them is critical. Daemons: of 150 mW at rest
- * 11 mW of steady hum and as much again of rare tasks; what rests at more has more of them. A step of the
- * level is off by 0.4 % beyond the smooth curve; 1 % of a reading is what current sensors specify.
- * Neighbouring operating points: table 3 of AppScope and real phones bend by 3 to 6 % of the largest. Level:
- * three waves of 0.85 % each make the 1.5 % of the simulation study.
+ * Tuned on virtual devices (docs/accuracy.md); none of them is critical. Daemons: of 150 mW at rest, 11 mW are
+ * permanent background and as much again is rare tasks, in proportion to the power at rest. A step of the
+ * level is wrong by 0.4 % beyond the smooth curve; current sensors specify 1 % of the reading.
+ * Neighbouring operating points deviate from a line by 3 to 6 % of the largest power in table 3 of AppScope and
+ * on real phones. Level: three waves of 0.85 % each make a single percent wrong by 1.5 %.
  */
 struct regression_options regression_options_default = {
         .noise = {

@@ -10,8 +10,8 @@
 #include "util/util.h"
 
 /*
- * Open-circuit voltage of a lithium-ion cell against its charge, for devices that show no voltage: V = 3.62 +
- * 0.0052 per percent. Source: the simulation study behind the design.
+ * Open-circuit voltage of a typical lithium-ion cell by its charge, for devices that show no voltage:
+ * 3.62 V + 0.0052 V per percent.
  */
 #define GENERIC_VOLTAGE_V(percent) (3.62 + 0.0052 * (percent))
 

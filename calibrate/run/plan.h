@@ -41,7 +41,7 @@ struct plan {
         bool sapp;
 };
 
-/* The plan of the regression: research says modes, rates and levels. -ENOMEM. */
+/* The plan of the regression; docs/calibration.md has its states. -ENOMEM. */
 int plan_make(const struct hardware_description *description, struct plan *ret);
 /* SApp's own procedure, without what the device lacks. -ENODATA: it has no CPU to tell of. */
 int plan_make_sapp(const struct hardware_description *description, struct plan *ret);

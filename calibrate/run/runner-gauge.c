@@ -105,9 +105,9 @@ int runner_learn_gauge(struct runner *runner, const struct mode *mode)
 }
 
 /*
- * Many short dwells beat few long ones: the daemons' wander over minutes is the noise, not the gauge. So
- * a dwell holds 14 s of updates, two at least. The study behind the design found the same: 20 s at a
- * period of 3.5 s, 32 s at 10 s.
+ * Many short dwells are more accurate than few long ones, as most of the noise is from daemons, over minutes,
+ * and not from the gauge. So a dwell has 14 s of updates, two at least. Best in simulations: 20 s at a period
+ * of 3.5 s, 32 s at 10 s.
  */
 #define UPDATES_S 14.0
 #define UPDATES_MIN 2

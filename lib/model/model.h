@@ -66,7 +66,7 @@ struct model_energy {
  *
  * half width = sqrt(t(degrees_of_freedom)^2 * (v'Cv + (scale*E)^2 + sum over components of
  * (discrepancy*E_c)^2
- *                   + extra_sd^2) + spread^2)      (DESIGN: Profile)
+ *                   + extra_sd^2) + spread^2)      (joulecast-profile(5))
  *
  * The spread is a half range and no standard deviation, so it gets no t: an unknown frequency alone gives
  * exactly the range over all operating points.

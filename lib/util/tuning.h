@@ -9,8 +9,8 @@
 
 /*
  * Daemons that no counter shows, as a fallback where the profile does not say what its device's are
- * (x-background_* of [base]): mW of standard deviation and s of correlation. From the simulation study behind
- * the design: a log-normal of mean 12 mW, and rare spikes.
+ * (x-background_* of [base]): mW of standard deviation and s of correlation time. Of a log-normal power of
+ * mean 12 mW and rare spikes, as in data/virtual/nexus-7.ini.
  */
 #define TUNING_BACKGROUND_SD_MW 14.0
 #define TUNING_BACKGROUND_TAU_S 300.0
@@ -18,8 +18,8 @@
 /*
  * A process that only ran, and for less than this since its last row, gets none yet: its time is
  * carried until it is worth one. At 1 W a core this is 1 mJ, a ten-millionth of a phone's battery;
- * collectors that count ns would otherwise write a row for each daemon that woke up (research: 46-62
- * rows a poll against 7-45 by ticks).
+ * collectors that count ns would otherwise write a row for each daemon that woke up: 46 to 62 rows a poll
+ * against 7 to 45 by ticks.
  */
 #define TUNING_ROW_CPU_NS UINT64_C(1000000)
 
