@@ -3,7 +3,7 @@
 
 /* Nights whose access point goes, comes back, or does not. */
 
-#include "watched-night.h"
+#include "watched-run.h"
 
 static const char wifi_text[] =
         "[profile]\nversion = 1\ndevice = connected\nmethod = virtual\n"
@@ -21,7 +21,7 @@ static size_t wifi_measured(const struct test *test)
         size_t n = 0;
 
         for (size_t i = 0; i < test->n; i++) {
-                const struct planned_mode *mode = plan_find(&test->night.plan, test->list[i].mode);
+                const struct planned_mode *mode = plan_find(&test->run.plan, test->list[i].mode);
 
                 n += mode && mode->mode.wifi_on && test->list[i].rejected[0] == '\0';
         }
@@ -31,9 +31,9 @@ static size_t wifi_measured(const struct test *test)
 /* Every mode of the block, for which the access point was waited. */
 static void check_all_measured(const struct test *test)
 {
-        for (size_t i = 0; i < test->night.plan.n; i++)
-                if (test->night.plan.modes[i].role == ROLE_BLOCK)
-                        check(count(test, test->night.plan.modes[i].mode.name, "") > 0);
+        for (size_t i = 0; i < test->run.plan.n; i++)
+                if (test->run.plan.modes[i].role == ROLE_BLOCK)
+                        check(count(test, test->run.plan.modes[i].mode.name, "") > 0);
 }
 
 /*
@@ -50,13 +50,13 @@ static void access_point_comes_back(void)
         gauge.hardware.away_until_s = 120;
         run(&gauge, METHOD_GAUGE);
         check_int(gauge.err, 0);
-        check_text(gauge.night.stopped, "all passes made");
+        check_text(gauge.run.stopped, "all passes made");
         check_int(gauge.hardware.tries, 1);
         check_int(gauge.n, calm.n);
         check(wifi_measured(&calm) > 0);
         check_int(wifi_measured(&gauge), wifi_measured(&calm));
-        check_int(gauge.night.n_rejected, 0);
-        check_int(gauge.night.away.tries, 0);
+        check_int(gauge.run.n_rejected, 0);
+        check_int(gauge.run.away.tries, 0);
         check_all_measured(&gauge);
         end(&calm);
         end(&gauge);
@@ -65,8 +65,8 @@ static void access_point_comes_back(void)
         run(&percent, METHOD_PERCENT);
         check_int(percent.err, 0);
         check(percent.hardware.tries >= 1 && percent.hardware.tries <= 4); /* after 0, 10, 30 and 70 minutes */
-        check_int(percent.night.n_rejected, 0);
-        check_int(percent.night.away.tries, 0);
+        check_int(percent.run.n_rejected, 0);
+        check_int(percent.run.away.tries, 0);
         check_all_measured(&percent);
         end(&percent);
 }
@@ -82,7 +82,7 @@ static void access_point_stays_away(void)
         gauge.hardware.away_until_s = percent.hardware.away_until_s = 1e9;
         run(&gauge, METHOD_GAUGE);
         check_int(gauge.err, 0);
-        check_text(gauge.night.stopped, "all passes made");
+        check_text(gauge.run.stopped, "all passes made");
         check_int(gauge.hardware.tries, 2); /* and once at the end of its pass */
         check_int(wifi_measured(&gauge), 0);
         end(&gauge);
@@ -90,7 +90,7 @@ static void access_point_stays_away(void)
         check_int(percent.err, 0);
         check(percent.hardware.tries >= 2 && percent.hardware.tries <= 6);
         check_int(wifi_measured(&percent), 0);
-        check_int(percent.night.n_rejected, 0);
+        check_int(percent.run.n_rejected, 0);
         end(&percent);
 }
 
@@ -107,17 +107,17 @@ static void precision_without_access_point(void)
         gone.hardware.away_until_s = 1e9;
         run(&gone, METHOD_PERCENT);
         check_int(gone.err, 0);
-        check(gone.night.child != NULL);
-        check_text(gone.night.stopped, "precision reached");
+        check(gone.run.child != NULL);
+        check_text(gone.run.stopped, "precision reached");
         check_int(wifi_measured(&gone), 0);
 
         back.hardware.away_until_s = gone.hardware.last_try_s - 1;
         end(&gone);
         run(&back, METHOD_PERCENT);
         check_int(back.err, 0);
-        check_text(back.night.stopped, "precision reached");
+        check_text(back.run.stopped, "precision reached");
         check(wifi_measured(&back) > 0);
-        check_int(back.night.away.tries, 0);
+        check_int(back.run.away.tries, 0);
         end(&back);
 }
 
@@ -133,8 +133,8 @@ static void access_point_goes_in_between(void)
         check_int(test.err, 0);
         check_int(count(&test, "wifi.on", "WiFi was associated only 0 % of the time"), 1);
         check_all_measured(&test);
-        check_int(test.night.refused[plan_find(&test.night.plan, "wifi.on") - test.night.plan.modes], 0);
-        check_int(test.night.away.tries, 0);
+        check_int(test.run.refused[plan_find(&test.run.plan, "wifi.on") - test.run.plan.modes], 0);
+        check_int(test.run.away.tries, 0);
         end(&test);
 }
 

@@ -6,7 +6,7 @@
  * whose load ends, which gets too hot, which lies.
  */
 
-#include "watched-night.h"
+#include "watched-run.h"
 
 #define PLUGGED "paused: the charger is plugged in"
 
@@ -18,14 +18,14 @@ static void gauge_pauses(void)
         run(&calm, METHOD_GAUGE);
         run(&test, METHOD_GAUGE);
         check_int(test.err, 0);
-        check_text(test.night.stopped, "all passes made");
+        check_text(test.run.stopped, "all passes made");
         check_int(test.hardware.begins, 2);
         check_int(count(&test, NULL, PLUGGED), 1);
         check_int(test.n, calm.n + 1);
-        check_int(test.night.n_rejected, 0);
-        for (size_t i = 0; i < calm.night.plan.n; i++)
-                check_int(count(&test, calm.night.plan.modes[i].mode.name, ""),
-                          count(&calm, calm.night.plan.modes[i].mode.name, ""));
+        check_int(test.run.n_rejected, 0);
+        for (size_t i = 0; i < calm.run.plan.n; i++)
+                check_int(count(&test, calm.run.plan.modes[i].mode.name, ""),
+                          count(&calm, calm.run.plan.modes[i].mode.name, ""));
         for (size_t i = 0; i + 1 < test.n; i++)
                 if (test.list[i].rejected[0])
                         check_text(test.list[i + 1].mode, test.list[i].mode);
@@ -40,10 +40,10 @@ static void gauge_pauses_while_learning(void)
 
         run(&test, METHOD_GAUGE);
         check_int(test.err, 0);
-        check_text(test.night.stopped, "all passes made");
+        check_text(test.run.stopped, "all passes made");
         check_int(test.hardware.begins, 2);
         check_int(count(&test, NULL, PLUGGED), 0);
-        check_near(test.night.runner.gauge_period_s, 3.5, 0.1);
+        check_near(test.run.runner.gauge_period_s, 3.5, 0.1);
         end(&test);
 }
 
@@ -55,7 +55,7 @@ static void begins_plugged_in(void)
         run(&test, METHOD_PERCENT);
         check_int(test.err, 0);
         check_int(test.hardware.begins, 2);
-        check_int(test.night.n_rejected, 0);
+        check_int(test.run.n_rejected, 0);
         check(test.n > 10);
         end(&test);
 }
@@ -87,7 +87,7 @@ static void pauses_end(void)
 
         run(&test, METHOD_PERCENT);
         check_int(test.err, 0);
-        check_text(test.night.stopped, "paused for two hours");
+        check_text(test.run.stopped, "paused for two hours");
         check_int(test.hardware.begins, 1);
         end(&test);
 }
@@ -102,8 +102,8 @@ static void on_its_charger(enum observation_method method)
         check_int(test.hardware.begins, 2);
         check_int(count(&test, NULL, PLUGGED), 1);
         check_int(count(&test, NULL, "the charger was plugged in"), 0);
-        check_int(test.night.n_rejected, 0);
-        check(test.night.n > 10);
+        check_int(test.run.n_rejected, 0);
+        check(test.run.n > 10);
         end(&test);
 }
 
@@ -113,7 +113,7 @@ static void too_hot(void)
 
         run(&test, METHOD_GAUGE);
         check_int(test.err, 0);
-        check_text(test.night.stopped, "the charger is plugged in"); /* the hardware's words */
+        check_text(test.run.stopped, "the charger is plugged in"); /* the hardware's words */
         check_int(test.hardware.begins, 1);
         end(&test);
 }
@@ -125,12 +125,12 @@ static void load_ends(void)
 
         run(&test, METHOD_GAUGE);
         check_int(test.err, 0);
-        check_text(test.night.stopped, "all passes made");
+        check_text(test.run.stopped, "all passes made");
         check_int(test.hardware.begins, 1);
         check_int(count(&test, "disk.read", "its load ended"), 1);
         check_int(count(&test, "disk.write", "it cannot be held: No route to host"), 1);
         check_int(count(&test, "disk.read", "") + count(&test, "disk.write", ""), 0);
-        check_int(test.night.n_rejected, 2);
+        check_int(test.run.n_rejected, 2);
         end(&test);
 }
 
@@ -142,12 +142,12 @@ static void sensor_goes_away(void)
 
         run(&test, METHOD_GAUGE);
         check_int(test.err, 0);
-        check_text(test.night.stopped, "all passes made");
+        check_text(test.run.stopped, "all passes made");
         for (size_t i = 0; i < test.n; i++)
                 check(test.list[i].rejected[0] || test.list[i].power_mw > 0);
         n = count(&test, NULL, "the battery's power went away");
         check(n >= 1 && n <= 3);
-        check_int(test.night.n_rejected, n);
+        check_int(test.run.n_rejected, n);
         end(&test);
 }
 
@@ -227,16 +227,16 @@ static void moves_no_more_than_planned(void)
                 struct hardware_ops ops = { .limit_wifi = limit_wifi };
                 struct hardware hardware = { &ops };
                 struct options options = { .passes = 4, .write_limit_bytes = 16e9, .wifi_limit_bytes = cases[i].said };
-                struct night night = { .options = &options, .hardware = &hardware, .method = cases[i].method };
+                struct run run = { .options = &options, .hardware = &hardware, .method = cases[i].method };
 
                 told_bytes = NAN;
-                night_limits(&night);
-                check_near(night.limits.wifi_bytes, cases[i].want, 0);
+                run_limits(&run);
+                check_near(run.limits.wifi_bytes, cases[i].want, 0);
                 check_near(told_bytes, cases[i].want, 0);
                 options.device = "virtual:any";
                 told_bytes = NAN;
-                night_limits(&night);
-                check(isinf(night.limits.wifi_bytes) && isnan(told_bytes));
+                run_limits(&run);
+                check(isinf(run.limits.wifi_bytes) && isnan(told_bytes));
         }
 }
 
@@ -267,7 +267,7 @@ static void states_are_the_modes(void)
         test.light.read_battery = read_battery;
         run(&test, METHOD_PERCENT);
         check_int(test.err, 0);
-        check_int(test.night.n_rejected, 0);
+        check_int(test.run.n_rejected, 0);
         for (size_t i = 0; i < test.n; i++) {
                 const struct observation *observation = &test.list[i];
                 const struct usage *usage = &observation->usage;

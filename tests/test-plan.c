@@ -218,20 +218,20 @@ static void estimates(void)
         struct options options = { .stop_percent = 3, .passes = 4, .battery_limit_percent = INFINITY,
                                    .time_limit_h = INFINITY };
         struct hardware_description description;
-        struct night_estimate estimate, finer;
+        struct run_estimate estimate, finer;
         struct plan plan = { 0 };
 
         phone(&description, 1, 12);
         check_int(plan_make(&description, &plan), 0);
-        estimate = night_estimate(&description, &plan, METHOD_PERCENT, &options);
+        estimate = run_estimate(&description, &plan, METHOD_PERCENT, &options);
         check(estimate.percent > 15 && estimate.percent < 35 && estimate.hours > 4 && estimate.hours < 12);
         options.stop_percent = 2;
-        finer = night_estimate(&description, &plan, METHOD_PERCENT, &options);
+        finer = run_estimate(&description, &plan, METHOD_PERCENT, &options);
         check(finer.percent > estimate.percent && finer.hours > estimate.hours);
-        estimate = night_estimate(&description, &plan, METHOD_GAUGE, &options);
+        estimate = run_estimate(&description, &plan, METHOD_GAUGE, &options);
         check(estimate.percent > 1 && estimate.percent < 4 && estimate.hours > 0.3 && estimate.hours < 0.6);
         options.battery_limit_percent = 10;
-        estimate = night_estimate(&description, &plan, METHOD_PERCENT, &options);
+        estimate = run_estimate(&description, &plan, METHOD_PERCENT, &options);
         check(estimate.percent <= 10 && estimate.observations <= 10 && estimate.hours < 4);
         plan_clear(&plan);
 }
@@ -358,38 +358,38 @@ static void leaves_out_what_goes_beyond(void)
         double seconds[64], whole;
         bool left_out[64] = { false };
         size_t times[64] = { 0 }, refused[64] = { 0 }, write, read, burn;
-        struct night night = { .method = METHOD_GAUGE, .seconds = seconds, .left_out = left_out, .times = times,
+        struct run run = { .method = METHOD_GAUGE, .seconds = seconds, .left_out = left_out, .times = times,
                                .refused = refused, .limits = { 1e9, 10, INFINITY } };
 
-        phone(&night.description, 1, 2);
-        check_int(plan_make(&night.description, &night.plan), 0);
-        check(night.plan.n < 64);
-        for (size_t i = 0; i < night.plan.n; i++)
+        phone(&run.description, 1, 2);
+        check_int(plan_make(&run.description, &run.plan), 0);
+        check(run.plan.n < 64);
+        for (size_t i = 0; i < run.plan.n; i++)
                 seconds[i] = NAN;
-        write = (size_t)(plan_find(&night.plan, "disk.write") - night.plan.modes);
-        read = (size_t)(plan_find(&night.plan, "disk.read") - night.plan.modes);
-        whole = night.plan.modes[write].mode.write_mb_per_s * 1e6 *
-                plan_expected_s(&night.description, METHOD_GAUGE, &night.plan.modes[write]);
-        night.written_bytes = 1e9 - 1.01 * whole;
-        check(!night_leaves_out(&night, write));
-        night.written_bytes = 1e9 - 0.99 * whole;
-        check(night_leaves_out(&night, write) && !night_leaves_out(&night, read));
+        write = (size_t)(plan_find(&run.plan, "disk.write") - run.plan.modes);
+        read = (size_t)(plan_find(&run.plan, "disk.read") - run.plan.modes);
+        whole = run.plan.modes[write].mode.write_mb_per_s * 1e6 *
+                plan_expected_s(&run.description, METHOD_GAUGE, &run.plan.modes[write]);
+        run.written_bytes = 1e9 - 1.01 * whole;
+        check(!run_leaves_out(&run, write));
+        run.written_bytes = 1e9 - 0.99 * whole;
+        check(run_leaves_out(&run, write) && !run_leaves_out(&run, read));
         seconds[write] = 1; /* it takes much less, as was seen */
-        check(!night_leaves_out(&night, write));
-        night.plan.modes[read].visits_max = 2;
+        check(!run_leaves_out(&run, write));
+        run.plan.modes[read].visits_max = 2;
         times[read] = 1;
-        check(!night_leaves_out(&night, read));
+        check(!run_leaves_out(&run, read));
         times[read] = 2;
-        check(night_leaves_out(&night, read));
-        burn = night.plan.burn;
+        check(run_leaves_out(&run, read));
+        burn = run.plan.burn;
         refused[write] = refused[burn] = 1;
-        check(!night_leaves_out(&night, write));
+        check(!run_leaves_out(&run, write));
         refused[write] = refused[burn] = 2;
-        check(night_leaves_out(&night, write) && !night_leaves_out(&night, burn));
+        check(run_leaves_out(&run, write) && !run_leaves_out(&run, burn));
         refused[write] = 0;
         left_out[write] = true;
-        check(night_leaves_out(&night, write) && !night_leaves_out(&night, 0));
-        plan_clear(&night.plan);
+        check(run_leaves_out(&run, write) && !run_leaves_out(&run, 0));
+        plan_clear(&run.plan);
 }
 
 /* What moves in a second is a phone's at least, and no more than four times that. */

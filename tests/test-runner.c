@@ -480,7 +480,7 @@ static void refuses(void)
         runner.look.capacity_percent = 24;
         check_int(refuse_start(&description, &runner.look, METHOD_PERCENT, NULL), -EINVAL);
 
-        check(!refuse_night(3, 3) && refuse_night(4, 10) && !refuse_night(5, 50));
+        check(!refuse_run(3, 3) && refuse_run(4, 10) && !refuse_run(5, 50));
         usage_clear(&good.usage);
 }
 

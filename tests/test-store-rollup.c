@@ -248,23 +248,23 @@ static void split_is_told_and_survives_the_roll_up(void)
 /* Long enough and on battery: kept when its interval is long gone, for half a year. */
 static void sleeps_are_kept(void)
 {
-        const uint64_t night_ns = 8 * 3600 * NS_PER_S;
+        const uint64_t run_ns = 8 * 3600 * NS_PER_S;
         struct store *store = open_store(STORE_WRITE);
         struct store_sleep sleeps[8];
 
-        append_sleep(store, START, night_ns, INTERVAL_DISCHARGE | INTERVAL_DISCHARGE_PERCENT);
-        append_sleep(store, START + 24 * HOUR, night_ns, INTERVAL_DISCHARGE_PERCENT);
-        append_sleep(store, START + 48 * HOUR, night_ns, 0);
+        append_sleep(store, START, run_ns, INTERVAL_DISCHARGE | INTERVAL_DISCHARGE_PERCENT);
+        append_sleep(store, START + 24 * HOUR, run_ns, INTERVAL_DISCHARGE_PERCENT);
+        append_sleep(store, START + 48 * HOUR, run_ns, 0);
         append_sleep(store, START + 72 * HOUR, 600 * NS_PER_S, INTERVAL_DISCHARGE);
         check_int(store_roll_up(store, START + 30 * 24 * HOUR, &(struct store_retention){ 1, 1, 1 }), 0);
         check_int(read_sleeps(store, sleeps), 2);
         check_int(sleeps[0].end_ns, START);
-        check_int(sleeps[0].suspend_ns, night_ns);
-        check_int(sleeps[0].elapsed_ns, night_ns + 30 * NS_PER_S);
+        check_int(sleeps[0].suspend_ns, run_ns);
+        check_int(sleeps[0].elapsed_ns, run_ns + 30 * NS_PER_S);
         check_near(sleeps[0].discharge_j, 900, 1e-6);
         check_near(sleeps[0].discharge_percent, 2.5, 1e-6);
         check(isnan(sleeps[1].discharge_j));
-        append_sleep(store, START + 180 * 24 * HOUR + S, night_ns, INTERVAL_DISCHARGE);
+        append_sleep(store, START + 180 * 24 * HOUR + S, run_ns, INTERVAL_DISCHARGE);
         check_int(read_sleeps(store, sleeps), 2);
         check_int(sleeps[0].end_ns, START + 24 * HOUR);
         store_close(store);

@@ -41,21 +41,21 @@ int calibration_find_files(struct calibration *calibration)
 int calibration_open_virtual(struct calibration *calibration, double start_percent, uint64_t seed,
                              int64_t not_before_ns)
 {
-        struct night *night = &calibration->night;
+        struct run *run = &calibration->run;
         int err;
 
-        if (night->hardware)
-                night->hardware->ops->close(night->hardware);
-        night->hardware = NULL;
+        if (run->hardware)
+                run->hardware->ops->close(run->hardware);
+        run->hardware = NULL;
         err = hardware_virtual_load(calibration->options.device, seed, start_percent, not_before_ns,
-                                    &calibration->log, &night->hardware);
-        return err ? err : night->hardware->ops->describe(night->hardware, &night->description);
+                                    &calibration->log, &run->hardware);
+        return err ? err : run->hardware->ops->describe(run->hardware, &run->description);
 }
 
 /* A folder with another machine's sys and proc: to look at, for a dry run. */
 static int look_at_tree(struct calibration *calibration)
 {
-        struct hardware_description *description = &calibration->night.description;
+        struct hardware_description *description = &calibration->run.description;
         const char *machine = calibration->options.machine;
         _cleanup_close_ int root_fd = open(machine, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -74,7 +74,7 @@ static int look_at_tree(struct calibration *calibration)
 static int open_this_machine(struct calibration *calibration)
 {
         const struct options *options = &calibration->options;
-        struct night *night = &calibration->night;
+        struct run *run = &calibration->run;
         int err;
 
         calibration->machine = (struct machine_hardware){
@@ -89,8 +89,8 @@ static int open_this_machine(struct calibration *calibration)
                 .stop = calibration->stop,
                 .log = &calibration->log,
         };
-        err = hardware_machine_open(&calibration->machine, &night->hardware);
-        return err ? err : night->hardware->ops->describe(night->hardware, &night->description);
+        err = hardware_machine_open(&calibration->machine, &run->hardware);
+        return err ? err : run->hardware->ops->describe(run->hardware, &run->description);
 }
 
 int calibration_open_device(struct calibration *calibration)
@@ -102,11 +102,11 @@ int calibration_open_device(struct calibration *calibration)
         if (calibration->options.device) {
                 err = calibration_open_virtual(calibration, start, calibration->options.seed, 0);
 
-                calibration->night.description.battery = true;
+                calibration->run.description.battery = true;
                 return err;
         }
         err = calibration->options.machine ? look_at_tree(calibration) : open_this_machine(calibration);
-        if (!err && !calibration->night.description.wifi &&
+        if (!err && !calibration->run.description.wifi &&
             (calibration->options.wifi_url || calibration->options.wifi_peer))
                 log_warning(&calibration->log, "%s: this machine has no WiFi interface that can be measured",
                             calibration->options.wifi_url ? "--wifi-url" : "--wifi-peer");
@@ -115,7 +115,7 @@ int calibration_open_device(struct calibration *calibration)
 
 static enum observation_method choose_method(const struct calibration *calibration)
 {
-        const struct hardware_description *description = &calibration->night.description;
+        const struct hardware_description *description = &calibration->run.description;
 
         switch (calibration->options.method) {
         case CHOICE_PERCENT:
@@ -134,18 +134,18 @@ static enum observation_method choose_method(const struct calibration *calibrati
 
 int calibration_make_plan(struct calibration *calibration)
 {
-        struct night *night = &calibration->night;
+        struct run *run = &calibration->run;
         int err;
 
-        night->options = &calibration->options;
-        night->log = &calibration->log;
-        night->method = choose_method(calibration);
-        err = calibration->options.sapp ? plan_make_sapp(&night->description, &night->plan)
-                                        : plan_make(&night->description, &night->plan);
+        run->options = &calibration->options;
+        run->log = &calibration->log;
+        run->method = choose_method(calibration);
+        err = calibration->options.sapp ? plan_make_sapp(&run->description, &run->plan)
+                                        : plan_make(&run->description, &run->plan);
         if (err)
-                log_error(&calibration->log, "%s: no plan can be made: %s", night->description.device,
+                log_error(&calibration->log, "%s: no plan can be made: %s", run->description.device,
                           err == -ENODATA ? "it shows no CPU to measure" : strerror(-err));
         else
-                night_limits(night);
+                run_limits(run);
         return err;
 }

@@ -29,7 +29,7 @@ int calibration_refuse_limit(const struct calibration *calibration)
 {
         double limit_percent = calibration->options.battery_limit_percent;
 
-        if (calibration->night.method != METHOD_PERCENT || limit_percent >= STEPS_MIN_PERCENT)
+        if (calibration->run.method != METHOD_PERCENT || limit_percent >= STEPS_MIN_PERCENT)
                 return 0;
         log_error(&calibration->log,
                   "--battery-limit %g: by percent the first observation takes up to %g %% of the battery; "
@@ -50,13 +50,13 @@ int calibration_refuse_machine(const struct calibration *calibration)
 {
         if (calibration->options.device)
                 return 0;
-        if (!calibration->night.description.battery) {
+        if (!calibration->run.description.battery) {
                 log_error(&calibration->log,
                           "this machine has no battery to calibrate by; name a virtual device "
                           "with --device virtual:NAME, or see what would be done with --dry-run");
                 return -ENODEV;
         }
-        if (geteuid() != 0 && pins_frequencies(&calibration->night.description)) {
+        if (geteuid() != 0 && pins_frequencies(&calibration->run.description)) {
                 log_error(&calibration->log,
                           "only root can pin this machine's CPU frequencies; start it again with "
                           "sudo, or see what would be done with --dry-run");
@@ -73,10 +73,10 @@ static bool charger_feeds(void)
         return root_fd >= 0 && supply_online(root_fd);
 }
 
-/* As begin_night() will find it, before anybody is asked: a virtual device is looked at there alone. */
+/* As begin_run() will find it, before anybody is asked: a virtual device is looked at there alone. */
 int calibration_refuse_battery(const struct calibration *calibration)
 {
-        const struct night *night = &calibration->night;
+        const struct run *run = &calibration->run;
         struct sample sample = { 0 };
         struct look look;
         int err;
@@ -87,12 +87,12 @@ int calibration_refuse_battery(const struct calibration *calibration)
                 log_error(&calibration->log, "the charger is plugged in; unplug it and start again");
                 return -EINVAL;
         }
-        err = night->hardware->ops->read_battery(night->hardware, &sample);
+        err = run->hardware->ops->read_battery(run->hardware, &sample);
         if (err)
                 log_error(&calibration->log, "the battery cannot be read: %s", strerror(-err));
-        look_at(&sample, night->method == METHOD_TICKS, &look);
+        look_at(&sample, run->method == METHOD_TICKS, &look);
         sample_clear(&sample);
-        return err ? err : refuse_start(&night->description, &look, night->method, &calibration->log);
+        return err ? err : refuse_start(&run->description, &look, run->method, &calibration->log);
 }
 
 /* Before the night, by a trial: what cannot be written would be found only after it. */

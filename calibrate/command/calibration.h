@@ -19,7 +19,7 @@ struct calibration {
         struct log log;
         struct kept_log kept;
         char *profile, *observations, *usage;
-        struct night night;
+        struct run run;
         char *journal;
         struct machine_hardware machine;
         const volatile sig_atomic_t *stop; /* somebody asked to stop */
@@ -46,5 +46,5 @@ int calibration_refuse_profile(const struct calibration *calibration);
 int calibration_refuse_rivals(const struct calibration *calibration);
 
 /* calibration-run.c */
-int calibration_open_night(struct calibration *calibration);
+int calibration_open_run(struct calibration *calibration);
 int calibration_run(struct calibration *calibration);

@@ -13,11 +13,11 @@
 /* A gauge that does not do what it shows is found out in the night only, and then it is another night. */
 static void print_other_way(FILE *file, const struct dry_run *dry_run)
 {
-        struct night_estimate estimate;
+        struct run_estimate estimate;
 
         if (dry_run->options->method != CHOICE_AUTO || dry_run->method == METHOD_PERCENT)
                 return;
-        estimate = night_estimate(dry_run->description, dry_run->plan, METHOD_PERCENT, dry_run->options);
+        estimate = run_estimate(dry_run->description, dry_run->plan, METHOD_PERCENT, dry_run->options);
         text_print(file,
                    "If that gauge cannot be trusted it goes on by percent: about %.1f hours and %.0f %% "
                    "(--method %s does not).",
@@ -26,8 +26,8 @@ static void print_other_way(FILE *file, const struct dry_run *dry_run)
 
 static void print_amounts(FILE *file, const struct dry_run *dry_run)
 {
-        struct night_estimate estimate =
-                night_estimate(dry_run->description, dry_run->plan, dry_run->method, dry_run->options);
+        struct run_estimate estimate =
+                run_estimate(dry_run->description, dry_run->plan, dry_run->method, dry_run->options);
         char limit[48] = "";
 
         if (isfinite(dry_run->options->battery_limit_percent))

@@ -130,7 +130,7 @@ static void print_modes(const struct dry_run *dry_run)
         }
 }
 
-static void print_text(const struct dry_run *dry_run, const struct night_estimate *estimate)
+static void print_text(const struct dry_run *dry_run, const struct run_estimate *estimate)
 {
         struct touched touched = { 0 };
 
@@ -193,7 +193,7 @@ static cJSON *modes_json(const struct dry_run *dry_run)
         return list;
 }
 
-static void print_json(const struct dry_run *dry_run, const struct night_estimate *estimate)
+static void print_json(const struct dry_run *dry_run, const struct run_estimate *estimate)
 {
         cJSON *json = cJSON_CreateObject(), *list;
         struct touched touched = { 0 };
@@ -222,7 +222,7 @@ static void print_json(const struct dry_run *dry_run, const struct night_estimat
 
 void dry_run_print(const struct dry_run *dry_run)
 {
-        struct night_estimate estimate = night_estimate(dry_run->description, dry_run->plan, dry_run->method,
+        struct run_estimate estimate = run_estimate(dry_run->description, dry_run->plan, dry_run->method,
                                                         dry_run->options);
 
         if (dry_run->options->json)

@@ -142,12 +142,12 @@ static int flush_answer(const struct calibration *calibration)
 
 static int calibrate(struct calibration *calibration)
 {
-        struct night *night = &calibration->night;
+        struct run *run = &calibration->run;
         struct dry_run dry_run = {
                 .options = &calibration->options,
-                .description = &night->description,
-                .plan = &night->plan,
-                .limits = &night->limits,
+                .description = &run->description,
+                .plan = &run->plan,
+                .limits = &run->limits,
         };
         int err = calibration_find_files(calibration);
 
@@ -167,8 +167,8 @@ static int calibrate(struct calibration *calibration)
                 err = calibration_refuse_limit(calibration);
         if (err)
                 return err;
-        dry_run.method = night->method;
-        dry_run.battery = night->description.battery;
+        dry_run.method = run->method;
+        dry_run.battery = run->description.battery;
         dry_run.profile = calibration->profile;
         dry_run.observations = calibration->observations;
         if (calibration->options.dry_run) {
@@ -192,22 +192,22 @@ static int calibrate(struct calibration *calibration)
         if (!err)
                 err = set_watch(calibration);
         if (!err)
-                err = calibration_open_night(calibration);
+                err = calibration_open_run(calibration);
         return err ? err : calibration_run(calibration);
 }
 
 static void clean_up(struct calibration *calibration)
 {
-        struct night *night = &calibration->night;
+        struct run *run = &calibration->run;
 
-        night_close(night);
-        progress_close(night->progress);
+        run_close(run);
+        progress_close(run->progress);
         if (calibration->runner)
-                runner_close(&night->runner);
-        observations_close(night->observations);
-        plan_clear(&night->plan);
-        if (night->hardware)
-                night->hardware->ops->close(night->hardware);
+                runner_close(&run->runner);
+        observations_close(run->observations);
+        plan_clear(&run->plan);
+        if (run->hardware)
+                run->hardware->ops->close(run->hardware);
         kept_log_drop(&calibration->kept);
         free(calibration->profile);
         free(calibration->observations);

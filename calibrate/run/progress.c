@@ -67,17 +67,17 @@ static const char *span_text(double hours, char *buf, size_t size)
         return buf;
 }
 
-void progress_begin(struct progress *progress, const struct night *night)
+void progress_begin(struct progress *progress, const struct run *run)
 {
-        struct night_estimate estimate = night_estimate(&night->description, &night->plan, night->method,
-                                                        night->options);
+        struct run_estimate estimate = run_estimate(&run->description, &run->plan, run->method,
+                                                        run->options);
         char span[32];
         cJSON *json;
 
-        if (!progress->json && night->n_before) {
+        if (!progress->json && run->n_before) {
                 printf("Going on with %s by %s after %zu observations, from %.0f %%\n",
-                       night->description.device, night->run.method, night->n,
-                       night->runner.look.capacity_percent);
+                       run->description.device, run->record.method, run->n,
+                       run->runner.look.capacity_percent);
                 flush();
                 return;
         }
@@ -85,27 +85,27 @@ void progress_begin(struct progress *progress, const struct night *night)
                 text_print(stdout,
                            "Calibrating %s by %s%s, from %.0f %%: about %zu observations, %s, %.*f %% of the "
                            "battery",
-                           night->description.device, night->run.method,
-                           night->plan.sapp ? " (SApp's plan)" : "", night->runner.look.capacity_percent,
+                           run->description.device, run->record.method,
+                           run->plan.sapp ? " (SApp's plan)" : "", run->runner.look.capacity_percent,
                            estimate.observations, span_text(estimate.hours, span, sizeof(span)),
                            estimate.percent < 10, estimate.percent);
                 flush();
                 return;
         }
         json = cJSON_CreateObject();
-        cJSON_AddStringToObject(json, "device", night->description.device);
-        cJSON_AddStringToObject(json, "method", night->run.method);
-        cJSON_AddStringToObject(json, "plan", night->run.plan);
-        cJSON_AddNumberToObject(json, "run", (double)night->run.id);
-        cJSON_AddBoolToObject(json, "resumed", night->n_before > 0);
-        cJSON_AddNumberToObject(json, "observations", (double)night->n);
-        add(json, "percent", night->runner.look.capacity_percent);
+        cJSON_AddStringToObject(json, "device", run->description.device);
+        cJSON_AddStringToObject(json, "method", run->record.method);
+        cJSON_AddStringToObject(json, "plan", run->record.plan);
+        cJSON_AddNumberToObject(json, "run", (double)run->record.id);
+        cJSON_AddBoolToObject(json, "resumed", run->n_before > 0);
+        cJSON_AddNumberToObject(json, "observations", (double)run->n);
+        add(json, "percent", run->runner.look.capacity_percent);
         add(json, "expected_hours", estimate.hours);
         add(json, "expected_percent", estimate.percent);
         print_json(json);
 }
 
-static double power_mw(const struct night *night, const struct observation *observation)
+static double power_mw(const struct run *run, const struct observation *observation)
 {
         double hours = (double)observation->elapsed_ns / (double)NS_PER_S / 3600;
         double full_mwh = observation->charge_full_uah * observation->voltage_mv / 1e6;
@@ -113,11 +113,11 @@ static double power_mw(const struct night *night, const struct observation *obse
         if (observation->method == METHOD_GAUGE)
                 return observation->power_mw;
         if (isnan(full_mwh))
-                full_mwh = night->description.energy_full_mwh;
+                full_mwh = run->description.energy_full_mwh;
         return observation->steps / 100 * full_mwh / hours;
 }
 
-static void observation_json(const struct night *night, const struct observation *observation)
+static void observation_json(const struct run *run, const struct observation *observation)
 {
         cJSON *json = cJSON_CreateObject();
 
@@ -126,20 +126,20 @@ static void observation_json(const struct night *night, const struct observation
         cJSON_AddStringToObject(json, "mode", observation->mode);
         cJSON_AddStringToObject(json, "kind", observation->kind);
         add(json, "seconds", (double)observation->elapsed_ns / (double)NS_PER_S);
-        add(json, "power_mw", power_mw(night, observation));
-        add(json, "percent", night->runner.look.capacity_percent);
+        add(json, "power_mw", power_mw(run, observation));
+        add(json, "percent", run->runner.look.capacity_percent);
         if (observation->rejected[0])
                 cJSON_AddStringToObject(json, "rejected", observation->rejected);
-        add(json, "half_width_percent", night->judgement.half_width_percent);
-        add(json, "battery_percent_used", night_used_percent(night));
-        add(json, "hours", night_hours(night));
-        add(json, "hours_left", night_hours_left(night));
+        add(json, "half_width_percent", run->judgement.half_width_percent);
+        add(json, "battery_percent_used", run_used_percent(run));
+        add(json, "hours", run_hours(run));
+        add(json, "hours_left", run_hours_left(run));
         print_json(json);
 }
 
-static const char *known_text(const struct night *night, const char *before, char *buf, size_t size)
+static const char *known_text(const struct run *run, const char *before, char *buf, size_t size)
 {
-        double half_width = night->judgement.half_width_percent;
+        double half_width = run->judgement.half_width_percent;
 
         *buf = '\0';
         if (!isnan(half_width))
@@ -148,58 +148,58 @@ static const char *known_text(const struct night *night, const char *before, cha
 }
 
 /* One line each; a gauge's dwells are many and short, so a pass makes one line. */
-static void observation_line(struct progress *progress, const struct night *night,
+static void observation_line(struct progress *progress, const struct run *run,
                              const struct observation *observation)
 {
         char known[32], left[32], power[32] = "";
-        double mw = power_mw(night, observation);
+        double mw = power_mw(run, observation);
 
         progress->in_pass += observation->rejected[0] == '\0';
         if (observation->rejected[0]) {
                 printf("         %-28s left out: %s\n", observation->mode, observation->rejected);
-        } else if (night->method != METHOD_GAUGE) {
+        } else if (run->method != METHOD_GAUGE) {
                 if (!isnan(mw))
                         snprintf(power, sizeof(power), "%.0f mW", mw);
-                printf("  %3.0f %%  %-28s %8s  %-16s %s left\n", night->runner.look.capacity_percent,
-                       observation->mode, power, known_text(night, "", known, sizeof(known)),
-                       span_text(night_hours_left(night), left, sizeof(left)));
+                printf("  %3.0f %%  %-28s %8s  %-16s %s left\n", run->runner.look.capacity_percent,
+                       observation->mode, power, known_text(run, "", known, sizeof(known)),
+                       span_text(run_hours_left(run), left, sizeof(left)));
         }
         flush();
 }
 
-void progress_pass(struct progress *progress, const struct night *night)
+void progress_pass(struct progress *progress, const struct run *run)
 {
         char known[32], left[32];
 
         if (!progress || progress->json)
                 return;
-        printf("  pass %u of %u: %zu states%s; %s left\n", night->pass + 1,
-               MAX(night->options->passes, night->pass + 1), progress->in_pass,
-               known_text(night, ", ", known, sizeof(known)),
-               span_text(night_hours_left(night), left, sizeof(left)));
+        printf("  pass %u of %u: %zu states%s; %s left\n", run->pass + 1,
+               MAX(run->options->passes, run->pass + 1), progress->in_pass,
+               known_text(run, ", ", known, sizeof(known)),
+               span_text(run_hours_left(run), left, sizeof(left)));
         flush();
         progress->in_pass = 0;
 }
 
-void progress_observation(struct progress *progress, const struct night *night,
+void progress_observation(struct progress *progress, const struct run *run,
                           const struct observation *observation)
 {
         if (!progress)
                 return;
         if (progress->json)
-                observation_json(night, observation);
+                observation_json(run, observation);
         else
-                observation_line(progress, night, observation);
+                observation_line(progress, run, observation);
 }
 
-void progress_paused(struct progress *progress, const struct night *night, const char *reason)
+void progress_paused(struct progress *progress, const struct run *run, const char *reason)
 {
         cJSON *json;
 
         if (!progress)
                 return;
         if (!progress->json) {
-                printf("  %3.0f %%  %s%s\n", night->runner.look.capacity_percent,
+                printf("  %3.0f %%  %s%s\n", run->runner.look.capacity_percent,
                        reason ? "paused: " : "going on", reason ? reason : "");
                 flush();
                 return;
@@ -208,12 +208,12 @@ void progress_paused(struct progress *progress, const struct night *night, const
         cJSON_AddBoolToObject(json, "paused", reason != NULL);
         if (reason)
                 cJSON_AddStringToObject(json, "reason", reason);
-        add(json, "percent", night->runner.look.capacity_percent);
-        add(json, "hours", night_hours(night));
+        add(json, "percent", run->runner.look.capacity_percent);
+        add(json, "hours", run_hours(run));
         print_json(json);
 }
 
-void progress_wifi(struct progress *progress, const struct night *night, bool back, double retry_s)
+void progress_wifi(struct progress *progress, const struct run *run, bool back, double retry_s)
 {
         char span[32], text[96] = "its access point is back";
         cJSON *json;
@@ -228,7 +228,7 @@ void progress_wifi(struct progress *progress, const struct night *night, bool ba
                 else if (!back)
                         snprintf(text, sizeof(text),
                                  "no access point to use; its states are left out from now on");
-                printf("  %3.0f %%  WiFi: %s\n", night->runner.look.capacity_percent, text);
+                printf("  %3.0f %%  WiFi: %s\n", run->runner.look.capacity_percent, text);
                 flush();
                 return;
         }
@@ -236,29 +236,29 @@ void progress_wifi(struct progress *progress, const struct night *night, bool ba
         cJSON_AddBoolToObject(json, "wifi", back);
         if (!back)
                 add(json, "retry_seconds", retry_s);
-        add(json, "percent", night->runner.look.capacity_percent);
-        add(json, "hours", night_hours(night));
+        add(json, "percent", run->runner.look.capacity_percent);
+        add(json, "hours", run_hours(run));
         print_json(json);
 }
 
 /* To the letter of the design: other programs read this line. */
-static void done_json(const struct night *night, const struct fit_result *fit, bool done)
+static void done_json(const struct run *run, const struct fit_result *fit, bool done)
 {
         cJSON *json = cJSON_CreateObject();
 
         cJSON_AddBoolToObject(json, "done", done);
-        add(json, "battery_percent_used", night_used_percent(night));
-        add(json, "hours", night_hours(night));
-        cJSON_AddNumberToObject(json, "observations", (double)night->n);
+        add(json, "battery_percent_used", run_used_percent(run));
+        add(json, "hours", run_hours(run));
+        cJSON_AddNumberToObject(json, "observations", (double)run->n);
         cJSON_AddBoolToObject(json, "validated", fit && fit->validated);
-        cJSON_AddStringToObject(json, "stopped", night->stopped ? night->stopped : "");
+        cJSON_AddStringToObject(json, "stopped", run->stopped ? run->stopped : "");
         print_json(json);
 }
 
-void progress_interrupted(struct progress *progress, const struct night *night)
+void progress_interrupted(struct progress *progress, const struct run *run)
 {
         if (progress->json)
-                done_json(night, NULL, false);
+                done_json(run, NULL, false);
 }
 
 static void print_validation(const struct fit_result *fit)
@@ -275,18 +275,18 @@ static void print_validation(const struct fit_result *fit)
                 text_print(stdout, "Not validated: there were no mixtures to check it by.");
 }
 
-void progress_done(struct progress *progress, const struct night *night, const struct fit_result *fit,
+void progress_done(struct progress *progress, const struct run *run, const struct fit_result *fit,
                    const char *profile)
 {
         char span[32];
 
         if (progress->json) {
-                done_json(night, fit, true);
+                done_json(run, fit, true);
                 return;
         }
-        text_print(stdout, "Ended after %zu observations, %s and %.1f %% of the battery: %s.", night->n,
-                   span_text(night_hours(night), span, sizeof(span)), night_used_percent(night),
-                   night->stopped);
+        text_print(stdout, "Ended after %zu observations, %s and %.1f %% of the battery: %s.", run->n,
+                   span_text(run_hours(run), span, sizeof(span)), run_used_percent(run),
+                   run->stopped);
         if (fit) {
                 printf("The profile is in %s\n", profile);
                 print_validation(fit);

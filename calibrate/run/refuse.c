@@ -225,7 +225,7 @@ bool refuse_is_away(const struct observation *observation)
         return strncmp(observation->rejected, REFUSE_AWAY, sizeof(REFUSE_AWAY) - 1) == 0;
 }
 
-bool refuse_night(size_t n_rejected, size_t n)
+bool refuse_run(size_t n_rejected, size_t n)
 {
         return n_rejected >= REJECTED_MIN && (double)n_rejected > REJECTED_SHARE * (double)n;
 }

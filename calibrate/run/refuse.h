@@ -39,4 +39,4 @@ bool refuse_is_pause(const struct observation *observation);
 bool refuse_is_away(const struct observation *observation);
 
 /* Too many of @n are rejected for a night to make sense. */
-bool refuse_night(size_t n_rejected, size_t n);
+bool refuse_run(size_t n_rejected, size_t n);

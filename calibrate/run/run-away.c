@@ -20,77 +20,77 @@
 #define RETRY_S 600.0
 #define TRIES_MAX 6
 
-bool night_is_away(const struct night *night, size_t mode)
+bool run_is_away(const struct run *run, size_t mode)
 {
-        const struct night_away *away = &night->away;
+        const struct run_away *away = &run->away;
 
-        return night->plan.modes[mode].mode.wifi_on && away->tries > 0 &&
-               (away->tries >= TRIES_MAX || night->runner.look.at_ns < away->until_ns);
+        return run->plan.modes[mode].mode.wifi_on && away->tries > 0 &&
+               (away->tries >= TRIES_MAX || run->runner.look.at_ns < away->until_ns);
 }
 
 /* Until the end of this block or pass. */
-static void keep(struct night *night, size_t mode)
+static void keep(struct run *run, size_t mode)
 {
-        if (night->n_postponed < NIGHT_ORDER_MAX(night))
-                night->postponed[night->n_postponed++] = mode;
+        if (run->n_postponed < RUN_ORDER_MAX(run))
+                run->postponed[run->n_postponed++] = mode;
 }
 
-void night_went_away(struct night *night, size_t mode)
+void run_went_away(struct run *run, size_t mode)
 {
-        struct night_away *away = &night->away;
+        struct run_away *away = &run->away;
         double retry_s = RETRY_S * (double)(1U << away->tries);
 
-        keep(night, mode);
+        keep(run, mode);
         away->tries++;
-        away->until_ns = night->runner.look.at_ns + (uint64_t)(retry_s * (double)NS_PER_S);
-        progress_wifi(night->progress, night, false, away->tries < TRIES_MAX ? retry_s : INFINITY);
+        away->until_ns = run->runner.look.at_ns + (uint64_t)(retry_s * (double)NS_PER_S);
+        progress_wifi(run->progress, run, false, away->tries < TRIES_MAX ? retry_s : INFINITY);
 }
 
-void night_was_there(struct night *night, const struct observation *observation, size_t mode)
+void run_was_there(struct run *run, const struct observation *observation, size_t mode)
 {
-        if (!night->plan.modes[mode].mode.wifi_on || refuse_is_pause(observation))
+        if (!run->plan.modes[mode].mode.wifi_on || refuse_is_pause(observation))
                 return;
         if (refuse_is_away(observation)) {
-                night_went_away(night, mode);
+                run_went_away(run, mode);
                 return;
         }
-        if (night->away.tries > 0 && !observation->rejected[0]) {
-                progress_wifi(night->progress, night, true, 0);
-                night->away = (struct night_away){ 0 };
+        if (run->away.tries > 0 && !observation->rejected[0]) {
+                progress_wifi(run->progress, run, true, 0);
+                run->away = (struct run_away){ 0 };
         }
 }
 
-bool night_postpone(struct night *night, size_t mode)
+bool run_postpone(struct run *run, size_t mode)
 {
-        if (!night_is_away(night, mode))
+        if (!run_is_away(run, mode))
                 return false;
-        keep(night, mode);
+        keep(run, mode);
         return true;
 }
 
-bool night_take_postponed(struct night *night)
+bool run_take_postponed(struct run *run)
 {
-        bool again = night->n_postponed > 0 && night->away.tries < TRIES_MAX;
+        bool again = run->n_postponed > 0 && run->away.tries < TRIES_MAX;
 
         if (again) {
-                memcpy(night->order, night->postponed, night->n_postponed * sizeof(*night->order));
-                night->n_order = night->n_postponed;
-                night->at = 0;
-                night->away.until_ns = 0;
+                memcpy(run->order, run->postponed, run->n_postponed * sizeof(*run->order));
+                run->n_order = run->n_postponed;
+                run->at = 0;
+                run->away.until_ns = 0;
         }
-        night->n_postponed = 0;
+        run->n_postponed = 0;
         return again;
 }
 
-size_t night_last_call(struct night *night)
+size_t run_last_call(struct run *run)
 {
-        if (night->away.tries == 0 || night->away.tries >= TRIES_MAX || night->away.called)
+        if (run->away.tries == 0 || run->away.tries >= TRIES_MAX || run->away.called)
                 return SIZE_MAX;
-        night->away.called = true;
-        night->away.until_ns = 0;
-        for (size_t i = 0; i < night->plan.n; i++)
-                if (night->plan.modes[i].role == ROLE_BLOCK && night->plan.modes[i].mode.wifi_on &&
-                    night->times[i] == 0 && !night_leaves_out(night, i))
+        run->away.called = true;
+        run->away.until_ns = 0;
+        for (size_t i = 0; i < run->plan.n; i++)
+                if (run->plan.modes[i].role == ROLE_BLOCK && run->plan.modes[i].mode.wifi_on &&
+                    run->times[i] == 0 && !run_leaves_out(run, i))
                         return i;
         return SIZE_MAX;
 }

@@ -54,24 +54,24 @@ static double more_observations(const struct hardware_description *description, 
 }
 
 /* A limit ends it with so many observations fewer. */
-static struct night_estimate within(struct night_estimate estimate, const struct options *options)
+static struct run_estimate within(struct run_estimate estimate, const struct options *options)
 {
         double share = fmin(fmin(options->battery_limit_percent / estimate.percent,
                                  options->time_limit_h / estimate.hours), 1);
 
-        return (struct night_estimate){
+        return (struct run_estimate){
                 .observations = (size_t)(share * (double)estimate.observations),
                 .hours = share * estimate.hours,
                 .percent = share * estimate.percent,
         };
 }
 
-struct night_estimate night_estimate(const struct hardware_description *description, const struct plan *plan,
+struct run_estimate run_estimate(const struct hardware_description *description, const struct plan *plan,
                                      enum observation_method method, const struct options *options)
 {
         double watts, per_watt, joules = percent_j(description);
         size_t block = block_means(plan, &watts, &per_watt), extra = 0;
-        struct night_estimate estimate = { .observations = block };
+        struct run_estimate estimate = { .observations = block };
         double more = fmin(more_observations(description, options->stop_percent), 75 - (double)block);
 
         for (size_t i = 0; i < plan->n; i++)
@@ -98,26 +98,26 @@ struct night_estimate night_estimate(const struct hardware_description *descript
 }
 
 /* The guesses, corrected by what the modes measured so far really took. */
-static double pace(const struct night *night)
+static double pace(const struct run *run)
 {
         double measured = 0, guessed = 0;
 
-        for (size_t i = 0; i < night->plan.n; i++) {
-                if (isnan(night->seconds[i]) || night->plan.modes[i].role == ROLE_BURN)
+        for (size_t i = 0; i < run->plan.n; i++) {
+                if (isnan(run->seconds[i]) || run->plan.modes[i].role == ROLE_BURN)
                         continue;
-                measured += night->seconds[i];
-                guessed += 1 / night->plan.modes[i].guess_w;
+                measured += run->seconds[i];
+                guessed += 1 / run->plan.modes[i].guess_w;
         }
-        return guessed > 0 ? measured / guessed : percent_j(&night->description);
+        return guessed > 0 ? measured / guessed : percent_j(&run->description);
 }
 
-static double gauge_left_s(const struct night *night)
+static double gauge_left_s(const struct run *run)
 {
-        double dwell_s = runner_dwell_s(night->runner.gauge_period_s);
-        double passes = (double)night->options->passes - 1 - night->pass;
+        double dwell_s = runner_dwell_s(run->runner.gauge_period_s);
+        double passes = (double)run->options->passes - 1 - run->pass;
 
-        return dwell_s * (fmax((double)night->n_order - 1 - (double)night->at, 0) +
-                          fmax(passes, 0) * (double)night->n_order);
+        return dwell_s * (fmax((double)run->n_order - 1 - (double)run->at, 0) +
+                          fmax(passes, 0) * (double)run->n_order);
 }
 
 /*
@@ -128,10 +128,10 @@ static double gauge_left_s(const struct night *night)
 #define NARROWS_BY 0.055
 #define SHORTER 0.65
 
-static double more_s(const struct night *night, double block_s)
+static double more_s(const struct run *run, double block_s)
 {
-        double half_width = night->judgement.half_width_percent, stop = night->options->stop_percent;
-        double more = more_observations(&night->description, stop);
+        double half_width = run->judgement.half_width_percent, stop = run->options->stop_percent;
+        double more = more_observations(&run->description, stop);
 
         if (!isnan(half_width))
                 more = fmax(0, log(half_width / stop) / NARROWS_BY);
@@ -139,33 +139,33 @@ static double more_s(const struct night *night, double block_s)
 }
 
 /* Of the block: what it still takes, and the mean of one. */
-static double block_left_s(const struct night *night, double *mean_s)
+static double block_left_s(const struct run *run, double *mean_s)
 {
-        double left = 0, all = 0, pace_j = pace(night);
-        bool done = night->pass > 0 && !night->plan.sapp;
-        size_t next = night->last == night->plan.burn ? night->at : night->at + 1;
+        double left = 0, all = 0, pace_j = pace(run);
+        bool done = run->pass > 0 && !run->plan.sapp;
+        size_t next = run->last == run->plan.burn ? run->at : run->at + 1;
 
-        for (size_t i = 0; i < night->n_order; i++) {
-                double seconds = night->seconds[night->order[i]];
+        for (size_t i = 0; i < run->n_order; i++) {
+                double seconds = run->seconds[run->order[i]];
 
                 if (isnan(seconds))
-                        seconds = pace_j / night->plan.modes[night->order[i]].guess_w;
+                        seconds = pace_j / run->plan.modes[run->order[i]].guess_w;
                 all += seconds;
                 if (i >= next && !done)
                         left += seconds;
         }
-        *mean_s = all / fmax((double)night->n_order, 1);
+        *mean_s = all / fmax((double)run->n_order, 1);
         return left;
 }
 
-double night_hours_left(const struct night *night)
+double run_hours_left(const struct run *run)
 {
         double mean_s, seconds;
 
-        if (night->method == METHOD_GAUGE)
-                return gauge_left_s(night) / 3600;
-        seconds = block_left_s(night, &mean_s);
-        if (!night->plan.sapp)
-                seconds += more_s(night, mean_s);
-        return fmin(seconds / 3600, fmax(0, night->options->time_limit_h - night_hours(night)));
+        if (run->method == METHOD_GAUGE)
+                return gauge_left_s(run) / 3600;
+        seconds = block_left_s(run, &mean_s);
+        if (!run->plan.sapp)
+                seconds += more_s(run, mean_s);
+        return fmin(seconds / 3600, fmax(0, run->options->time_limit_h - run_hours(run)));
 }

@@ -13,67 +13,67 @@
 #include "util/util.h"
 
 /* How often an earlier session measured a mode in a pass. */
-static size_t times_before(const struct night *night, size_t mode, uint32_t pass)
+static size_t times_before(const struct run *run, size_t mode, uint32_t pass)
 {
         size_t n = 0;
 
-        for (size_t i = 0; i < night->n_before; i++) {
-                const struct observation *observation = &night->before[i];
+        for (size_t i = 0; i < run->n_before; i++) {
+                const struct observation *observation = &run->before[i];
 
                 n += observation->pass == pass && !observation->rejected[0] &&
-                     !strcmp(observation->mode, night->plan.modes[mode].mode.name);
+                     !strcmp(observation->mode, run->plan.modes[mode].mode.name);
         }
         return n;
 }
 
 /* Has an earlier session done this place of the pass? */
-static bool was_measured(const struct night *night, size_t at)
+static bool was_measured(const struct run *run, size_t at)
 {
-        size_t mode = night->order[at], places = 1;
+        size_t mode = run->order[at], places = 1;
 
         for (size_t i = 0; i < at; i++)
-                places += night->order[i] == mode;
-        return times_before(night, mode, night->pass) >= places;
+                places += run->order[i] == mode;
+        return times_before(run, mode, run->pass) >= places;
 }
 
-static int measure(struct night *night, size_t mode)
+static int measure(struct run *run, size_t mode)
 {
         struct observation observation = { 0 };
-        double used = night_used_percent(night);
-        int err = runner_dwell(&night->runner, &night->plan.modes[mode].mode, &observation);
+        double used = run_used_percent(run);
+        int err = runner_dwell(&run->runner, &run->plan.modes[mode].mode, &observation);
 
         if (!err)
-                err = night_store(night, &observation, mode);
+                err = run_store(run, &observation, mode);
         observation_clear(&observation);
         if (err == -ENOTCONN) {
-                night_went_away(night, mode);
+                run_went_away(run, mode);
                 return 0;
         }
         if (err == -EOPNOTSUPP) {
-                night->left_out[mode] = true;
+                run->left_out[mode] = true;
                 return 0;
         }
-        night->biggest_percent = fmax(night->biggest_percent, night_used_percent(night) - used);
-        night->last = mode;
-        night->repeat = night->runner.hindrance == -EAGAIN;
-        return !err && night->repeat ? night_pause(night) : err;
+        run->biggest_percent = fmax(run->biggest_percent, run_used_percent(run) - used);
+        run->last = mode;
+        run->repeat = run->runner.hindrance == -EAGAIN;
+        return !err && run->repeat ? run_pause(run) : err;
 }
 
-static int run_order(struct night *night)
+static int run_order(struct run *run)
 {
-        double dwell_s = runner_dwell_s(night->runner.gauge_period_s);
+        double dwell_s = runner_dwell_s(run->runner.gauge_period_s);
 
-        for (night->at = 0; night->at < night->n_order; night->at += !night->repeat) {
-                size_t mode = night->order[night->at];
+        for (run->at = 0; run->at < run->n_order; run->at += !run->repeat) {
+                size_t mode = run->order[run->at];
                 int err;
 
-                night->repeat = false;
-                if (was_measured(night, night->at) || night_postpone(night, mode) ||
-                    night_leaves_out(night, mode))
+                run->repeat = false;
+                if (was_measured(run, run->at) || run_postpone(run, mode) ||
+                    run_leaves_out(run, mode))
                         continue;
-                if (night_limit(night, night->biggest_percent, dwell_s))
+                if (run_limit(run, run->biggest_percent, dwell_s))
                         return 0;
-                err = measure(night, mode);
+                err = measure(run, mode);
                 if (err)
                         return err;
         }
@@ -81,72 +81,72 @@ static int run_order(struct night *night)
 }
 
 /* Then once more what waited for the access point. */
-static int run_pass(struct night *night, uint32_t pass)
+static int run_pass(struct run *run, uint32_t pass)
 {
         int err;
 
-        night->pass = pass;
-        night->n_order = plan_order(&night->plan, night->run.seed, pass, night->last, true, night->order);
-        night->n_postponed = 0;
-        err = run_order(night);
-        if (!err && !night->stopped && night_take_postponed(night))
-                err = run_order(night);
-        if (!err && !night->stopped)
-                progress_pass(night->progress, night);
+        run->pass = pass;
+        run->n_order = plan_order(&run->plan, run->record.seed, pass, run->last, true, run->order);
+        run->n_postponed = 0;
+        err = run_order(run);
+        if (!err && !run->stopped && run_take_postponed(run))
+                err = run_order(run);
+        if (!err && !run->stopped)
+                progress_pass(run->progress, run);
         return err;
 }
 
 /* An interrupted run is completed; a finished one gets as many passes again. */
-static void passes(const struct night *night, uint32_t *first, uint32_t *end)
+static void passes(const struct run *run, uint32_t *first, uint32_t *end)
 {
         uint32_t done = 0;
 
-        for (size_t i = 0; i < night->n_before; i++)
-                done = MAX(done, night->before[i].pass + 1);
+        for (size_t i = 0; i < run->n_before; i++)
+                done = MAX(done, run->before[i].pass + 1);
         *first = 0;
-        *end = night->options->passes;
-        if (night->was_finished) {
+        *end = run->options->passes;
+        if (run->was_finished) {
                 *first = done;
-                *end = done + night->options->passes;
+                *end = done + run->options->passes;
         } else {
                 *end = MAX(*end, done);
         }
 }
 
-static int learn(struct night *night)
+static int learn(struct run *run)
 {
-        const struct mode *burn = &night->plan.modes[night->plan.burn].mode;
-        int err = runner_learn_gauge(&night->runner, burn);
+        const struct mode *burn = &run->plan.modes[run->plan.burn].mode;
+        int err = runner_learn_gauge(&run->runner, burn);
 
         while (err == -EAGAIN) {
-                err = night_pause(night);
+                err = run_pause(run);
                 if (err)
                         return err;
-                err = runner_learn_gauge(&night->runner, burn);
+                err = runner_learn_gauge(&run->runner, burn);
         }
         if (err == -ETIMEDOUT) {
-                log_bug_firmware(night->log, "power_now did not change for 5 minutes of full load");
+                log_bug_firmware(run->log, "power_now did not change for 5 minutes of full load");
                 err = -EPROTO;
         }
         if (err == -EIO)
-                log_error(night->log, "%s: %s", burn->name, night->runner.reason);
+                log_error(run->log, "%s: %s", burn->name, run->runner.reason);
         return err;
 }
 
-int night_gauge(struct night *night)
+int run_gauge(struct run *run)
 {
         uint32_t first, end;
-        int err = learn(night);
+        int err = learn(run);
 
         if (err)
                 return err;
-        passes(night, &first, &end);
-        for (uint32_t pass = first; pass < end && !night->stopped; pass++) {
-                err = run_pass(night, pass);
+        passes(run, &first, &end);
+        for (uint32_t pass = first; pass < end && !run->stopped; pass++) {
+                err = run_pass(run, pass);
                 if (err)
                         return err;
         }
-        if (!night->stopped)
-                night->stopped = "all passes made";
+        if (!run->stopped)
+                run->stopped = "all passes made";
         return 0;
 }

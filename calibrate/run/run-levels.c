@@ -22,44 +22,44 @@
 /* Without a follower, so many observations come near --stop 3%; the error falls with their root. */
 #define BLIND_AT_3_PERCENT 27.0
 
-static double step_percent(const struct night *night)
+static double step_percent(const struct run *run)
 {
-        if (night->method == METHOD_PERCENT || isnan(night->runner.step_percent))
+        if (run->method == METHOD_PERCENT || isnan(run->runner.step_percent))
                 return 1;
-        return TICKS_MIN_STEPS * night->runner.step_percent;
+        return TICKS_MIN_STEPS * run->runner.step_percent;
 }
 
 /* What the next may take: a mode that must last some refreshes can take several steps. */
-static double next_percent(const struct night *night)
+static double next_percent(const struct run *run)
 {
-        return fmax(step_percent(night), night->biggest_percent);
+        return fmax(step_percent(run), run->biggest_percent);
 }
 
 /* How long a mode is going to take, from the last time or from the guess. */
-static double expected_s(const struct night *night, size_t mode)
+static double expected_s(const struct run *run, size_t mode)
 {
         double joules;
 
-        if (!isnan(night->seconds[mode]))
-                return night->seconds[mode];
-        joules = J_PER_PERCENT(isnan(night->description.rough_mwh) ? 15000 : night->description.rough_mwh);
-        if (night->method == METHOD_TICKS)
+        if (!isnan(run->seconds[mode]))
+                return run->seconds[mode];
+        joules = J_PER_PERCENT(isnan(run->description.rough_mwh) ? 15000 : run->description.rough_mwh);
+        if (run->method == METHOD_TICKS)
                 return TICKS_MIN_S;
-        return joules / night->plan.modes[mode].guess_w / 2; /* a guess must not end a night: half of it */
+        return joules / run->plan.modes[mode].guess_w / 2; /* a guess must not end a night: half of it */
 }
 
-static int burn_once(struct night *night)
+static int burn_once(struct run *run)
 {
         struct observation observation = { 0 };
         int err;
 
-        if (night_limit(night, step_percent(night), 0))
+        if (run_limit(run, step_percent(run), 0))
                 return 0;
-        err = runner_burn(&night->runner, &night->plan.modes[night->plan.burn].mode, &observation);
+        err = runner_burn(&run->runner, &run->plan.modes[run->plan.burn].mode, &observation);
         if (!err)
-                err = night_store(night, &observation, night->plan.burn);
+                err = run_store(run, &observation, run->plan.burn);
         observation_clear(&observation);
-        night->last = night->plan.burn;
+        run->last = run->plan.burn;
         return err;
 }
 
@@ -72,21 +72,21 @@ static int burn_once(struct night *night)
 #define STRAY_PERCENT 2.0
 #define STRAY_SHARE 0.25
 
-static int judge_level(const struct night *night, int err)
+static int judge_level(const struct run *run, int err)
 {
-        const struct runner *runner = &night->runner;
+        const struct runner *runner = &run->runner;
         double fine = runner->first.level_percent - runner->look.level_percent;
         double shown = runner->first.capacity_percent - runner->look.capacity_percent;
 
-        if (night->method != METHOD_TICKS || (err && err != -EPROTO))
+        if (run->method != METHOD_TICKS || (err && err != -EPROTO))
                 return err;
         if (err)
-                log_bug_firmware(night->log, "charge_now stands still while the percentage falls");
+                log_bug_firmware(run->log, "charge_now stands still while the percentage falls");
         else if (runner->step_percent > COARSE_PERCENT)
-                log_bug_firmware(night->log, "charge_now steps by %.2f %%, hardly finer than the percentage",
+                log_bug_firmware(run->log, "charge_now steps by %.2f %%, hardly finer than the percentage",
                                  runner->step_percent);
         else if (fabs(fine - shown) > STRAY_PERCENT + STRAY_SHARE * fmax(shown, 0))
-                log_bug_firmware(night->log,
+                log_bug_firmware(run->log,
                                  "charge_now fell by %.1f %% while the percentage fell by %.0f %%", fine,
                                  shown);
         else
@@ -95,88 +95,88 @@ static int judge_level(const struct night *night, int err)
 }
 
 /* Gets through the partial step, at the start and whenever the level's steps were lost. */
-static int burn(struct night *night)
+static int burn(struct run *run)
 {
         int err, hindrance;
 
         do {
-                err = burn_once(night);
-                hindrance = night->stopped ? 0 : night->runner.hindrance;
+                err = burn_once(run);
+                hindrance = run->stopped ? 0 : run->runner.hindrance;
                 if (!err && hindrance == -EAGAIN)
-                        err = night_pause(night);
+                        err = run_pause(run);
                 else
-                        err = judge_level(night, err);
+                        err = judge_level(run, err);
         } while (!err && hindrance == -EAGAIN);
         if (!err && hindrance) {
-                log_error(night->log, "%s: %s", night->plan.modes[night->plan.burn].mode.name,
-                          night->runner.reason);
+                log_error(run->log, "%s: %s", run->plan.modes[run->plan.burn].mode.name,
+                          run->runner.reason);
                 err = hindrance;
         }
         return err;
 }
 
-static int measure(struct night *night, size_t mode)
+static int measure(struct run *run, size_t mode)
 {
         struct observation observation = { 0 };
         bool lost;
         int err;
 
-        err = runner_steps(&night->runner, &night->plan.modes[mode].mode, step_percent(night),
-                           night->method == METHOD_TICKS ? TICKS_MIN_S : 0, &observation);
+        err = runner_steps(&run->runner, &run->plan.modes[mode].mode, step_percent(run),
+                           run->method == METHOD_TICKS ? TICKS_MIN_S : 0, &observation);
         if (err == -EOPNOTSUPP) {
-                night->left_out[mode] = true; /* nothing was lost: the level has only just stepped */
+                run->left_out[mode] = true; /* nothing was lost: the level has only just stepped */
                 return 0;
         }
         if (err == -ENOTCONN) { /* but this one took its time */
-                night_went_away(night, mode);
-                return burn(night);
+                run_went_away(run, mode);
+                return burn(run);
         }
-        if (!night->runner.hindrance)
-                err = judge_level(night, err);
+        if (!run->runner.hindrance)
+                err = judge_level(run, err);
         if (!err)
-                err = night_store(night, &observation, mode);
-        lost = night->runner.span.disturbed || night->runner.hindrance || !(observation.steps > 0);
+                err = run_store(run, &observation, mode);
+        lost = run->runner.span.disturbed || run->runner.hindrance || !(observation.steps > 0);
         observation_clear(&observation);
-        night->last = mode;
-        night->repeat = night->runner.hindrance == -EAGAIN;
-        if (!err && night->repeat)
-                err = night_pause(night);
-        return !err && lost ? burn(night) : err;
+        run->last = mode;
+        run->repeat = run->runner.hindrance == -EAGAIN;
+        if (!err && run->repeat)
+                err = run_pause(run);
+        return !err && lost ? burn(run) : err;
 }
 
 /* The first block without what an earlier session measured. */
-static void make_block(struct night *night)
+static void make_block(struct run *run)
 {
-        size_t n = night->plan.sapp
-                           ? plan_order_sapp(&night->plan, night->run.seed, night->order)
-                           : plan_order(&night->plan, night->run.seed, 0, night->last, false, night->order);
-        _cleanup_free_ size_t *done = calloc(night->plan.n + 1, sizeof(*done));
+        size_t n = run->plan.sapp
+                           ? plan_order_sapp(&run->plan, run->record.seed, run->order)
+                           : plan_order(&run->plan, run->record.seed, 0, run->last, false, run->order);
+        _cleanup_free_ size_t *done = calloc(run->plan.n + 1, sizeof(*done));
 
-        night->n_order = night->at = 0;
+        run->n_order = run->at = 0;
         for (size_t i = 0; i < n; i++) {
-                size_t mode = night->order[i];
+                size_t mode = run->order[i];
 
-                if (done && done[mode] < night->times[mode])
+                if (done && done[mode] < run->times[mode])
                         done[mode]++;
                 else
-                        night->order[night->n_order++] = mode;
+                        run->order[run->n_order++] = mode;
         }
 }
 
-static int run_order(struct night *night)
+static int run_order(struct run *run)
 {
-        for (; night->at < night->n_order && !night->stopped; night->at += !night->repeat) {
-                size_t mode = night->order[night->at];
+        for (; run->at < run->n_order && !run->stopped; run->at += !run->repeat) {
+                size_t mode = run->order[run->at];
                 int err;
 
-                night->repeat = false;
-                if (night_postpone(night, mode) || night_leaves_out(night, mode))
+                run->repeat = false;
+                if (run_postpone(run, mode) || run_leaves_out(run, mode))
                         continue;
-                if (night->plan.sapp)
-                        night->pass = (uint32_t)night->times[mode]; /* its first, second, third iteration */
-                if (night_limit(night, next_percent(night), expected_s(night, mode)))
+                if (run->plan.sapp)
+                        run->pass = (uint32_t)run->times[mode]; /* its first, second, third iteration */
+                if (run_limit(run, next_percent(run), expected_s(run, mode)))
                         return 0;
-                err = measure(night, mode);
+                err = measure(run, mode);
                 if (err)
                         return err;
         }
@@ -184,41 +184,41 @@ static int run_order(struct night *night)
 }
 
 /* Then once more what waited for the access point. */
-static int run_block(struct night *night)
+static int run_block(struct run *run)
 {
         int err;
 
-        night->n_postponed = 0;
-        err = run_order(night);
-        if (!err && !night->stopped && night_take_postponed(night))
-                err = run_order(night);
+        run->n_postponed = 0;
+        err = run_order(run);
+        if (!err && !run->stopped && run_take_postponed(run))
+                err = run_order(run);
         return err;
 }
 
-static size_t find_mode(const struct night *night, const char *name)
+static size_t find_mode(const struct run *run, const char *name)
 {
-        for (size_t i = 0; i < night->plan.n; i++)
-                if (!strcmp(night->plan.modes[i].mode.name, name))
+        for (size_t i = 0; i < run->plan.n; i++)
+                if (!strcmp(run->plan.modes[i].mode.name, name))
                         return i;
         return SIZE_MAX;
 }
 
 /* Without a follower: randomised blocks, one after the other. */
-static size_t next_blind(struct night *night)
+static size_t next_blind(struct run *run)
 {
-        double wanted = BLIND_AT_3_PERCENT * pow(3 / night->options->stop_percent, 2);
+        double wanted = BLIND_AT_3_PERCENT * pow(3 / run->options->stop_percent, 2);
 
-        if ((double)night->n >= wanted)
+        if ((double)run->n >= wanted)
                 return SIZE_MAX;
         for (;;) { /* idle can always be run */
-                if (night->at >= night->n_order) {
-                        night->n_order = plan_order(&night->plan, night->run.seed, night->pass, night->last,
-                                                    true, night->order);
-                        night->at = 0;
+                if (run->at >= run->n_order) {
+                        run->n_order = plan_order(&run->plan, run->record.seed, run->pass, run->last,
+                                                    true, run->order);
+                        run->at = 0;
                 }
-                if (!night_leaves_out(night, night->order[night->at]))
-                        return night->order[night->at++];
-                night->at++;
+                if (!run_leaves_out(run, run->order[run->at]))
+                        return run->order[run->at++];
+                run->at++;
         }
 }
 
@@ -226,83 +226,83 @@ static size_t next_blind(struct night *night)
  * The follower hears with the next observation that its mode cannot be run;
  * until then another of the block.
  */
-static size_t instead_of(const struct night *night, size_t mode)
+static size_t instead_of(const struct run *run, size_t mode)
 {
         size_t best = SIZE_MAX;
 
-        if (mode == SIZE_MAX || !night_leaves_out(night, mode))
+        if (mode == SIZE_MAX || !run_leaves_out(run, mode))
                 return mode;
-        for (size_t i = 0; i < night->plan.n; i++)
-                if (night->plan.modes[i].role == ROLE_BLOCK && i != night->last &&
-                    !night_leaves_out(night, i) && (best == SIZE_MAX || night->times[i] < night->times[best]))
+        for (size_t i = 0; i < run->plan.n; i++)
+                if (run->plan.modes[i].role == ROLE_BLOCK && i != run->last &&
+                    !run_leaves_out(run, i) && (best == SIZE_MAX || run->times[i] < run->times[best]))
                         best = i;
         return best;
 }
 
-static size_t next_mode(struct night *night)
+static size_t next_mode(struct run *run)
 {
-        if (!night->child)
-                return next_blind(night);
-        if (night->judgement.half_width_percent <= night->options->stop_percent || !night->judgement.next[0])
+        if (!run->child)
+                return next_blind(run);
+        if (run->judgement.half_width_percent <= run->options->stop_percent || !run->judgement.next[0])
                 /* What waits for its access point is no part of the judgement. */
-                return night_last_call(night);
-        return instead_of(night, find_mode(night, night->judgement.next));
+                return run_last_call(run);
+        return instead_of(run, find_mode(run, run->judgement.next));
 }
 
-static const char *why_ended(const struct night *night)
+static const char *why_ended(const struct run *run)
 {
-        if (!night->child)
+        if (!run->child)
                 return "as many observations as usually suffice";
-        if (night->judgement.half_width_percent <= night->options->stop_percent)
+        if (run->judgement.half_width_percent <= run->options->stop_percent)
                 return "precision reached";
         return "nothing more to learn within the limits";
 }
 
-static int run_by_gain(struct night *night)
+static int run_by_gain(struct run *run)
 {
-        while (!night->stopped) {
+        while (!run->stopped) {
                 size_t mode;
                 int err;
 
-                if (night->n > OBSERVATIONS_MAX) {
-                        night->stopped = "too many observations";
+                if (run->n > OBSERVATIONS_MAX) {
+                        run->stopped = "too many observations";
                         return 0;
                 }
-                if (night_limit(night, next_percent(night), 0))
+                if (run_limit(run, next_percent(run), 0))
                         return 0;
-                mode = next_mode(night);
+                mode = next_mode(run);
                 if (mode == SIZE_MAX) {
-                        night->stopped = why_ended(night);
+                        run->stopped = why_ended(run);
                         return 0;
                 }
-                if (night_limit(night, next_percent(night), expected_s(night, mode)))
+                if (run_limit(run, next_percent(run), expected_s(run, mode)))
                         return 0;
-                err = measure(night, mode);
+                err = measure(run, mode);
                 if (err)
                         return err;
         }
         return 0;
 }
 
-int night_levels(struct night *night)
+int run_levels(struct run *run)
 {
         int err;
 
-        make_block(night);
-        if (night->n_order == 0 && night->n_before && next_mode(night) == SIZE_MAX) {
-                night->stopped = why_ended(night); /* resumed, and there is nothing left to do */
+        make_block(run);
+        if (run->n_order == 0 && run->n_before && next_mode(run) == SIZE_MAX) {
+                run->stopped = why_ended(run); /* resumed, and there is nothing left to do */
                 return 0;
         }
-        night->pass = 0;
-        err = burn(night);
-        if (!err && !night->stopped)
-                err = run_block(night);
-        if (err || night->stopped)
+        run->pass = 0;
+        err = burn(run);
+        if (!err && !run->stopped)
+                err = run_block(run);
+        if (err || run->stopped)
                 return err;
-        night->pass = 1;
-        if (night->plan.sapp) {
-                night->stopped = "plan completed";
+        run->pass = 1;
+        if (run->plan.sapp) {
+                run->stopped = "plan completed";
                 return 0;
         }
-        return run_by_gain(night);
+        return run_by_gain(run);
 }

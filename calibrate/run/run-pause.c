@@ -18,9 +18,9 @@
 #define PAUSE_MAX_S 7200.0
 #define PAUSE_POLL_S 10.0
 
-static int wait_passed(struct night *night)
+static int wait_passed(struct run *run)
 {
-        struct runner *runner = &night->runner;
+        struct runner *runner = &run->runner;
         uint64_t since_ns = runner->look.at_ns;
         char told[sizeof(runner->reason)] = "";
 
@@ -28,7 +28,7 @@ static int wait_passed(struct night *night)
                 int err;
 
                 if (strcmp(told, runner->reason) != 0)
-                        progress_paused(night->progress, night, runner->reason);
+                        progress_paused(run->progress, run, runner->reason);
                 memcpy(told, runner->reason, sizeof(told));
                 if ((double)(runner->look.at_ns - since_ns) > PAUSE_MAX_S * (double)NS_PER_S)
                         return -ETIMEDOUT;
@@ -39,20 +39,20 @@ static int wait_passed(struct night *night)
         return runner->hindrance;
 }
 
-int night_pause(struct night *night)
+int run_pause(struct run *run)
 {
-        const struct hardware_ops *ops = night->hardware->ops;
+        const struct hardware_ops *ops = run->hardware->ops;
         int err;
 
-        runner_pause(&night->runner);
-        err = ops->restore(night->hardware);
+        runner_pause(&run->runner);
+        err = ops->restore(run->hardware);
         if (!err)
-                err = wait_passed(night);
+                err = wait_passed(run);
         if (!err && ops->begin)
-                err = ops->begin(night->hardware);
+                err = ops->begin(run->hardware);
         if (err)
                 return err;
-        runner_go_on(&night->runner);
-        progress_paused(night->progress, night, NULL);
+        runner_go_on(&run->runner);
+        progress_paused(run->progress, run, NULL);
         return 0;
 }

@@ -200,7 +200,7 @@ struct test {
         bool aloud;                 /* what it tells is in @told */
         struct hardware_ops light;  /* with read_battery(), where that is asked for */
         struct options options;
-        struct night night;
+        struct run run;
         struct observation *list;
         size_t n;
         int err;
@@ -225,8 +225,8 @@ static inline void open_device(struct test *test)
         check_int(hardware_virtual_open(truth, 1, 90.5, NULL, &test->hardware.device), 0);
         test->hardware.hardware.ops = test->light.name ? &test->light : &watched_ops;
         test->hardware.start_ns = now_ns(&test->hardware.hardware);
-        test->night.hardware = &test->hardware.hardware;
-        check_int(describe(&test->hardware.hardware, &test->night.description), 0);
+        test->run.hardware = &test->hardware.hardware;
+        check_int(describe(&test->hardware.hardware, &test->run.description), 0);
 }
 
 /* The night, with what it tells on the standard output. */
@@ -237,10 +237,10 @@ static inline int run_aloud(struct test *test)
         size_t n;
 
         check(file != NULL);
-        check_int(progress_open(false, &test->night.progress), 0);
+        check_int(progress_open(false, &test->run.progress), 0);
         fflush(stdout);
         dup2(fileno(file), STDOUT_FILENO);
-        err = night_run(&test->night);
+        err = run_perform(&test->run);
         fflush(stdout);
         dup2(before, STDOUT_FILENO);
         close(before);
@@ -248,14 +248,14 @@ static inline int run_aloud(struct test *test)
         n = fread(test->told, 1, sizeof(test->told) - 1, file);
         test->told[n] = '\0';
         fclose(file);
-        progress_close(test->night.progress);
+        progress_close(test->run.progress);
         return err;
 }
 
 /* A whole night, as main.c leads it; what it observed is in test->list. */
 static inline void run(struct test *test, enum observation_method method)
 {
-        struct night *night = &test->night;
+        struct run *run = &test->run;
 
         test->options = (struct options){ .stop_percent = test->stop_percent > 0 ? test->stop_percent : 50, .passes = 1, .battery_limit_percent = INFINITY,
                                           .time_limit_h = 20, .seed = 1 };
@@ -263,19 +263,19 @@ static inline void run(struct test *test, enum observation_method method)
         snprintf(test->folder, sizeof(test->folder), "/tmp/joulecast-pauses-XXXXXX");
         check(mkdtemp(test->folder) != NULL);
         snprintf(test->path, sizeof(test->path), "%s/observations.db", test->folder);
-        night->options = &test->options;
-        night->limits = (struct plan_limits){ INFINITY, INFINITY, INFINITY };
-        night->method = method;
+        run->options = &test->options;
+        run->limits = (struct plan_limits){ INFINITY, INFINITY, INFINITY };
+        run->method = method;
         test->log = (struct log){ listen, test };
-        night->log = &test->log;
-        check_int(plan_make(&night->description, &night->plan), 0);
-        check_int(observations_open(test->path, true, NULL, &night->observations), 0);
-        check_int(night_begin(night), 0);
-        check_int(begin(night->hardware), 0);
-        check_int(runner_open(night->hardware, &night->description, &no_signal, method == METHOD_TICKS, &night->runner), 0);
-        check_int(night_open(night), 0);
-        test->err = test->aloud ? run_aloud(test) : night_run(night);
-        check_int(observations_read(night->observations, night->run.id, &test->list, &test->n), 0);
+        run->log = &test->log;
+        check_int(plan_make(&run->description, &run->plan), 0);
+        check_int(observations_open(test->path, true, NULL, &run->observations), 0);
+        check_int(run_begin(run), 0);
+        check_int(begin(run->hardware), 0);
+        check_int(runner_open(run->hardware, &run->description, &no_signal, method == METHOD_TICKS, &run->runner), 0);
+        check_int(run_open(run), 0);
+        test->err = test->aloud ? run_aloud(test) : run_perform(run);
+        check_int(observations_read(run->observations, run->record.id, &test->list, &test->n), 0);
 }
 
 static inline void end(struct test *test)
@@ -284,10 +284,10 @@ static inline void end(struct test *test)
         check_int(test->hardware.begins, test->hardware.restores);
         check_int(test->hardware.applied_aside, 0);
         observations_free(test->list, test->n);
-        night_close(&test->night);
-        runner_close(&test->night.runner);
-        observations_close(test->night.observations);
-        plan_clear(&test->night.plan);
+        run_close(&test->run);
+        runner_close(&test->run.runner);
+        observations_close(test->run.observations);
+        plan_clear(&test->run.plan);
         close_watched(&test->hardware.hardware);
         unlink(test->path);
         rmdir(test->folder);
