@@ -226,14 +226,14 @@ static void moves_no_more_than_planned(void)
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 struct hardware_ops ops = { .limit_wifi = limit_wifi };
                 struct hardware hardware = { &ops };
-                struct options options = { .passes = 4, .write_limit_bytes = 16e9, .wifi_limit_bytes = cases[i].said };
-                struct run run = { .options = &options, .hardware = &hardware, .method = cases[i].method };
+                struct run_request request = { .passes = 4, .write_limit_bytes = 16e9, .wifi_limit_bytes = cases[i].said };
+                struct run run = { .request = request, .hardware = &hardware, .method = cases[i].method };
 
                 told_bytes = NAN;
                 run_limits(&run);
                 check_near(run.limits.wifi_bytes, cases[i].want, 0);
                 check_near(told_bytes, cases[i].want, 0);
-                options.device = "virtual:any";
+                run.request.virtual_device = true;
                 told_bytes = NAN;
                 run_limits(&run);
                 check(isinf(run.limits.wifi_bytes) && isnan(told_bytes));

@@ -215,23 +215,23 @@ static void refresh_is_not_invented(void)
 
 static void estimates(void)
 {
-        struct options options = { .stop_percent = 3, .passes = 4, .battery_limit_percent = INFINITY,
-                                   .time_limit_h = INFINITY };
+        struct run_request request = { .stop_percent = 3, .passes = 4, .battery_limit_percent = INFINITY,
+                                       .time_limit_h = INFINITY };
         struct hardware_description description;
         struct run_estimate estimate, finer;
         struct plan plan = { 0 };
 
         phone(&description, 1, 12);
         check_int(plan_make(&description, &plan), 0);
-        estimate = run_estimate(&description, &plan, METHOD_PERCENT, &options);
+        estimate = run_estimate(&description, &plan, METHOD_PERCENT, &request);
         check(estimate.percent > 15 && estimate.percent < 35 && estimate.hours > 4 && estimate.hours < 12);
-        options.stop_percent = 2;
-        finer = run_estimate(&description, &plan, METHOD_PERCENT, &options);
+        request.stop_percent = 2;
+        finer = run_estimate(&description, &plan, METHOD_PERCENT, &request);
         check(finer.percent > estimate.percent && finer.hours > estimate.hours);
-        estimate = run_estimate(&description, &plan, METHOD_GAUGE, &options);
+        estimate = run_estimate(&description, &plan, METHOD_GAUGE, &request);
         check(estimate.percent > 1 && estimate.percent < 4 && estimate.hours > 0.3 && estimate.hours < 0.6);
-        options.battery_limit_percent = 10;
-        estimate = run_estimate(&description, &plan, METHOD_PERCENT, &options);
+        request.battery_limit_percent = 10;
+        estimate = run_estimate(&description, &plan, METHOD_PERCENT, &request);
         check(estimate.percent <= 10 && estimate.observations <= 10 && estimate.hours < 4);
         plan_clear(&plan);
 }

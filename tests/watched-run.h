@@ -14,7 +14,6 @@
 #include "check.h"
 #include "model/profile.h"
 #include "run/run.h"
-#include "run/progress.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -199,7 +198,6 @@ struct test {
         double stop_percent;        /* 0: a night that ends soon */
         bool aloud;                 /* what it tells is in @told */
         struct hardware_ops light;  /* with read_battery(), where that is asked for */
-        struct options options;
         struct run run;
         struct observation *list;
         size_t n;
@@ -257,13 +255,12 @@ static inline void run(struct test *test, enum observation_method method)
 {
         struct run *run = &test->run;
 
-        test->options = (struct options){ .stop_percent = test->stop_percent > 0 ? test->stop_percent : 50, .passes = 1, .battery_limit_percent = INFINITY,
-                                          .time_limit_h = 20, .seed = 1 };
+        run->request = (struct run_request){ .stop_percent = test->stop_percent > 0 ? test->stop_percent : 50, .passes = 1,
+                                             .battery_limit_percent = INFINITY, .time_limit_h = 20, .seed = 1 };
         open_device(test);
         snprintf(test->folder, sizeof(test->folder), "/tmp/joulecast-pauses-XXXXXX");
         check(mkdtemp(test->folder) != NULL);
         snprintf(test->path, sizeof(test->path), "%s/observations.db", test->folder);
-        run->options = &test->options;
         run->limits = (struct plan_limits){ INFINITY, INFINITY, INFINITY };
         run->method = method;
         test->log = (struct log){ listen, test };

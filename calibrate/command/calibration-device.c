@@ -134,13 +134,24 @@ static enum observation_method choose_method(const struct calibration *calibrati
 
 int calibration_make_plan(struct calibration *calibration)
 {
+        const struct options *options = &calibration->options;
         struct run *run = &calibration->run;
         int err;
 
-        run->options = &calibration->options;
+        run->request = (struct run_request){
+                .stop_percent = options->stop_percent,
+                .passes = options->passes,
+                .battery_limit_percent = options->battery_limit_percent,
+                .time_limit_h = options->time_limit_h,
+                .write_limit_bytes = options->write_limit_bytes,
+                .wifi_limit_bytes = options->wifi_limit_bytes,
+                .seed = options->seed,
+                .resume = options->resume,
+                .virtual_device = options->device != NULL,
+        };
         run->log = &calibration->log;
         run->method = choose_method(calibration);
-        err = calibration->options.sapp ? plan_make_sapp(&run->description, &run->plan)
+        err = options->sapp ? plan_make_sapp(&run->description, &run->plan)
                                         : plan_make(&run->description, &run->plan);
         if (err)
                 log_error(&calibration->log, "%s: no plan can be made: %s", run->description.device,

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "calibration.h"
-#include "run/progress.h"
 #include "run/refuse.h"
 #include "util/units.h"
 
@@ -79,7 +78,6 @@ static int begin_again_by_percent(struct calibration *calibration)
         plan_clear(&before.plan);
         calibration->runner = false;
         calibration->run = (struct run){
-                .options = before.options,
                 .log = before.log,
                 .database = before.database,
                 .hardware = before.hardware,
@@ -97,7 +95,6 @@ static int begin_again_by_percent(struct calibration *calibration)
         if (err)
                 return err;
         calibration->run.runner.drawn_percent = NAN; /* nor is what it counts */
-        progress_begin(calibration->run.progress, &calibration->run);
         return run_perform(&calibration->run);
 }
 
@@ -136,15 +133,16 @@ int calibration_run(struct calibration *calibration)
 {
         struct run *run = &calibration->run;
         struct fit_result result = { 0 };
+        struct progress_state state;
         int err;
 
-        progress_begin(run->progress, run);
         err = run_perform(run);
         if (err == -EPROTO && calibration->options.method == CHOICE_AUTO)
                 err = begin_again_by_percent(calibration);
         if (err == -EINTR) {
                 run->stopped = "interrupted";
-                progress_interrupted(run->progress, run);
+                state = run_state(run);
+                progress_interrupted(run->progress, &state);
                 log_error(&calibration->log,
                           "stopped after %zu observations, which are kept; go on with the same "
                           "command and --resume",
@@ -158,6 +156,7 @@ int calibration_run(struct calibration *calibration)
                 return err;
         }
         err = fit(calibration, &result);
-        progress_done(run->progress, run, err ? NULL : &result, calibration->profile);
+        state = run_state(run);
+        progress_done(run->progress, &state, err ? NULL : &result, calibration->profile);
         return err;
 }

@@ -17,7 +17,7 @@ static void print_other_way(FILE *file, const struct dry_run *dry_run)
 
         if (dry_run->options->method != CHOICE_AUTO || dry_run->method == METHOD_PERCENT)
                 return;
-        estimate = run_estimate(dry_run->description, dry_run->plan, METHOD_PERCENT, dry_run->options);
+        estimate = run_estimate(dry_run->description, dry_run->plan, METHOD_PERCENT, dry_run->request);
         text_print(file,
                    "If that gauge cannot be trusted it goes on by percent: about %.1f hours and %.0f %% "
                    "(--method %s does not).",
@@ -27,7 +27,7 @@ static void print_other_way(FILE *file, const struct dry_run *dry_run)
 static void print_amounts(FILE *file, const struct dry_run *dry_run)
 {
         struct run_estimate estimate =
-                run_estimate(dry_run->description, dry_run->plan, dry_run->method, dry_run->options);
+                run_estimate(dry_run->description, dry_run->plan, dry_run->method, dry_run->request);
         char limit[48] = "";
 
         if (isfinite(dry_run->options->battery_limit_percent))

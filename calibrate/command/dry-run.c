@@ -223,7 +223,7 @@ static void print_json(const struct dry_run *dry_run, const struct run_estimate 
 void dry_run_print(const struct dry_run *dry_run)
 {
         struct run_estimate estimate = run_estimate(dry_run->description, dry_run->plan, dry_run->method,
-                                                        dry_run->options);
+                                                        dry_run->request);
 
         if (dry_run->options->json)
                 print_json(dry_run, &estimate);

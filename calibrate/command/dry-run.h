@@ -4,12 +4,14 @@
 
 /* What a calibration would do, said before it does. */
 
+#include "options.h"
 #include "run/run.h"
 
 struct dry_run {
         const struct options *options;
         const struct hardware_description *description;
         const struct plan *plan;
+        const struct run_request *request;
         const struct plan_limits *limits;
         enum observation_method method;
         bool battery;               /* there is one */

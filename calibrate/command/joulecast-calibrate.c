@@ -16,7 +16,6 @@
 #include "calibration.h"
 #include "consent.h"
 #include "dry-run.h"
-#include "run/progress.h"
 #include "restore-now.h"
 #include "schedule.h"
 #include "hold/settings.h"
@@ -147,6 +146,7 @@ static int calibrate(struct calibration *calibration)
                 .options = &calibration->options,
                 .description = &run->description,
                 .plan = &run->plan,
+                .request = &run->request,
                 .limits = &run->limits,
         };
         int err = calibration_find_files(calibration);

@@ -67,57 +67,48 @@ static const char *span_text(double hours, char *buf, size_t size)
         return buf;
 }
 
-void progress_begin(struct progress *progress, const struct run *run)
+static void begin_line(const struct progress_start *start)
 {
-        struct run_estimate estimate = run_estimate(&run->description, &run->plan, run->method,
-                                                        run->options);
         char span[32];
-        cJSON *json;
 
-        if (!progress->json && run->n_before) {
-                printf("Going on with %s by %s after %zu observations, from %.0f %%\n",
-                       run->description.device, run->record.method, run->n,
-                       run->runner.look.capacity_percent);
-                flush();
-                return;
-        }
-        if (!progress->json) {
+        if (start->resumed)
+                printf("Going on with %s by %s after %zu observations, from %.0f %%\n", start->device,
+                       start->method, start->observations, start->percent);
+        else
                 text_print(stdout,
                            "Calibrating %s by %s%s, from %.0f %%: about %zu observations, %s, %.*f %% of the "
                            "battery",
-                           run->description.device, run->record.method,
-                           run->plan.sapp ? " (SApp's plan)" : "", run->runner.look.capacity_percent,
-                           estimate.observations, span_text(estimate.hours, span, sizeof(span)),
-                           estimate.percent < 10, estimate.percent);
-                flush();
+                           start->device, start->method, *start->plan ? " (SApp's plan)" : "", start->percent,
+                           start->expected_observations, span_text(start->expected_hours, span, sizeof(span)),
+                           start->expected_percent < 10, start->expected_percent);
+        flush();
+}
+
+void progress_begin(struct progress *progress, const struct progress_start *start)
+{
+        cJSON *json;
+
+        if (!progress)
+                return;
+        if (!progress->json) {
+                begin_line(start);
                 return;
         }
         json = cJSON_CreateObject();
-        cJSON_AddStringToObject(json, "device", run->description.device);
-        cJSON_AddStringToObject(json, "method", run->record.method);
-        cJSON_AddStringToObject(json, "plan", run->record.plan);
-        cJSON_AddNumberToObject(json, "run", (double)run->record.id);
-        cJSON_AddBoolToObject(json, "resumed", run->n_before > 0);
-        cJSON_AddNumberToObject(json, "observations", (double)run->n);
-        add(json, "percent", run->runner.look.capacity_percent);
-        add(json, "expected_hours", estimate.hours);
-        add(json, "expected_percent", estimate.percent);
+        cJSON_AddStringToObject(json, "device", start->device);
+        cJSON_AddStringToObject(json, "method", start->method);
+        cJSON_AddStringToObject(json, "plan", start->plan);
+        cJSON_AddNumberToObject(json, "run", (double)start->run);
+        cJSON_AddBoolToObject(json, "resumed", start->resumed);
+        cJSON_AddNumberToObject(json, "observations", (double)start->observations);
+        add(json, "percent", start->percent);
+        add(json, "expected_hours", start->expected_hours);
+        add(json, "expected_percent", start->expected_percent);
         print_json(json);
 }
 
-static double power_mw(const struct run *run, const struct observation *observation)
-{
-        double hours = (double)observation->elapsed_ns / (double)NS_PER_S / 3600;
-        double full_mwh = observation->charge_full_uah * observation->voltage_mv / 1e6;
-
-        if (observation->method == METHOD_GAUGE)
-                return observation->power_mw;
-        if (isnan(full_mwh))
-                full_mwh = run->description.energy_full_mwh;
-        return observation->steps / 100 * full_mwh / hours;
-}
-
-static void observation_json(const struct run *run, const struct observation *observation)
+static void observation_json(const struct progress_state *state, const struct observation *observation,
+                             double power_mw)
 {
         cJSON *json = cJSON_CreateObject();
 
@@ -126,20 +117,20 @@ static void observation_json(const struct run *run, const struct observation *ob
         cJSON_AddStringToObject(json, "mode", observation->mode);
         cJSON_AddStringToObject(json, "kind", observation->kind);
         add(json, "seconds", (double)observation->elapsed_ns / (double)NS_PER_S);
-        add(json, "power_mw", power_mw(run, observation));
-        add(json, "percent", run->runner.look.capacity_percent);
+        add(json, "power_mw", power_mw);
+        add(json, "percent", state->percent);
         if (observation->rejected[0])
                 cJSON_AddStringToObject(json, "rejected", observation->rejected);
-        add(json, "half_width_percent", run->judgement.half_width_percent);
-        add(json, "battery_percent_used", run_used_percent(run));
-        add(json, "hours", run_hours(run));
-        add(json, "hours_left", run_hours_left(run));
+        add(json, "half_width_percent", state->half_width_percent);
+        add(json, "battery_percent_used", state->used_percent);
+        add(json, "hours", state->hours);
+        add(json, "hours_left", state->hours_left);
         print_json(json);
 }
 
-static const char *known_text(const struct run *run, const char *before, char *buf, size_t size)
+static const char *known_text(const struct progress_state *state, const char *before, char *buf, size_t size)
 {
-        double half_width = run->judgement.half_width_percent;
+        double half_width = state->half_width_percent;
 
         *buf = '\0';
         if (!isnan(half_width))
@@ -148,58 +139,57 @@ static const char *known_text(const struct run *run, const char *before, char *b
 }
 
 /* One line each; a gauge's dwells are many and short, so a pass makes one line. */
-static void observation_line(struct progress *progress, const struct run *run,
-                             const struct observation *observation)
+static void observation_line(struct progress *progress, const struct progress_state *state,
+                             const struct observation *observation, double power_mw)
 {
         char known[32], left[32], power[32] = "";
-        double mw = power_mw(run, observation);
 
         progress->in_pass += observation->rejected[0] == '\0';
         if (observation->rejected[0]) {
                 printf("         %-28s left out: %s\n", observation->mode, observation->rejected);
-        } else if (run->method != METHOD_GAUGE) {
-                if (!isnan(mw))
-                        snprintf(power, sizeof(power), "%.0f mW", mw);
-                printf("  %3.0f %%  %-28s %8s  %-16s %s left\n", run->runner.look.capacity_percent,
-                       observation->mode, power, known_text(run, "", known, sizeof(known)),
-                       span_text(run_hours_left(run), left, sizeof(left)));
+        } else if (observation->method != METHOD_GAUGE) {
+                if (!isnan(power_mw))
+                        snprintf(power, sizeof(power), "%.0f mW", power_mw);
+                printf("  %3.0f %%  %-28s %8s  %-16s %s left\n", state->percent,
+                       observation->mode, power, known_text(state, "", known, sizeof(known)),
+                       span_text(state->hours_left, left, sizeof(left)));
         }
         flush();
 }
 
-void progress_pass(struct progress *progress, const struct run *run)
+void progress_pass(struct progress *progress, const struct progress_state *state, uint32_t pass,
+                   uint32_t passes)
 {
         char known[32], left[32];
 
         if (!progress || progress->json)
                 return;
-        printf("  pass %u of %u: %zu states%s; %s left\n", run->pass + 1,
-               MAX(run->options->passes, run->pass + 1), progress->in_pass,
-               known_text(run, ", ", known, sizeof(known)),
-               span_text(run_hours_left(run), left, sizeof(left)));
+        printf("  pass %u of %u: %zu states%s; %s left\n", pass, passes, progress->in_pass,
+               known_text(state, ", ", known, sizeof(known)),
+               span_text(state->hours_left, left, sizeof(left)));
         flush();
         progress->in_pass = 0;
 }
 
-void progress_observation(struct progress *progress, const struct run *run,
-                          const struct observation *observation)
+void progress_observation(struct progress *progress, const struct progress_state *state,
+                          const struct observation *observation, double power_mw)
 {
         if (!progress)
                 return;
         if (progress->json)
-                observation_json(run, observation);
+                observation_json(state, observation, power_mw);
         else
-                observation_line(progress, run, observation);
+                observation_line(progress, state, observation, power_mw);
 }
 
-void progress_paused(struct progress *progress, const struct run *run, const char *reason)
+void progress_paused(struct progress *progress, const struct progress_state *state, const char *reason)
 {
         cJSON *json;
 
         if (!progress)
                 return;
         if (!progress->json) {
-                printf("  %3.0f %%  %s%s\n", run->runner.look.capacity_percent,
+                printf("  %3.0f %%  %s%s\n", state->percent,
                        reason ? "paused: " : "going on", reason ? reason : "");
                 flush();
                 return;
@@ -208,12 +198,12 @@ void progress_paused(struct progress *progress, const struct run *run, const cha
         cJSON_AddBoolToObject(json, "paused", reason != NULL);
         if (reason)
                 cJSON_AddStringToObject(json, "reason", reason);
-        add(json, "percent", run->runner.look.capacity_percent);
-        add(json, "hours", run_hours(run));
+        add(json, "percent", state->percent);
+        add(json, "hours", state->hours);
         print_json(json);
 }
 
-void progress_wifi(struct progress *progress, const struct run *run, bool back, double retry_s)
+void progress_wifi(struct progress *progress, const struct progress_state *state, bool back, double retry_s)
 {
         char span[32], text[96] = "its access point is back";
         cJSON *json;
@@ -228,7 +218,7 @@ void progress_wifi(struct progress *progress, const struct run *run, bool back, 
                 else if (!back)
                         snprintf(text, sizeof(text),
                                  "no access point to use; its states are left out from now on");
-                printf("  %3.0f %%  WiFi: %s\n", run->runner.look.capacity_percent, text);
+                printf("  %3.0f %%  WiFi: %s\n", state->percent, text);
                 flush();
                 return;
         }
@@ -236,29 +226,29 @@ void progress_wifi(struct progress *progress, const struct run *run, bool back, 
         cJSON_AddBoolToObject(json, "wifi", back);
         if (!back)
                 add(json, "retry_seconds", retry_s);
-        add(json, "percent", run->runner.look.capacity_percent);
-        add(json, "hours", run_hours(run));
+        add(json, "percent", state->percent);
+        add(json, "hours", state->hours);
         print_json(json);
 }
 
 /* To the letter of the design: other programs read this line. */
-static void done_json(const struct run *run, const struct fit_result *fit, bool done)
+static void done_json(const struct progress_state *state, const struct fit_result *fit, bool done)
 {
         cJSON *json = cJSON_CreateObject();
 
         cJSON_AddBoolToObject(json, "done", done);
-        add(json, "battery_percent_used", run_used_percent(run));
-        add(json, "hours", run_hours(run));
-        cJSON_AddNumberToObject(json, "observations", (double)run->n);
+        add(json, "battery_percent_used", state->used_percent);
+        add(json, "hours", state->hours);
+        cJSON_AddNumberToObject(json, "observations", (double)state->observations);
         cJSON_AddBoolToObject(json, "validated", fit && fit->validated);
-        cJSON_AddStringToObject(json, "stopped", run->stopped ? run->stopped : "");
+        cJSON_AddStringToObject(json, "stopped", state->stopped ? state->stopped : "");
         print_json(json);
 }
 
-void progress_interrupted(struct progress *progress, const struct run *run)
+void progress_interrupted(struct progress *progress, const struct progress_state *state)
 {
         if (progress->json)
-                done_json(run, NULL, false);
+                done_json(state, NULL, false);
 }
 
 static void print_validation(const struct fit_result *fit)
@@ -275,18 +265,18 @@ static void print_validation(const struct fit_result *fit)
                 text_print(stdout, "Not validated: there were no mixtures to check it by.");
 }
 
-void progress_done(struct progress *progress, const struct run *run, const struct fit_result *fit,
-                   const char *profile)
+void progress_done(struct progress *progress, const struct progress_state *state,
+                   const struct fit_result *fit, const char *profile)
 {
         char span[32];
 
         if (progress->json) {
-                done_json(run, fit, true);
+                done_json(state, fit, true);
                 return;
         }
-        text_print(stdout, "Ended after %zu observations, %s and %.1f %% of the battery: %s.", run->n,
-                   span_text(run_hours(run), span, sizeof(span)), run_used_percent(run),
-                   run->stopped);
+        text_print(stdout, "Ended after %zu observations, %s and %.1f %% of the battery: %s.",
+                   state->observations,                   span_text(state->hours, span, sizeof(span)), state->used_percent,
+                   state->stopped);
         if (fit) {
                 printf("The profile is in %s\n", profile);
                 print_validation(fit);

@@ -2,26 +2,47 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What a night says while it runs: lines for people, or JSON lines. */
+/* What a calibration run prints: lines for people, or JSON lines. A progress of NULL prints nothing. */
 
-#include "run.h"
+#include "estimator.h"
 
 struct progress;
+
+struct progress_start {
+        const char *device, *method, *plan; /* "" or "sapp" */
+        int64_t run;
+        bool resumed;
+        size_t observations;                /* made by the sessions before */
+        double percent;                     /* charge */
+        size_t expected_observations;
+        double expected_hours, expected_percent;
+};
+
+struct progress_state {
+        double percent;            /* charge */
+        double used_percent, hours;
+        double hours_left;         /* NaN unknown */
+        double half_width_percent; /* NaN unknown */
+        size_t observations;
+        const char *stopped;       /* why it ended; NULL: it did not */
+};
 
 int progress_open(bool json, struct progress **ret);
 void progress_close(struct progress *progress);
 
-void progress_begin(struct progress *progress, const struct run *run);
-void progress_observation(struct progress *progress, const struct run *run,
-                          const struct observation *observation);
+void progress_begin(struct progress *progress, const struct progress_start *start);
+void progress_observation(struct progress *progress, const struct progress_state *state,
+                          const struct observation *observation, double power_mw);
 /* A pass of the gauge is over. */
-void progress_pass(struct progress *progress, const struct run *run);
+void progress_pass(struct progress *progress, const struct progress_state *state, uint32_t pass,
+                   uint32_t passes);
 /* The device was given back for @reason; NULL: it goes on. */
-void progress_paused(struct progress *progress, const struct run *run, const char *reason);
-/* The access point is back, or went and is tried again after @retry_s (INFINITY: not in this night). */
-void progress_wifi(struct progress *progress, const struct run *run, bool back, double retry_s);
+void progress_paused(struct progress *progress, const struct progress_state *state, const char *reason);
+/* The access point is back, or went and is tried again after @retry_s (INFINITY: not in this run). */
+void progress_wifi(struct progress *progress, const struct progress_state *state, bool back,
+                   double retry_s);
 /* It was asked to stop: what there is, and no profile. */
-void progress_interrupted(struct progress *progress, const struct run *run);
+void progress_interrupted(struct progress *progress, const struct progress_state *state);
 /* @fit: the answer of joulecast-fit, or NULL: there is no profile. */
-void progress_done(struct progress *progress, const struct run *run, const struct fit_result *fit,
+void progress_done(struct progress *progress, const struct progress_state *state, const struct fit_result *fit,
                    const char *profile);

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "progress.h"
 #include "refuse.h"
 #include "util/units.h"
 
@@ -35,6 +34,13 @@ static void keep(struct run *run, size_t mode)
                 run->postponed[run->n_postponed++] = mode;
 }
 
+static void tell(const struct run *run, bool back, double retry_s)
+{
+        struct progress_state state = run_state(run);
+
+        progress_wifi(run->progress, &state, back, retry_s);
+}
+
 void run_went_away(struct run *run, size_t mode)
 {
         struct run_away *away = &run->away;
@@ -43,7 +49,7 @@ void run_went_away(struct run *run, size_t mode)
         keep(run, mode);
         away->tries++;
         away->until_ns = run->runner.look.at_ns + (uint64_t)(retry_s * (double)NS_PER_S);
-        progress_wifi(run->progress, run, false, away->tries < TRIES_MAX ? retry_s : INFINITY);
+        tell(run, false, away->tries < TRIES_MAX ? retry_s : INFINITY);
 }
 
 void run_was_there(struct run *run, const struct observation *observation, size_t mode)
@@ -55,7 +61,7 @@ void run_was_there(struct run *run, const struct observation *observation, size_
                 return;
         }
         if (run->away.tries > 0 && !observation->rejected[0]) {
-                progress_wifi(run->progress, run, true, 0);
+                tell(run, true, 0);
                 run->away = (struct run_away){ 0 };
         }
 }

@@ -54,10 +54,10 @@ static double more_observations(const struct hardware_description *description, 
 }
 
 /* A limit ends it with so many observations fewer. */
-static struct run_estimate within(struct run_estimate estimate, const struct options *options)
+static struct run_estimate within(struct run_estimate estimate, const struct run_request *request)
 {
-        double share = fmin(fmin(options->battery_limit_percent / estimate.percent,
-                                 options->time_limit_h / estimate.hours), 1);
+        double share = fmin(fmin(request->battery_limit_percent / estimate.percent,
+                                 request->time_limit_h / estimate.hours), 1);
 
         return (struct run_estimate){
                 .observations = (size_t)(share * (double)estimate.observations),
@@ -67,18 +67,18 @@ static struct run_estimate within(struct run_estimate estimate, const struct opt
 }
 
 struct run_estimate run_estimate(const struct hardware_description *description, const struct plan *plan,
-                                     enum observation_method method, const struct options *options)
+                                     enum observation_method method, const struct run_request *request)
 {
         double watts, per_watt, joules = percent_j(description);
         size_t block = block_means(plan, &watts, &per_watt), extra = 0;
         struct run_estimate estimate = { .observations = block };
-        double more = fmin(more_observations(description, options->stop_percent), 75 - (double)block);
+        double more = fmin(more_observations(description, request->stop_percent), 75 - (double)block);
 
         for (size_t i = 0; i < plan->n; i++)
                 extra += plan->modes[i].role == ROLE_EXTRA;
         switch (method) {
         case METHOD_GAUGE:
-                estimate.observations = options->passes * block + options->passes * extra / 6 + 2;
+                estimate.observations = request->passes * block + request->passes * extra / 6 + 2;
                 estimate.hours = (double)estimate.observations * runner_dwell_s(GAUGE_PERIOD_GUESS_S) / 3600 +
                                  0.02;
                 estimate.percent = estimate.hours * 3600 * watts / joules;
@@ -94,7 +94,7 @@ struct run_estimate run_estimate(const struct hardware_description *description,
                 estimate.percent = (double)estimate.observations + 0.5;
                 break;
         }
-        return within(estimate, options);
+        return within(estimate, request);
 }
 
 /* The guesses, corrected by what the modes measured so far really took. */
@@ -114,7 +114,7 @@ static double pace(const struct run *run)
 static double gauge_left_s(const struct run *run)
 {
         double dwell_s = runner_dwell_s(run->runner.gauge_period_s);
-        double passes = (double)run->options->passes - 1 - run->pass;
+        double passes = (double)run->request.passes - 1 - run->pass;
 
         return dwell_s * (fmax((double)run->n_order - 1 - (double)run->at, 0) +
                           fmax(passes, 0) * (double)run->n_order);
@@ -130,7 +130,7 @@ static double gauge_left_s(const struct run *run)
 
 static double more_s(const struct run *run, double block_s)
 {
-        double half_width = run->judgement.half_width_percent, stop = run->options->stop_percent;
+        double half_width = run->judgement.half_width_percent, stop = run->request.stop_percent;
         double more = more_observations(&run->description, stop);
 
         if (!isnan(half_width))
@@ -167,5 +167,5 @@ double run_hours_left(const struct run *run)
         seconds = block_left_s(run, &mean_s);
         if (!run->plan.sapp)
                 seconds += more_s(run, mean_s);
-        return fmin(seconds / 3600, fmax(0, run->options->time_limit_h - run_hours(run)));
+        return fmin(seconds / 3600, fmax(0, run->request.time_limit_h - run_hours(run)));
 }

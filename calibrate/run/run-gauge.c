@@ -9,7 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "progress.h"
 #include "util/util.h"
 
 /* How often an earlier session measured a mode in a pass. */
@@ -91,8 +90,11 @@ static int run_pass(struct run *run, uint32_t pass)
         err = run_order(run);
         if (!err && !run->stopped && run_take_postponed(run))
                 err = run_order(run);
-        if (!err && !run->stopped)
-                progress_pass(run->progress, run);
+        if (!err && !run->stopped) {
+                struct progress_state state = run_state(run);
+
+                progress_pass(run->progress, &state, pass + 1, MAX(run->request.passes, pass + 1));
+        }
         return err;
 }
 
@@ -104,10 +106,10 @@ static void passes(const struct run *run, uint32_t *first, uint32_t *end)
         for (size_t i = 0; i < run->n_before; i++)
                 done = MAX(done, run->before[i].pass + 1);
         *first = 0;
-        *end = run->options->passes;
+        *end = run->request.passes;
         if (run->was_finished) {
                 *first = done;
-                *end = done + run->options->passes;
+                *end = done + run->request.passes;
         } else {
                 *end = MAX(*end, done);
         }

@@ -206,7 +206,7 @@ static size_t find_mode(const struct run *run, const char *name)
 /* Without a follower: randomised blocks, one after the other. */
 static size_t next_blind(struct run *run)
 {
-        double wanted = BLIND_AT_3_PERCENT * pow(3 / run->options->stop_percent, 2);
+        double wanted = BLIND_AT_3_PERCENT * pow(3 / run->request.stop_percent, 2);
 
         if ((double)run->n >= wanted)
                 return SIZE_MAX;
@@ -243,7 +243,7 @@ static size_t next_mode(struct run *run)
 {
         if (!run->child)
                 return next_blind(run);
-        if (run->judgement.half_width_percent <= run->options->stop_percent || !run->judgement.next[0])
+        if (run->judgement.half_width_percent <= run->request.stop_percent || !run->judgement.next[0])
                 /* What waits for its access point is no part of the judgement. */
                 return run_last_call(run);
         return instead_of(run, find_mode(run, run->judgement.next));
@@ -253,7 +253,7 @@ static const char *why_ended(const struct run *run)
 {
         if (!run->child)
                 return "as many observations as usually suffice";
-        if (run->judgement.half_width_percent <= run->options->stop_percent)
+        if (run->judgement.half_width_percent <= run->request.stop_percent)
                 return "precision reached";
         return "nothing more to learn within the limits";
 }

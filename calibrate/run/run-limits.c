@@ -15,29 +15,29 @@
 
 static double wifi_bytes(const struct run *run)
 {
-        if (!isnan(run->options->wifi_limit_bytes))
-                return run->options->wifi_limit_bytes;
+        if (!isnan(run->request.wifi_limit_bytes))
+                return run->request.wifi_limit_bytes;
         return run->method == METHOD_PERCENT ? WIFI_LIMIT_PERCENT_BYTES : WIFI_LIMIT_BYTES;
 }
 
 void run_limits(struct run *run)
 {
-        const struct options *options = run->options;
+        const struct run_request *request = &run->request;
         const struct hardware_ops *ops = run->hardware ? run->hardware->ops : NULL;
         double files = (double)run->description.n_disks * DISK_FILE_BYTES;
 
         run->limits = (struct plan_limits){ INFINITY, INFINITY, INFINITY };
-        if (options->device)
+        if (request->virtual_device)
                 return;
         run->limits = (struct plan_limits){
-                .write_bytes = fmax(0, options->write_limit_bytes - files),
+                .write_bytes = fmax(0, request->write_limit_bytes - files),
                 .write_mb_per_s = WRITE_MB_PER_S,
                 .wifi_bytes = wifi_bytes(run),
         };
-        plan_limit(&run->description, run->method, options->passes, &run->limits,
+        plan_limit(&run->description, run->method, request->passes, &run->limits,
                    run->description.battery ? run->log : NULL, &run->plan);
         /* The files are among what a night has written. */
-        run->limits.write_bytes = options->write_limit_bytes;
+        run->limits.write_bytes = request->write_limit_bytes;
         if (ops && ops->limit_wifi)
                 ops->limit_wifi(run->hardware, run->limits.wifi_bytes);
 }

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "progress.h"
 #include "util/units.h"
 
 /*
@@ -17,6 +16,13 @@
  */
 #define PAUSE_MAX_S 7200.0
 #define PAUSE_POLL_S 10.0
+
+static void tell(const struct run *run, const char *reason)
+{
+        struct progress_state state = run_state(run);
+
+        progress_paused(run->progress, &state, reason);
+}
 
 static int wait_passed(struct run *run)
 {
@@ -28,7 +34,7 @@ static int wait_passed(struct run *run)
                 int err;
 
                 if (strcmp(told, runner->reason) != 0)
-                        progress_paused(run->progress, run, runner->reason);
+                        tell(run, runner->reason);
                 memcpy(told, runner->reason, sizeof(told));
                 if ((double)(runner->look.at_ns - since_ns) > PAUSE_MAX_S * (double)NS_PER_S)
                         return -ETIMEDOUT;
@@ -53,6 +59,6 @@ int run_pause(struct run *run)
         if (err)
                 return err;
         runner_go_on(&run->runner);
-        progress_paused(run->progress, run, NULL);
+        tell(run, NULL);
         return 0;
 }

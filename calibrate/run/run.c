@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "progress.h"
 #include "refuse.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -24,6 +23,19 @@ double run_hours(const struct run *run)
         return (run->earlier_s + seconds) / 3600;
 }
 
+struct progress_state run_state(const struct run *run)
+{
+        return (struct progress_state){
+                .percent = run->runner.look.capacity_percent,
+                .used_percent = run_used_percent(run),
+                .hours = run_hours(run),
+                .hours_left = run_hours_left(run),
+                .half_width_percent = run->judgement.half_width_percent,
+                .observations = run->n,
+                .stopped = run->stopped,
+        };
+}
+
 static const char *floor_limit(const struct run *run)
 {
         return run->description.force_discharge ? "40 % of charge" : "20 % of charge";
@@ -31,11 +43,11 @@ static const char *floor_limit(const struct run *run)
 
 bool run_limit(struct run *run, double percent, double seconds)
 {
-        const struct options *options = run->options;
+        const struct run_request *request = &run->request;
 
-        if (run_used_percent(run) + percent > options->battery_limit_percent)
+        if (run_used_percent(run) + percent > request->battery_limit_percent)
                 run->stopped = "battery limit";
-        else if (run_hours(run) + seconds / 3600 > options->time_limit_h)
+        else if (run_hours(run) + seconds / 3600 > request->time_limit_h)
                 run->stopped = "time limit";
         else if (run->runner.look.capacity_percent - ceil(percent) <
                  refuse_floor_percent(&run->description))
@@ -87,7 +99,7 @@ static double remaining_percent(const struct run *run)
         double floor_percent = run->runner.look.capacity_percent -
                                refuse_floor_percent(&run->description);
 
-        return fmin(run->options->battery_limit_percent - run_used_percent(run), floor_percent);
+        return fmin(run->request.battery_limit_percent - run_used_percent(run), floor_percent);
 }
 
 static void count(struct run *run, const struct observation *observation, size_t mode)
@@ -110,7 +122,7 @@ static int observe(struct run *run, const struct observation *observation)
         _cleanup_free_ const char **left_out = calloc(run->plan.n + 1, sizeof(*left_out));
         struct fit_remaining remaining = {
                 .percent = remaining_percent(run),
-                .hours = run->options->time_limit_h - run_hours(run),
+                .hours = run->request.time_limit_h - run_hours(run),
                 .left_out = left_out,
         };
 
@@ -142,8 +154,21 @@ static void judge(struct run *run, const struct observation *observation, bool o
                                                    .expected_percent = NAN };
 }
 
+static double power_mw(const struct run *run, const struct observation *observation)
+{
+        double hours = (double)observation->elapsed_ns / (double)NS_PER_S / 3600;
+        double full_mwh = observation->charge_full_uah * observation->voltage_mv / 1e6;
+
+        if (observation->method == METHOD_GAUGE)
+                return observation->power_mw;
+        if (isnan(full_mwh))
+                full_mwh = run->description.energy_full_mwh;
+        return observation->steps / 100 * full_mwh / hours;
+}
+
 int run_store(struct run *run, struct observation *observation, size_t mode)
 {
+        struct progress_state state;
         int err;
 
         observation->run = run->record.id;
@@ -155,7 +180,8 @@ int run_store(struct run *run, struct observation *observation, size_t mode)
         run->sequence++;
         count(run, observation, mode);
         judge(run, observation, run->method == METHOD_GAUGE && run->at + 1 < run->n_order);
-        progress_observation(run->progress, run, observation);
+        state = run_state(run);
+        progress_observation(run->progress, &state, observation, power_mw(run, observation));
         run_was_there(run, observation, mode);
         if (!observation->burn && observation->steps > run->biggest_percent)
                 run->biggest_percent = observation->steps;
@@ -238,14 +264,14 @@ int run_begin(struct run *run)
         snprintf(run->record.device, sizeof(run->record.device), "%s", run->description.device);
         snprintf(run->record.method, sizeof(run->record.method), "%s", observation_method_names[run->method]);
         snprintf(run->record.plan, sizeof(run->record.plan), "%s", run->plan.sapp ? "sapp" : "");
-        run->record.seed = run->options->seed;
+        run->record.seed = run->request.seed;
         run->record.start_realtime_ns = run->hardware->ops->realtime_ns(run->hardware);
         run->record.energy_full_mwh = run->description.energy_full_mwh;
         run->record.max_brightness = run->description.max_brightness;
         run->record.description = cJSON_PrintUnformatted(json);
         cJSON_Delete(json);
         err = run->record.description ? 0 : -ENOMEM;
-        if (!err && run->options->resume)
+        if (!err && run->request.resume)
                 err = find_run(run);
         if (!err && !run->record.id)
                 err = observations_start(run->observations, &run->record);
@@ -259,7 +285,7 @@ static int begin_child(struct run *run)
         if (run->plan.sapp)
                 return 0; /* it has an order and an end of its own */
         err = fit_child_open(&run->record, &run->description, &run->plan, run->database,
-                             run->options->stop_percent, run->log, &run->child);
+                             run->request.stop_percent, run->log, &run->child);
         if (err == -ENOENT)
                 log_warning(run->log,
                             "joulecast-fit is not there; the night goes on without its judgement");
@@ -325,11 +351,33 @@ static const char *limit_of(const struct run *run, int err)
         }
 }
 
+/* Says what is about to begin. */
+static void announce(const struct run *run)
+{
+        struct run_estimate estimate = run_estimate(&run->description, &run->plan, run->method,
+                                                    &run->request);
+        struct progress_start start = {
+                .device = run->description.device,
+                .method = run->record.method,
+                .plan = run->record.plan,
+                .run = run->record.id,
+                .resumed = run->n_before > 0,
+                .observations = run->n,
+                .percent = run->runner.look.capacity_percent,
+                .expected_observations = estimate.observations,
+                .expected_hours = estimate.hours,
+                .expected_percent = estimate.percent,
+        };
+
+        progress_begin(run->progress, &start);
+}
+
 int run_perform(struct run *run)
 {
-        double limit_s = (run->options->time_limit_h - run_hours(run)) * 3600;
+        double limit_s = (run->request.time_limit_h - run_hours(run)) * 3600;
         int err;
 
+        announce(run);
         if (isfinite(limit_s) && limit_s < 1e9)
                 run->runner.deadline_ns = run->start_ns + (uint64_t)(fmax(limit_s, 0) * (double)NS_PER_S);
         err = run->method == METHOD_GAUGE ? run_gauge(run) : run_levels(run);

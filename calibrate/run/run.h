@@ -9,11 +9,22 @@
  */
 
 #include "estimator.h"
-#include "command/options.h"
 #include "plan.h"
+#include "progress.h"
 #include "runner.h"
 
-struct progress;
+/* What is asked of a run. */
+struct run_request {
+        double stop_percent;          /* good enough: 95 % half-width of a portfolio's energy */
+        uint32_t passes;              /* gauge */
+        double battery_limit_percent; /* INFINITY: none */
+        double time_limit_h;          /* INFINITY: none */
+        double write_limit_bytes;
+        double wifi_limit_bytes;      /* NaN: the method decides */
+        uint64_t seed;
+        bool resume;
+        bool virtual_device;          /* nothing wears and no data costs */
+};
 
 /* The access point, as long as it cannot be reached. */
 struct run_away {
@@ -23,7 +34,7 @@ struct run_away {
 };
 
 struct run {
-        const struct options *options;
+        struct run_request request;
         const struct log *log;
         const char *database;           /* recorded usage to judge by; NULL: none */
         struct hardware *hardware;
@@ -82,6 +93,7 @@ int run_perform(struct run *run);
 double run_used_percent(const struct run *run);
 double run_hours(const struct run *run);
 double run_hours_left(const struct run *run); /* NaN unknown */
+struct progress_state run_state(const struct run *run);
 
 /*
  * Of what this machine's storages and its network must bear,
@@ -95,7 +107,7 @@ struct run_estimate {
         double hours, percent;
 };
 struct run_estimate run_estimate(const struct hardware_description *description, const struct plan *plan,
-                                     enum observation_method method, const struct options *options);
+                                     enum observation_method method, const struct run_request *request);
 
 /* run.c, shared by the methods. */
 int run_store(struct run *run, struct observation *observation, size_t mode);
