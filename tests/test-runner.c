@@ -10,7 +10,7 @@
 #include "model/profile.h"
 #include "run/plan.h"
 #include "run/refuse.h"
-#include "run/runner.h"
+#include "run/runner-private.h"
 #include "util/util.h"
 
 static const char device_text[] =
@@ -306,9 +306,9 @@ static void refuses_loads(void)
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 struct observation observation = { .elapsed_ns = 100000000000, .usage = cases[i].usage };
 
-                refuse_observation(&runner, &cases[i].mode, &observation);
+                runner_reject(&runner, &cases[i].mode, &observation);
                 check_text(observation.rejected, cases[i].want);
-                check_int(refuse_is_away(&observation), strstr(cases[i].want, "associated") != NULL);
+                check_int(runner_rejected_away(&observation), strstr(cases[i].want, "associated") != NULL);
         }
 }
 
@@ -401,7 +401,7 @@ static void refuses_a_throttled_group(void)
                 check_int(usage_add_cpu(&observation.usage, 4, 1000000, cases[i].at_ns, cases[i].at_ns), 0);
                 check_int(usage_add_cpu(&observation.usage, 4, 384000, cases[i].below_ns, cases[i].below_ns), 0);
                 check_int(usage_add_cpu(&observation.usage, 6, 384000, 5000000000, 5000000000), 0);
-                refuse_observation(&runner, &mode, &observation);
+                runner_reject(&runner, &mode, &observation);
                 check_text(observation.rejected, cases[i].rejected);
                 observation_clear(&observation);
         }
@@ -420,53 +420,53 @@ static void refuses(void)
         check_int(usage_add_cpu(&good.usage, 0, 1000000, 99000000000, 99000000000), 0);
 
         observation = good;
-        refuse_observation(&runner, &mode, &observation);
+        runner_reject(&runner, &mode, &observation);
         check_text(observation.rejected, "");
 
         mode.policy_khz[0] = 384000; /* it ran at another frequency than asked */
-        refuse_observation(&runner, &mode, &observation);
+        runner_reject(&runner, &mode, &observation);
         check_text(observation.rejected, "policy 0 ran at 384000 kHz only 0 % of the time");
 
         mode.policy_khz[0] = 1000000;
         mode.policy_cores[0] = 4;
         observation = good;
-        refuse_observation(&runner, &mode, &observation);
+        runner_reject(&runner, &mode, &observation);
         check_text(observation.rejected, "policy 0 was busy only 25 % of the time asked");
 
         mode.policy_cores[0] = 0;
         observation = good;
-        refuse_observation(&runner, &mode, &observation);
+        runner_reject(&runner, &mode, &observation);
         check_text(observation.rejected, "other programs kept 0.99 cores busy");
 
         mode.tx_mb_per_s = 2; /* what sends costs CPU time itself, but not all of a core */
         observation = good;
-        refuse_observation(&runner, &mode, &observation);
+        runner_reject(&runner, &mode, &observation);
         check(strstr(observation.rejected, "other programs kept 0.99 cores busy") != NULL);
         observation = good;
         observation.usage.cpu[0].busy_ns = 60000000000;
-        refuse_observation(&runner, &mode, &observation);
+        runner_reject(&runner, &mode, &observation);
         check(strstr(observation.rejected, "other programs") == NULL);
         mode.tx_mb_per_s = 0;
 
         mode.policy_cores[0] = 1;
         runner.span.disturbed = true;
         observation = good;
-        refuse_observation(&runner, &mode, &observation);
+        runner_reject(&runner, &mode, &observation);
         check_text(observation.rejected, "the charger was plugged in");
 
         runner.span.disturbed = false;
         runner.span.suspend_ns = 3000000000;
         observation = good;
-        refuse_observation(&runner, &mode, &observation);
+        runner_reject(&runner, &mode, &observation);
         check_text(observation.rejected, "the machine slept for 3 s");
 
         observation = good;
-        refuse_steps(&runner, -1, 0, 1, &observation);
+        runner_reject_steps(&runner, -1, 0, 1, &observation);
         check_text(observation.rejected, "the level rose by 1.00 %");
         observation = good;
         observation.steps = 3;
         observation.elapsed_ns = 600000000000;
-        refuse_steps(&runner, 3, 3, 1, &observation);
+        runner_reject_steps(&runner, 3, 3, 1, &observation);
         check_text(observation.rejected, "the level jumped by 3.00 % at once");
 
         runner.look = (struct look){ .status = BATTERY_CHARGING,
@@ -480,7 +480,7 @@ static void refuses(void)
         runner.look.capacity_percent = 24;
         check_int(refuse_start(&description, &runner.look, METHOD_PERCENT, NULL), -EINVAL);
 
-        check(!refuse_run(3, 3) && refuse_run(4, 10) && !refuse_run(5, 50));
+        check(!runner_rejected_too_many(3, 3) && runner_rejected_too_many(4, 10) && !runner_rejected_too_many(5, 50));
         usage_clear(&good.usage);
 }
 

@@ -11,33 +11,33 @@
 #include "util/text.h"
 
 /* A gauge that does not do what it shows is found out in the night only, and then it is another night. */
-static void print_other_way(FILE *file, const struct dry_run *dry_run)
+static void print_other_way(FILE *file, const struct prospect *prospect)
 {
         struct run_estimate estimate;
 
-        if (dry_run->options->method != CHOICE_AUTO || dry_run->method == METHOD_PERCENT)
+        if (prospect->options->method != CHOICE_AUTO || prospect->method == METHOD_PERCENT)
                 return;
-        estimate = run_estimate(dry_run->description, dry_run->plan, METHOD_PERCENT, dry_run->request);
+        estimate = run_estimate(prospect->description, prospect->plan, METHOD_PERCENT, prospect->request);
         text_print(file,
                    "If that gauge cannot be trusted it goes on by percent: about %.1f hours and %.0f %% "
                    "(--method %s does not).",
-                   estimate.hours, estimate.percent, observation_method_names[dry_run->method]);
+                   estimate.hours, estimate.percent, observation_method_names[prospect->method]);
 }
 
-static void print_amounts(FILE *file, const struct dry_run *dry_run)
+static void print_amounts(FILE *file, const struct prospect *prospect)
 {
         struct run_estimate estimate =
-                run_estimate(dry_run->description, dry_run->plan, dry_run->method, dry_run->request);
+                run_estimate(prospect->description, prospect->plan, prospect->method, prospect->request);
         char limit[48] = "";
 
-        if (isfinite(dry_run->options->battery_limit_percent))
-                snprintf(limit, sizeof(limit), " (at most %g %%)", dry_run->options->battery_limit_percent);
+        if (isfinite(prospect->options->battery_limit_percent))
+                snprintf(limit, sizeof(limit), " (at most %g %%)", prospect->options->battery_limit_percent);
         text_print(file,
                    "It holds this machine in %zu states, one after another, for about %.1f hours, and takes "
                    "about %.0f %% of the battery%s; below %.0f %% of charge it never goes.",
-                   dry_run->plan->n, estimate.hours, estimate.percent, limit,
-                   refuse_floor_percent(dry_run->description));
-        print_other_way(file, dry_run);
+                   prospect->plan->n, estimate.hours, estimate.percent, limit,
+                   refuse_floor_percent(prospect->description));
+        print_other_way(file, prospect);
 }
 
 /*
@@ -52,17 +52,17 @@ static void print_groups(FILE *file, const struct hardware_description *descript
                                    description->policies[i].cpus);
 }
 
-void consent_print(FILE *file, const struct dry_run *dry_run, const char *when)
+void consent_print(FILE *file, const struct prospect *prospect, const char *when)
 {
         struct touched touched;
 
-        touched_list(dry_run, &touched);
-        text_print(file, "A calibration of %s by %s, %s.", dry_run->description->device,
-                   observation_method_names[dry_run->method], when);
-        print_amounts(file, dry_run);
-        print_groups(file, dry_run->description);
+        touched_list(prospect, &touched);
+        text_print(file, "A calibration of %s by %s, %s.", prospect->description->device,
+                   observation_method_names[prospect->method], when);
+        print_amounts(file, prospect);
+        print_groups(file, prospect->description);
         text_print(file, "Until it ends, leave the machine alone%s: it pauses when you need it.",
-                   dry_run->options->force_discharge ? "" : " and unplugged");
+                   prospect->options->force_discharge ? "" : " and unplugged");
         text_print(file,
                    "Touched meanwhile, and put back however it ends, after a power cut by the next start:");
         touched_print_back(file, &touched);

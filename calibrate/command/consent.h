@@ -9,10 +9,10 @@
 
 #include <stdio.h>
 
-#include "dry-run.h"
+#include "prospect.h"
 
 /* @when: "now", "tonight at 01:30". */
-void consent_print(FILE *file, const struct dry_run *dry_run, const char *when);
+void consent_print(FILE *file, const struct prospect *prospect, const char *when);
 
 /*
  * 1: it must be asked for; 0: --yes was said, or nothing real is held;

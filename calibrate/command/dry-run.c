@@ -38,9 +38,9 @@ static void say_rate(struct phrase *phrase, const char *verb, double mb_per_s)
                 say(phrase, "%s %g MB/s", verb, mb_per_s);
 }
 
-static void describe_load(const struct dry_run *dry_run, const struct mode *mode, char *buf, size_t size)
+static void describe_load(const struct prospect *prospect, const struct mode *mode, char *buf, size_t size)
 {
-        const struct hardware_description *description = dry_run->description;
+        const struct hardware_description *description = prospect->description;
         struct phrase phrase = { .text = buf, .size = size };
 
         for (size_t i = 0; i < description->n_policies; i++) {
@@ -69,11 +69,11 @@ static void describe_load(const struct dry_run *dry_run, const struct mode *mode
                 say(&phrase, "nothing");
 }
 
-static const char *when(const struct dry_run *dry_run, const struct planned_mode *mode)
+static const char *when(const struct prospect *prospect, const struct planned_mode *mode)
 {
-        bool gauge = dry_run->method == METHOD_GAUGE;
+        bool gauge = prospect->method == METHOD_GAUGE;
 
-        if (dry_run->plan->sapp)
+        if (prospect->plan->sapp)
                 return mode->role == ROLE_BURN ? "first" : "three times";
         switch (mode->role) {
         case ROLE_BLOCK:
@@ -112,39 +112,39 @@ static void print_policies(const struct hardware_description *description)
                 print_policy(&description->policies[i]);
 }
 
-static void print_modes(const struct dry_run *dry_run)
+static void print_modes(const struct prospect *prospect)
 {
         int column;
 
         printf("\n  %-20s %-25s %s\n", "state", "when", "load");
-        for (size_t i = 0; i < dry_run->plan->n; i++) {
-                const struct planned_mode *mode = &dry_run->plan->modes[i];
+        for (size_t i = 0; i < prospect->plan->n; i++) {
+                const struct planned_mode *mode = &prospect->plan->modes[i];
                 char load[160] = "";
 
-                if (mode->role == ROLE_CANDIDATE && dry_run->method == METHOD_GAUGE)
+                if (mode->role == ROLE_CANDIDATE && prospect->method == METHOD_GAUGE)
                         continue;
-                describe_load(dry_run, &mode->mode, load, sizeof(load));
-                column = printf("  %-20s %-25s ", mode->mode.name, when(dry_run, mode));
+                describe_load(prospect, &mode->mode, load, sizeof(load));
+                column = printf("  %-20s %-25s ", mode->mode.name, when(prospect, mode));
                 text_wrap(stdout, load, (size_t)column, LOAD_COLUMN, TEXT_COLUMNS);
                 putchar('\n');
         }
 }
 
-static void print_text(const struct dry_run *dry_run, const struct run_estimate *estimate)
+static void print_text(const struct prospect *prospect, const struct run_estimate *estimate)
 {
         struct touched touched = { 0 };
 
-        touched_list(dry_run, &touched);
-        printf("A calibration of %s by %s%s, not started:\n", dry_run->description->device,
-               observation_method_names[dry_run->method], dry_run->plan->sapp ? ", SApp's plan" : "");
-        print_modes(dry_run);
+        touched_list(prospect, &touched);
+        printf("A calibration of %s by %s%s, not started:\n", prospect->description->device,
+               observation_method_names[prospect->method], prospect->plan->sapp ? ", SApp's plan" : "");
+        print_modes(prospect);
         printf("\nExpected: about %zu observations, %.1f hours, %.1f %% of the battery.\n",
                estimate->observations, estimate->hours, estimate->percent);
-        if (!dry_run->battery)
+        if (!prospect->battery)
                 printf("Missing: this machine has no battery, so it cannot be calibrated.\n");
         printf("\nFrequency policies%s\n",
-               dry_run->options->device ? "" : " (pinned through libcpupower)");
-        print_policies(dry_run->description);
+               prospect->options->device ? "" : " (pinned through libcpupower)");
+        print_policies(prospect->description);
         printf("\nTouched while it runs, and put back\n");
         touched_print_back(stdout, &touched);
         printf("\nUsed or written, and not taken back\n");
@@ -173,16 +173,16 @@ static cJSON *policies_json(const struct hardware_description *description)
         return list;
 }
 
-static cJSON *modes_json(const struct dry_run *dry_run)
+static cJSON *modes_json(const struct prospect *prospect)
 {
         cJSON *list = cJSON_CreateArray();
 
-        for (size_t i = 0; i < dry_run->plan->n; i++) {
-                const struct planned_mode *mode = &dry_run->plan->modes[i];
+        for (size_t i = 0; i < prospect->plan->n; i++) {
+                const struct planned_mode *mode = &prospect->plan->modes[i];
                 char load[160] = "";
                 cJSON *item = cJSON_CreateObject();
 
-                describe_load(dry_run, &mode->mode, load, sizeof(load));
+                describe_load(prospect, &mode->mode, load, sizeof(load));
                 cJSON_AddStringToObject(item, "name", mode->mode.name);
                 cJSON_AddStringToObject(item, "kind", mode->mode.kind);
                 cJSON_AddStringToObject(item, "role", plan_role_names[mode->role]);
@@ -193,23 +193,23 @@ static cJSON *modes_json(const struct dry_run *dry_run)
         return list;
 }
 
-static void print_json(const struct dry_run *dry_run, const struct run_estimate *estimate)
+static void print_json(const struct prospect *prospect, const struct run_estimate *estimate)
 {
         cJSON *json = cJSON_CreateObject(), *list;
         struct touched touched = { 0 };
         char *text;
 
-        touched_list(dry_run, &touched);
+        touched_list(prospect, &touched);
         cJSON_AddBoolToObject(json, "dry_run", true);
-        cJSON_AddStringToObject(json, "device", dry_run->description->device);
-        cJSON_AddStringToObject(json, "method", observation_method_names[dry_run->method]);
-        cJSON_AddStringToObject(json, "plan", dry_run->plan->sapp ? "sapp" : "");
-        cJSON_AddItemToObject(json, "modes", modes_json(dry_run));
+        cJSON_AddStringToObject(json, "device", prospect->description->device);
+        cJSON_AddStringToObject(json, "method", observation_method_names[prospect->method]);
+        cJSON_AddStringToObject(json, "plan", prospect->plan->sapp ? "sapp" : "");
+        cJSON_AddItemToObject(json, "modes", modes_json(prospect));
         cJSON_AddNumberToObject(json, "expected_observations", (double)estimate->observations);
         cJSON_AddNumberToObject(json, "expected_hours", estimate->hours);
         cJSON_AddNumberToObject(json, "expected_percent", estimate->percent);
-        cJSON_AddBoolToObject(json, "battery", dry_run->battery);
-        cJSON_AddItemToObject(json, "policies", policies_json(dry_run->description));
+        cJSON_AddBoolToObject(json, "battery", prospect->battery);
+        cJSON_AddItemToObject(json, "policies", policies_json(prospect->description));
         list = cJSON_AddArrayToObject(json, "touched");
         for (size_t i = 0; i < touched.n; i++)
                 cJSON_AddItemToArray(list, cJSON_CreateString(touched.list[i]));
@@ -220,13 +220,13 @@ static void print_json(const struct dry_run *dry_run, const struct run_estimate 
         free(text);
 }
 
-void dry_run_print(const struct dry_run *dry_run)
+void dry_run_print(const struct prospect *prospect)
 {
-        struct run_estimate estimate = run_estimate(dry_run->description, dry_run->plan, dry_run->method,
-                                                        dry_run->request);
+        struct run_estimate estimate = run_estimate(prospect->description, prospect->plan, prospect->method,
+                                                        prospect->request);
 
-        if (dry_run->options->json)
-                print_json(dry_run, &estimate);
+        if (prospect->options->json)
+                print_json(prospect, &estimate);
         else
-                print_text(dry_run, &estimate);
+                print_text(prospect, &estimate);
 }

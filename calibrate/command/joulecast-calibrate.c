@@ -42,7 +42,7 @@ static void catch_signals(void)
 }
 
 /* The last refusal; from here on warnings are said. */
-static int ask(struct calibration *calibration, const struct dry_run *dry_run, const char *when)
+static int ask(struct calibration *calibration, const struct prospect *prospect, const char *when)
 {
         int err = consent_needed(&calibration->options);
 
@@ -53,7 +53,7 @@ static int ask(struct calibration *calibration, const struct dry_run *dry_run, c
         }
         kept_log_release(&calibration->kept, &calibration->log);
         if (err || calibration_changes_machine(calibration))
-                consent_print(stderr, dry_run, when);
+                consent_print(stderr, prospect, when);
         err = err ? consent_ask() : 0;
         if (err)
                 log_error(&calibration->log, "not started, and nothing was changed");
@@ -99,7 +99,7 @@ static int unschedule(const struct calibration *calibration)
 }
 
 /* Asks now, for nobody will be there then; the rest is the timer's. */
-static int schedule(struct calibration *calibration, const struct dry_run *dry_run)
+static int schedule(struct calibration *calibration, const struct prospect *prospect)
 {
         struct schedule schedule = {
                 .folder = SCHEDULE_FOLDER,
@@ -121,7 +121,7 @@ static int schedule(struct calibration *calibration, const struct dry_run *dry_r
                 return -EPERM;
         }
         strftime(when, sizeof(when), "on %A, %Y-%m-%d at %H:%M", localtime_r(&schedule.when, &parts));
-        err = ask(calibration, dry_run, when);
+        err = ask(calibration, prospect, when);
         if (!err)
                 err = schedule_arm(&schedule, &calibration->log);
         if (!err)
@@ -142,7 +142,7 @@ static int flush_answer(const struct calibration *calibration)
 static int calibrate(struct calibration *calibration)
 {
         struct run *run = &calibration->run;
-        struct dry_run dry_run = {
+        struct prospect prospect = {
                 .options = &calibration->options,
                 .description = &run->description,
                 .plan = &run->plan,
@@ -167,13 +167,13 @@ static int calibrate(struct calibration *calibration)
                 err = calibration_refuse_limit(calibration);
         if (err)
                 return err;
-        dry_run.method = run->method;
-        dry_run.battery = run->description.battery;
-        dry_run.profile = calibration->profile;
-        dry_run.observations = calibration->observations;
+        prospect.method = run->method;
+        prospect.battery = run->description.battery;
+        prospect.profile = calibration->profile;
+        prospect.observations = calibration->observations;
         if (calibration->options.dry_run) {
                 kept_log_release(&calibration->kept, &calibration->log);
-                dry_run_print(&dry_run);
+                dry_run_print(&prospect);
                 return 0;
         }
         err = calibration_refuse_machine(calibration);
@@ -182,13 +182,13 @@ static int calibrate(struct calibration *calibration)
         if (!err)
                 err = calibration_refuse_rivals(calibration);
         if (!err && calibration->options.schedule)
-                return schedule(calibration, &dry_run);
+                return schedule(calibration, &prospect);
         if (!err)
                 err = be_the_only_one(calibration);
         if (!err)
                 err = calibration_refuse_battery(calibration);
         if (!err)
-                err = ask(calibration, &dry_run, "now");
+                err = ask(calibration, &prospect, "now");
         if (!err)
                 err = set_watch(calibration);
         if (!err)

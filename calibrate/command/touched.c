@@ -20,10 +20,10 @@ static void touch(struct touched *touched, const char *format, ...)
         va_end(arguments);
 }
 
-static void touch_disks(const struct dry_run *dry_run, struct touched *touched)
+static void touch_disks(const struct prospect *prospect, struct touched *touched)
 {
-        const struct options *options = dry_run->options;
-        const struct hardware_description *description = dry_run->description;
+        const struct options *options = prospect->options;
+        const struct hardware_description *description = prospect->description;
 
         if (description->n_disks == 0)
                 return;
@@ -33,9 +33,9 @@ static void touch_disks(const struct dry_run *dry_run, struct touched *touched)
                 touch(touched, "a file of 256 MB on %s, removed afterwards", description->disks[i]);
 }
 
-static void touch_machine(const struct dry_run *dry_run, struct touched *touched)
+static void touch_machine(const struct prospect *prospect, struct touched *touched)
 {
-        const struct hardware_description *description = dry_run->description;
+        const struct hardware_description *description = prospect->description;
 
         if (description->n_policies && description->policies[0].khz[0])
                 touch(touched, "/sys/devices/system/cpu/cpufreq/policy*/"
@@ -46,8 +46,8 @@ static void touch_machine(const struct dry_run *dry_run, struct touched *touched
                 touch(touched, "a GPU kept busy by drawings that nobody sees");
         if (description->wifi)
                 touch(touched, "/sys/class/rfkill/rfkill*/soft (WiFi on and off), and its power saving");
-        touch_disks(dry_run, touched);
-        if (dry_run->options->force_discharge)
+        touch_disks(prospect, touched);
+        if (prospect->options->force_discharge)
                 touch(touched,
                       "/sys/class/power_supply/*/charge_behaviour: from the battery, on the charger");
         touch(touched, "sleep, idling and the lid's switch, which do nothing meanwhile");
@@ -55,34 +55,34 @@ static void touch_machine(const struct dry_run *dry_run, struct touched *touched
 }
 
 /* Flash wears, and data may cost. */
-static void spend(const struct dry_run *dry_run, struct touched *touched)
+static void spend(const struct prospect *prospect, struct touched *touched)
 {
-        const struct options *options = dry_run->options;
-        const struct hardware_description *description = dry_run->description;
+        const struct options *options = prospect->options;
+        const struct hardware_description *description = prospect->description;
 
-        if (description->n_disks && isfinite(dry_run->limits->write_bytes))
+        if (description->n_disks && isfinite(prospect->limits->write_bytes))
                 touch(touched, "at most %.1f GB written to storages (flash wears)",
-                      dry_run->limits->write_bytes / 1e9);
+                      prospect->limits->write_bytes / 1e9);
         if (description->wifi && (description->wifi_rx || description->wifi_tx))
-                touch(touched, "at most %.1f GB over WiFi, %s %.140s", dry_run->limits->wifi_bytes / 1e9,
+                touch(touched, "at most %.1f GB over WiFi, %s %.140s", prospect->limits->wifi_bytes / 1e9,
                       options->wifi_peer ? "with" : "from",
                       options->wifi_peer ? options->wifi_peer : options->wifi_url);
 }
 
-void touched_list(const struct dry_run *dry_run, struct touched *ret)
+void touched_list(const struct prospect *prospect, struct touched *ret)
 {
         struct touched touched = { 0 };
 
-        if (!dry_run->options->device)
-                touch_machine(dry_run, &touched);
+        if (!prospect->options->device)
+                touch_machine(prospect, &touched);
         else
                 touch(&touched,
                       "nothing of this machine: frequencies, screen, WiFi and load are the virtual device's");
         touched.n_back = touched.n;
-        if (!dry_run->options->device)
-                spend(dry_run, &touched);
-        touch(&touched, "%s (written)", dry_run->observations);
-        touch(&touched, "%s (written)", dry_run->profile);
+        if (!prospect->options->device)
+                spend(prospect, &touched);
+        touch(&touched, "%s (written)", prospect->observations);
+        touch(&touched, "%s (written)", prospect->profile);
         *ret = touched;
 }
 

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "dry-run.h"
+#include "prospect.h"
 
 #define TOUCHED_MAX 16
 
@@ -15,6 +15,6 @@ struct touched {
         size_t n, n_back; /* so many of them are put back */
 };
 
-void touched_list(const struct dry_run *dry_run, struct touched *ret);
+void touched_list(const struct prospect *prospect, struct touched *ret);
 void touched_print_back(FILE *file, const struct touched *touched);
 void touched_print_staying(FILE *file, const struct touched *touched);

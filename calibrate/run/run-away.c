@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "refuse.h"
 #include "util/units.h"
 
 /*
@@ -54,9 +53,9 @@ void run_went_away(struct run *run, size_t mode)
 
 void run_was_there(struct run *run, const struct observation *observation, size_t mode)
 {
-        if (!run->plan.modes[mode].mode.wifi_on || refuse_is_pause(observation))
+        if (!run->plan.modes[mode].mode.wifi_on || runner_rejected_pause(observation))
                 return;
-        if (refuse_is_away(observation)) {
+        if (runner_rejected_away(observation)) {
                 run_went_away(run, mode);
                 return;
         }

@@ -52,7 +52,7 @@ bool run_limit(struct run *run, double percent, double seconds)
         else if (run->runner.look.capacity_percent - ceil(percent) <
                  refuse_floor_percent(&run->description))
                 run->stopped = floor_limit(run);
-        else if (refuse_run(run->n_rejected, run->n))
+        else if (runner_rejected_too_many(run->n_rejected, run->n))
                 run->stopped = "too many observations were rejected";
         else
                 return false;
@@ -105,7 +105,7 @@ static double remaining_percent(const struct run *run)
 static void count(struct run *run, const struct observation *observation, size_t mode)
 {
         run->n++;
-        if (refuse_is_pause(observation))
+        if (runner_rejected_pause(observation))
                 return;
         run->n_rejected += observation->rejected[0] != '\0';
         run->written_bytes += (double)observation->usage.write_bytes;
@@ -114,7 +114,7 @@ static void count(struct run *run, const struct observation *observation, size_t
                 return;
         run->seconds[mode] = (double)observation->elapsed_ns / (double)NS_PER_S;
         run->times[mode] += observation->rejected[0] == '\0';
-        run->refused[mode] += observation->rejected[0] && !refuse_is_away(observation);
+        run->refused[mode] += observation->rejected[0] && !runner_rejected_away(observation);
 }
 
 static int observe(struct run *run, const struct observation *observation)

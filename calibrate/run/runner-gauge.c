@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <math.h>
 
-#include "refuse.h"
 #include "util/units.h"
 
 #define LEARN_POLL_S 0.05   /* faster gauges than this are read as often as we look */
@@ -71,7 +70,7 @@ int runner_learn_gauge(struct runner *runner, const struct mode *mode)
         int err = runner_hold(runner, mode);
 
         if (!err)
-                err = span_begin(runner);
+                err = runner_span_begin(runner);
         if (err)
                 return err;
         while (learning.n < LEARN_CHANGES) {
@@ -211,7 +210,7 @@ int runner_dwell(struct runner *runner, const struct mode *mode, struct observat
         double mean_mw = NAN;
         int err;
 
-        err = span_begin(runner);
+        err = runner_span_begin(runner);
         if (!err)
                 err = runner_hold(runner, mode);
         update_ns = next_update(runner, after(runner->hardware->ops->now_ns(runner->hardware), SETTLE_S));
@@ -220,18 +219,18 @@ int runner_dwell(struct runner *runner, const struct mode *mode, struct observat
         if (!err && seconds(runner->gauge_update_ns, runner->look.at_ns) > period_s + late_s)
                 err = wait_watching(runner, after(runner->look.at_ns, 2 * period_s));
         if (!err)
-                err = span_begin(runner);
+                err = runner_span_begin(runner);
         if (!err)
                 err = mean_of_updates(runner, n, late_s, &mean_mw);
         if (err && !runner_hindered(err))
                 return err;
-        err = span_fill(runner, mode, METHOD_GAUGE, ret);
+        err = runner_span_fill(runner, mode, METHOD_GAUGE, ret);
         if (err)
                 return err;
         ret->percent = runner->look.capacity_percent + 0.5;
         ret->power_mw = mean_mw;
         ret->gauge_updates = (uint32_t)n;
         ret->refresh_s = period_s;
-        refuse_gauge(ret);
+        runner_reject_gauge(ret);
         return 0;
 }

@@ -6,14 +6,14 @@
 
 #include "runner.h"
 
-int span_begin(struct runner *runner);
-double span_seconds(const struct runner *runner);
+int runner_span_begin(struct runner *runner);
+double runner_span_seconds(const struct runner *runner);
 /* Begins @mode. One that cannot be held is a hindrance (-EIO) as one whose load ends. */
 int runner_hold(struct runner *runner, const struct mode *mode);
 /* Whether @err is a hindrance after which the observation is still filled, and rejected. */
 bool runner_hindered(int err);
 /* The span's part of an observation; moves its usage. */
-int span_fill(struct runner *runner, const struct mode *mode, enum observation_method method,
+int runner_span_fill(struct runner *runner, const struct mode *mode, enum observation_method method,
               struct observation *observation);
 
 /* runner-look.c: reads everything and counts it, apart from the looks. */
@@ -22,3 +22,11 @@ int runner_count(struct runner *runner);
 bool runner_looks_are_cheap(const struct runner *runner);
 /* What full charge holds at the voltage of now. */
 double runner_full_mwh(const struct runner *runner);
+
+/* runner-reject.c: sets `rejected` where the mode was not what it should be, ... */
+void runner_reject(const struct runner *runner, const struct mode *mode, struct observation *observation);
+/* ... or the current sensor showed nothing, ... */
+void runner_reject_gauge(struct observation *observation);
+/* ... or the level did not fall step by step. @jump: the last change, @biggest: the largest, @n: how many. */
+void runner_reject_steps(const struct runner *runner, double jump, double biggest, double n,
+                         struct observation *observation);

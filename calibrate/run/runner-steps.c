@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <math.h>
 
-#include "refuse.h"
 
 /*
  * Looks at the level so often until its refresh is known,
@@ -63,7 +62,7 @@ static int wait_step(struct runner *runner, double *fallen)
  */
 static int begin_mode(struct runner *runner, const struct mode *mode)
 {
-        int err = span_begin(runner);
+        int err = runner_span_begin(runner);
 
         if (!err)
                 err = runner_hold(runner, mode);
@@ -83,7 +82,7 @@ int runner_burn(struct runner *runner, const struct mode *mode, struct observati
                 err = wait_step(runner, &fallen);
         if (err && !runner_hindered(err))
                 return err;
-        err = span_fill(runner, mode, runner->fine ? METHOD_TICKS : METHOD_PERCENT, ret);
+        err = runner_span_fill(runner, mode, runner->fine ? METHOD_TICKS : METHOD_PERCENT, ret);
         if (err)
                 return err;
         ret->burn = true;
@@ -109,7 +108,7 @@ int runner_steps(struct runner *runner, const struct mode *mode, double steps_pe
         double level = runner->look.level_percent, fallen = 0, jump = 0, biggest = 0, steps = 0;
         int err = begin_mode(runner, mode);
 
-        while (!err && (fallen < steps_percent * 0.999 || span_seconds(runner) < shortest_s(runner, min_s))) {
+        while (!err && (fallen < steps_percent * 0.999 || runner_span_seconds(runner) < shortest_s(runner, min_s))) {
                 err = wait_step(runner, &jump);
                 if (err || runner->span.disturbed || !(jump > 0))
                         break;
@@ -119,7 +118,7 @@ int runner_steps(struct runner *runner, const struct mode *mode, double steps_pe
         }
         if (err && !runner_hindered(err))
                 return err;
-        err = span_fill(runner, mode, runner->fine ? METHOD_TICKS : METHOD_PERCENT, ret);
+        err = runner_span_fill(runner, mode, runner->fine ? METHOD_TICKS : METHOD_PERCENT, ret);
         if (err)
                 return err;
         /*
@@ -128,6 +127,6 @@ int runner_steps(struct runner *runner, const struct mode *mode, double steps_pe
         ret->percent = level + (isnan(runner->step_percent) ? 0 : runner->step_percent) - fallen / 2;
         ret->refresh_s = runner->refresh.period_s;
         ret->steps = fallen;
-        refuse_steps(runner, jump, biggest, steps, ret);
+        runner_reject_steps(runner, jump, biggest, steps, ret);
         return 0;
 }

@@ -70,7 +70,7 @@ void runner_go_on(struct runner *runner)
                 runner->drawn_percent = 0;
 }
 
-int span_begin(struct runner *runner)
+int runner_span_begin(struct runner *runner)
 {
         int err = runner_looks_are_cheap(runner) ? 0 : runner_count(runner); /* up to here it is another's */
 
@@ -85,7 +85,7 @@ int span_begin(struct runner *runner)
         return 0;
 }
 
-double span_seconds(const struct runner *runner)
+double runner_span_seconds(const struct runner *runner)
 {
         return (double)(runner->look.at_ns - runner->span.start_ns) / (double)NS_PER_S;
 }
@@ -148,7 +148,7 @@ int runner_hold(struct runner *runner, const struct mode *mode)
         return runner->hindrance;
 }
 
-int span_fill(struct runner *runner, const struct mode *mode, enum observation_method method,
+int runner_span_fill(struct runner *runner, const struct mode *mode, enum observation_method method,
               struct observation *observation)
 {
         const struct span *span = &runner->span;
@@ -173,6 +173,6 @@ int span_fill(struct runner *runner, const struct mode *mode, enum observation_m
         snprintf(observation->mode, sizeof(observation->mode), "%s", mode->name);
         snprintf(observation->kind, sizeof(observation->kind), "%s", mode->kind);
         runner->span.usage = (struct usage){ 0 };
-        refuse_observation(runner, mode, observation);
+        runner_reject(runner, mode, observation);
         return 0;
 }

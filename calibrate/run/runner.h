@@ -12,22 +12,9 @@
 
 #include "hardware/hardware.h"
 #include "interval/interval.h"
+#include "look.h"
 #include "observation/observation.h"
 #include "refresh.h"
-
-/* What a battery said at one look. NaN: not shown. */
-struct look {
-        uint64_t at_ns;             /* boottime */
-        int64_t realtime_ns;
-        enum battery_status status;
-        double level_percent;       /* the level that is watched, in percent of charge */
-        double capacity_percent;
-        double charge_full_uah;
-        double voltage_mv;
-        double power_mw;
-        double sensor;              /* power_now, or current_now: a voltage has a pace of its own */
-        double temperature_c;
-};
 
 /* What happened since the span was begun. */
 struct span {
@@ -64,9 +51,6 @@ struct runner {
         struct look look;
         struct span span;
 };
-
-/* @fine: its level is charge_now or energy_now instead of the percentage. */
-void look_at(const struct sample *sample, bool fine, struct look *look);
 
 int runner_open(struct hardware *hardware, const struct hardware_description *description,
                 const volatile sig_atomic_t *stop, bool fine, struct runner *ret);
@@ -113,3 +97,10 @@ int runner_learn_gauge(struct runner *runner, const struct mode *mode);
 /* Mean of some updates of the gauge, without what the mode before left in it. */
 int runner_dwell(struct runner *runner, const struct mode *mode, struct observation *ret);
 double runner_dwell_s(double gauge_period_s); /* how long that takes */
+
+/* Rejected for a pause: says nothing about the machine, is measured again, and does not count below. */
+bool runner_rejected_pause(const struct observation *observation);
+/* Rejected because the access point was lost: its modes come again when it is back. */
+bool runner_rejected_away(const struct observation *observation);
+/* Too many of @n are rejected to go on. */
+bool runner_rejected_too_many(size_t n_rejected, size_t n);

@@ -1,0 +1,18 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "options.h"
+#include "run/run.h"
+
+/* What a calibration would do, for those who show it before it begins. */
+struct prospect {
+        const struct options *options;
+        const struct hardware_description *description;
+        const struct plan *plan;
+        const struct run_request *request;
+        const struct plan_limits *limits;
+        enum observation_method method;
+        bool battery;               /* there is one */
+        const char *profile, *observations;
+};

@@ -1,0 +1,197 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Observations that would make a profile wrong are kept, and marked. */
+
+#include "runner-private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hardware/group.h"
+#include "util/units.h"
+
+#define PAUSED "paused: "
+#define AWAY "WiFi was associated only "
+
+/*
+ * Thresholds. The daemons, spikes, leakage and wander of an ordinary phone stay far below them, so
+ * that a night is not refused for what the fit can see through; the regressors are what the
+ * counters say, not what was asked.
+ */
+#define SHARE_AT_TARGET 0.98    /* of the busy time at the frequency that was asked; less is throttling */
+#define FOREIGN_CORES 0.25      /* of one core, beside our own load */
+#define MOVING_CORES 0.5        /* likewise, for what moves bytes or pictures: see own_cores() */
+#define OWN_LOAD_SHARE 0.9      /* of the load that was asked; less: it did not run */
+#define RAN_SHARE 0.1           /* of the bytes that were asked; less: the load did not run */
+#define ASSOCIATED_SHARE 0.9    /* of a mode that is about WiFi */
+#define JUMP_REFRESHES 3        /* two steps at once within so many refreshes' worth of time are no jump */
+#define REFRESH_UNKNOWN_S 60.0
+#define REJECTED_SHARE 0.25
+#define REJECTED_MIN 4
+
+static void reject(struct observation *observation, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+static void reject(struct observation *observation, const char *format, ...)
+{
+        va_list arguments;
+
+        if (observation->rejected[0])
+                return; /* the first reason says it */
+        va_start(arguments, format);
+        vsnprintf(observation->rejected, sizeof(observation->rejected), format, arguments);
+        va_end(arguments);
+}
+
+/*
+ * Whether the load of a mode is on this policy;
+ * those of a group that rest do their few things at their lowest.
+ */
+static bool has_load(const struct hardware_policy *group, uint32_t policy, uint32_t cores)
+{
+        for (size_t i = 0; i < group->n_members; i++)
+                if (group->members[i].policy == policy)
+                        return group_busy(group, i, cores) > 0;
+        return group->policy == policy;
+}
+
+static uint64_t busy_at(const struct usage *usage, const struct hardware_policy *policy, uint32_t khz,
+                        uint32_t cores, uint64_t *total)
+{
+        uint64_t at = 0;
+
+        *total = 0;
+        for (size_t i = 0; i < usage->n_cpu; i++) {
+                if (!has_load(policy, usage->cpu[i].policy, cores))
+                        continue;
+                *total += usage->cpu[i].busy_ns;
+                if (usage->cpu[i].khz == khz)
+                        at += usage->cpu[i].busy_ns;
+        }
+        return at;
+}
+
+/*
+ * The cores that a mode may keep busy without spinning. Bytes and pictures cost CPU
+ * time in softirqs and threads of the kernel (encryption, too), which nobody can tell
+ * from what others cause; the counters see it and the fit prices it.
+ */
+static double own_cores(const struct mode *mode)
+{
+        bool moves = mode->read_mb_per_s > 0 || mode->write_mb_per_s > 0 || mode->rx_mb_per_s > 0 ||
+                     mode->tx_mb_per_s > 0 || mode->gpu > 0;
+
+        return moves ? MOVING_CORES : 0;
+}
+
+static void check_cpu(const struct runner *runner, const struct mode *mode, struct observation *observation)
+{
+        double elapsed = (double)observation->elapsed_ns, asked = 0;
+
+        for (size_t i = 0; i < runner->description->n_policies; i++) {
+                const struct hardware_policy *policy = &runner->description->policies[i];
+                uint32_t khz = mode->policy_khz[i];
+                uint64_t total, at = busy_at(&observation->usage, policy, khz, mode->policy_cores[i], &total);
+
+                asked += mode->policy_cores[i] * elapsed;
+                if (!mode->policy_cores[i])
+                        continue;
+                if ((double)total < OWN_LOAD_SHARE * mode->policy_cores[i] * elapsed)
+                        reject(observation, "policy %u was busy only %.0f %% of the time asked",
+                               policy->policy, 100 * (double)total / (mode->policy_cores[i] * elapsed));
+                else if (khz && (double)at < SHARE_AT_TARGET * (double)total)
+                        reject(observation, "policy %u ran at %u kHz only %.0f %% of the time",
+                               policy->policy, khz, 100 * (double)at / (double)total);
+        }
+        if ((double)usage_busy_ns(&observation->usage) > asked + (FOREIGN_CORES + own_cores(mode)) * elapsed)
+                reject(observation, "other programs kept %.2f cores busy",
+                       ((double)usage_busy_ns(&observation->usage) - asked) / elapsed);
+}
+
+static void check_rate(const char *what, uint64_t bytes, double mb_per_s, struct observation *observation)
+{
+        double asked = mb_per_s * BYTES_PER_MB * (double)observation->elapsed_ns / (double)NS_PER_S;
+
+        if ((double)bytes < RAN_SHARE * asked)
+                reject(observation, "%s %.1f of the %.1f MB asked for", what, (double)bytes / BYTES_PER_MB,
+                       asked / BYTES_PER_MB);
+}
+
+/* A storage or a network that is slower than asked is no fault: its counters say how much it was. */
+static void check_moved(const struct mode *mode, struct observation *observation)
+{
+        const struct usage *usage = &observation->usage;
+        double elapsed = (double)observation->elapsed_ns;
+
+        if (usage->have & USAGE_DISK) {
+                check_rate("read", usage->read_bytes, mode->read_mb_per_s, observation);
+                check_rate("wrote", usage->write_bytes, mode->write_mb_per_s, observation);
+        }
+        if (!(usage->have & USAGE_WIFI))
+                return;
+        if (mode->wifi_on && (double)usage->wifi_on_ns < ASSOCIATED_SHARE * elapsed)
+                reject(observation, AWAY "%.0f %% of the time",
+                       100 * (double)usage->wifi_on_ns / elapsed);
+        check_rate("received", usage->wifi_rx_bytes, mode->rx_mb_per_s, observation);
+        check_rate("sent", usage->wifi_tx_bytes, mode->tx_mb_per_s, observation);
+        /* A collector that counts no bursts would let their energy seem to be something else's. */
+        if ((double)usage->wifi_wakes < RAN_SHARE * mode->wakes_per_s * elapsed / (double)NS_PER_S)
+                reject(observation, "only %" PRIu64 " of the %.0f wake-ups asked for were counted",
+                       usage->wifi_wakes, mode->wakes_per_s * elapsed / (double)NS_PER_S);
+}
+
+void runner_reject(const struct runner *runner, const struct mode *mode, struct observation *observation)
+{
+        if (runner->hindrance)
+                reject(observation, "%s%s", runner->hindrance == -EAGAIN ? PAUSED : "",
+                       runner->reason);
+        if (runner->span.disturbed)
+                reject(observation, "the charger was plugged in");
+        if (runner->span.suspend_ns)
+                reject(observation, "the machine slept for %.0f s",
+                       (double)runner->span.suspend_ns / (double)NS_PER_S);
+        if (observation->usage.have & USAGE_CPU && observation->elapsed_ns)
+                check_cpu(runner, mode, observation);
+        check_moved(mode, observation);
+}
+
+void runner_reject_gauge(struct observation *observation)
+{
+        if (isnan(observation->power_mw))
+                reject(observation, "the battery's power went away");
+}
+
+void runner_reject_steps(const struct runner *runner, double jump, double biggest, double n,
+                         struct observation *observation)
+{
+        double refresh_s = isnan(runner->refresh.period_s) ? REFRESH_UNKNOWN_S : runner->refresh.period_s;
+        double seconds = (double)observation->elapsed_ns / (double)NS_PER_S;
+
+        if (isnan(jump))
+                reject(observation, "the battery's level went away");
+        else if (jump < 0)
+                reject(observation, "the level rose by %.2f %%", -jump);
+        /* A fine level may well make several steps in a refresh; a jump is what the time cannot explain. */
+        else if (biggest > 1.5 * runner->step_percent &&
+                 seconds > JUMP_REFRESHES * refresh_s * n && !runner->fine)
+                reject(observation, "the level jumped by %.2f %% at once", biggest);
+}
+
+bool runner_rejected_pause(const struct observation *observation)
+{
+        return strncmp(observation->rejected, PAUSED, sizeof(PAUSED) - 1) == 0;
+}
+
+bool runner_rejected_away(const struct observation *observation)
+{
+        return strncmp(observation->rejected, AWAY, sizeof(AWAY) - 1) == 0;
+}
+
+bool runner_rejected_too_many(size_t n_rejected, size_t n)
+{
+        return n_rejected >= REJECTED_MIN && (double)n_rejected > REJECTED_SHARE * (double)n;
+}
