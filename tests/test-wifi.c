@@ -13,6 +13,7 @@
 #include <sched.h>
 
 #include "check.h"
+#include "hold/attribute.h"
 #include "hold/interface.h"
 #include "hold/nl80211.h"
 #include "hold/power-save.h"

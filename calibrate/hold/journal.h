@@ -24,7 +24,7 @@
  * of it.
  */
 
-#include "settings-list.h"
+#include "attribute.h"
 #include "util/log.h"
 
 #define JOURNAL_DEVICE_MAX 160

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attribute.h"
 #include "nl80211.h"
 
 #define PREFIX "nl80211:"

@@ -2,9 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "settings-list.h"
-
-extern const struct setting_medium power_save_medium;
+#include <stddef.h>
 
 /* The setting's name. */
 int power_save_name(const char *interface, char *buf, size_t size);

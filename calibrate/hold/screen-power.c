@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "attribute.h"
 #include "screen-program.h"
-#include "settings-list.h"
 #include "source/display.h"
 
 #define TRIES 20

@@ -9,8 +9,8 @@
  * the journal when it is read again, which may be by root after a power cut.
  *
  * A setting is named by the path of its sysfs attribute. What is no file has a name that reads like one,
- * "nl80211:wlan0/power_save": it has a row in the list (settings-list.c) like the others, and a struct
- * setting_medium that reads and writes it (settings-list.h; a file of its own, and a row in settings-io.c).
+ * "nl80211:wlan0/power_save": it has a row in the list (attribute.c) like the others, and a struct
+ * setting_medium that reads and writes it (attribute.h; a file of its own, and a row in attribute-io.c).
  */
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "settings-list.h"
+#include "attribute.h"
 
 #include <ctype.h>
 #include <fnmatch.h>

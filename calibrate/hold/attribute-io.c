@@ -14,9 +14,8 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
+#include "attribute.h"
 #include "logind.h"
-#include "power-save.h"
-#include "settings-list.h"
 #include "util/util.h"
 
 #define OPEN_TRIES 100 /* one in some hundred fails while another process does nothing but rename folders */

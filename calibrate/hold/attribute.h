@@ -24,7 +24,7 @@ struct setting_medium {
         int (*write)(int root_fd, const char *name, const char *value);
 };
 
-extern const struct setting_medium screen_medium;
+extern const struct setting_medium power_save_medium, screen_medium;
 
 struct attribute {
         const char *pattern;         /* fnmatch(3) with FNM_PATHNAME and FNM_PERIOD */
