@@ -7,7 +7,6 @@
  */
 
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,16 +18,15 @@
 #include "poller.h"
 #include "rights.h"
 #include "session.h"
+#include "util/options.h"
 #include "util/paths.h"
 #include "util/units.h"
 #include "util/util.h"
 
-enum { CODE_OK = 0, CODE_FAILED = 1, CODE_USAGE = 2 };
-
 static const struct log program_log = { log_to_stderr, (void *)"joulecastd" };
 
 struct options {
-        double interval_s; /* 0: not said */
+        double interval_s; /* 0: as configured */
         uint64_t count;
         const char *collector;
         const char *database;
@@ -37,39 +35,8 @@ struct options {
         const char *config;
         const char *socket;
         const char *profile;
+        bool manual;
 };
-
-static const char help[] =
-        "Usage: joulecast poll [OPTION]...   (as the service: joulecastd)\n"
-        "\n"
-        "Records what each app of this machine uses, for `joulecast cost`, `predict` and\n"
-        "`budget`. As root it sees all processes, else your own.\n"
-        "\n"
-        "  --interval S      seconds between two polls, 0.1 and up; decimals are fine\n"
-        "  --count N         poll N times in the foreground, say what was seen, and exit\n"
-        "  --collector NAME  how to read processes:\n";
-
-static void print_help(void)
-{
-        fputs(help, stdout);
-        for (const struct collector *collector = all_collectors; collector->name; collector++)
-                printf("%20s%-8s %s\n", "", collector->name, collector->what);
-        fputs("  --database FILE   where to store; one process at a time writes to it\n"
-              "  --config FILE     joulecast.conf (see below)\n"
-              "  --machine DIR     read DIR/sys and DIR/proc instead of this machine's; needs\n"
-              "                    --database\n"
-              "  --focus-socket PATH\n"
-              "                    where each session's joulecast-focus connects\n"
-              "  --socket PATH     answer users' questions there; the service of root does at\n"
-              "                    " PATHS_SERVICE_SOCKET "\n"
-              "  --profile FILE    the power model to answer them by; default: the machine's\n"
-              "  --help, --version\n"
-              "\n"
-              "Exit: 0 done; 1 it failed; 2 wrong usage.\n"
-              "\n"
-              "joulecast.conf, with its defaults:\n", stdout);
-        config_print_help(stdout);
-}
 
 /*
  * Sixteen agents and as many questions at once hold, with the dearest collector, about a hundred open. More than
@@ -97,47 +64,6 @@ static int take_descriptors(void)
         return -EMFILE;
 }
 
-/* Tells what is wrong with the command line; always -EINVAL. */
-#define usage_error(...) (log_error(&program_log, __VA_ARGS__), -EINVAL)
-
-static int parse_option(int option, const char *value, struct options *options)
-{
-        switch (option) {
-        case 'i':
-                if (util_parse_double(value, &options->interval_s) < 0 || options->interval_s < 0.1 ||
-                    options->interval_s > 86400)
-                        return usage_error("--interval %s is not between 0.1 and 86400 seconds", value);
-                return 0;
-        case 'n':
-                if (util_parse_u64(value, &options->count) < 0 || options->count == 0)
-                        return usage_error("--count %s is not a number of polls, 1 and up", value);
-                return 0;
-        case 'c':
-                options->collector = value;
-                return 0;
-        case 'd':
-                options->database = value;
-                return 0;
-        case 'm':
-                options->machine = value;
-                return 0;
-        case 's':
-                options->focus_socket = value;
-                return 0;
-        case 'f':
-                options->config = value;
-                return 0;
-        case 'a':
-                options->socket = value;
-                return 0;
-        case 'p':
-                options->profile = value;
-                return 0;
-        default:
-                return usage_error("wrong usage; see joulecast poll --help");
-        }
-}
-
 /* A tree has no kernel. */
 static const struct collector *collectors_of(const struct options *options)
 {
@@ -153,50 +79,67 @@ static bool is_collector(const struct options *options)
         return collector->name || strcmp(options->collector, "auto") == 0;
 }
 
-/* 0; 1: there is nothing more to do; -EINVAL. */
+static void print_after_options(FILE *file)
+{
+        fputs("\nCollectors, the first that works is taken:\n", file);
+        for (const struct collector *collector = all_collectors; collector->name; collector++)
+                fprintf(file, "  %-9s %s\n", collector->name, collector->what);
+        fputs("\njoulecast.conf, with its defaults:\n", file);
+        config_print_help(file);
+}
+
+/* -1: go on; else the exit code. */
 static int parse_options(int argc, char **argv, struct options *options)
 {
-        static const struct option known[] = {
-                { "interval", required_argument, NULL, 'i' }, { "count", required_argument, NULL, 'n' },
-                { "collector", required_argument, NULL, 'c' }, { "database", required_argument, NULL, 'd' },
-                { "machine", required_argument, NULL, 'm' },  { "config", required_argument, NULL, 'f' },
-                { "focus-socket", required_argument, NULL, 's' },
-                { "socket", required_argument, NULL, 'a' },   { "profile", required_argument, NULL, 'p' },
-                { "help", no_argument, NULL, 'h' },           { "version", no_argument, NULL, 'v' },
-                { "config-manual", no_argument, NULL, 'M' },  { 0 },
+        const struct option_row rows[] = {
+                { "interval", "S", "seconds between two polls", .number = &options->interval_s, .low = 0.1,
+                  .high = 86400, .unit = "s", .usual = "as configured" },
+                { "count", "N", "poll N times in the foreground, print a summary, and exit",
+                  .count = &options->count, .low = 1 },
+                { "collector", "NAME", "how to read processes (see below)", .text = &options->collector },
+                { "database", "FILE", "where to store; one process at a time writes to it",
+                  .text = &options->database },
+                { "config", "FILE", "joulecast.conf (see below)", .text = &options->config },
+                { "machine", "DIR", "read DIR/sys and DIR/proc instead of this machine's; needs --database",
+                  .text = &options->machine },
+                { "focus-socket", "PATH", "where each session's joulecast-focus connects",
+                  .text = &options->focus_socket },
+                { "socket", "PATH", "answer users' questions there; the service of root does at " PATHS_SERVICE_SOCKET,
+                  .text = &options->socket },
+                { "profile", "FILE", "the power model to answer them by", .usual = "the machine's",
+                  .text = &options->profile },
+                { "config-manual", .hidden = true, .flag = &options->manual },
         };
-        int option, err = 0;
+        const struct option_table table = {
+                .program = "joulecastd",
+                .called = "joulecast poll",
+                .usage = "joulecast poll [OPTION]...   (as the service: joulecastd)",
+                .about = "Records what each app of this machine uses, for joulecast cost, predict and\n"
+                         "budget. Root sees all processes, other users their own.",
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+                .print_after = print_after_options,
+        };
+        int code = options_read(&table, argc, argv, &program_log);
 
-        opterr = 0;
-        while (!err && (option = getopt_long(argc, argv, ":", known, NULL)) >= 0) {
-                switch (option) {
-                case 'h':
-                        print_help();
-                        return 1;
-                case 'v':
-                        puts("joulecastd " JOULECAST_VERSION);
-                        return 1;
-                case 'M':
-                        config_print_manual(stdout);
-                        return 1;
-                case ':':
-                        return usage_error("%s needs a value", argv[optind - 1]);
-                case '?':
-                        return usage_error("there is no option %s; see joulecast poll --help",
-                                           argv[optind - 1]);
-                default:
-                        err = parse_option(option, optarg, options);
-                }
+        if (code >= 0)
+                return code;
+        if (options->manual) {
+                config_print_manual(stdout);
+                return log_flush_stdout(&program_log) < 0 ? CODE_FAILED : CODE_OK;
         }
-        if (!err && options->machine && !options->database)
-                return usage_error(
-                        "--machine needs a --database of its own: another machine's numbers are not ours");
-        if (!err && optind < argc)
-                return usage_error("\"%s\" is not an option; see joulecast poll --help", argv[optind]);
-        if (!err && options->collector && !is_collector(options))
-                return usage_error("there is no collector \"%s\"; `joulecast doctor` lists them",
-                                   options->collector);
-        return err;
+        if (options->machine && !options->database) {
+                log_error(&program_log, "--machine needs a --database: numbers of another machine do not belong "
+                                        "into this one's");
+                return CODE_USAGE;
+        }
+        if (options->collector && !is_collector(options)) {
+                char printable[64];
+
+                log_error(&program_log, "--collector: there is no \"%s\"; see joulecast poll --help",
+                          util_printable(options->collector, printable, sizeof(printable)));
+                return CODE_USAGE;
+        }
+        return -1;
 }
 
 static int load_config(const struct options *options, struct config *config)
@@ -318,14 +261,6 @@ static void print_summary(const struct poller *poller, const char *path)
                poller->polls == 1 ? "" : "s", (double)poller->elapsed_ns / 1e9, poller->n_processes, path);
 }
 
-static int flush_answer(void)
-{
-        if (util_flush_stdout())
-                return 0;
-        log_error(&program_log, "the answer could not be written");
-        return -EIO;
-}
-
 static int run(const struct options *options, const struct config *config)
 {
         _cleanup_(poller_close) struct poller poller = { .retention = { (uint32_t)config->raw_hours, (uint32_t)config->hour_days,
@@ -356,7 +291,7 @@ static int run(const struct options *options, const struct config *config)
         if (!err && options->count > 0)
                 print_summary(&poller, path);
         if (!err)
-                err = flush_answer();
+                err = log_flush_stdout(&program_log);
         return err ? err : poller.failed;
 }
 
@@ -368,8 +303,8 @@ int main(int argc, char **argv)
 
         util_hold_standard_fds();
         err = parse_options(argc, argv, &options);
-        if (err)
-                return err < 0 ? CODE_USAGE : flush_answer() ? CODE_FAILED : CODE_OK;
+        if (err >= 0)
+                return err;
         err = load_config(&options, &config);
         if (err)
                 return CODE_FAILED;

@@ -131,14 +131,6 @@ static int schedule(struct calibration *calibration, const struct prospect *pros
         return err;
 }
 
-static int flush_answer(const struct calibration *calibration)
-{
-        if (util_flush_stdout())
-                return 0;
-        log_error(&calibration->log, "the answer could not be written");
-        return -EIO;
-}
-
 static int calibrate(struct calibration *calibration)
 {
         struct run *run = &calibration->run;
@@ -223,17 +215,17 @@ int main(int argc, char **argv)
 
         util_hold_standard_fds();
         err = options_parse(argc, argv, &calibration.log, &calibration.options);
-        if (err)
-                return err < 0 ? 2 : flush_answer(&calibration) ? 1 : 0;
+        if (err >= 0)
+                return err;
         calibration.arguments = argv + 1;
         if (calibration.options.schedule)
-                memmove(argv + calibration.options.schedule_at, argv + calibration.options.schedule_end,
-                        (size_t)(argc + 1 - calibration.options.schedule_end) * sizeof(*argv));
+                memmove(argv + calibration.options.schedule_place.from, argv + calibration.options.schedule_place.to,
+                        (size_t)(argc + 1 - calibration.options.schedule_place.to) * sizeof(*argv));
         catch_signals();
         err = calibrate(&calibration);
         if (calibration.watched) /* what was opened before the worker began is the worker's */
                 exit(calibration.status);
-        if (flush_answer(&calibration))
+        if (log_flush_stdout(&calibration.log) < 0)
                 err = -EIO;
         clean_up(&calibration);
         return err ? 1 : 0;

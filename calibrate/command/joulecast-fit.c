@@ -6,7 +6,6 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,14 +17,10 @@
 #include "fit/follow.h"
 #include "fit/refit.h"
 #include "sapp/tables.h"
+#include "util/options.h"
 #include "util/own-folder.h"
 #include "util/paths.h"
 #include "util/util.h"
-
-enum {
-        EXIT_USAGE = 2,
-        EXIT_NO_DATA = 3,
-};
 
 static const struct log program_log = { log_to_stderr, (void *)"joulecast-fit" };
 
@@ -37,158 +32,60 @@ struct options {
         const char *name;
         const char *usage;
         const char *costs;
-        int64_t run;           /* 0: the newest */
+        uint64_t run;          /* 0: the newest */
         double energy_full_mwh;
         bool follow;
         bool json;
 };
 
-static const char help[] =
-        "Usage: joulecast fit [--observations FILE] [--run N] [--profile OUT] [OPTION]...\n"
-        "       joulecast fit --usage CSV --costs CSV --energy-full-mwh N [--profile OUT]\n"
-        "       joulecast-fit --follow\n"
-        "\n"
-        "Turns the observations of a calibration into a profile.\n"
-        "\n"
-        "  --observations FILE   what joulecast-calibrate wrote (default: this machine's)\n"
-        "  --device virtual:D    that device's observations and profile instead\n"
-        "  --run N               which calibration in it (default: the newest)\n"
-        "  --estimator WHICH     regression: weighted, non-negative, with intervals\n"
-        "                        (default); sapp: the SApp paper's equations 1 to 4\n"
-        "                        (default for a run of --plan sapp)\n"
-        "  --profile OUT         write the profile there; without, only show it\n"
-        "  --usage CSV, --costs CSV\n"
-        "                        fit tables instead: who used what, and what it cost in\n"
-        "                        percent, as joulecast-fit(1) describes them\n"
-        "  --energy-full-mwh N   energy of the full battery, for the tables\n"
-        "  --name DEVICE         the device that the tables are about\n"
-        "  --follow              JSON lines on stdin and stdout, for joulecast-calibrate\n"
-        "  --json                answer as one JSON object\n"
-        "  --help, --version\n"
-        "\n"
-        "Exit: 0 done; 1 it failed; 2 wrong usage; 3 no observations to fit.\n";
-
-enum {
-        OPTION_OBSERVATIONS = 1000,
-        OPTION_RUN,
-        OPTION_ESTIMATOR,
-        OPTION_PROFILE,
-        OPTION_DEVICE,
-        OPTION_NAME,
-        OPTION_USAGE,
-        OPTION_COSTS,
-        OPTION_ENERGY,
-        OPTION_FOLLOW,
-        OPTION_JSON,
-        OPTION_HELP,
-        OPTION_VERSION,
-};
-
-static const struct option long_options[] = {
-        { "observations", required_argument, NULL, OPTION_OBSERVATIONS },
-        { "run", required_argument, NULL, OPTION_RUN },
-        { "estimator", required_argument, NULL, OPTION_ESTIMATOR },
-        { "profile", required_argument, NULL, OPTION_PROFILE },
-        { "device", required_argument, NULL, OPTION_DEVICE },
-        { "name", required_argument, NULL, OPTION_NAME },
-        { "usage", required_argument, NULL, OPTION_USAGE },
-        { "costs", required_argument, NULL, OPTION_COSTS },
-        { "energy-full-mwh", required_argument, NULL, OPTION_ENERGY },
-        { "follow", no_argument, NULL, OPTION_FOLLOW },
-        { "json", no_argument, NULL, OPTION_JSON },
-        { "help", no_argument, NULL, OPTION_HELP },
-        { "version", no_argument, NULL, OPTION_VERSION },
-        { NULL, 0, NULL, 0 },
-};
-
 static int wrong_usage(const char *sentence)
 {
         log_error(&program_log, "%s; see joulecast fit --help", sentence);
-        return -EINVAL;
+        return CODE_USAGE;
 }
 
-static int wrong_word(const char *what, const char *word)
-{
-        char printable[64];
-
-        log_error(&program_log, "%s: %s; see joulecast fit --help",
-                  util_printable(word, printable, sizeof(printable)), what);
-        return -EINVAL;
-}
-
-static int parse_option(struct options *options, int option)
-{
-        switch (option) {
-        case OPTION_OBSERVATIONS:
-                options->observations = optarg;
-                return 0;
-        case OPTION_RUN:
-                if (util_parse_i64(optarg, &options->run) < 0 || options->run <= 0)
-                        return wrong_usage("--run needs the number of a calibration, 1 or more");
-                return 0;
-        case OPTION_ESTIMATOR:
-                options->estimator = optarg;
-                if (strcmp(optarg, "regression") != 0 && strcmp(optarg, "sapp") != 0)
-                        return wrong_usage("--estimator is regression or sapp");
-                return 0;
-        case OPTION_PROFILE:
-                options->profile = optarg;
-                return 0;
-        case OPTION_DEVICE:
-                options->device = optarg;
-                return 0;
-        case OPTION_NAME:
-                options->name = optarg;
-                return 0;
-        case OPTION_USAGE:
-                options->usage = optarg;
-                return 0;
-        case OPTION_COSTS:
-                options->costs = optarg;
-                return 0;
-        case OPTION_ENERGY:
-                if (util_parse_double(optarg, &options->energy_full_mwh) < 0 ||
-                    !(options->energy_full_mwh >= 1 && options->energy_full_mwh <= 1e9))
-                        return wrong_usage("--energy-full-mwh needs mWh, 1 or more");
-                return 0;
-        case OPTION_FOLLOW:
-                options->follow = true;
-                return 0;
-        case OPTION_JSON:
-                options->json = true;
-                return 0;
-        default:
-                return -EINVAL;
-        }
-}
-
-/* 1: there is nothing more to do. */
+/* -1: go on; else the exit code. */
 static int parse_options(int argc, char **argv, struct options *options)
 {
-        int option;
+        const struct option_row rows[] = {
+                { "observations", "FILE", "what joulecast-calibrate wrote", .usual = "this machine's",
+                  .text = &options->observations },
+                OPTION_DEVICE(&options->device),
+                { "run", "N", "which calibration run in it; without, the newest", .count = &options->run, .low = 1 },
+                { "estimator", "WHICH", "regression: weighted, non-negative, with intervals; sapp: equations 1 to 4 "
+                  "of the SApp paper", .usual = "regression, or sapp for a run of --plan sapp",
+                  .text = &options->estimator, .words = "regression sapp" },
+                { "profile", "OUT", "write the profile there; without, only show it", .text = &options->profile },
+                { "usage", "CSV", "with --costs: fit a usage table, as joulecast-fit(1) describes it",
+                  .text = &options->usage },
+                { "costs", "CSV", "what that usage cost, in percent", .text = &options->costs },
+                { "energy-full-mwh", "N", "energy of the full battery, for the tables",
+                  .number = &options->energy_full_mwh, .low = 1, .high = 1e9, .unit = "mWh" },
+                { "name", "DEVICE", "the device that the tables are about", .text = &options->name },
+                { "follow", .help = "JSON lines on stdin and stdout, for joulecast-calibrate",
+                  .flag = &options->follow },
+                { "json", .help = "answer as one JSON object", .flag = &options->json },
+        };
+        const struct option_table table = {
+                .program = "joulecast-fit",
+                .called = "joulecast fit",
+                .usage = "joulecast fit [--observations FILE] [--run N] [--profile OUT] [OPTION]...\n"
+                         "joulecast fit --usage CSV --costs CSV --energy-full-mwh N [--profile OUT]\n"
+                         "joulecast-fit --follow",
+                .about = "Turns the observations of a calibration into a profile.",
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+                .exits = "0 done; 1 it failed; 2 wrong usage; 3 no observations to fit",
+        };
+        int code = options_read(&table, argc, argv, &program_log);
 
-        opterr = 0;
-        while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-                if (option == OPTION_HELP || option == 'h' || option == OPTION_VERSION) {
-                        fputs(option == OPTION_VERSION ? "joulecast-fit " JOULECAST_VERSION "\n" : help,
-                              stdout);
-                        return 1;
-                }
-                if (option == '?' || option == ':')
-                        return wrong_word(option == ':' ? "its value is missing"
-                                                        : "there is no such option, or not like this",
-                                          argv[optind - 1]);
-                if (parse_option(options, option) < 0)
-                        return -EINVAL;
-        }
-        if (optind < argc)
-                return wrong_word("it takes options alone", argv[optind]);
+        if (code >= 0)
+                return code;
         if (options->follow &&
             (options->observations || options->usage || options->costs || options->profile))
-                return wrong_usage("--follow stands alone");
+                return wrong_usage("--follow takes no file");
         if (!options->usage != !options->costs || (options->usage && isnan(options->energy_full_mwh)))
                 return wrong_usage("--usage, --costs and --energy-full-mwh go together");
-        return 0;
+        return -1;
 }
 
 /* Text that came through cJSON, one line. */
@@ -215,7 +112,7 @@ static int follow_lines(void)
         while (!err && !end && getline(&line, &size, stdin) > 0)
                 err = answer(follow_answer(follow, line, &end));
         follow_free(follow);
-        return err ? EXIT_FAILURE : EXIT_SUCCESS;
+        return err ? CODE_FAILED : CODE_OK;
 }
 
 static int set_created(struct profile *profile)
@@ -227,14 +124,6 @@ static int set_created(struct profile *profile)
             strftime(profile->created, sizeof(profile->created), "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
                 return -EINVAL;
         return 0;
-}
-
-static int flush_answer(void)
-{
-        if (util_flush_stdout())
-                return 0;
-        log_error(&program_log, "the answer could not be written");
-        return -EIO;
 }
 
 static int finish(const struct options *options, struct outcome *outcome)
@@ -254,15 +143,15 @@ static int finish(const struct options *options, struct outcome *outcome)
         else if (!err)
                 outcome_print(outcome, options->profile, stdout);
         if (!err || err == -EIO)
-                err = flush_answer();
+                err = log_flush_stdout(&program_log);
         outcome_clear(outcome);
-        return err ? EXIT_FAILURE : EXIT_SUCCESS;
+        return err ? CODE_FAILED : CODE_OK;
 }
 
 static int fail(int err, const char *where, const char *error)
 {
         log_error(&program_log, "%s: %s", where, error[0] ? error : strerror(-err));
-        return err == -ENODATA || err == -ENOENT ? EXIT_NO_DATA : EXIT_FAILURE;
+        return err == -ENODATA || err == -ENOENT ? CODE_NO_DATA : CODE_FAILED;
 }
 
 static int refit(const struct options *options, const struct observation_run *run,
@@ -300,18 +189,18 @@ static int fit_observations(const struct options *options)
         if (options->observations)
                 path = strdup(options->observations);
         else if (paths_observations(options->device, &path) < 0)
-                return fail(-EINVAL, options->device ? options->device : "observations", "is no device whose "
-                            "observations could be found; name them with --observations");
+                return fail(-EINVAL, options->device ? options->device : "observations",
+                            "cannot be found; name them with --observations");
         if (!path)
                 return fail(-ENOMEM, "observations", "");
         if (access(path, F_OK) < 0 && errno == ENOENT)
                 return fail(-ENOENT, path, "no observations there; run joulecast calibrate first");
         err = observations_open(path, false, &program_log, &database);
         if (err < 0)
-                return err == -ENODATA ? EXIT_NO_DATA : EXIT_FAILURE; /* the sentence is said */
+                return err == -ENODATA ? CODE_NO_DATA : CODE_FAILED; /* the sentence is said */
         err = observations_runs(database, &runs, &n);
         for (size_t i = 0; !err && i < n; i++)
-                if (options->run == 0 || runs[i].id == options->run)
+                if (options->run == 0 || runs[i].id == (int64_t)options->run)
                         run = &runs[i];
         if (err)
                 status = fail(err, path, "");
@@ -350,12 +239,12 @@ static int fit_tables(const struct options *options)
 
         err = usage_table_load(options->usage, &program_log, &usage);
         if (err)
-                return EXIT_FAILURE; /* the sentence is said */
+                return CODE_FAILED; /* the sentence is said */
         err = read_file(options->costs, &text, &length);
         if (err)
                 return fail(err, options->costs, "");
         if (cost_table_parse(text, length, options->costs, &program_log, &costs) < 0)
-                return EXIT_FAILURE;
+                return CODE_FAILED;
         err = tables_fit(usage, &costs, options->energy_full_mwh, &outcome, error, sizeof(error));
         cost_table_clear(&costs);
         if (err)
@@ -387,14 +276,14 @@ static int read_environment(void)
 int main(int argc, char **argv)
 {
         struct options options = { .energy_full_mwh = NAN };
-        int err;
+        int code;
 
         util_hold_standard_fds();
-        err = parse_options(argc, argv, &options);
-        if (err > 0)
-                return flush_answer() ? EXIT_FAILURE : EXIT_SUCCESS;
-        if (err < 0 || read_environment() < 0)
-                return EXIT_USAGE;
+        code = parse_options(argc, argv, &options);
+        if (code >= 0)
+                return code;
+        if (read_environment() < 0)
+                return CODE_USAGE;
         gsl_set_error_handler_off();
         if (options.follow)
                 return follow_lines();

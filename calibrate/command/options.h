@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/log.h"
+#include "util/options.h"
 
 enum method_choice {
         CHOICE_AUTO,
@@ -26,7 +26,7 @@ struct options {
         uint32_t passes;
         double battery_limit_percent; /* INFINITY: none */
         double time_limit_h;          /* INFINITY: none */
-        double start_percent;         /* NaN: not said */
+        double start_percent;         /* NaN: not given */
         uint64_t seed;
         bool dry_run, yes, json, resume;
         const char *device;           /* NULL: this machine */
@@ -36,13 +36,13 @@ struct options {
         const char *disks[OPTIONS_DISKS_MAX]; /* --disk FOLDER, once a storage; none: that of /var/tmp */
         size_t n_disks;
         double write_limit_bytes;
-        double wifi_limit_bytes;      /* NaN: not said; the method decides */
+        double wifi_limit_bytes;      /* NaN: not given; the method decides */
         const char *wifi_url, *wifi_peer; /* NULL: what needs it is not measured */
         bool allow_disconnect, force_discharge;
         bool restore;                 /* --restore: put back what an earlier run left, and nothing else */
         const char *schedule;         /* --schedule HH:MM, or "off"; NULL: now */
-        int schedule_at, schedule_end; /* where it stands in argv, end excluded */
+        struct option_place schedule_place;
 };
 
-/* 0: go on; 1: --help or --version was answered; -EINVAL: wrong usage, said in one sentence to @log. */
+/* -1: go on; else the exit code, after an answer or one sentence to @log. */
 int options_parse(int argc, char **argv, const struct log *log, struct options *ret);

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <dirent.h>
-#include <getopt.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
@@ -16,8 +15,8 @@
 #include <time.h>
 
 #include "gpu-load.h"
-#include "helper/helper.h"
 #include "source/gpu.h"
+#include "util/options.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -28,26 +27,7 @@
 #define PIECE_S 0.01
 #define DRAWS_MAX 65536u
 
-static const char program[] = "joulecast-gpu";
-
-static const char help[] =
-        "Usage: joulecast-gpu [--software]\n"
-        "\n"
-        "Keeps the GPU of this machine busy for joulecast-calibrate, which starts it and\n"
-        "talks to it over a pipe. It draws, on a render node, what nobody sees.\n"
-        "\n"
-        "  --software   take a renderer that computes on the CPU, for tests; else those\n"
-        "               are no GPU\n"
-        "  --help, --version\n"
-        "\n"
-        "Its first line is \"gpu counted\" or \"gpu uncounted\" (whether the kernel counts\n"
-        "its busy time, in /proc/PID/fdinfo) and the renderer's name. Then, a line each:\n"
-        "\n"
-        "  load SHARE   busy for this share of the time, 0 to 1\n"
-        "\n"
-        "answered by the same. The end of the input ends it.\n"
-        "\n"
-        "Exit: 0 the input ended; 1 there is no GPU, or it failed; 2 wrong usage.\n";
+static const struct log program_log = { log_to_stderr, (void *)"joulecast-gpu" };
 
 struct load {
         double share;
@@ -165,7 +145,7 @@ static int run(bool software)
         int err = gpu_device_open(software, &gpu);
 
         if (err) {
-                fprintf(stderr, "joulecast-gpu: this machine has no GPU that OpenGL ES can be drawn on\n");
+                log_error(&program_log, "this machine has no GPU that OpenGL ES can be drawn on");
                 return err;
         }
         gpu_renderer(renderer, sizeof(renderer));
@@ -178,40 +158,36 @@ static int run(bool software)
                 err = serve(&load);
         }
         if (err)
-                fprintf(stderr, "joulecast-gpu: %s: %s\n", renderer, strerror(-err));
+                log_error(&program_log, "%s: %s", renderer, strerror(-err));
         gpu_device_close(gpu);
         return err;
 }
 
 int main(int argc, char **argv)
 {
-        static const struct option options[] = {
-                { "help", no_argument, NULL, 'h' },
-                { "version", no_argument, NULL, 'V' },
-                { "software", no_argument, NULL, 's' },
-                { 0 },
-        };
         bool software = false;
-        int option;
+        const struct option_row rows[] = {
+                { "software", .flag = &software,
+                  .help = "take a renderer that computes on the CPU, for tests; without, those do not count as a GPU" },
+        };
+        const struct option_table table = {
+                .program = "joulecast-gpu",
+                .called = "joulecast-gpu",
+                .usage = "joulecast-gpu [--software]",
+                .about = "Keeps the GPU of this machine busy for joulecast-calibrate, which starts it and\n"
+                         "talks to it over a pipe. It draws off-screen, on a render node.",
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+                .after = "Its first line is \"gpu counted\" or \"gpu uncounted\" (whether the kernel counts\n"
+                         "its busy time, in /proc/PID/fdinfo) and the renderer's name. Then, a line each:\n"
+                         "\n"
+                         "  load SHARE   busy for this share of the time, 0 to 1\n"
+                         "\n"
+                         "answered by the same. The end of the input ends it.",
+                .exits = "0 the input ended; 1 there is no GPU, or it failed; 2 wrong usage",
+        };
+        int code = options_read(&table, argc, argv, &program_log);
 
-        opterr = 0;
-        while ((option = getopt_long(argc, argv, "hV", options, NULL)) != -1)
-                switch (option) {
-                case 'h':
-                        fputs(help, stdout);
-                        return helper_answered(program);
-                case 'V':
-                        puts("joulecast-gpu " JOULECAST_VERSION);
-                        return helper_answered(program);
-                case 's':
-                        software = true;
-                        break;
-                default:
-                        return helper_wrong_option(program, argv);
-                }
-        if (optind < argc) {
-                fprintf(stderr, "joulecast-gpu: no arguments are taken; see joulecast-gpu --help\n");
-                return 2;
-        }
+        if (code >= 0)
+                return code;
         return run(software) ? 1 : 0;
 }

@@ -8,40 +8,18 @@
  */
 
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "helper/helper.h"
 #include "picture.h"
 #include "session.h"
+#include "util/options.h"
 #include "util/util.h"
 
-static const char program[] = "joulecast-picture";
-
-static const char help[] =
-        "Usage: joulecast-picture [--on wayland|x11|kms|console]\n"
-        "\n"
-        "Holds the screen of this machine for joulecast-calibrate, which starts it and\n"
-        "talks to it over a pipe. Started by root outside of a session, it becomes the\n"
-        "user whose session the screen shows; without one it takes the text console.\n"
-        "\n"
-        "  --on WHAT   only this, not the first one that works\n"
-        "  --help, --version\n"
-        "\n"
-        "Its first line is \"screen WHAT\", followed by \"white\" where it can show a picture\n"
-        "and \"switch\" where it can switch the screen off. Then, a word a line:\n"
-        "\n"
-        "  on          white and lit (lit, where it cannot show a picture)\n"
-        "  off         off (no picture any more, where it cannot switch)\n"
-        "\n"
-        "Each is answered by the same word when it is done, or by \"failed\" and why. The\n"
-        "end of the input ends it, and the screen is as it was.\n"
-        "\n"
-        "Exit: 0 the input ended; 1 no screen can be held, or it was lost; 2 wrong usage.\n";
+static const struct log program_log = { log_to_stderr, (void *)"joulecast-picture" };
 
 /*
  * In the order in which they are tried. Who is in a session has its display; a console is only where there is
@@ -98,7 +76,7 @@ static int open_first(const char *only, bool session, struct picture **ret)
                 if (!err)
                         return 0;
                 if (err != -ENOENT)
-                        fprintf(stderr, "joulecast-picture: not on %s: %s\n", pictures[i].ops->name,
+                        log_error(&program_log, "not on %s: %s", pictures[i].ops->name,
                                 strerror(-err));
         }
         return -ENODEV;
@@ -162,46 +140,32 @@ static int serve(struct picture *picture, const sigset_t *mask)
         return err;
 }
 
-/* One that this build or this machine does not have is no mistake. */
-static bool is_way(const char *name)
-{
-        return strcmp(name, "wayland") == 0 || strcmp(name, "x11") == 0 || strcmp(name, "kms") == 0 ||
-               strcmp(name, "console") == 0;
-}
-
 static int parse_options(int argc, char **argv, const char **only)
 {
-        static const struct option options[] = {
-                { "help", no_argument, NULL, 'h' },
-                { "version", no_argument, NULL, 'V' },
-                { "on", required_argument, NULL, 'o' },
-                { 0 },
+        const struct option_row rows[] = { /* a way that this build or this machine lacks is no mistake */
+                { "on", "WHAT", "wayland, x11, kms or console: only this, not the first that works", .text = only,
+                  .words = "wayland x11 kms console" },
         };
-        int option;
+        const struct option_table table = {
+                .program = "joulecast-picture",
+                .called = "joulecast-picture",
+                .usage = "joulecast-picture [--on wayland|x11|kms|console]",
+                .about = "Holds the screen of this machine for joulecast-calibrate, which starts it and\n"
+                         "talks to it over a pipe. Started by root outside of a session, it becomes the\n"
+                         "user whose session the screen shows; without one it takes the text console.",
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+                .after = "Its first line is \"screen WHAT\", followed by \"white\" where it can show a picture\n"
+                         "and \"switch\" where it can switch the screen off. Then, a word a line:\n"
+                         "\n"
+                         "  on          white and lit (lit, where it cannot show a picture)\n"
+                         "  off         off (no picture any more, where it cannot switch)\n"
+                         "\n"
+                         "Each is answered by the same word when it is done, or by \"failed\" and why. The\n"
+                         "end of the input ends it, and the screen is as it was.",
+                .exits = "0 the input ended; 1 no screen can be held, or it was lost; 2 wrong usage",
+        };
 
-        opterr = 0;
-        while ((option = getopt_long(argc, argv, "hV", options, NULL)) != -1)
-                switch (option) {
-                case 'h':
-                        fputs(help, stdout);
-                        return helper_answered(program);
-                case 'V':
-                        puts("joulecast-picture " JOULECAST_VERSION);
-                        return helper_answered(program);
-                case 'o':
-                        *only = optarg;
-                        break;
-                default:
-                        return helper_wrong_option(program, argv);
-                }
-        if (optind < argc)
-                fprintf(stderr, "joulecast-picture: no arguments are taken; see joulecast-picture --help\n");
-        else if (*only && !is_way(*only))
-                fprintf(stderr,
-                        "joulecast-picture: --on takes wayland, x11, kms or console; see joulecast-picture --help\n");
-        else
-                return -1;
-        return 2;
+        return options_read(&table, argc, argv, &program_log);
 }
 
 int main(int argc, char **argv)
@@ -216,17 +180,17 @@ int main(int argc, char **argv)
         catch_signals(&mask);
         err = session_enter();
         if (err && err != -ENOENT)
-                fprintf(stderr, "joulecast-picture: the session on the screen cannot be entered: %s\n",
+                log_error(&program_log, "the session on the screen cannot be entered: %s",
                         strerror(-err));
         prctl(PR_SET_PDEATHSIG, SIGTERM); /* becoming another user takes it away */
         err = open_first(only, !err, &picture);
         if (err) {
-                fprintf(stderr, "joulecast-picture: no screen can be held here\n");
+                log_error(&program_log, "no screen can be held here");
                 return 1;
         }
         err = serve(picture, &mask);
         picture->ops->close(picture);
         if (err)
-                fprintf(stderr, "joulecast-picture: the screen is not ours any more: %s\n", strerror(-err));
+                log_error(&program_log, "the screen is not ours any more: %s", strerror(-err));
         return err ? 1 : 0;
 }

@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <getopt.h>
 #include <grp.h>
 #include <math.h>
 #include <poll.h>
@@ -15,8 +14,8 @@
 
 #include <cjson/cJSON.h>
 
-#include "helper/helper.h"
 #include "traffic.h"
+#include "util/options.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -30,53 +29,7 @@
 #define GRACE_S 20 /* beyond the time asked: to connect, to hear the peer's results */
 #define NOBODY 65534
 
-static const char program[] = "joulecast-traffic";
-
-static const char help[] =
-        "Usage: joulecast-traffic\n"
-        "\n"
-        "Makes the network load of joulecast-calibrate, which starts it and talks to it\n"
-        "over a pipe: requests on its standard input, one JSON object a line, each\n"
-        "answered by one line. One request runs at a time. The end of the input stops it\n"
-        "at once.\n"
-        "\n"
-        "  {\"receive\": {\"url\": U, \"bytes_per_s\": N}}\n"
-        "               receive from an http or https URL, again and again\n"
-        "  {\"receive\": {\"peer\": HOST, \"bytes_per_s\": N}}\n"
-        "               receive from a machine that runs iperf3 -s\n"
-        "  {\"transmit\": {\"peer\": HOST, \"bytes_per_s\": N}}\n"
-        "               transmit to it\n"
-        "  {\"wake\": {\"url\": U}} or {\"wake\": {\"peer\": HOST}}\n"
-        "               one small burst (a HEAD request or a datagram), a silence, and\n"
-        "               so on\n"
-        "  {\"stop\": true}\n"
-        "               stop what runs\n"
-        "\n"
-        "Members beside these:\n"
-        "  seconds      end after so long (0.1 to 86400, default 60; with an iperf3 peer\n"
-        "               rounded up to whole seconds)\n"
-        "  bytes        of receive and transmit: end after so many\n"
-        "  bytes_per_s  1000 to 1000000000\n"
-        "  bursts       of wake: end after so many (1 to 100000)\n"
-        "  silence_s    of wake: seconds between two bursts (1 to 3600, default 2)\n"
-        "  port         of the peer (default 5201)\n"
-        "  interface    go over this network interface alone\n"
-        "\n"
-        "Answers:\n"
-        "  {\"done\": \"receive\", \"rx_bytes\": N, \"tx_bytes\": N, \"bursts\": N, \"seconds\": S,\n"
-        "   \"stopped\": false}\n"
-        "               stopped: by a stop before its end\n"
-        "  {\"done\": \"stop\"}\n"
-        "               after the answer of what it stopped\n"
-        "  {\"error\": \"one sentence\", ...}\n"
-        "               with the counts of what was done before\n"
-        "Bytes are what the libraries carried, without the headers of the network below.\n"
-        "\n"
-        "  -h, --help     this text\n"
-        "  -V, --version  the version\n"
-        "\n"
-        "Started by root, it gives up its privileges first.\n"
-        "Exit: 0 the input ended; 1 it failed; 2 wrong usage.\n";
+static const struct log program_log = { log_to_stderr, (void *)"joulecast-traffic" };
 
 struct worker {
         pid_t pid; /* 0: none */
@@ -315,27 +268,51 @@ static int drop_privileges(void)
 
 static int parse_options(int argc, char **argv)
 {
-        static const struct option options[] = {
-                { "help", no_argument, NULL, 'h' },
-                { "version", no_argument, NULL, 'V' },
-                { 0 },
+        static const struct option_table table = {
+                .program = "joulecast-traffic",
+                .called = "joulecast-traffic",
+                .usage = "joulecast-traffic",
+                .about = "Makes the network load of joulecast-calibrate, which starts it and talks to it\n"
+                         "over a pipe: requests on its standard input, one JSON object a line, each\n"
+                         "answered by one line. One request runs at a time. The end of the input stops it\n"
+                         "at once.",
+                .after = "  {\"receive\": {\"url\": U, \"bytes_per_s\": N}}\n"
+                         "               receive from an http or https URL, again and again\n"
+                         "  {\"receive\": {\"peer\": HOST, \"bytes_per_s\": N}}\n"
+                         "               receive from a machine that runs iperf3 -s\n"
+                         "  {\"transmit\": {\"peer\": HOST, \"bytes_per_s\": N}}\n"
+                         "               transmit to it\n"
+                         "  {\"wake\": {\"url\": U}} or {\"wake\": {\"peer\": HOST}}\n"
+                         "               one small burst (a HEAD request or a datagram), a silence, and\n"
+                         "               so on\n"
+                         "  {\"stop\": true}\n"
+                         "               stop what runs\n"
+                         "\n"
+                         "Members beside these:\n"
+                         "  seconds      end after so long (0.1 to 86400, default 60; with an iperf3 peer\n"
+                         "               rounded up to whole seconds)\n"
+                         "  bytes        of receive and transmit: end after so many\n"
+                         "  bytes_per_s  1000 to 1000000000\n"
+                         "  bursts       of wake: end after so many (1 to 100000)\n"
+                         "  silence_s    of wake: seconds between two bursts (1 to 3600, default 2)\n"
+                         "  port         of the peer (default 5201)\n"
+                         "  interface    go over this network interface alone\n"
+                         "\n"
+                         "Answers:\n"
+                         "  {\"done\": \"receive\", \"rx_bytes\": N, \"tx_bytes\": N, \"bursts\": N, \"seconds\": S,\n"
+                         "   \"stopped\": false}\n"
+                         "               stopped: by a stop before its end\n"
+                         "  {\"done\": \"stop\"}\n"
+                         "               after the answer of what it stopped\n"
+                         "  {\"error\": \"one sentence\", ...}\n"
+                         "               with the counts of what was done before\n"
+                         "Bytes are what the libraries carried, without the headers of the network below.\n"
+                         "\n"
+                         "Started by root, it gives up its privileges first.",
+                .exits = "0 the input ended; 1 it failed; 2 wrong usage",
         };
-        int option;
 
-        opterr = 0;
-        option = getopt_long(argc, argv, "hV", options, NULL);
-        if (option == 'h')
-                fputs(help, stdout);
-        else if (option == 'V')
-                puts("joulecast-traffic " JOULECAST_VERSION);
-        else if (option == -1 && optind == argc)
-                return -1;
-        else if (option == -1) {
-                fprintf(stderr, "joulecast-traffic: no arguments are taken; see joulecast-traffic --help\n");
-                return 2;
-        } else
-                return helper_wrong_option(program, argv);
-        return helper_answered(program);
+        return options_read(&table, argc, argv, &program_log);
 }
 
 int main(int argc, char **argv)
@@ -347,9 +324,7 @@ int main(int argc, char **argv)
                 return status;
         status = drop_privileges();
         if (status < 0) {
-                fprintf(stderr,
-                        "joulecast-traffic: cannot give up root's privileges (%s); start it as another "
-                        "user\n",
+                log_error(&program_log, "cannot give up root's privileges (%s); start it as another user",
                         strerror(-status));
                 return 1;
         }
@@ -359,7 +334,7 @@ int main(int argc, char **argv)
         worker.tally =
                 mmap(NULL, sizeof(*worker.tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (worker.tally == MAP_FAILED) {
-                fprintf(stderr, "joulecast-traffic: no memory\n");
+                log_error(&program_log, "no memory");
                 return 1;
         }
         serve(&worker);

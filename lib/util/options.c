@@ -24,7 +24,7 @@ static void print_limits(FILE *file, const struct option_row *row)
                 fprintf(file, "%.10g to %.10g%s%s", row->low, row->high, space, unit);
         else if (limited)
                 fprintf(file, "%.10g%s%s or more", row->low, space, unit);
-        fprintf(file, "%s%s%s)", limited && row->usual ? ", " : "", row->usual ? "default " : "",
+        fprintf(file, "%s%s%s)", limited && row->usual ? "; " : "", row->usual ? "default: " : "",
                 row->usual ? row->usual : "");
 }
 

@@ -226,11 +226,6 @@ void util_hold_standard_fds(void)
                         return; /* without /dev/null there is nothing to hold them by */
 }
 
-bool util_flush_stdout(void)
-{
-        return !ferror(stdout) && (fflush(stdout) == 0 || errno == EPIPE);
-}
-
 int util_make_parent(const char *path, unsigned mode)
 {
         _cleanup_free_ char *copy = strdup(path);

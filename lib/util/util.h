@@ -137,9 +137,6 @@ const char *util_reason(int err);
  */
 void util_hold_standard_fds(void);
 
-/* Did all that was printed arrive? Whoever reads us may go, though. */
-bool util_flush_stdout(void);
-
 /* Whole-string numbers in the C locale, blanks at either end allowed. 0; -EINVAL; -ERANGE. */
 int util_parse_u64(const char *text, uint64_t *ret);
 int util_parse_i64(const char *text, int64_t *ret);

@@ -5,32 +5,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/signalfd.h>
 
 #include "agent.h"
+#include "util/options.h"
 #include "util/paths.h"
 #include "util/util.h"
 
 #define PROGRAM "joulecast-focus"
-
-static const char help[] =
-        "Usage: joulecast focus [OPTION]...\n"
-        "\n"
-        "Tells joulecastd which app of this graphical session has the screen. One runs in\n"
-        "each session; window titles are neither kept nor sent.\n"
-        "\n"
-        "  --socket PATH    the service's socket (" PATHS_FOCUS_SOCKET ")\n"
-        "  --backend NAME   only this way to learn the focus (see --list)\n"
-        "  --print          each change as a line of JSON on standard output\n"
-        "  --list           the ways to learn the focus, in the order in which they are\n"
-        "                   tried, and what speaks against each here\n"
-        "  --help, --version\n"
-        "\n"
-        "Exit: 0 done, or another one runs in this session; 1 it failed; 2 wrong usage.\n";
 
 const struct backend_ops *const backends[] = {
         &sway_backend,
@@ -55,29 +40,14 @@ const struct backend_ops *const backends[] = {
         NULL,
 };
 
-static int fail_usage(const char *sentence, const char *what)
-{
-        fprintf(stderr, PROGRAM ": %s%s; see joulecast focus --help\n", sentence, what);
-        return 2;
-}
-
-/* An answer that did not arrive is no success. */
-static int finish(void)
-{
-        if (util_flush_stdout())
-                return 0;
-        fprintf(stderr, PROGRAM ": the answer could not be written\n");
-        return 1;
-}
-
-static int list(void)
+static int list(const struct log *log)
 {
         for (size_t i = 0; backends[i]; i++) {
                 const char *why = backends[i]->probe();
 
                 printf("%-22s %s\n", backends[i]->name, why ? why : "is worth a try here");
         }
-        return finish();
+        return log_flush_stdout(log) < 0 ? CODE_FAILED : CODE_OK;
 }
 
 static bool is_backend(const char *name)
@@ -147,51 +117,41 @@ static int run(struct agent *agent)
 
 int main(int argc, char **argv)
 {
-        enum { SOCKET = 256, BACKEND, PRINT, LIST, HELP, VERSION };
-        static const struct option options[] = {
-                { "socket", required_argument, NULL, SOCKET },
-                { "backend", required_argument, NULL, BACKEND },
-                { "print", no_argument, NULL, PRINT },
-                { "list", no_argument, NULL, LIST },
-                { "help", no_argument, NULL, HELP },
-                { "version", no_argument, NULL, VERSION },
-                { 0 },
-        };
         const struct log log = { .handler = log_to_stderr, .data = (void *)(uintptr_t)PROGRAM };
         struct agent agent = {
                 .sink = { .report = agent_report, .log = &log },
                 .sender = { .fd = -1, .log = &log },
                 .log = &log,
         };
-        int option;
+        bool want_list = false;
+        const struct option_row rows[] = {
+                { "socket", "PATH", "the service's socket", .usual = PATHS_FOCUS_SOCKET, .text = &agent.sender.path },
+                { "backend", "NAME", "use only this back-end (see --list)", .text = &agent.wanted },
+                { "print", .help = "print each change as a line of JSON", .flag = &agent.print },
+                { "list", .help = "list the back-ends in the order in which they are tried, and why one cannot work here",
+                  .flag = &want_list },
+        };
+        const struct option_table table = {
+                .program = PROGRAM,
+                .called = "joulecast focus",
+                .usage = "joulecast focus [OPTION]...",
+                .about = "Reports to joulecastd which app of this graphical session has the screen. One\n"
+                         "runs in each session; window titles are neither kept nor sent.",
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+                .exits = "0 done, or another one runs in this session; 1 it failed; 2 wrong usage",
+        };
+        int code;
 
         util_hold_standard_fds();
-        opterr = 0;
-        while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
-                switch (option) {
-                case SOCKET:
-                        agent.sender.path = optarg;
-                        break;
-                case BACKEND:
-                        if (!is_backend(optarg))
-                                return fail_usage("there is no back-end ", optarg);
-                        agent.wanted = optarg;
-                        break;
-                case PRINT:
-                        agent.print = true;
-                        break;
-                case LIST:
-                        return list();
-                case HELP:
-                        fputs(help, stdout);
-                        return finish();
-                case VERSION:
-                        puts(PROGRAM " " JOULECAST_VERSION);
-                        return finish();
-                default:
-                        return fail_usage("unknown or incomplete option ", argv[optind - 1]);
-                }
-        if (optind < argc)
-                return fail_usage("unexpected argument ", argv[optind]);
-        return run(&agent);
+        code = options_read(&table, argc, argv, &log);
+        if (code >= 0)
+                return code;
+        if (agent.wanted && !is_backend(agent.wanted)) {
+                char printable[64];
+
+                log_error(&log, "--backend: there is no \"%s\"; see joulecast focus --list",
+                          util_printable(agent.wanted, printable, sizeof(printable)));
+                return CODE_USAGE;
+        }
+        return want_list ? list(&log) : run(&agent);
 }

@@ -1,6 +1,5 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <getopt.h>
 #include <math.h>
 #include <string.h>
 
@@ -47,14 +46,14 @@ static void check_options(const struct options *options)
         fuzz_assert(options->n_disks <= OPTIONS_DISKS_MAX && options->write_limit_bytes >= 0);
         fuzz_assert(isnan(options->wifi_limit_bytes) || options->wifi_limit_bytes >= 0);
         fuzz_assert(isnan(options->start_percent) || (options->start_percent >= 1 && options->device));
-        fuzz_assert(!options->schedule || options->schedule_at < options->schedule_end);
+        fuzz_assert(!options->schedule || options->schedule_place.from < options->schedule_place.to);
 }
 
-/* --help and --version answer on standard output; which is no parsing. */
+/* Answered on standard output. */
 static bool is_question(const char *argument)
 {
-        return strncmp(argument, "--h", 3) == 0 || strncmp(argument, "--v", 3) == 0 ||
-               (argument[0] == '-' && argument[1] != '-' && strchr(argument, 'h'));
+        return strcmp(argument, "--help") == 0 || strcmp(argument, "--version") == 0 ||
+               strcmp(argument, "-h") == 0 || strcmp(argument, "-V") == 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -71,9 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 if (is_question(argv[argc++]))
                         return 0;
         }
-        optind = 0; /* getopt() may be in the middle of a word of the one before */
-        getopt(1, argv, "");
-        if (options_parse(argc, argv, NULL, &options) != 0)
+        if (options_parse(argc, argv, NULL, &options) >= 0)
                 return 0;
         check_options(&options);
         if (*word == '/' && options.schedule && strcmp(options.schedule, "off"))
