@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: joulecast authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The tables of ./quickstart: joulecast's JSON answers beside what really happened on a virtual device.
+"""The tables of ./quickstart: joulecast's JSON answers beside the true values of a virtual device.
 
 Usage: tour.py learned TRUTH.ini PROFILE.ini... -- PROGRESS.json...
        tour.py cost TRUTH.json METHOD=COST.json...
@@ -36,7 +36,7 @@ def read_ini(path):
 
 
 def number(value, digits=3):
-    """Three digits are what people compare."""
+    """With three significant digits."""
     if value is None or not math.isfinite(value):
         return "unknown"
     if value == 0:
@@ -46,7 +46,7 @@ def number(value, digits=3):
 
 
 def table(head, rows, left=1):
-    """Columns as wide as they need; the first `left` are words."""
+    """Aligned columns; the first `left` are text."""
     rows = [[str(cell) for cell in row] for row in [head, *rows]]
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     for row in rows:
@@ -106,7 +106,7 @@ def show(pair):
 
 
 def mean_unseen_mw(truth):
-    """Daemons and spikes that no counter shows belong to the base that a device has."""
+    """Mean power of daemons and spikes, which no counter shows: a calibration finds it in the base."""
     get = lambda key: float(truth.ini.get("virtual", key, fallback="0"))
     return get("background_mw") + get("spike_mw") * get("spike_s") * get("spike_per_h") / 3600
 
@@ -119,10 +119,10 @@ def learned(truth_path, profile_paths, progress_paths):
         ["battery used", *(f"{one['battery_percent_used']:.1f} %" for one in done)],
         ["time it takes", *(f"{one['hours']:.1f} h" for one in done)],
         ["observations", *(one["observations"] for one in done)],
-        ["validated on modes it had not seen", *("yes" if one["validated"] else "no" for one in done)],
+        ["validated on states not used in the fit", *("yes" if one["validated"] else "no" for one in done)],
     ])
     print()
-    # All cores together cost a little less than the sum of each, by this share.
+    # All cores together cost a little less than the sum of each: sub-additivity.
     cut = float(truth.ini.get("virtual", "sub_additivity_percent", fallback="0")) / 100
     khz = sorted(int(key.split(".")[1]) for key in truth.ini["cpu 0"] if key.startswith("active_mw."))
     middle = khz[len(khz) // 2]
@@ -148,13 +148,13 @@ def learned(truth_path, profile_paths, progress_paths):
 # ---- what apps cost --------------------------------------------------------------------------------------------------
 
 def held(estimate, real):
-    """"4241 ± 168" and whether that holds what really happened."""
+    """"4241 ± 168", and whether the interval contains the true value."""
     if estimate["value"] is None:
         return "unknown", ""
     if estimate["low"] is None:
         return number(estimate["value"]), ""
     half_width = (estimate["high"] - estimate["low"]) / 2
-    return show((estimate["value"], half_width)), "holds" if estimate["low"] <= real <= estimate["high"] else "missed"
+    return show((estimate["value"], half_width)), "inside" if estimate["low"] <= real <= estimate["high"] else "outside"
 
 
 def cost(truth_path, labelled_paths):
@@ -162,15 +162,15 @@ def cost(truth_path, labelled_paths):
     costs = [load(path.split("=")[1]) for path in labelled_paths]
     names = sorted(truth["apps"], key=truth["apps"].get, reverse=True)
     rows = []
-    for name in [*names, "base, nobody's", "all together"]:
+    for name in [*names, "base", "total"]:
         real = truth["apps"].get(name)
-        if name == "all together":
+        if name == "total":
             real = truth["total_j"]
         elif real is None:
             real = truth["base_j"]
         row = [name, number(real)]
         for one in costs:
-            if name == "all together":
+            if name == "total":
                 found = one["total"]["energy_j"]
             elif name not in truth["apps"]:
                 base = one["base"]["energy_j"]
@@ -180,7 +180,7 @@ def cost(truth_path, labelled_paths):
                              {"value": None, "low": None, "high": None})
             row += held(found, real)
         rows.append(row)
-    head = ["energy in J, 95 of 100 within", "really"]
+    head = ["energy in J (95 % CI)", "true"]
     for label in labels:
         head += [f"by {label}", ""]
     table(head, rows)
@@ -205,7 +205,7 @@ def print_scenario(settings, parts):
 
 
 def background(path, start_s, length_s):
-    """What ran all the time then runs on in the future."""
+    """Apps that were in the background all the time."""
     ini = read_ini(path)
     parts = [dict(ini[name]) for name in ini.sections() if name.startswith("segment")]
     end_s = max(float(part["start_s"]) + float(part["length_s"]) for part in parts)
@@ -214,7 +214,7 @@ def background(path, start_s, length_s):
 
 
 def sessions(path, app, start_s, length_s):
-    """The app's sessions of the recorded scenario in turn, for as long as asked."""
+    """The app's sessions of the recorded scenario in turn, for that length."""
     known, parts, at = segments(path, app)[1], [], start_s
     while at < start_s + length_s - 0.001:
         part = known[len(parts) % len(known)]
@@ -244,17 +244,17 @@ def predicted(answer_path, truth_path):
             ("the whole device", "% of battery", answer["device_percent"], real),
             (f"{answer['app']} alone", "J", answer["energy_j"], app)):
         rows.append([words, unit, *held(estimate, happened), number(happened)])
-    table(["90 of 100 within", "", "predicted", "", "really"], rows, left=2)
+    table(["90 % prediction interval", "", "predicted", "", "true"], rows, left=2)
 
 
 def budgeted(answer_path, truth_path):
     answer, truth = load(answer_path), load(truth_path)
     end = truth["percent_end"]
     sure, likely = (math.floor(answer["minutes"][key]) for key in ("low", "value"))
-    print(f"Then it was played for the {sure} minutes that are sure ({likely} are likely), three hours\n"
-          "passed, and the call was made:")
+    print(f"Then the game runs for the {sure} minutes of the lower bound (expected: {likely}), three hours\n"
+          "of standby follow, and the call is made:")
     print(f"{end:.1f} % of the battery are left." if end > 0.05 else
-          "the battery was empty before it ended. That is the one case in twenty.")
+          "the battery is empty before its end. That is the one case in twenty.")
 
 
 def get(path, *keys):
