@@ -11,15 +11,15 @@
 #include "util/units.h"
 #include "util/util.h"
 
-#define QUEUE 8 /* who waits to be let in */
+#define QUEUE 8 /* connections not accepted yet */
 #define AGENTS_MAX 16 /* users that are logged in at once */
-#define OLDEST_NS (5 * NS_PER_S) /* an agent that comes later than this does not rewrite what was unknown */
+#define OLDEST_NS (5 * NS_PER_S) /* an agent cannot change the state of a time longer ago than this */
 
 struct agent {
         int fd; /* -1: free */
         uid_t uid;
         uint64_t order; /* of connecting; the newest wins */
-        bool heard, ticks;
+        bool heard, ticks; /* sent a state; wants ticks */
         struct focus_message last;
 };
 
@@ -35,11 +35,11 @@ struct focus_link {
         void *data;
         const struct log *log;
         struct agent agents[AGENTS_MAX];
-        struct user users[AGENTS_MAX]; /* how fast each may speak, across connections */
-        struct agent *speaker;         /* whom we believe now */
-        bool shut; /* nobody is let in until the next poll */
+        struct user users[AGENTS_MAX]; /* rate limits of the users, across connections */
+        struct agent *speaker;         /* the agent whose state is used; NULL: none */
+        bool shut; /* no connection is accepted until the next poll */
         uint64_t orders;
-        uint64_t complained_ns;        /* one sentence a minute is enough about broken agents */
+        uint64_t complained_ns;        /* broken agents are logged at most once a minute */
 };
 
 void focus_link_close(struct focus_link *link)
@@ -110,10 +110,10 @@ static void complain(struct focus_link *link, uint64_t now_ns, uid_t uid, const 
         if (link->complained_ns && now_ns - link->complained_ns < 60 * NS_PER_S)
                 return;
         link->complained_ns = now_ns;
-        log_warning(link->log, "the focus agent of uid %u was hung up on: %s", (unsigned)uid, what);
+        log_warning(link->log, "disconnected the focus agent of uid %u: %s", (unsigned)uid, what);
 }
 
-/* Tells above what the believed agent says, or that there is none. */
+/* Reports the state of the speaker, or that there is none. */
 static void tell(struct focus_link *link, uint64_t boottime_ns)
 {
         const struct agent *speaker = link->speaker;
@@ -157,7 +157,7 @@ static void hang_up(struct focus_link *link, struct agent *agent, uint64_t now_n
         choose_speaker(link, now_ns);
 }
 
-/* A user's bucket outlives its connections: connecting again and again is no way around it. */
+/* Rate limits are per user, so that an agent cannot evade them by reconnecting. */
 static struct focus_bucket *bucket_of(struct focus_link *link, uid_t uid)
 {
         struct user *oldest = &link->users[0];
@@ -173,8 +173,8 @@ static struct focus_bucket *bucket_of(struct focus_link *link, uid_t uid)
 }
 
 /*
- * A user has as many uids as /etc/subuid gives them, and could take all places: who has the screen gets that
- * of the oldest who has not.
+ * One user may have many uids (/etc/subuid) and take all places with them. An agent of the active session replaces
+ * the oldest that is not of it.
  */
 static struct agent *make_place(struct focus_link *link, uid_t uid, uint64_t now_ns)
 {
@@ -191,7 +191,7 @@ static struct agent *make_place(struct focus_link *link, uid_t uid, uint64_t now
         return oldest;
 }
 
-/* One agent a user: the newest wins, the one before it is hung up on. */
+/* One agent per user: a new one replaces the old one. */
 static struct agent *place_for(struct focus_link *link, uid_t uid, uint64_t now_ns)
 {
         for (size_t i = 0; i < AGENTS_MAX; i++)
@@ -203,7 +203,7 @@ static struct agent *place_for(struct focus_link *link, uid_t uid, uint64_t now_
         return make_place(link, uid, now_ns);
 }
 
-/* Whoever cannot be let in for want of files would wake us at once again: they wait for the next poll. */
+/* Without free descriptors accept() fails and the socket stays readable: do not watch it until the next poll. */
 static void let_in(struct focus_link *link, bool now)
 {
         struct epoll_event event = { .events = now ? EPOLLIN : 0 };
@@ -214,7 +214,7 @@ static void let_in(struct focus_link *link, bool now)
 
 static void accept_agents(struct focus_link *link, uint64_t now_ns)
 {
-        for (int i = 0; i < 2 * FOCUS_BURST; i++) { /* then others have their turn */
+        for (int i = 0; i < 2 * FOCUS_BURST; i++) { /* leaves time for other events */
                 _cleanup_close_ int fd = accept4(link->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
                 struct ucred peer;
                 socklen_t size = sizeof(peer);
@@ -228,7 +228,7 @@ static void accept_agents(struct focus_link *link, uint64_t now_ns)
                 if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
                         continue;
                 if (!focus_bucket_take(bucket_of(link, peer.uid), now_ns)) {
-                        complain(link, now_ns, peer.uid, "it connects too often");
+                        complain(link, now_ns, peer.uid, "too many connections");
                         continue;
                 }
                 agent = place_for(link, peer.uid, now_ns);
@@ -239,7 +239,7 @@ static void accept_agents(struct focus_link *link, uint64_t now_ns)
         }
 }
 
-/* A pid that is gone or was reused leaves the app_id; another user's pid leaves nothing. */
+/* Of a process that ended only the app id is used. If the pid is another user's, the focus is unknown. */
 static void believe(struct focus_link *link, struct agent *agent, struct focus_message *message)
 {
         int err = message->pid ? focus_pid_check(link->root_fd, message, agent->uid) : 0;
@@ -256,7 +256,7 @@ static void believe(struct focus_link *link, struct agent *agent, struct focus_m
 
 static void hear(struct focus_link *link, struct agent *agent, uint64_t now_ns)
 {
-        struct focus_message bytes[2], message; /* room for more than one, so that a longer one shows */
+        struct focus_message bytes[2], message; /* larger than a message, to detect longer ones */
         ssize_t n = recv(agent->fd, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_TRUNC);
         int err;
 
@@ -271,9 +271,9 @@ static void hear(struct focus_link *link, struct agent *agent, uint64_t now_ns)
                 err = -EBUSY;
         if (err) {
                 complain(link, now_ns, agent->uid,
-                         err == -EBUSY    ? "it says too much"
-                         : err == -EPROTO ? "it is of another version"
-                                          : "it talks nonsense");
+                         err == -EBUSY    ? "too many messages"
+                         : err == -EPROTO ? "another version of the protocol"
+                                          : "invalid message");
                 hang_up(link, agent, now_ns);
                 return;
         }

@@ -3,9 +3,8 @@
 #pragma once
 
 /*
- * The link between joulecast-focus, one in each graphical session, and the
- * service: a SOCK_SEQPACKET socket and one struct a message. What comes in is
- * hostile: it is checked here, and by what the kernel says of the sender.
+ * The link from the joulecast-focus of each graphical session to the service: a SOCK_SEQPACKET socket, one struct
+ * per message. Messages are not trusted: their contents are checked here, and the kernel names the sender.
  */
 
 #include <stdbool.h>
@@ -20,16 +19,13 @@
 #define FOCUS_APP_MAX 128
 
 enum focus_have {
-        FOCUS_KNOWN = 1 << 0, /* the session knows who has the foreground */
-        FOCUS_APP = 1 << 1,   /* somebody has: pid or app_id; unset: nobody */
+        FOCUS_KNOWN = 1 << 0, /* it is known which app has the foreground, or that none has */
+        FOCUS_APP = 1 << 1,   /* an app has it: pid or app_id is set; else no app has it */
         FOCUS_LOCKED = 1 << 2,
-        FOCUS_TICK = 1 << 3,  /* this back-end hears of no changes: ask it with a tick at each poll */
+        FOCUS_TICK = 1 << 3,  /* this back-end gets no events: send it a tick at each poll */
 };
 
-/*
- * Both ends are of one build on one machine:
- * native order, and the size says which. Never a window's title.
- */
+/* Both ends are of one build on one machine, so byte order and layout are native. Never holds a window title. */
 struct focus_message {
         uint32_t magic;
         uint16_t version;
@@ -37,33 +33,30 @@ struct focus_message {
         uint32_t have;
         int32_t pid;           /* of the window's client; 0: unknown */
         uint64_t start_time;   /* of that process, as in /proc/PID/stat; 0 without a pid */
-        uint64_t boottime_ns;  /* since when */
+        uint64_t boottime_ns;  /* when this state began */
         char app_id[FOCUS_APP_MAX];
 };
 
-/* The service's answer at a poll, to those that asked for it. */
+/* What the service sends at a poll to agents with FOCUS_TICK. */
 struct focus_tick {
         uint32_t magic;
 };
 
 /**
- * focus_message_check() - may these bytes be believed, as far as they alone tell?
+ * focus_message_check() - is this a valid message?
  *
- * Return: 0; -EMSGSIZE: too short or too long; -EPROTO: another magic, version or size; -EBADMSG: bits
- * unknown or at odds, an app_id that is not printable text, or a time that is still to come.
+ * Return: 0; -EMSGSIZE: too short or too long; -EPROTO: another magic, version or size; -EBADMSG: unknown or
+ * contradictory bits, an app_id that is not printable text, or a time in the future.
  */
 int focus_message_check(const void *bytes, size_t length, uint64_t now_ns, struct focus_message *ret);
 
 /*
- * Whether a message may speak of its pid: the process must be of the sender's uid (root may speak of all) and
- * have the start time. 0; -ESRCH: no such process (any more); -EPERM: another user's.
+ * Is the message's pid a process of the sender (for root: of any user) with this start time? 0; -ESRCH: there is
+ * no such process; -EPERM: it is another user's.
  */
 int focus_pid_check(int root_fd, const struct focus_message *message, uid_t sender);
 
-/*
- * So many messages at once, and so many a second;
- * two settled changes cannot be closer than the settle time.
- */
+/* Rate limit (token bucket). The agent's settle time allows about seven changes a second. */
 #define FOCUS_BURST 20
 #define FOCUS_RATE_PER_S 20
 
@@ -72,22 +65,19 @@ struct focus_bucket {
         double tokens;
 };
 
-/* true: one more is allowed. A bucket of zeroes is a full one. */
+/* true: one more is allowed. A bucket of zeroes is full. */
 bool focus_bucket_take(struct focus_bucket *bucket, uint64_t now_ns);
 
 struct focus_link;
 
 struct focus_link_ops {
-        /* May this user say who has the screen? NULL: everybody may, the newest wins. */
+        /* Is this user's agent accepted? NULL: every user's is, the newest wins. */
         bool (*may_speak)(void *data, uid_t uid);
-        /*
-         * @message NULL: the agent is gone, or what it said cannot be believed:
-         * unknown from @boottime_ns on.
-         */
+        /* @message NULL: there is no agent or no valid state; the focus is unknown from @boottime_ns on. */
         void (*heard)(void *data, const struct focus_message *message, uint64_t boottime_ns);
 };
 
-/* @path: made anew, with mode 0666 (the kernel's credentials decide). @now_ns everywhere: CLOCK_BOOTTIME. */
+/* @path: replaced; mode 0666, as the kernel identifies the users. @now_ns everywhere: CLOCK_BOOTTIME. */
 int focus_link_open(const char *path, int root_fd, const struct focus_link_ops *ops, void *data,
                     const struct log *log,
                     struct focus_link **ret);

@@ -46,7 +46,6 @@ int focus_message_check(const void *bytes, size_t length, uint64_t now_ns, struc
                 return -EBADMSG;
         if (!is_plain(message.app_id))
                 return -EBADMSG;
-        /* Nothing hides behind the text's end. */
         if (!all_zero(message.app_id + strlen(message.app_id),
                       sizeof(message.app_id) - strlen(message.app_id)))
                 return -EBADMSG;

@@ -42,7 +42,7 @@ static void close_focus(struct source *source)
         free(focus);
 }
 
-/* A window's client as the processes' app; unknown where it leads nowhere. */
+/* Notes the app of a window's client; unknown if no app is found. */
 static void note_window(struct focus *focus, uint64_t boottime_ns, pid_t pid, uint64_t start_time,
                         const char *app_id)
 {
@@ -52,7 +52,7 @@ static void note_window(struct focus *focus, uint64_t boottime_ns, pid_t pid, ui
         screen_log_foreground(&focus->changes, boottime_ns, known, known ? app : "");
 }
 
-/* No agent knows: the text console's job, else unknown; never "nobody", which would be a claim. */
+/* Without an agent: the foreground job of the text console, else unknown. */
 static void ask_console(struct focus *focus, uint64_t boottime_ns)
 {
         pid_t pid;
@@ -65,7 +65,7 @@ static void ask_console(struct focus *focus, uint64_t boottime_ns)
                 screen_log_foreground(&focus->changes, boottime_ns, false, "");
 }
 
-/* Reading which terminal is active ends the event, which would wake us for ever: also where an agent knows. */
+/* Always read the active terminal, which clears the event. */
 static void hear_console(struct focus *focus, uint64_t boottime_ns)
 {
         vt_active(focus->vt);
@@ -97,7 +97,7 @@ static const struct focus_link_ops link_ops = { .may_speak = may_speak, .heard =
 static bool look_at_screen(struct focus *focus, bool *on, uint32_t *brightness)
 {
         if (!focus->screen && screen_open(focus->root_fd, &focus->screen) < 0)
-                focus->screen = NULL; /* a driver may come later */
+                focus->screen = NULL; /* try again at the next poll: its driver may be loaded later */
         return focus->screen && screen_read(focus->screen, on, brightness) == 0;
 }
 
@@ -113,8 +113,8 @@ void focus_look(struct source *source, uint64_t boottime_ns)
 }
 
 /*
- * Blanking by the connector or bl_power makes no event: what a poll finds changed did so at some moment since
- * the look before, and the middle is right on the average.
+ * Blanking by the connector or bl_power causes no event. A change found at a poll happened at an unknown time since
+ * the last look; the middle is right on average.
  */
 static void look_at_poll(struct focus *focus, uint64_t boottime_ns)
 {
@@ -156,7 +156,7 @@ static int fd_focus(const struct source *source)
         return ((const struct focus *)source)->epoll_fd;
 }
 
-/* Each is asked only when it has something: a poll of the service must not become a scan of the consoles. */
+/* Only what has an event is read, since a look at the consoles may read all processes. */
 static void hear_focus(struct source *source, uint64_t boottime_ns)
 {
         struct focus *focus = (struct focus *)source;
@@ -214,7 +214,7 @@ static int open_console(struct focus *focus)
         if (err)
                 return err == -ENODEV ? 0 : err;
         err = watch(focus, vt_fd(focus->vt), EPOLLPRI);
-        return err == -EPERM ? 0 : err; /* a file of a machine tree cannot be waited for */
+        return err == -EPERM ? 0 : err; /* epoll does not accept regular files, as in a machine tree */
 }
 
 static int open_link(struct focus *focus, const char *path)
@@ -239,7 +239,7 @@ static int open_parts(struct focus *focus, const struct focus_options *options)
         err = options->console ? open_console(focus) : 0;
         if (err)
                 return err;
-        focus->uevent_fd = uevent_open(); /* without it (a container) the screen is read at polls only */
+        focus->uevent_fd = uevent_open(); /* on error, as in a container, the screen is only read at polls */
         err = watch(focus, focus->uevent_fd, EPOLLIN);
         return err || !options->socket_path ? err : open_link(focus, options->socket_path);
 }

@@ -3,9 +3,8 @@
 #pragma once
 
 /*
- * The source of the screen: whether it is on, and who has it, each change at
- * its own time. Who has it is told by the focus agents of graphical sessions
- * and, without one, by the text console.
+ * The source of the screen: whether it is on, and which app has the foreground, with the time of each change. The
+ * app comes from the focus agents of graphical sessions, or without one from the text console.
  */
 
 #include "app/app.h"
@@ -15,25 +14,22 @@
 
 struct focus_options {
         int root_fd;             /* only used during the call */
-        const char *socket_path; /* of the agents; NULL: none is listened to */
-        bool console;            /* where no agent knows, the foreground job of the text console */
-        struct apps *apps;       /* not owned; the same that name the processes. May be NULL if nobody is listened to */
+        const char *socket_path; /* where agents connect; NULL: no agents */
+        bool console;            /* use the foreground job of the text console while no agent knows */
+        struct apps *apps;       /* not owned; the process collector's. May be NULL without socket_path and console */
         const struct log *log;
 };
 
-/* 0; a negative errno. A socket that cannot be made is a warning. */
+/* 0; a negative errno. If the socket cannot be created, that is only logged. */
 int focus_open(const struct focus_options *options, struct source **ret);
 
 bool is_focus(const struct source *source);
 
-/*
- * Who may say who has the screen (poller/session.c knows the sessions).
- * Without it everybody may, the newest wins.
- */
+/* Sets which users' agents are accepted (see poller/session.c). Without it all are, and the newest wins. */
 void focus_set_guard(struct source *source, bool (*may_speak)(void *data, uid_t uid), void *data);
-void focus_session_changed(struct source *source, uint64_t boottime_ns); /* ask the guard again */
+void focus_session_changed(struct source *source, uint64_t boottime_ns); /* calls @may_speak again */
 void focus_set_locked(struct source *source, uint64_t boottime_ns, bool locked);
-void focus_look(struct source *source, uint64_t boottime_ns); /* the screen may have changed just now */
+void focus_look(struct source *source, uint64_t boottime_ns); /* read the screen, which may have changed */
 
-/* What is known now; for tests and doctor. */
+/* The current state; for tests and doctor. */
 const struct screen_inputs *focus_now(const struct source *source);

@@ -2,12 +2,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Who has the screen, from whom the integrator names:
+ * The foreground app from a source that the integrator configures:
  *
- *   file:PATH        the app's id in a file; changes count from its modification time
- *   command:COMMAND  /bin/sh runs it and reads its standard output: one app's id a line, at the moment it changes
+ *   file:PATH        a file with the app's id; a change is dated by its modification time
+ *   command:COMMAND  run by /bin/sh; prints a line with the app's id at each change
  *
- * An empty line or file means nobody, "?" means unknown.
+ * An empty line or file means that no app has the foreground, "?" means unknown.
  */
 
 #include "foreground.h"
@@ -25,7 +25,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-#define EVENTS_MAX 1024 /* between two polls; a command that says more is broken */
+#define EVENTS_MAX 1024 /* between two polls */
 
 struct change {
         uint64_t boottime_ns;
@@ -36,16 +36,16 @@ struct change {
 struct foreground_source {
         struct source source;
         const struct log *log;
-        char *file;    /* or ... */
-        char *command; /* ... what runs ... */
-        pid_t child;   /* ... as this */
+        char *file;    /* NULL: command */
+        char *command;
+        pid_t child;   /* its shell */
         int fd;
         char line[2 * APP_ID_MAX];
         size_t length;
         struct change now;
         struct change changes[EVENTS_MAX];
         size_t n_changes;
-        struct screen_event screen; /* display's state at the poll before */
+        struct screen_event screen; /* state at the last poll */
 };
 
 extern char **environ;
@@ -66,7 +66,7 @@ static void note(struct foreground_source *self, const char *text, uint64_t boot
         self->now = change;
         if (self->n_changes < EVENTS_MAX)
                 self->n_changes++;
-        self->changes[self->n_changes - 1] = change; /* the last one always stands */
+        self->changes[self->n_changes - 1] = change; /* beyond EVENTS_MAX the newest change overwrites the last */
 }
 
 /* Lines that are too long are cut, not joined. */
@@ -99,13 +99,13 @@ static void hear_command(struct foreground_source *self, uint64_t boottime_ns)
                         continue;
                 }
                 log_warning(self->log,
-                            "the foreground command ended; nobody knows who has the screen from here on");
+                            "the foreground command ended; the foreground app is unknown from now on");
                 close(take_fd(&self->fd));
                 note(self, NULL, boottime_ns);
         }
 }
 
-/* A change counts from when the file was written, if that was since the look before. */
+/* A change is dated by the file's modification time. */
 static void look_at_file(struct foreground_source *self, const struct sample *sample)
 {
         char text[2 * APP_ID_MAX];
@@ -184,7 +184,7 @@ static int start(struct foreground_source *self)
         return err;
 }
 
-/* At the first look only: whoever opens sources has rights then that a command needs not. */
+/* At the first poll, when the service has given up the capabilities that opening sources needs. */
 static int start_once(struct foreground_source *self)
 {
         int err = self->command && !self->child ? start(self) : 0;
@@ -195,7 +195,7 @@ static int start_once(struct foreground_source *self)
         return err;
 }
 
-/* The display came before and listed its own changes; now each event gets both halves. */
+/* The sample has the changes of the display already: merge ours into them by time. */
 static int foreground_read(struct source *source, struct sample *sample)
 {
         struct foreground_source *self = (struct foreground_source *)source;
@@ -228,7 +228,7 @@ static int foreground_read(struct source *source, struct sample *sample)
         return 0;
 }
 
-/* Its group, made for it. One that will not end must not keep the service from ending. */
+/* Ends its process group, after a second by SIGKILL. */
 static void end_command(pid_t child)
 {
         struct pollfd ended = { .fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN };
@@ -278,7 +278,7 @@ static int choose(struct foreground_source *self, const char *what)
         }
         if (strncmp(what, "command:", 8) != 0 || !what[8]) {
                 log_error(self->log,
-                          "foreground source \"%s\" is none of none, file:/PATH and command:COMMAND", what);
+                          "foreground = \"%s\" is not none, file:/PATH or command:COMMAND", what);
                 return -EINVAL;
         }
         self->command = strdup(what + 8);

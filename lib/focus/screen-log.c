@@ -48,8 +48,8 @@ static bool same_part(const struct screen_inputs *a, const struct screen_inputs 
 }
 
 /*
- * A change of focus is heard of after its settle time, when a later change of brightness may be noted
- * already: it goes to its own place, and what came later keeps its own part and gets this one.
+ * The focus is reported with a delay, so a later change of brightness may be noted already. Insert the change at its
+ * time, and copy its part into all later ones.
  */
 static int note(struct screen_log *log, uint64_t boottime_ns, const struct screen_inputs *inputs,
                 enum part part)

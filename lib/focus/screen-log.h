@@ -3,25 +3,24 @@
 #pragma once
 
 /*
- * What happened on the screen since the last poll, each change at its own
- * time. Who has the foreground, whether the screen is on, and whether the
- * session is locked come from three places, late or early; here they become
- * one ascending list of states. Pure: no clock, no file.
+ * The changes of the screen since the last poll. The foreground app, the state of the screen and the session's lock
+ * come from three sources, in any order of time; this merges them to one list of states, ascending by time. Uses no
+ * clock and no file.
  */
 
 #include "source/sample.h"
 
 struct screen_inputs {
         bool foreground_known;
-        char app[APP_ID_MAX]; /* "": nobody */
+        char app[APP_ID_MAX]; /* "": no app */
         bool screen_known, screen_on;
         uint32_t brightness;
-        bool locked; /* nothing is in the foreground while the session is locked or the machine sleeps */
+        bool locked; /* or suspended: no app is in the foreground */
 };
 
 struct screen_change {
         uint64_t boottime_ns;
-        struct screen_inputs inputs; /* from here on */
+        struct screen_inputs inputs; /* the state from then on */
 };
 
 struct screen_log {
@@ -30,17 +29,17 @@ struct screen_log {
         size_t n, capacity;
 };
 
-/* Each holds from @boottime_ns on until the next of its kind; nothing is noted where nothing changes. */
+/* Each is valid from @boottime_ns until the next of its kind. Calls without a change are ignored. */
 int screen_log_foreground(struct screen_log *log, uint64_t boottime_ns, bool known, const char *app);
 int screen_log_screen(struct screen_log *log, uint64_t boottime_ns, bool known, bool on, uint32_t brightness);
 int screen_log_locked(struct screen_log *log, uint64_t boottime_ns, bool locked);
 
 const struct screen_inputs *screen_log_now(const struct screen_log *log);
 
-/* What a sample says of these inputs: nobody while locked, or off. */
+/* The state as a sample has it: no app in the foreground while locked or off. */
 void screen_inputs_compose(const struct screen_inputs *inputs, uint64_t boottime_ns,
                            struct screen_event *ret);
 
-/* Moves the changes into @sample, with the state now and its SAMPLE_* bits. */
+/* Moves the changes into @sample, with the current state and its SAMPLE_* bits. */
 int screen_log_drain(struct screen_log *log, struct sample *sample);
 void screen_log_clear(struct screen_log *log);

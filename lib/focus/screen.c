@@ -47,10 +47,7 @@ static int open_in(int dir_fd, const char *name, const char *file)
         return openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-/*
- * Several interfaces may drive one panel;
- * the kernel's documentation says to prefer firmware, platform, raw.
- */
+/* Several interfaces may drive one panel. Documentation/ABI/stable/sysfs-class-backlight: firmware, platform, raw. */
 static int backlight_rank(int dir_fd, const char *name)
 {
         char path[320], type[32];
@@ -163,7 +160,7 @@ static bool number(int fd, uint32_t *ret)
         return true;
 }
 
-/* 1: lit; 0: off; -1: not connected, or does not say. */
+/* 1: on; 0: off; -1: not connected, or unknown. */
 static int connector_state(const struct connector *connector)
 {
         char status[32], enabled[32], dpms[32];
@@ -178,16 +175,12 @@ static int connector_state(const struct connector *connector)
 }
 
 /*
- * The built-in panel is what the battery lights: if there is one, monitors do not count. A backlight that is
- * off (bl_power, FB_BLANK_UNBLANK being 0) is off whatever the connector says. Brightness 0 is no "off": many
- * panels are still lit at 0.
+ * Only the built-in panel counts if there is one, since monitors are not powered by the battery. bl_power other than
+ * 0 (FB_BLANK_UNBLANK) means off even if the connector is on. Brightness 0 does not: many panels are still lit.
  */
 int screen_read(struct screen *screen, bool *on, uint32_t *brightness)
 {
-        /*
-         * What was asked for: calibration asks on the same scale,
-         * and some drivers' actual_brightness has another.
-         */
+        /* Not actual_brightness first: with some drivers its scale differs from the one that calibration sets. */
         bool has_level = number(screen->brightness, brightness) || number(screen->actual, brightness);
         int state = -1, internal = -1;
         uint32_t power;

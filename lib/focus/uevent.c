@@ -10,7 +10,7 @@
 
 #include "util/util.h"
 
-/* Groups of NETLINK_KOBJECT_UEVENT: 1 is the kernel's, and needs no udevd. */
+/* Multicast group of NETLINK_KOBJECT_UEVENT with the kernel's messages; udevd's are in group 2. */
 #define GROUP_KERNEL 1
 
 int uevent_open(void)
@@ -26,10 +26,7 @@ int uevent_open(void)
         return take_fd(&fd);
 }
 
-/*
- * udev puts a header before the properties: "libudev",
- * then magic, header size, offset and length (udev-monitor).
- */
+/* udev's messages begin with a header: "libudev", magic, header size, offset and length (udev-monitor). */
 static size_t properties_offset(const char *message, size_t length)
 {
         uint32_t offset;
@@ -72,7 +69,7 @@ bool uevent_read_screen(int fd)
                 ssize_t n = recv(fd, message, sizeof(message), MSG_DONTWAIT);
 
                 if (n < 0 && errno == ENOBUFS) {
-                        screen = true; /* some were lost: look */
+                        screen = true; /* messages were lost */
                         continue;
                 }
                 if (n <= 0)

@@ -14,18 +14,18 @@
 #include "util/util.h"
 
 #define TTY_MAJOR 4       /* devices.txt: virtual consoles are 4:1 to 4:63 */
-#define NEW_MOST 512      /* beyond so many new processes all are looked at: their numbers may have begun anew */
-#define LOOKS_PER_WALK 64 /* and all so often, in case that an old one took the terminal */
+#define NEW_MOST 512      /* with more new processes all are read, since pids may have wrapped around */
+#define LOOKS_PER_WALK 64 /* all are read each time after so many looks, since an old one may take the terminal */
 
 struct vt {
         int root_fd, active_fd;
-        int terminal;         /* whose process is known */
-        pid_t known;          /* one that has it as controlling terminal: its stat names the foreground group */
-        int nobodys;          /* a terminal that nobody had; 0: none */
-        pid_t newest, newest_before; /* processes, at the last look at that and the one before */
+        int terminal;         /* that `known` belongs to */
+        pid_t known;          /* a process with this controlling terminal; its stat has the foreground group */
+        int unused;           /* a terminal without processes; 0: none */
+        pid_t newest, newest_before; /* last pid, at the last look at that terminal and the one before */
         unsigned looks;
-        pid_t group, member;  /* of a foreground group without a leader; member 0: none was found, */
-        unsigned not_found;   /* ... so often, since one may fork and end while we look */
+        pid_t group, member;  /* of a foreground group without a leader; member 0: none found */
+        unsigned not_found;   /* searches without a member: one can be missed that forks and ends */
 };
 
 void vt_close(struct vt *vt)
@@ -97,7 +97,7 @@ static bool has_terminal(const struct job *job, int terminal)
         return job->terminal == makedev(TTY_MAJOR, (unsigned)terminal);
 }
 
-/* Looks through all processes; only where the one that was known is gone, or something is new. */
+/* Reads all processes, so only called when the known one is gone. */
 static int find_process(struct vt *vt, int terminal, pid_t group, struct job *ret)
 {
         _cleanup_closedir_ DIR *dir = util_opendir_at(vt->root_fd, "proc");
@@ -127,7 +127,7 @@ static bool shows_graphics(const struct vt *vt, int terminal)
         return fd >= 0 && ioctl(fd, KDGETMODE, &mode) == 0 && mode == KD_GRAPHICS;
 }
 
-/* The number of the process or thread that was made last; 0: not told. */
+/* Number of the process or thread that was created last; 0: unknown. */
 static pid_t newest_process(const struct vt *vt)
 {
         char text[128];
@@ -146,24 +146,24 @@ static int find_among_new(const struct vt *vt, int terminal, pid_t newest, struc
 }
 
 /*
- * A terminal is taken by a process that was just made for it (a login prompt, a display server), so
- * of one that nobody had only those are looked at that are new since the look before the last: a
- * young one may take it later.
+ * A process that takes an unused terminal was usually just created for that (login prompt, display server). So for
+ * an unused terminal only the processes created since the look before the last are read; before the last, because a
+ * process may take it some time after its start.
  */
 static int find_holder(struct vt *vt, int terminal, struct job *ret)
 {
         pid_t newest = newest_process(vt);
-        bool known = vt->nobodys == terminal && newest >= vt->newest && vt->newest_before > 0 &&
+        bool known = vt->unused == terminal && newest >= vt->newest && vt->newest_before > 0 &&
                      newest - vt->newest_before <= NEW_MOST && ++vt->looks % LOOKS_PER_WALK != 0;
         int found = known ? find_among_new(vt, terminal, newest, ret) : find_process(vt, terminal, 0, ret);
 
-        vt->newest_before = vt->nobodys == terminal ? vt->newest : 0;
+        vt->newest_before = vt->unused == terminal ? vt->newest : 0;
         vt->newest = newest;
-        vt->nobodys = found < 0 ? terminal : 0;
+        vt->unused = found < 0 ? terminal : 0;
         return found;
 }
 
-/* The group outlived its leader. */
+/* For a group whose leader has ended. */
 static int find_member(struct vt *vt, int terminal, pid_t group)
 {
         struct job job;

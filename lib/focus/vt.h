@@ -3,10 +3,9 @@
 #pragma once
 
 /*
- * The text console: which virtual terminal is active, and which job of it has
- * the foreground. A change of the terminal can be waited for (POLLPRI); a
- * change of the job makes no event and is read at a poll: a file or three,
- * and those of processes that are new where nobody has the terminal.
+ * The text console: the active virtual terminal and its foreground job. A change of the terminal is an event
+ * (POLLPRI); a change of the job is not, so it is read at each poll: up to three files, and for an unused terminal
+ * those of new processes.
  */
 
 #include <sys/types.h>
@@ -21,7 +20,7 @@ int vt_fd(const struct vt *vt); /* POLLPRI when another terminal became active; 
 int vt_active(struct vt *vt);
 
 /*
- * The leader of the foreground job of the active terminal. 0; -ENODATA: nobody has this terminal;
- * -EBUSY: it shows graphics, so what has the foreground is the compositor's to say.
+ * The leader of the foreground job of the active terminal. 0; -ENODATA: no process has this terminal; -EBUSY: it
+ * shows graphics, so only the compositor knows the foreground.
  */
 int vt_foreground(struct vt *vt, pid_t *ret);
