@@ -206,7 +206,7 @@ static int add_session(const struct options *options, struct sources *sources)
         struct source *session = NULL;
 
         for (size_t i = 0; !options->machine && i < sources->n; i++)
-                if (is_focus(sources->list[i]) && session_open(sources->list[i], &program_log, &session) == 0)
+                if (focus_is(sources->list[i]) && session_open(sources->list[i], &program_log, &session) == 0)
                         return sources_add(sources, session);
         return 0;
 }

@@ -46,7 +46,7 @@ static void unit_names(void)
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 struct cgroup_app app = { 0 };
-                bool named = unit_name_parse(cases[i].unit, &app);
+                bool named = app_unit_parse(cases[i].unit, &app);
 
                 check_int(named, cases[i].id != NULL);
                 if (named) {
@@ -70,11 +70,11 @@ static void cgroup_texts(void)
         char path[64];
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-                check_int(cgroup_path_choose(cases[i].text, path, sizeof(path)), 0);
+                check_int(app_cgroup_choose_path(cases[i].text, path, sizeof(path)), 0);
                 check_text(path, cases[i].path);
         }
-        check_int(cgroup_path_choose("", path, sizeof(path)), -ENODATA);
-        check_int(cgroup_path_choose("garbage", path, sizeof(path)), -ENODATA);
+        check_int(app_cgroup_choose_path("", path, sizeof(path)), -ENODATA);
+        check_int(app_cgroup_choose_path("garbage", path, sizeof(path)), -ENODATA);
 }
 
 static void cgroup_paths(void)
@@ -110,7 +110,7 @@ static void cgroup_paths(void)
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 struct cgroup_app app;
 
-                cgroup_path_parse(cases[i].path, &app);
+                app_cgroup_parse(cases[i].path, &app);
                 check_int(app.kind, cases[i].kind);
                 check_text(app.id, cases[i].id);
         }

@@ -178,7 +178,7 @@ static uint64_t own_start_time(void)
         struct app_process process = { 0 };
         char comm[32];
 
-        check_int(process_read_parent(root_fd, getpid(), &process, comm, sizeof(comm)), 0);
+        check_int(app_process_read(root_fd, getpid(), &process, comm, sizeof(comm)), 0);
         close(root_fd);
         return process.start_time;
 }

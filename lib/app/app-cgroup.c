@@ -87,7 +87,7 @@ static void user_word(const char *word, struct cgroup_app *ret)
                 if (ret->kind != CGROUP_APP)
                         ret->id[0] = '\0';
                 ret->kind = CGROUP_SPAWN; /* the slice around it is the terminal's */
-        } else if (unit_name_parse(word, &app)) {
+        } else if (app_unit_parse(word, &app)) {
                 *ret = app;
         } else if (starts(word, "session-") && ends(word, ".scope")) {
                 set_id(ret, CGROUP_SESSION, "", "", 0);
@@ -102,7 +102,7 @@ static void system_word(const char *word, struct cgroup_app *ret)
 {
         struct cgroup_app app = *ret;
 
-        if (starts(word, "snap.") && unit_name_parse(word, &app))
+        if (starts(word, "snap.") && app_unit_parse(word, &app))
                 *ret = app;
         else if (ends(word, ".service") || ends(word, ".scope") || ends(word, ".mount") ||
                  ends(word, ".socket"))
@@ -116,7 +116,7 @@ static bool elogind_session(const char *word)
         return *word && word[strspn(word, "0123456789")] == '\0';
 }
 
-void cgroup_path_parse(const char *path, struct cgroup_app *ret)
+void app_cgroup_parse(const char *path, struct cgroup_app *ret)
 {
         char copy[4096], *save = NULL;
         bool system = false, user = false;
@@ -165,7 +165,7 @@ static bool line_path(const char *line, size_t length, const char *prefix, char 
         return true;
 }
 
-int cgroup_path_choose(const char *text, char *ret, size_t size)
+int app_cgroup_choose_path(const char *text, char *ret, size_t size)
 {
         static const char *const named[] = { ":name=systemd:", ":name=elogind:", ":name=openrc:" };
         bool found = false;

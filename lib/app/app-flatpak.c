@@ -132,7 +132,7 @@ static ssize_t read_info(int root_fd, pid_t pid, char *text, size_t size)
         return util_read_at(AT_FDCWD, path, text, size);
 }
 
-int process_read_flatpak(int root_fd, pid_t pid, char *id, size_t size)
+int app_flatpak_read(int root_fd, pid_t pid, char *id, size_t size)
 {
         _cleanup_free_ char *text = NULL;
         bool inside = false;

@@ -45,7 +45,7 @@ static bool listed(const char *const *list, size_t n, const char *text)
         return false;
 }
 
-bool launcher_id(const char *id)
+bool app_lead_is_launcher(const char *id)
 {
         for (size_t i = 0; i < ARRAY_SIZE(launcher_ids); i++)
                 if (strcasecmp(launcher_ids[i], id) == 0)
@@ -57,7 +57,7 @@ bool launcher_id(const char *id)
 static bool interactive(int root_fd, pid_t pid)
 {
         char words[1024];
-        ssize_t n = process_read_words(root_fd, pid, "cmdline", words, sizeof(words));
+        ssize_t n = app_process_read_words(root_fd, pid, "cmdline", words, sizeof(words));
 
         if (n <= 0)
                 return true;
@@ -70,11 +70,11 @@ static bool interactive(int root_fd, pid_t pid)
         return true;
 }
 
-enum app_lead process_lead(int root_fd, const struct app_entry *entry)
+enum app_lead app_lead_of(int root_fd, const struct app_entry *entry)
 {
         if (entry->pid == 1 || listed(sessions, ARRAY_SIZE(sessions), entry->comm))
                 return LEAD_SESSION;
-        if (listed(desktops, ARRAY_SIZE(desktops), entry->comm) || launcher_id(entry->comm))
+        if (listed(desktops, ARRAY_SIZE(desktops), entry->comm) || app_lead_is_launcher(entry->comm))
                 return LEAD_DESKTOP;
         if (listed(shells, ARRAY_SIZE(shells), entry->comm) && interactive(root_fd, entry->pid))
                 return LEAD_SHELL;

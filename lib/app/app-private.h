@@ -62,18 +62,18 @@ void app_cgroup_read(struct apps *apps, const char *path, struct app_cgroup *cgr
 bool app_of_cgroup(const struct app_cgroup *cgroup, uid_t uid, char *app); /* where the group says all */
 
 /* /proc/PID, all relative to root_fd. 0 or a negative errno. */
-int process_read_parent(int root_fd, pid_t pid, struct app_process *process, char *comm, size_t size);
-int process_read_cgroup(int root_fd, pid_t pid, char *path, size_t size);
+int app_process_read(int root_fd, pid_t pid, struct app_process *process, char *comm, size_t size);
+int app_process_read_cgroup(int root_fd, pid_t pid, char *path, size_t size);
 /* Arguments with their NULs; the length, or a negative errno. A long one is cut. */
-ssize_t process_read_words(int root_fd, pid_t pid, const char *file, char *buf, size_t size);
+ssize_t app_process_read_words(int root_fd, pid_t pid, const char *file, char *buf, size_t size);
 /* The value of NAME= among NUL-separated words, or NULL. */
-const char *words_value(const char *words, ssize_t length, const char *name);
+const char *app_process_words_value(const char *words, ssize_t length, const char *name);
 /* The AppImage, else the program's name (process.h). */
-void process_read_program(int root_fd, const struct app_entry *entry, char *buf, size_t size);
+void app_process_read_program(int root_fd, const struct app_entry *entry, char *buf, size_t size);
 /* What an interpreter runs; false: it is none, or runs no file. */
-bool process_read_script(int root_fd, const struct app_entry *entry, char *buf, size_t size);
-int process_read_flatpak(int root_fd, pid_t pid, char *id, size_t size); /* -ENODATA: not in a flatpak */
-int process_read_steam(int root_fd, const struct app_entry *entry, unsigned *number);
-bool process_is_kernel(int root_fd, const struct app_entry *entry);
-enum app_lead process_lead(int root_fd, const struct app_entry *entry);
-bool launcher_id(const char *id); /* a unit of this id holds other apps */
+bool app_process_read_script(int root_fd, const struct app_entry *entry, char *buf, size_t size);
+int app_flatpak_read(int root_fd, pid_t pid, char *id, size_t size); /* -ENODATA: not in a flatpak */
+int app_process_read_steam(int root_fd, const struct app_entry *entry, unsigned *number);
+bool app_process_is_kernel(int root_fd, const struct app_entry *entry);
+enum app_lead app_lead_of(int root_fd, const struct app_entry *entry);
+bool app_lead_is_launcher(const char *id); /* a unit of this id holds other apps */

@@ -10,7 +10,7 @@
 #include "source/proc.h"
 #include "util/util.h"
 
-int process_read_parent(int root_fd, pid_t pid, struct app_process *process, char *comm, size_t size)
+int app_process_read(int root_fd, pid_t pid, struct app_process *process, char *comm, size_t size)
 {
         char path[64], text[1024];
         struct proc_stat stat;
@@ -33,17 +33,17 @@ int process_read_parent(int root_fd, pid_t pid, struct app_process *process, cha
         return 0;
 }
 
-int process_read_cgroup(int root_fd, pid_t pid, char *path, size_t size)
+int app_process_read_cgroup(int root_fd, pid_t pid, char *path, size_t size)
 {
         char file[64], text[8192];
         ssize_t n;
 
         snprintf(file, sizeof(file), "proc/%d/cgroup", (int)pid);
         n = util_read_at(root_fd, file, text, sizeof(text));
-        return n < 0 ? (int)n : cgroup_path_choose(text, path, size);
+        return n < 0 ? (int)n : app_cgroup_choose_path(text, path, size);
 }
 
-ssize_t process_read_words(int root_fd, pid_t pid, const char *file, char *buf, size_t size)
+ssize_t app_process_read_words(int root_fd, pid_t pid, const char *file, char *buf, size_t size)
 {
         _cleanup_close_ int fd = -1;
         char path[64];
@@ -60,7 +60,7 @@ ssize_t process_read_words(int root_fd, pid_t pid, const char *file, char *buf, 
         return n;
 }
 
-const char *words_value(const char *words, ssize_t length, const char *name)
+const char *app_process_words_value(const char *words, ssize_t length, const char *name)
 {
         size_t wanted = strlen(name);
 
@@ -116,8 +116,8 @@ static const char *script(const char *words, ssize_t length)
 static bool appimage_name(int root_fd, pid_t pid, char *buf, size_t size)
 {
         char words[16384];
-        ssize_t n = process_read_words(root_fd, pid, "environ", words, sizeof(words));
-        const char *image = n > 0 ? words_value(words, n, "APPIMAGE") : NULL;
+        ssize_t n = app_process_read_words(root_fd, pid, "environ", words, sizeof(words));
+        const char *image = n > 0 ? app_process_words_value(words, n, "APPIMAGE") : NULL;
 
         if (!image || !*base_name(image))
                 return false;
@@ -125,7 +125,7 @@ static bool appimage_name(int root_fd, pid_t pid, char *buf, size_t size)
         return true;
 }
 
-void process_read_program(int root_fd, const struct app_entry *entry, char *buf, size_t size)
+void app_process_read_program(int root_fd, const struct app_entry *entry, char *buf, size_t size)
 {
         char path[64], target[4096];
         _cleanup_close_ int proc_fd = -1;
@@ -141,10 +141,10 @@ void process_read_program(int root_fd, const struct app_entry *entry, char *buf,
         app_program_of(proc_fd, path, entry->comm, buf, size);
 }
 
-bool process_read_script(int root_fd, const struct app_entry *entry, char *buf, size_t size)
+bool app_process_read_script(int root_fd, const struct app_entry *entry, char *buf, size_t size)
 {
         char words[4096];
-        ssize_t n = is_interpreter(entry->comm) ? process_read_words(root_fd, entry->pid, "cmdline", words,
+        ssize_t n = is_interpreter(entry->comm) ? app_process_read_words(root_fd, entry->pid, "cmdline", words,
                                                                      sizeof(words)) : 0;
         const char *name = n > 0 ? script(words, n) : NULL;
 
@@ -153,7 +153,7 @@ bool process_read_script(int root_fd, const struct app_entry *entry, char *buf, 
         return name != NULL;
 }
 
-bool process_is_kernel(int root_fd, const struct app_entry *entry)
+bool app_process_is_kernel(int root_fd, const struct app_entry *entry)
 {
         char path[64], target[8];
 
@@ -164,20 +164,20 @@ bool process_is_kernel(int root_fd, const struct app_entry *entry)
 }
 
 /* "reaper SteamLaunch AppId=N -- ...": Steam's own parent of each game; or the game's environment. */
-int process_read_steam(int root_fd, const struct app_entry *entry, unsigned *number)
+int app_process_read_steam(int root_fd, const struct app_entry *entry, unsigned *number)
 {
         char words[16384];
         const char *value = NULL;
         ssize_t n;
 
         if (strcmp(entry->comm, "reaper") == 0) {
-                n = process_read_words(root_fd, entry->pid, "cmdline", words, sizeof(words));
+                n = app_process_read_words(root_fd, entry->pid, "cmdline", words, sizeof(words));
                 if (n > 0 && memmem(words, (size_t)n, "SteamLaunch", 11))
-                        value = words_value(words, n, "AppId");
+                        value = app_process_words_value(words, n, "AppId");
         } else if (strcasestr(entry->cgroup->parsed.id, "steam")) {
-                n = process_read_words(root_fd, entry->pid, "environ", words, sizeof(words));
+                n = app_process_read_words(root_fd, entry->pid, "environ", words, sizeof(words));
                 if (n > 0)
-                        value = words_value(words, n, "SteamAppId");
+                        value = app_process_words_value(words, n, "SteamAppId");
         }
         return value && sscanf(value, "%10u", number) == 1 && *number > 0 ? 0 : -ENODATA;
 }

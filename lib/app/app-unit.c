@@ -16,7 +16,7 @@ static const char *const launchers[] = {
         "river", "rofi", "runapp", "sway", "tofi", "uwsm", "walker", "wayfire", "wofi", "xfce", "xfce4",
 };
 
-bool unit_launcher_known(const char *launcher)
+bool app_unit_launcher_known(const char *launcher)
 {
         for (size_t i = 0; i < ARRAY_SIZE(launchers); i++)
                 if (strcasecmp(launcher, launchers[i]) == 0)
@@ -163,7 +163,7 @@ static bool parse_dbus(char *body, struct cgroup_app *ret)
         return ret->id[0] != '\0';
 }
 
-bool unit_name_parse(const char *unit, struct cgroup_app *ret)
+bool app_unit_parse(const char *unit, struct cgroup_app *ret)
 {
         char name[512], *dot;
         const char *type;

@@ -30,16 +30,16 @@ struct cgroup_app {
 };
 
 /* Reads one unit's name. false: it names no app (its kind stays as it was). */
-bool unit_name_parse(const char *unit, struct cgroup_app *ret);
+bool app_unit_parse(const char *unit, struct cgroup_app *ret);
 
 /* The path as in /proc/PID/cgroup. */
-void cgroup_path_parse(const char *path, struct cgroup_app *ret);
+void app_cgroup_parse(const char *path, struct cgroup_app *ret);
 
 /*
  * The one path that counts in the text of /proc/PID/cgroup. On a hybrid machine the unified "0::/" is empty
  * and the hierarchy name=systemd (or elogind, openrc) has it. 0; -ENODATA.
  */
-int cgroup_path_choose(const char *text, char *ret, size_t size);
+int app_cgroup_choose_path(const char *text, char *ret, size_t size);
 
 /* Launchers and desktops that put their name before the id. */
-bool unit_launcher_known(const char *launcher);
+bool app_unit_launcher_known(const char *launcher);

@@ -69,7 +69,7 @@ static bool android_package(struct apps *apps, const char *package, char *ret)
                         char words[256];
 
                         if (!after(entry->app, "android:") ||
-                            process_read_words(apps->root_fd, entry->pid, "cmdline", words, sizeof(words)) <= 0)
+                            app_process_read_words(apps->root_fd, entry->pid, "cmdline", words, sizeof(words)) <= 0)
                                 continue;
                         words[strcspn(words, ":")] = '\0'; /* "package:service" */
                         if (strcmp(words, package) == 0) {
@@ -143,7 +143,7 @@ int apps_find_window(struct apps *apps, pid_t pid, uint64_t start_time, const ch
 
         if (package && android_package(apps, package, ret))
                 return 0;
-        if (pid <= 0 || process_read_parent(apps->root_fd, pid, &process, comm, sizeof(comm)) < 0 ||
+        if (pid <= 0 || app_process_read(apps->root_fd, pid, &process, comm, sizeof(comm)) < 0 ||
             (start_time && process.start_time != start_time)) {
                 if (!*app_id)
                         return -ENODATA;
@@ -168,8 +168,8 @@ bool apps_is_desktop(struct apps *apps, pid_t pid)
         struct app_entry entry = { .pid = pid };
         struct app_process process;
 
-        return process_read_parent(apps->root_fd, pid, &process, entry.comm, sizeof(entry.comm)) == 0 &&
-               process_lead(apps->root_fd, &entry) == LEAD_DESKTOP;
+        return app_process_read(apps->root_fd, pid, &process, entry.comm, sizeof(entry.comm)) == 0 &&
+               app_lead_of(apps->root_fd, &entry) == LEAD_DESKTOP;
 }
 
 char *app_name(const struct desktop_index *index, const char *app, char *buf, size_t size)

@@ -33,7 +33,7 @@ static void unit_id(struct apps *apps, const struct cgroup_app *parsed, char *re
                 snprintf(ret, APP_ID_MAX, "%s", entry->id);
         else if (strcmp(parsed->launcher, "steam") == 0 && sscanf(parsed->id, "app%10u", &number) == 1)
                 snprintf(ret, APP_ID_MAX, "steam:%u", number);
-        else if (parsed->launcher[0] && !unit_launcher_known(parsed->launcher))
+        else if (parsed->launcher[0] && !app_unit_launcher_known(parsed->launcher))
                 snprintf(ret, APP_ID_MAX, "%s", parsed->whole);
         else
                 snprintf(ret, APP_ID_MAX, "%s", parsed->id);
@@ -50,12 +50,12 @@ static size_t hash_text(const char *text)
 
 void app_cgroup_read(struct apps *apps, const char *path, struct app_cgroup *cgroup)
 {
-        cgroup_path_parse(path, &cgroup->parsed);
+        app_cgroup_parse(path, &cgroup->parsed);
         snprintf(cgroup->id, sizeof(cgroup->id), "%s", cgroup->parsed.id);
         if (cgroup->parsed.kind == CGROUP_APP ||
             (cgroup->parsed.kind == CGROUP_SPAWN && cgroup->parsed.id[0]))
                 unit_id(apps, &cgroup->parsed, cgroup->id);
-        cgroup->launcher = cgroup->parsed.kind == CGROUP_APP && launcher_id(cgroup->id);
+        cgroup->launcher = cgroup->parsed.kind == CGROUP_APP && app_lead_is_launcher(cgroup->id);
 }
 
 static struct app_cgroup *get_cgroup(struct apps *apps, const char *path)
@@ -180,10 +180,10 @@ static void program_id(const struct apps *apps, struct app_entry *entry)
         const struct desktop_entry *desktop = NULL;
         char program[256];
 
-        if (process_read_script(apps->root_fd, entry, program, sizeof(program)))
+        if (app_process_read_script(apps->root_fd, entry, program, sizeof(program)))
                 desktop = desktop_by_program(apps->index, program);
         if (!desktop) {
-                process_read_program(apps->root_fd, entry, program, sizeof(program));
+                app_process_read_program(apps->root_fd, entry, program, sizeof(program));
                 desktop = desktop_by_program(apps->index, program);
         }
         if (desktop)
@@ -272,18 +272,18 @@ static void classify(struct apps *apps, struct app_entry *entry, const struct ap
         bool together = parent && parent->cgroup == cgroup;
         unsigned number;
 
-        entry->kernel = process_is_kernel(apps->root_fd, entry);
+        entry->kernel = app_process_is_kernel(apps->root_fd, entry);
         if (entry->kernel) {
                 set_app(entry, "sys:kernel");
                 return;
         }
         if (app_of_cgroup(cgroup, entry->uid, entry->app))
                 return;
-        if (process_read_flatpak(apps->root_fd, entry->pid, entry->app, sizeof(entry->app)) == 0) {
+        if (app_flatpak_read(apps->root_fd, entry->pid, entry->app, sizeof(entry->app)) == 0) {
                 entry->sandboxed = true;
                 return;
         }
-        if (process_read_steam(apps->root_fd, entry, &number) == 0) {
+        if (app_process_read_steam(apps->root_fd, entry, &number) == 0) {
                 snprintf(entry->app, sizeof(entry->app), "steam:%u", number);
                 entry->own = true;
         } else if (together && parent->own) {
@@ -348,7 +348,7 @@ static int look(struct apps *apps, struct app_entry *entry, const struct app_ent
         struct app_cgroup *cgroup;
         char path[4096];
 
-        if (process_read_cgroup(apps->root_fd, entry->pid, path, sizeof(path)) < 0)
+        if (app_process_read_cgroup(apps->root_fd, entry->pid, path, sizeof(path)) < 0)
                 strcpy(path, "/");
         if (apps->refreshed != apps->sweep) /* it may have been installed a moment ago */
                 desktop_index_refresh(apps->index);
@@ -358,7 +358,7 @@ static int look(struct apps *apps, struct app_entry *entry, const struct app_ent
                 return -ENOMEM;
         if (!has_stayed(entry, cgroup, parent)) {
                 move_to(apps, entry, cgroup);
-                entry->lead = process_lead(apps->root_fd, entry);
+                entry->lead = app_lead_of(apps->root_fd, entry);
                 entry->top = entry->own = entry->sandboxed = entry->again = false;
                 classify(apps, entry, parent);
         }
@@ -394,7 +394,7 @@ static int resolve(struct apps *apps, const struct app_process *process, struct 
                 if (parent && is_trusted(apps, parent, chain[n - 1]) && !needs_look(apps, parent))
                         break;
                 parent = NULL;
-                if (process_read_parent(apps->root_fd, up, &above, comm, sizeof(comm)) < 0)
+                if (app_process_read(apps->root_fd, up, &above, comm, sizeof(comm)) < 0)
                         break;
                 chain[n] = get_entry(apps, &above);
                 if (!chain[n++])

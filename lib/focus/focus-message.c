@@ -69,7 +69,7 @@ int focus_pid_check(int root_fd, const struct focus_message *message, uid_t send
         char comm[32];
         uid_t uid;
 
-        if (process_read_parent(root_fd, message->pid, &process, comm, sizeof(comm)) < 0 ||
+        if (app_process_read(root_fd, message->pid, &process, comm, sizeof(comm)) < 0 ||
             process.start_time != message->start_time || proc_read_uid(proc_fd, message->pid, &uid) < 0)
                 return -ESRCH;
         return sender == 0 || uid == sender ? 0 : -EPERM;

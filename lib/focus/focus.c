@@ -195,7 +195,7 @@ static const struct source_ops focus_ops = {
         .hear = hear_focus,
 };
 
-bool is_focus(const struct source *source)
+bool focus_is(const struct source *source)
 {
         return source->ops == &focus_ops;
 }

@@ -23,7 +23,7 @@ struct focus_options {
 /* 0; a negative errno. If the socket cannot be created, that is only logged. */
 int focus_open(const struct focus_options *options, struct source **ret);
 
-bool is_focus(const struct source *source);
+bool focus_is(const struct source *source);
 
 /* Sets which users' agents are accepted (see poller/session.c). Without it all are, and the newest wins. */
 void focus_set_guard(struct source *source, bool (*may_speak)(void *data, uid_t uid), void *data);

@@ -26,7 +26,7 @@ static const char *const names[N_ATOMS] = {
 
 struct backend {
         struct backend_base base;
-        struct xserver *display;
+        struct x_server *display;
         uint32_t atoms[N_ATOMS];
 };
 
@@ -34,14 +34,14 @@ static uint32_t value(struct backend *backend, enum atom atom)
 {
         uint32_t number = 0;
 
-        xserver_values(backend->display, xserver_root(backend->display), backend->atoms[atom], &number, 1);
+        x_server_values(backend->display, x_server_root(backend->display), backend->atoms[atom], &number, 1);
         return number;
 }
 
 static pid_t focusable_pid(struct backend *backend, uint32_t window, uint32_t *app)
 {
         uint32_t triplets[3 * FOCUSABLE_MAX];
-        size_t n = xserver_values(backend->display, xserver_root(backend->display),
+        size_t n = x_server_values(backend->display, x_server_root(backend->display),
                                   backend->atoms[FOCUSABLE_WINDOWS],
                                   triplets, ARRAY_SIZE(triplets));
 
@@ -66,13 +66,13 @@ static void report(struct backend *backend)
         }
         pid = focusable_pid(backend, window, &app);
         if (pid <= 0 && window)
-                pid = xserver_pid(backend->display, window);
+                pid = x_server_pid(backend->display, window);
         if (app == STEAM_CLIENT)
                 snprintf(app_id, sizeof(app_id), "steam");
         else if (app)
                 snprintf(app_id, sizeof(app_id), "steam_app_%u", app);
         else if (window)
-                xserver_class(backend->display, window, app_id, sizeof(app_id));
+                x_server_class(backend->display, window, app_id, sizeof(app_id));
         focus_report(backend->base.sink, pid, app_id);
 }
 
@@ -84,22 +84,22 @@ static const char *probe_gamescope(void)
 
 static void stop(struct backend *backend)
 {
-        xserver_close(backend->display);
+        x_server_close(backend->display);
 }
 
 static int start(struct backend *backend)
 {
         uint32_t any;
-        int err = xserver_open(&backend->display);
+        int err = x_server_open(&backend->display);
 
         if (err)
                 return err;
-        backend->base.fd = xserver_fd(backend->display);
+        backend->base.fd = x_server_fd(backend->display);
         for (size_t i = 0; i < N_ATOMS; i++)
-                backend->atoms[i] = xserver_atom(backend->display, names[i]);
-        if (xserver_values(backend->display, xserver_root(backend->display), backend->atoms[FOCUSED_WINDOW], &any,
+                backend->atoms[i] = x_server_atom(backend->display, names[i]);
+        if (x_server_values(backend->display, x_server_root(backend->display), backend->atoms[FOCUSED_WINDOW], &any,
                            1) != 1 &&
-            xserver_values(backend->display, xserver_root(backend->display), backend->atoms[FOCUSED_APP], &any,
+            x_server_values(backend->display, x_server_root(backend->display), backend->atoms[FOCUSED_APP], &any,
                            1) != 1)
                 return -EOPNOTSUPP;
         report(backend);
@@ -110,7 +110,7 @@ static int dispatch_gamescope(struct backend *backend)
 {
         int changed;
 
-        while ((changed = xserver_changed(backend->display, backend->atoms, N_ATOMS)) > 0)
+        while ((changed = x_server_changed(backend->display, backend->atoms, N_ATOMS)) > 0)
                 report(backend);
         return changed;
 }

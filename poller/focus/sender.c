@@ -49,7 +49,7 @@ static uint64_t start_time(pid_t pid)
         struct app_process process;
         char comm[32];
 
-        return process_read_parent(root_fd, pid, &process, comm, sizeof(comm)) == 0 ? process.start_time : 0;
+        return app_process_read(root_fd, pid, &process, comm, sizeof(comm)) == 0 ? process.start_time : 0;
 }
 
 void sender_send(struct sender *sender, const struct focus_state *state, uint64_t since_ns, bool tick,

@@ -9,14 +9,14 @@
 
 #include "util/util.h"
 
-struct xserver {
+struct x_server {
         xcb_connection_t *connection;
         xcb_window_t root, watched;
         xcb_atom_t net_wm_pid;
         bool has_res; /* XRes 1.2: pids */
 };
 
-void xserver_close(struct xserver *display)
+void x_server_close(struct x_server *display)
 {
         if (!display)
                 return;
@@ -35,10 +35,10 @@ static bool query_res(xcb_connection_t *connection)
         return version && (version->server_major > 1 || version->server_minor >= 2);
 }
 
-int xserver_open(struct xserver **ret)
+int x_server_open(struct x_server **ret)
 {
         const uint32_t mask = XCB_EVENT_MASK_PROPERTY_CHANGE;
-        struct xserver *display = calloc(1, sizeof(*display));
+        struct x_server *display = calloc(1, sizeof(*display));
         xcb_screen_iterator_t screens;
         int number = 0;
 
@@ -46,31 +46,31 @@ int xserver_open(struct xserver **ret)
                 return -ENOMEM;
         display->connection = xcb_connect(NULL, &number);
         if (xcb_connection_has_error(display->connection)) {
-                xserver_close(display);
+                x_server_close(display);
                 return -ECONNREFUSED;
         }
         for (screens = xcb_setup_roots_iterator(xcb_get_setup(display->connection)); number > 0; number--)
                 xcb_screen_next(&screens);
         display->root = screens.data->root;
         display->has_res = query_res(display->connection);
-        display->net_wm_pid = xserver_atom(display, "_NET_WM_PID");
+        display->net_wm_pid = x_server_atom(display, "_NET_WM_PID");
         xcb_change_window_attributes(display->connection, display->root, XCB_CW_EVENT_MASK, &mask);
         xcb_flush(display->connection);
         *ret = display;
         return 0;
 }
 
-int xserver_fd(const struct xserver *display)
+int x_server_fd(const struct x_server *display)
 {
         return xcb_get_file_descriptor(display->connection);
 }
 
-uint32_t xserver_root(const struct xserver *display)
+uint32_t x_server_root(const struct x_server *display)
 {
         return display->root;
 }
 
-uint32_t xserver_atom(struct xserver *display, const char *name)
+uint32_t x_server_atom(struct x_server *display, const char *name)
 {
         _cleanup_free_ xcb_intern_atom_reply_t *reply = xcb_intern_atom_reply(
                 display->connection, xcb_intern_atom(display->connection, 0, (uint16_t)strlen(name), name),
@@ -79,7 +79,7 @@ uint32_t xserver_atom(struct xserver *display, const char *name)
         return reply ? reply->atom : 0;
 }
 
-static xcb_get_property_reply_t *property(struct xserver *display, uint32_t window, uint32_t atom,
+static xcb_get_property_reply_t *property(struct x_server *display, uint32_t window, uint32_t atom,
                                           uint32_t words)
 {
         return xcb_get_property_reply(
@@ -88,7 +88,7 @@ static xcb_get_property_reply_t *property(struct xserver *display, uint32_t wind
                         NULL);
 }
 
-size_t xserver_values(struct xserver *display, uint32_t window, uint32_t atom, uint32_t *values, size_t max)
+size_t x_server_values(struct x_server *display, uint32_t window, uint32_t atom, uint32_t *values, size_t max)
 {
         _cleanup_free_ xcb_get_property_reply_t *reply = property(display, window, atom, (uint32_t)max);
         size_t n;
@@ -100,7 +100,7 @@ size_t xserver_values(struct xserver *display, uint32_t window, uint32_t atom, u
         return n;
 }
 
-static pid_t res_pid(struct xserver *display, uint32_t window)
+static pid_t res_pid(struct x_server *display, uint32_t window)
 {
         xcb_res_client_id_spec_t spec = { .client = window, .mask = XCB_RES_CLIENT_ID_MASK_LOCAL_CLIENT_PID };
         _cleanup_free_ xcb_res_query_client_ids_reply_t *reply = xcb_res_query_client_ids_reply(
@@ -115,18 +115,18 @@ static pid_t res_pid(struct xserver *display, uint32_t window)
         return 0;
 }
 
-pid_t xserver_pid(struct xserver *display, uint32_t window)
+pid_t x_server_pid(struct x_server *display, uint32_t window)
 {
         pid_t pid = display->has_res ? res_pid(display, window) : 0;
         uint32_t claimed;
 
         if (pid > 0)
                 return pid;
-        return xserver_values(display, window, display->net_wm_pid, &claimed, 1) == 1 && claimed <= INT32_MAX
+        return x_server_values(display, window, display->net_wm_pid, &claimed, 1) == 1 && claimed <= INT32_MAX
                        ? (pid_t)claimed : 0;
 }
 
-void xserver_class(struct xserver *display, uint32_t window, char *buf, size_t size)
+void x_server_class(struct x_server *display, uint32_t window, char *buf, size_t size)
 {
         _cleanup_free_ xcb_get_property_reply_t *reply = property(display, window, XCB_ATOM_WM_CLASS, 64);
         size_t length = reply ? (size_t)xcb_get_property_value_length(reply) : 0;
@@ -140,7 +140,7 @@ void xserver_class(struct xserver *display, uint32_t window, char *buf, size_t s
         snprintf(buf, size, "%.*s", (int)strnlen(class, (size_t)(text + length - class)), class);
 }
 
-bool xserver_watch(struct xserver *display, uint32_t window)
+bool x_server_watch(struct x_server *display, uint32_t window)
 {
         const uint32_t mask = XCB_EVENT_MASK_STRUCTURE_NOTIFY, none = XCB_EVENT_MASK_NO_EVENT;
         _cleanup_free_ xcb_generic_error_t *error = NULL;
@@ -158,7 +158,7 @@ bool xserver_watch(struct xserver *display, uint32_t window)
         return !error;
 }
 
-int xserver_changed(struct xserver *display, const uint32_t *atoms, size_t n)
+int x_server_changed(struct x_server *display, const uint32_t *atoms, size_t n)
 {
         xcb_generic_event_t *event;
         int changed = 0;

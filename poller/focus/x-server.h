@@ -9,29 +9,29 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct xserver;
+struct x_server;
 
-int xserver_open(struct xserver **ret); /* $DISPLAY; selects events of the root window's properties */
-void xserver_close(struct xserver *display);
-int xserver_fd(const struct xserver *display);
-uint32_t xserver_root(const struct xserver *display);
+int x_server_open(struct x_server **ret); /* $DISPLAY; selects events of the root window's properties */
+void x_server_close(struct x_server *display);
+int x_server_fd(const struct x_server *display);
+uint32_t x_server_root(const struct x_server *display);
 
-uint32_t xserver_atom(struct xserver *display, const char *name); /* 0: failed */
+uint32_t x_server_atom(struct x_server *display, const char *name); /* 0: failed */
 /* Copies up to @max 32-bit values of a property; returns their number. */
-size_t xserver_values(struct xserver *display, uint32_t window, uint32_t atom, uint32_t *values, size_t max);
+size_t x_server_values(struct x_server *display, uint32_t window, uint32_t atom, uint32_t *values, size_t max);
 /*
  * The pid of a window's client: from the server (XRes), which is right for sandboxed clients, too; else as the
  * client itself claims (_NET_WM_PID). 0: unknown.
  */
-pid_t xserver_pid(struct xserver *display, uint32_t window);
+pid_t x_server_pid(struct x_server *display, uint32_t window);
 /* The class: the second string of WM_CLASS. */
-void xserver_class(struct xserver *display, uint32_t window, char *buf, size_t size);
+void x_server_class(struct x_server *display, uint32_t window, char *buf, size_t size);
 
 /*
  * Makes the window's end an event, too: some window managers (openbox) keep naming a closed window as the active
  * one. false: it is closed already.
  */
-bool xserver_watch(struct xserver *display, uint32_t window);
+bool x_server_watch(struct x_server *display, uint32_t window);
 
 /* Reads all events. 1: one of @atoms changed on the root window, or the watched window ended; <0: no server. */
-int xserver_changed(struct xserver *display, const uint32_t *atoms, size_t n);
+int x_server_changed(struct x_server *display, const uint32_t *atoms, size_t n);

@@ -12,7 +12,7 @@
 
 struct backend {
         struct backend_base base;
-        struct xserver *display;
+        struct x_server *display;
         uint32_t active;
 };
 
@@ -21,13 +21,13 @@ static void report(struct backend *backend)
         char class[FOCUS_APP_MAX];
         uint32_t window = 0;
 
-        xserver_values(backend->display, xserver_root(backend->display), backend->active, &window, 1);
-        if (!window || !xserver_watch(backend->display, window)) {
+        x_server_values(backend->display, x_server_root(backend->display), backend->active, &window, 1);
+        if (!window || !x_server_watch(backend->display, window)) {
                 focus_report(backend->base.sink, 0, "");
                 return;
         }
-        xserver_class(backend->display, window, class, sizeof(class));
-        focus_report(backend->base.sink, xserver_pid(backend->display, window), class);
+        x_server_class(backend->display, window, class, sizeof(class));
+        focus_report(backend->base.sink, x_server_pid(backend->display, window), class);
 }
 
 static const char *probe_x11(void)
@@ -44,28 +44,28 @@ static const char *probe_x11(void)
 
 static void stop(struct backend *backend)
 {
-        xserver_close(backend->display);
+        x_server_close(backend->display);
 }
 
 /* A window manager with EWMH publishes a window of its own on the root window. */
-static bool has_manager(struct xserver *display)
+static bool has_manager(struct x_server *display)
 {
         uint32_t window;
 
-        return xserver_values(display, xserver_root(display),
-                              xserver_atom(display, "_NET_SUPPORTING_WM_CHECK"), &window, 1) == 1;
+        return x_server_values(display, x_server_root(display),
+                              x_server_atom(display, "_NET_SUPPORTING_WM_CHECK"), &window, 1) == 1;
 }
 
 static int start(struct backend *backend)
 {
-        int err = xserver_open(&backend->display);
+        int err = x_server_open(&backend->display);
 
         if (err)
                 return err;
         if (!has_manager(backend->display))
                 return -EOPNOTSUPP;
-        backend->base.fd = xserver_fd(backend->display);
-        backend->active = xserver_atom(backend->display, "_NET_ACTIVE_WINDOW");
+        backend->base.fd = x_server_fd(backend->display);
+        backend->active = x_server_atom(backend->display, "_NET_ACTIVE_WINDOW");
         report(backend);
         return 0;
 }
@@ -75,7 +75,7 @@ static int dispatch_x11(struct backend *backend)
 {
         int changed;
 
-        while ((changed = xserver_changed(backend->display, &backend->active, 1)) > 0)
+        while ((changed = x_server_changed(backend->display, &backend->active, 1)) > 0)
                 report(backend);
         return changed;
 }

@@ -93,7 +93,7 @@ static void test_sandbox(const struct sandbox *sandbox)
                 live_in(sandbox, ready[1]);
         close(ready[1]);
         check_int(read(ready[0], &byte, 1), 1);
-        check_int(process_read_flatpak(root_fd, pid, id, sizeof(id)), sandbox->want);
+        check_int(app_flatpak_read(root_fd, pid, id, sizeof(id)), sandbox->want);
         check_text(id, sandbox->want ? "" : "org.example.App");
         end_child(pid);
         close(ready[0]);

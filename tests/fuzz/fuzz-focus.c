@@ -22,15 +22,15 @@ static void units(const char *text)
         struct cgroup_app app = { 0 };
         char path[4096];
 
-        if (unit_name_parse(text, &app)) {
+        if (app_unit_parse(text, &app)) {
                 is_printable(app.id, sizeof(app.id));
                 is_printable(app.launcher, sizeof(app.launcher));
                 is_printable(app.whole, sizeof(app.whole));
         }
-        cgroup_path_parse(text, &app);
+        app_cgroup_parse(text, &app);
         is_printable(app.id, sizeof(app.id));
-        if (cgroup_path_choose(text, path, sizeof(path)) == 0)
-                cgroup_path_parse(path, &app);
+        if (app_cgroup_choose_path(text, path, sizeof(path)) == 0)
+                app_cgroup_parse(path, &app);
 }
 
 static void entries(const char *text)
