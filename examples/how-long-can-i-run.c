@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The founding question: at the gate, three hours of flight ahead and a call of ten minutes after it. How
+ * At the gate, before a flight of three hours and a call of ten minutes after it: how
  * long can I play?
  *
  *   cc how-long-can-i-run.c $(pkg-config --cflags --libs joulecast) -o how-long-can-i-run

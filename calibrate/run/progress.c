@@ -231,7 +231,7 @@ void progress_wifi(struct progress *progress, const struct progress_state *state
         print_json(json);
 }
 
-/* To the letter of the design: other programs read this line. */
+/* Other programs read this line; docs/json.md has its keys. */
 static void done_json(const struct progress_state *state, const struct fit_result *fit, bool done)
 {
         cJSON *json = cJSON_CreateObject();

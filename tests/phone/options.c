@@ -13,7 +13,7 @@ void options_usage(FILE *file)
 {
         fputs("usage: physics --device FILE --qtest SOCKET --control SOCKET [options]\n"
               "The energy that a virtual phone draws, and what its gauge shows of it.\n"
-              "  --device FILE     virtual device in the design's format; [virtual] x-factor = N accelerates it\n"
+              "  --device FILE     virtual device (docs/physics.md); [virtual] x-factor = N accelerates it\n"
               "  --qtest SOCKET    QEMU's -qtest unix:SOCKET,server=on,wait=off; it needs -name NAME,debug-threads=on\n"
               "  --qmp SOCKET      a -qmp socket of its own: bytes of the disks; without it there is no disk\n"
               "  --radio FILE      JSON lines of what crossed the air; without it the radio is off\n"

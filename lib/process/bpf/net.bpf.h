@@ -108,7 +108,7 @@ static __always_inline void forget_net(__u64 who)
         }
 }
 
-#define SILENCE_NS 1000000000ULL /* the radio's tail has ended by then: the design's definition of a burst */
+#define SILENCE_NS 1000000000ULL /* a burst follows this much silence: the tail of the radio has ended */
 #define COARSE_NS 20000000ULL    /* how exactly the silence is known; spares writes to a shared cache line */
 
 const volatile __u64 tick_ns; /* a jiffy: the coarse clock that tracing programs may read */
