@@ -10,7 +10,7 @@
 
 #include "answer.h"
 #include "doctor.h"
-#include "table.h"
+#include "util/table.h"
 #include "util/util.h"
 
 static const char *const status_words[] = { /* the kernel's */
@@ -228,13 +228,13 @@ static void print_batteries(const struct findings *findings)
         table_print(table);
         for (size_t i = 0; i < findings->n_batteries; i++) {
                 if (findings->batteries[i].charge_limit_percent)
-                        print_note("%s: charging ends at %u %%, as it is set", findings->batteries[i].name,
+                        table_note("%s: charging ends at %u %%, as it is set", findings->batteries[i].name,
                                    findings->batteries[i].charge_limit_percent);
                 if (findings->batteries[i].force_discharge)
-                        print_note("%s: can be discharged on its charger (calibrate --force-discharge)",
+                        table_note("%s: can be discharged on its charger (calibrate --force-discharge)",
                                    findings->batteries[i].name);
                 for (size_t q = 0; q < findings->batteries[i].n_quirks; q++)
-                        print_note("%s: %s", findings->batteries[i].name, findings->batteries[i].quirks[q]);
+                        table_note("%s: %s", findings->batteries[i].name, findings->batteries[i].quirks[q]);
         }
         putchar('\n');
 }
@@ -308,10 +308,10 @@ static void print_overhead(const struct overhead *overhead)
         print_known("battery", overhead->percent_per_day, "% a day");
         print_lost(overhead->lost);
         if (overhead->n_running > 1)
-                print_note("Several are running; of those this is the one that answers questions, or else the "
+                table_note("Several are running; of those this is the one that answers questions, or else the "
                            "first.");
         if (overhead->running_s < START_FADES_S)
-                print_note("Its start is in there, which costs as much as an hour of polls: for what a day costs, "
+                table_note("Its start is in there, which costs as much as an hour of polls: for what a day costs, "
                            "look again later.");
         putchar('\n');
 }
@@ -324,14 +324,14 @@ static void print_recorded(const struct recorded *recorded)
                 return;
         putchar('\n');
         if (split_s > 0)
-                print_note("Recorded in the last week: %.1f h. CPU time by frequency: %.0f %% counted by the kernel, "
+                table_note("Recorded in the last week: %.1f h. CPU time by frequency: %.0f %% counted by the kernel, "
                            "%.0f %% shared by the time at each frequency.", recorded->recorded_s / 3600,
                            100 * recorded->counted_s / split_s, 100 * recorded->shared_s / split_s);
         else
-                print_note("Recorded in the last week: %.1f h, without frequencies to split CPU time by.",
+                table_note("Recorded in the last week: %.1f h, without frequencies to split CPU time by.",
                            recorded->recorded_s / 3600);
         if (recorded->n_sleeps > 0)
-                print_note("Suspended it draws %.3g mW, give or take %.2g, by %zu sleeps; standby is forecast by that.",
+                table_note("Suspended it draws %.3g mW, give or take %.2g, by %zu sleeps; standby is forecast by that.",
                            recorded->suspend_mw, recorded->suspend_error_mw, recorded->n_sleeps);
 }
 

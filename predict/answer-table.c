@@ -7,7 +7,7 @@
 
 #include "answer.h"
 #include "options.h"
-#include "table.h"
+#include "util/table.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -165,26 +165,26 @@ static void print_notes(const struct cost *cost, const struct profile *profile)
         char list[1024] = "";
 
         if (!isnan(cost->base_j))
-                print_note("Base is nobody's: what the device needs awake, with its WiFi associated, its "
+                table_note("Base is nobody's: what the device needs awake, with its WiFi associated, its "
                            "screen on "
                            "for no app, and work that no process owns.");
         if (!isnan(cost->unexplained_j))
-                print_note("Unexplained is what the battery gave beyond what the model says; it may be negative. "
+                table_note("Unexplained is what the battery gave beyond what the model says; it may be negative. "
                            "Apps%s and unexplained are the battery.", isnan(cost->base_j) ? "" : ", base");
         else if (!isnan(cost->measured_j) && !isnan(cost->total_j.value))
-                print_note("The battery was not watched on battery power throughout, so nothing is called "
+                table_note("The battery was not watched on battery power throughout, so nothing is called "
                            "unexplained.");
         if (cost->n_sleeps > 0)
-                print_note("Suspended time is priced by what %u sleeps of this device drew.", cost->n_sleeps);
+                table_note("Suspended time is priced by what %u sleeps of this device drew.", cost->n_sleeps);
         if (isnan(profile->degrees_of_freedom))
-                print_note("This profile has no standard errors, so there are no intervals.");
+                table_note("This profile has no standard errors, so there are no intervals.");
         for (size_t i = 0; i < cost->n_not_measured; i++) {
                 size_t length = strlen(list);
 
                 snprintf(list + length, sizeof(list) - length, "%s%s", i ? ", " : "", cost->not_measured[i]);
         }
         if (list[0])
-                print_note("Not measured, and so in no sum: %s.", list);
+                table_note("Not measured, and so in no sum: %s.", list);
 }
 
 int answer_cost_table(const struct cost *cost, const struct profile *profile)
@@ -216,7 +216,7 @@ int answer_cost_table(const struct cost *cost, const struct profile *profile)
                         cost->total_j.low / J_PER_PERCENT(profile->energy_full_mwh),
                         cost->total_j.high / J_PER_PERCENT(profile->energy_full_mwh),
                 };
-                print_note("By the model, apps%s are %s of the battery (95 of 100 times within).",
+                table_note("By the model, apps%s are %s of the battery (95 of 100 times within).",
                            isnan(cost->base_j) ? "" : " and base", format_value(&percent, "%", total));
         }
         print_notes(cost, profile);

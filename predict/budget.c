@@ -11,7 +11,7 @@
 #include "answer.h"
 #include "ask.h"
 #include "commands.h"
-#include "table.h"
+#include "util/table.h"
 #include "util/util.h"
 
 #define RESERVES_MAX 16
@@ -68,7 +68,7 @@ static int without_unit(const char *minutes)
 static void print_headline(const struct joulecast_budget *budget)
 {
         struct joulecast_value minutes = joulecast_budget_minutes(budget);
-        const char *bold = use_color() ? "\033[1m" : "", *plain = use_color() ? "\033[0m" : "";
+        const char *bold = table_color() ? "\033[1m" : "", *plain = table_color() ? "\033[0m" : "";
         char app[JOULECAST_APP_MAX], low[32], value[32];
         const char *sure = tell_minutes(minutes.low, minutes.value, low), *likely = tell_minutes(minutes.value, 0, value);
 
@@ -112,7 +112,7 @@ static int print_aside(const struct joulecast_budget *budget, const struct quest
                         question->n_reserves || question->standby_minutes > 0 ? "," : ":",
                         question->keep_percent);
         fclose(stream);
-        print_text("%s.", text ? text : "");
+        table_text("%s.", text ? text : "");
         return CODE_OK;
 }
 
@@ -124,7 +124,7 @@ static int print_answer(const struct joulecast_budget *budget, const struct ques
         putchar('\n');
         if (question->n_reserves > 0 || question->standby_minutes > 0 || question->keep_percent > 0)
                 code = print_aside(budget, question);
-        print_note("From %s.", joulecast_budget_basis(budget));
+        table_note("From %s.", joulecast_budget_basis(budget));
         return code;
 }
 

@@ -10,7 +10,7 @@
 #include "answer.h"
 #include "ask.h"
 #include "commands.h"
-#include "table.h"
+#include "util/table.h"
 #include "util/util.h"
 
 static void add_line(struct table *table, const char *what, struct joulecast_value value, const char *unit)
@@ -36,7 +36,7 @@ static int print_table(const struct joulecast_forecast *forecast, double minutes
         add_line(table, "the whole device meanwhile", joulecast_forecast_device_percent(forecast), "%");
         table_print(table);
         putchar('\n');
-        print_note("From %s.", joulecast_forecast_basis(forecast));
+        table_note("From %s.", joulecast_forecast_basis(forecast));
         return CODE_OK;
 }
 

@@ -18,10 +18,10 @@
 #include "model/model.h"
 #include "options.h"
 #include "source/cpu.h"
-#include "table.h"
 #include "util/own-folder.h"
 #include "util/paths.h"
 #include "util/quantile.h"
+#include "util/table.h"
 #include "util/util.h"
 
 
@@ -108,7 +108,7 @@ static int list_profiles(const struct options *options)
         table_print(table);
         if (!used && !options->profile) {
                 putchar('\n');
-                print_note("None is in use: joulecast calibrate learns this device's own, joulecast profile use "
+                table_note("None is in use: joulecast calibrate learns this device's own, joulecast profile use "
                            "NAME takes one of these.");
         }
         cJSON_Delete(json);
@@ -222,7 +222,7 @@ static int show_table(const struct profile *profile, const char *path)
         table_print(table);
         print_alike(profile);
         if (isnan(profile->degrees_of_freedom))
-                print_note("Without [fit] there are no intervals.");
+                table_note("Without [fit] there are no intervals.");
         return CODE_OK;
 }
 

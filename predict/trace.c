@@ -23,9 +23,9 @@
 #include "forecast/cost.h"
 #include "machine/machine.h"
 #include "options.h"
-#include "table.h"
 #include "util/config.h"
 #include "util/paths.h"
+#include "util/table.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -172,7 +172,7 @@ static int print_json(const struct tracer *tracer, const struct cost *cost, doub
 /* What is piped has the room that it needs; a terminal of 80 columns has less for names and numbers. */
 static void lay_out(struct tracer *tracer)
 {
-        size_t columns = terminal_columns();
+        size_t columns = table_columns();
 
         tracer->narrow = columns > 0 && columns < COLUMNS_WIDE;
         tracer->app_columns = APP_COLUMNS;
@@ -209,7 +209,7 @@ static void print_line(const struct tracer *tracer, const char *time, const char
         int room = tracer->app_columns;
 
         printf("%-8s  ", time);
-        room -= (int)print_cut(util_printable(app, name, sizeof(name)), (size_t)room);
+        room -= (int)table_print_cut(util_printable(app, name, sizeof(name)), (size_t)room);
         printf("%*s %-10s", room, "", state);
         print_power(watt, power_columns(tracer, COMPONENT_COUNT));
         for (size_t c = 0; component_j && c < COMPONENT_BASE; c++)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "table.h"
+#include "util/table.h"
 #include "util/util.h"
 
 static const struct {
@@ -36,7 +36,7 @@ int main(void)
                 size_t size, columns;
 
                 stdout = open_memstream(&printed, &size);
-                columns = print_cut(cases[i].text, cases[i].width);
+                columns = table_print_cut(cases[i].text, cases[i].width);
                 fclose(stdout);
                 stdout = terminal;
                 check_text(printed, cases[i].cut);

@@ -1,5 +1,5 @@
 /* SPDX-FileCopyrightText: joulecast authors */
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
 /*
@@ -31,15 +31,15 @@ void table_cell(struct table *table, const char *format, ...) __attribute__((for
 void table_print(const struct table *table);
 
 /* Sentences, wrapped at 80 columns or where the terminal ends. */
-void print_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void table_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A sentence under a table, likewise, faint where a person looks. */
-void print_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void table_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints so many columns of a text at most, with an ellipsis where it is cut; the columns that were. */
-size_t print_cut(const char *text, size_t width);
+size_t table_print_cut(const char *text, size_t width);
 
 /* Columns of the terminal that stdout is; 0: it is none. */
-size_t terminal_columns(void);
+size_t table_columns(void);
 
 /* stdout is a terminal, and NO_COLOR is not set. */
-bool use_color(void);
+bool table_color(void);

@@ -1,5 +1,5 @@
 /* SPDX-FileCopyrightText: joulecast authors */
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "table.h"
 
 #include <stdarg.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "util/text.h"
-#include "util/util.h"
+#include "text.h"
+#include "util.h"
 
 #define COLUMNS_MAX 12
 #define YIELDS_TO 8 /* columns, of a name or a text in a terminal that is too narrow */
@@ -27,7 +27,7 @@ struct table {
         size_t n, capacity;
 };
 
-bool use_color(void)
+bool table_color(void)
 {
         const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
@@ -101,7 +101,7 @@ struct layout {
         size_t total;
 };
 
-size_t terminal_columns(void)
+size_t table_columns(void)
 {
         struct winsize size;
 
@@ -138,7 +138,7 @@ static void fit_in(const struct table *table, size_t columns, struct layout *lay
 
 static void lay_out(const struct table *table, struct layout *layout)
 {
-        size_t columns = terminal_columns();
+        size_t columns = table_columns();
 
         *layout = (struct layout){ 0 };
         for (size_t i = 0; i < table->n; i++) {
@@ -159,13 +159,13 @@ static void print_line(size_t width)
 
 static size_t wrap_columns(void)
 {
-        size_t columns = terminal_columns();
+        size_t columns = table_columns();
 
         return columns > 0 ? MIN(columns, (size_t)TEXT_COLUMNS) : TEXT_COLUMNS;
 }
 
 /* Between characters. */
-size_t print_cut(const char *text, size_t width)
+size_t table_print_cut(const char *text, size_t width)
 {
         char cut[512];
         size_t length = strlen(text);
@@ -189,7 +189,7 @@ static void print_row(const struct row *row, const char *alignment, const struct
         static const char *const begin[] = {
                 [TABLE_PLAIN] = "", [TABLE_HEAD] = "\033[1m", [TABLE_FAINT] = "\033[2m", [TABLE_SUM] = "\033[1m",
         };
-        bool color = row->style != TABLE_PLAIN && use_color();
+        bool color = row->style != TABLE_PLAIN && table_color();
         size_t at = 0, last = layout->last;
 
         if (color)
@@ -206,7 +206,7 @@ static void print_row(const struct row *row, const char *alignment, const struct
                 else if (j == layout->last)
                         text_wrap(stdout, row->cells[j], at, at, at + width);
                 else
-                        printf("%*s", j == last ? 0 : (int)(width - print_cut(row->cells[j], width)), "");
+                        printf("%*s", j == last ? 0 : (int)(width - table_print_cut(row->cells[j], width)), "");
                 fputs(j == last ? "" : "  ", stdout);
                 at += width + 2;
         }
@@ -227,7 +227,7 @@ void table_print(const struct table *table)
         }
 }
 
-void print_text(const char *format, ...)
+void table_text(const char *format, ...)
 {
         char raw[2048], text[2048];
         va_list arguments;
@@ -239,11 +239,11 @@ void print_text(const char *format, ...)
         putchar('\n');
 }
 
-void print_note(const char *format, ...)
+void table_note(const char *format, ...)
 {
         char raw[2048], text[2048];
         va_list arguments;
-        bool color = use_color();
+        bool color = table_color();
 
         va_start(arguments, format);
         vsnprintf(raw, sizeof(raw), format, arguments);
