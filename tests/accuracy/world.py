@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: joulecast authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Random devices and random use of them: what the accuracy of a calibration is judged on.
+"""Random virtual devices and random use of them, to evaluate the accuracy of calibrations.
 
-A device is a truth in the format of a virtual device; each draws its own coefficients around published ones
-(AppScope's table 3 on the SApp paper's frequencies). A session is a scenario: four apps in turn, a system that works
-in the background all the time, and a stretch behind a dark screen.
+Each device draws its own coefficients around published ones (AppScope's table 3 on the SApp paper's frequencies). A
+session is a scenario: four apps in turn, a system in the background all the time, and some time with the screen off.
 """
 
 import bisect
