@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* How doctor's findings look. */
+/* Output of joulecast doctor. */
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -228,7 +228,7 @@ static void print_batteries(const struct findings *findings)
         table_print(table);
         for (size_t i = 0; i < findings->n_batteries; i++) {
                 if (findings->batteries[i].charge_limit_percent)
-                        table_note("%s: charging ends at %u %%, as it is set", findings->batteries[i].name,
+                        table_note("%s: charging ends at %u %% (its setting)", findings->batteries[i].name,
                                    findings->batteries[i].charge_limit_percent);
                 if (findings->batteries[i].force_discharge)
                         table_note("%s: can be discharged on its charger (calibrate --force-discharge)",
@@ -282,9 +282,9 @@ static void print_known(const char *what, double value, const char *unit)
 static void print_lost(double lost)
 {
         if (isnan(lost))
-                printf("  %-12s unknown: it does not answer at the service's socket\n", "not told");
+                printf("  %-12s ? (it does not answer at the service's socket)\n", "lost ends");
         else
-                printf("  %-12s %.0f ends of processes, for which the kernel had no room\n", "not told", lost);
+                printf("  %-12s %.0f ends of processes that the kernel could not keep\n", "lost ends", lost);
 }
 
 /* Loading BPF programs and naming all processes once takes some 50 ms of CPU: as much as the polls of an hour. */
@@ -295,24 +295,23 @@ static void print_overhead(const struct overhead *overhead)
         char duration[32];
 
         if (overhead->pid == 0) {
-                puts("No joulecastd is running, so it costs nothing; start it to see what it does.\n");
+                puts("No joulecastd is running; start it to see what it costs.\n");
                 return;
         }
-        printf("joulecastd (pid %d) itself, over the %s that it runs:\n", overhead->pid,
+        printf("joulecastd (pid %d) itself, in the %s since its start:\n", overhead->pid,
                format_duration(overhead->running_s, duration));
         print_known("CPU", overhead->cpu_s_per_day, "s a day");
         print_known("wakeups", overhead->wakeups_per_hour, "an hour");
         print_known("written", overhead->written_mb_per_day, "MB a day");
         print_known("memory", overhead->rss_mb, "MB");
-        print_known("thereof own", overhead->anonymous_mb, "MB");
+        print_known("private", overhead->anonymous_mb, "MB");
         print_known("battery", overhead->percent_per_day, "% a day");
         print_lost(overhead->lost);
         if (overhead->n_running > 1)
-                table_note("Several are running; of those this is the one that answers questions, or else the "
-                           "first.");
+                table_note("Several are running; this is the one that answers queries, else the first.");
         if (overhead->running_s < START_FADES_S)
-                table_note("Its start is in there, which costs as much as an hour of polls: for what a day costs, "
-                           "look again later.");
+                table_note("This includes its start, which costs as much as an hour of polls: look again later for "
+                           "what a day costs.");
         putchar('\n');
 }
 
@@ -325,13 +324,13 @@ static void print_recorded(const struct recorded *recorded)
         putchar('\n');
         if (split_s > 0)
                 table_note("Recorded in the last week: %.1f h. CPU time by frequency: %.0f %% counted by the kernel, "
-                           "%.0f %% shared by the time at each frequency.", recorded->recorded_s / 3600,
+                           "%.0f %% estimated from the time at each frequency.", recorded->recorded_s / 3600,
                            100 * recorded->counted_s / split_s, 100 * recorded->shared_s / split_s);
         else
-                table_note("Recorded in the last week: %.1f h, without frequencies to split CPU time by.",
+                table_note("Recorded in the last week: %.1f h, without CPU time by frequency.",
                            recorded->recorded_s / 3600);
         if (recorded->n_sleeps > 0)
-                table_note("Suspended it draws %.3g mW, give or take %.2g, by %zu sleeps; standby is forecast by that.",
+                table_note("Power while suspended: %.3g mW (standard error %.2g mW), from %zu sleeps; forecasts of standby use it.",
                            recorded->suspend_mw, recorded->suspend_error_mw, recorded->n_sleeps);
 }
 
@@ -349,7 +348,7 @@ int doctor_table(const struct findings *findings)
         if (findings->n_collectors > 0) {
                 table_row(table, TABLE_HEAD);
                 table_cell(table, "Collector");
-                table_cell(table, " ");
+                table_cell(table, "How, and what it counts");
         }
         for (size_t i = 0; i < findings->n_collectors; i++) {
                 table_row(table, TABLE_PLAIN);

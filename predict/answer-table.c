@@ -30,24 +30,34 @@ char *format_number(double value, double resolution, char *buf)
         return buf;
 }
 
-char *format_value(const struct cost_value *value, const char *unit, char *buf)
+static double resolution_of(const struct cost_value *value)
 {
         double resolution = isnan(value->high) ? fabs(value->value) / 10 : (value->high - value->low) / 2;
-        char number[32], low[32], high[32];
 
-        if (isnan(value->value)) {
-                snprintf(buf, 64, "?");
-                return buf;
-        }
         /* An interval that is wide beside the value shall not hide it. */
-        resolution = fmin(resolution, fabs(value->value) / 2);
-        format_number(value->value, resolution, number);
-        if (isnan(value->low))
-                snprintf(buf, 64, "%s %s", number, unit);
+        return fmin(resolution, fabs(value->value) / 2);
+}
+
+char *format_value(const struct cost_value *value, const char *unit, char *buf)
+{
+        char number[32];
+
+        if (isnan(value->value))
+                snprintf(buf, 64, "?");
         else
-                snprintf(buf, 64, "%s %s (%s .. %s)", number, unit,
-                         format_number(value->low, resolution, low),
-                         format_number(value->high, resolution, high));
+                snprintf(buf, 64, "%s %s", format_number(value->value, resolution_of(value), number), unit);
+        return buf;
+}
+
+char *format_bounds(const struct cost_value *value, char *buf)
+{
+        char low[32], high[32];
+
+        if (isnan(value->low))
+                buf[0] = '\0';
+        else
+                snprintf(buf, 64, "%s .. %s", format_number(value->low, resolution_of(value), low),
+                         format_number(value->high, resolution_of(value), high));
         return buf;
 }
 
@@ -92,19 +102,30 @@ static void power_cell(struct table *table, double energy_j, double seconds)
         if (seconds > 0 && !isnan(energy_j))
                 table_cell(table, "%.0f mW", energy_j * 1e3 / seconds);
         else
-                table_cell(table, " ");
+                table_cell(table, "%s", "");
 }
 
-static void add_app(struct table *table, const struct cost_app *app)
+/* Its name; with its id where another app has the same name. */
+static void name_cell(struct table *table, const struct cost *cost, const struct cost_app *app)
 {
-        char percent[64], rate[64], duration[32];
+        bool shared = false;
+
+        for (size_t i = 0; i < cost->n_apps; i++)
+                shared = shared || (strcmp(cost->apps[i].name, app->name) == 0 &&
+                                    strcmp(cost->apps[i].app, app->app) != 0);
+        table_cell(table, shared ? "%s [%s]" : "%s", app->name, app->app);
+}
+
+static void add_app(struct table *table, const struct cost *cost, const struct cost_app *app)
+{
+        char percent[64], bounds[64], rate[64], duration[32];
         struct cost_value per_minute = { app->percent_per_minute.value, NAN, NAN };
-        bool named = strcmp(app->name, app->app) != 0;
 
         table_row(table, TABLE_PLAIN);
-        table_cell(table, named ? "%s [%s]" : "%s", app->name, app->app);
-        table_cell(table, "%s", app->state == STATE_FOREGROUND ? "in front" : "background");
+        name_cell(table, cost, app);
+        table_cell(table, "%s", answer_state(app->state));
         table_cell(table, "%s", format_value(&app->percent, "%", percent));
+        table_cell(table, "%s", format_bounds(&app->percent, bounds));
         table_cell(table, "%s", isnan(per_minute.value) ? "" : format_value(&per_minute, "%/min", rate));
         power_cell(table, app->energy_j.value, app->active_s);
         energy_cell(table, app->energy_j.value);
@@ -118,15 +139,16 @@ static void add_line(struct table *table, enum table_style style, const char *na
 
         table_row(table, style);
         table_cell(table, "%s", name);
-        table_cell(table, " ");
+        table_cell(table, "%s", "");
         percent_cell(table, energy_j, profile);
-        table_cell(table, " ");
+        table_cell(table, "%s", "");
+        table_cell(table, "%s", "");
         power_cell(table, energy_j, seconds);
         energy_cell(table, energy_j);
         table_cell(table, "%s", seconds > 0 ? format_duration(seconds, duration) : "");
 }
 
-/* Rows below a thousandth of all are told as one, where there are several of them; JSON has each. */
+/* Rows below a thousandth of the total become one, where there are several; JSON has each. */
 static void add_apps(struct table *table, const struct cost *cost, const struct profile *profile)
 {
         double least_j = 1e-3 * cost->total_j.value, rest_j = 0;
@@ -138,7 +160,7 @@ static void add_apps(struct table *table, const struct cost *cost, const struct 
         if (cost->n_apps - n < 4)
                 n = cost->n_apps;
         for (size_t i = 0; i < n; i++)
-                add_app(table, &cost->apps[i]);
+                add_app(table, cost, &cost->apps[i]);
         if (n == cost->n_apps)
                 return;
         snprintf(name, sizeof(name), "%zu others", cost->n_apps - n);
@@ -147,17 +169,18 @@ static void add_apps(struct table *table, const struct cost *cost, const struct 
 
 static void print_title(const struct cost *cost, const struct profile *profile)
 {
-        char from[32], to[32], duration[32], device[PROFILE_NAME_MAX];
+        char from[32], to[32], duration[32];
+        const char *device = profile->device[0] ? profile->device : "unnamed";
 
-        util_printable(profile->device[0] ? profile->device : "unnamed", device, sizeof(device));
         if (cost->from_ns == INT64_MIN) {
-                printf("Profile %s\n\n", device);
-                return;
+                table_text(TABLE_PLAIN, "Profile %s", device);
+        } else {
+                format_local(cost->from_ns, from, sizeof(from));
+                format_local(cost->to_ns, to, sizeof(to));
+                table_text(TABLE_PLAIN, "%s .. %s (%s), profile %s", from, to,
+                           format_duration((double)(cost->to_ns - cost->from_ns) / 1e9, duration), device);
         }
-        format_local(cost->from_ns, from, sizeof(from));
-        format_local(cost->to_ns, to, sizeof(to));
-        printf("%s .. %s (%s), profile %s\n\n", from, to,
-               format_duration((double)(cost->to_ns - cost->from_ns) / 1e9, duration), device);
+        putchar('\n');
 }
 
 static void print_notes(const struct cost *cost, const struct profile *profile)
@@ -165,36 +188,45 @@ static void print_notes(const struct cost *cost, const struct profile *profile)
         char list[1024] = "";
 
         if (!isnan(cost->base_j))
-                table_note("Base is nobody's: what the device needs awake, with its WiFi associated, its "
-                           "screen on "
-                           "for no app, and work that no process owns.");
+                table_note("Base: power that no app causes (idle, WiFi association, background of the system).");
         if (!isnan(cost->unexplained_j))
-                table_note("Unexplained is what the battery gave beyond what the model says; it may be negative. "
-                           "Apps%s and unexplained are the battery.", isnan(cost->base_j) ? "" : ", base");
+                table_note("Unattributed: battery less model total; it may be negative.");
         else if (!isnan(cost->measured_j) && !isnan(cost->total_j.value))
-                table_note("The battery was not watched on battery power throughout, so nothing is called "
-                           "unexplained.");
+                table_note("Nothing is called unattributed, since the device was not on battery power all the time.");
         if (cost->n_sleeps > 0)
-                table_note("Suspended time is priced by what %u sleeps of this device drew.", cost->n_sleeps);
+                table_note("Suspended time: priced by the power measured in %u sleeps of this device.",
+                           cost->n_sleeps);
         if (isnan(profile->degrees_of_freedom))
-                table_note("This profile has no standard errors, so there are no intervals.");
+                table_note("This profile has no error estimates.");
         for (size_t i = 0; i < cost->n_not_measured; i++) {
                 size_t length = strlen(list);
 
                 snprintf(list + length, sizeof(list) - length, "%s%s", i ? ", " : "", cost->not_measured[i]);
         }
         if (list[0])
-                table_note("Not measured, and so in no sum: %s.", list);
+                table_note("Not measured, and in no sum: %s.", list);
+}
+
+static void print_total(const struct cost *cost, const struct profile *profile)
+{
+        double j_per_percent = J_PER_PERCENT(profile->energy_full_mwh);
+        struct cost_value percent = { cost->total_j.value / j_per_percent, cost->total_j.low / j_per_percent,
+                                      cost->total_j.high / j_per_percent };
+        char total[64], bounds[64];
+
+        table_note("Model total%s: %s (95 %% CI %s)", isnan(cost->base_j) ? " of the apps" : "",
+                   format_value(&percent, "%", total), format_bounds(&percent, bounds));
 }
 
 int answer_cost_table(const struct cost *cost, const struct profile *profile)
 {
-        _cleanup_(table_freep) struct table *table = table_new("llrrrrr");
+        _cleanup_(table_freep) struct table *table = table_new("llrrrrrr");
         double seconds = cost->from_ns == INT64_MIN ? 0 : (double)(cost->to_ns - cost->from_ns) / 1e9;
-        char total[64];
-        static const char *const heads[] = { "App", "", "Battery", "Rate", "Power", "Energy", "Time" };
+        bool intervals = !isnan(cost->total_j.low);
+        const char *const heads[] = { "App", "State", "Battery", intervals ? "95 % CI" : "", "Rate", "Power",
+                                      "Energy", "Time" };
 
-        table_spare(table, "543"); /* JSON has them, and what is piped */
+        table_spare(table, "65473");
         table_row(table, TABLE_HEAD);
         for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
                 table_cell(table, "%s", heads[i]);
@@ -202,23 +234,16 @@ int answer_cost_table(const struct cost *cost, const struct profile *profile)
         if (!isnan(cost->base_j))
                 add_line(table, TABLE_FAINT, "base", cost->base_j, seconds, profile);
         if (!isnan(cost->unexplained_j))
-                add_line(table, TABLE_FAINT, "unexplained", cost->unexplained_j, seconds, profile);
+                add_line(table, TABLE_FAINT, "unattributed", cost->unexplained_j, seconds, profile);
         if (!isnan(cost->measured_j))
                 add_line(table, TABLE_SUM, "battery", cost->measured_j, seconds, profile);
         else
-                add_line(table, TABLE_SUM, "together", cost->total_j.value, seconds, profile);
+                add_line(table, TABLE_SUM, "model total", cost->total_j.value, seconds, profile);
         print_title(cost, profile);
         table_print(table);
         putchar('\n');
-        if (!isnan(cost->total_j.low)) {
-                struct cost_value percent = {
-                        cost->total_j.value / J_PER_PERCENT(profile->energy_full_mwh),
-                        cost->total_j.low / J_PER_PERCENT(profile->energy_full_mwh),
-                        cost->total_j.high / J_PER_PERCENT(profile->energy_full_mwh),
-                };
-                table_note("By the model, apps%s are %s of the battery (95 of 100 times within).",
-                           isnan(cost->base_j) ? "" : " and base", format_value(&percent, "%", total));
-        }
+        if (intervals)
+                print_total(cost, profile);
         print_notes(cost, profile);
         return CODE_OK;
 }

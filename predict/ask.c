@@ -57,10 +57,10 @@ void ask_close(struct ask *ask)
 int ask_failed(int err)
 {
         if (err == -ENODEV) {
-                log_error(&program_log, "nothing says how full the battery is; say --battery-percent N");
+                log_error(&program_log, "the charge of the battery is unknown; use --battery-percent N");
                 return CODE_NO_DATA;
         }
-        if (err == -ENOMEM || err == -EINVAL || err == -EOVERFLOW) /* of all others the library has told */
+        if (err == -ENOMEM || err == -EINVAL || err == -EOVERFLOW) /* the library has logged all others */
                 log_error(&program_log, "there is no answer: %s", strerror(-err));
         return err == -ENODATA ? CODE_NO_DATA : CODE_FAILED;
 }

@@ -13,16 +13,16 @@ struct ask {
         struct joulecast_usage *usage;
 };
 
-/* Opens what @options say. The sentence is told; an exit code. */
+/* Opens the files of @options. An exit code, after its sentence. */
 int ask_open(const struct options *options, struct ask *ret);
 void ask_close(struct ask *ask);
-/* An exit code for what an API call returned, with its sentence where the library has told none. */
+/* An exit code for what an API call returned, after its sentence where the library has logged none. */
 int ask_failed(int err);
 
 /*
- * "10 minutes", "2 h 5 min", "3 d 4 h": whole minutes, down, in the form that suits the larger of it and what is told
- * @beside it (0: nothing is). @buf of 32 bytes.
+ * "10 minutes", "2 h 5 min", "3 d 4 h": whole minutes, rounded down, in the form that suits the larger of it and the
+ * number that is printed @beside it (0: none). @buf of 32 bytes.
  */
 char *ask_minutes(double minutes, double beside, char *buf);
-/* What was asked for, to the second: "90 s", "10 min 30 s", else as above. */
+/* To the second: "90 s", "10 min 30 s", else as above. */
 char *ask_span(double minutes, char *buf);

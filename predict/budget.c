@@ -11,6 +11,7 @@
 #include "answer.h"
 #include "ask.h"
 #include "commands.h"
+#include "names.h"
 #include "util/table.h"
 #include "util/util.h"
 
@@ -53,8 +54,8 @@ static int take_reserve(const char *value, void *data)
         return 0;
 }
 
-/* A budget goes no further than 1e6 minutes, which stand for that and more: nobody counts those days. */
-static const char *tell_minutes(double minutes, double beside, char *buf)
+/* A budget ends at 1e6 minutes, which stand for that and more. */
+static const char *format_minutes(double minutes, double beside, char *buf)
 {
         return minutes >= 1e6 ? "years" : ask_minutes(minutes, beside, buf);
 }
@@ -65,27 +66,28 @@ static int without_unit(const char *minutes)
         return (int)strcspn(minutes, " ");
 }
 
-static void print_headline(const struct joulecast_budget *budget)
+static void print_headline(const struct joulecast_budget *budget, const char *app)
 {
         struct joulecast_value minutes = joulecast_budget_minutes(budget);
-        const char *bold = table_color() ? "\033[1m" : "", *plain = table_color() ? "\033[0m" : "";
-        char app[JOULECAST_APP_MAX], low[32], value[32];
-        const char *sure = tell_minutes(minutes.low, minutes.value, low), *likely = tell_minutes(minutes.value, 0, value);
+        char low[32], value[32];
+        const char *sure = format_minutes(minutes.low, minutes.value, low), *likely = format_minutes(minutes.value, 0, value);
 
-        util_printable(joulecast_budget_app(budget), app, sizeof(app));
         if (isnan(minutes.value))
-                printf("How long %s can run is unknown: the profile has no coefficient for what it uses.\n", app);
+                table_text(TABLE_HEAD, "How long %s can run is unknown: the profile has no coefficient for what it uses.",
+                           app);
         else if (minutes.value < 1)
-                printf("%sNothing is left for %s%s%s.\n", bold, app, plain,
-                       joulecast_budget_reserved_percent(budget) > 0 ? ": what is set aside takes it all" : "");
-        else if (isnan(minutes.low)) /* with an upper end, what has no coefficient makes it less */
-                printf("%s can run for %s%s%s%s; how sure that is, this profile does not know.\n", app, bold,
-                       isnan(minutes.high) ? "" : "at most about ", likely, plain);
+                table_text(TABLE_HEAD, "Nothing is left for %s%s.", app,
+                           joulecast_budget_reserved_percent(budget) > 0 ? ": what is set aside takes it all" : "");
+        else if (isnan(minutes.low) && isnan(minutes.high))
+                table_text(TABLE_HEAD, "%s can run for about %s; this profile has no error estimates.", app, likely);
+        else if (isnan(minutes.low)) /* what has no coefficient makes it less */
+                table_text(TABLE_HEAD, "%s can run for at most about %s; this profile has no coefficient for some of "
+                           "what it uses.", app, likely);
         else if (minutes.low < 1)
-                printf("%s may run for %s%s%s, but not for sure.\n", app, bold, likely, plain);
+                table_text(TABLE_HEAD, "%s may run for %s, but not for sure (95 %% confidence).", app, likely);
         else
-                printf("%s can run for %s%s for sure%s (95 of 100 times), %.*s likely.\n", app, bold, sure, plain,
-                       minutes.value < 120 ? without_unit(likely) : (int)strlen(likely), likely);
+                table_text(TABLE_HEAD, "%s can run for %s for sure (95 %% confidence), %.*s likely.", app, sure,
+                           minutes.value < 120 ? without_unit(likely) : (int)strlen(likely), likely);
 }
 
 /* What is set aside, and what for. */
@@ -112,15 +114,17 @@ static int print_aside(const struct joulecast_budget *budget, const struct quest
                         question->n_reserves || question->standby_minutes > 0 ? "," : ":",
                         question->keep_percent);
         fclose(stream);
-        table_text("%s.", text ? text : "");
+        table_text(TABLE_PLAIN, "%s.", text ? text : "");
         return CODE_OK;
 }
 
-static int print_answer(const struct joulecast_budget *budget, const struct question *question)
+static int print_answer(const struct joulecast_budget *budget, const struct options *options,
+                        const struct question *question)
 {
+        char name[256];
         int code = CODE_OK;
 
-        print_headline(budget);
+        print_headline(budget, names_of(options, joulecast_budget_app(budget), name, sizeof(name)));
         putchar('\n');
         if (question->n_reserves > 0 || question->standby_minutes > 0 || question->keep_percent > 0)
                 code = print_aside(budget, question);
@@ -164,7 +168,7 @@ static int answer(const struct options *options, const struct question *question
         if (err < 0)
                 code = ask_failed(err);
         else
-                code = options->json ? answer_print_json(answer_budget_json(budget)) : print_answer(budget, question);
+                code = options->json ? answer_print_json(answer_budget_json(budget)) : print_answer(budget, options, question);
         joulecast_budget_free(budget);
         joulecast_plan_free(plan);
         return code;

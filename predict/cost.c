@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `joulecast cost`: what a span of time cost the battery, and who had it. */
+/* `joulecast cost`: what each app cost the battery in a span of time. */
 
 #include "forecast/cost.h"
 
@@ -49,18 +49,18 @@ static int cost_of_table(const struct arguments *arguments, const struct profile
         return answer(arguments, cost, profile);
 }
 
-static int tell_nothing_then(struct joulecast_usage *usage)
+static int nothing_recorded(struct joulecast_usage *usage)
 {
         int64_t from_ns, to_ns;
         char from[32], to[32];
 
         if (joulecast_usage_span(usage, &from_ns, &to_ns) < 0) {
-                log_error(&program_log, "nothing was recorded yet; the service does while it runs");
+                log_error(&program_log, "nothing was recorded yet; start the service, or run joulecast poll");
                 return CODE_NO_DATA;
         }
         format_local(from_ns, from, sizeof(from));
         format_local(to_ns, to, sizeof(to));
-        log_error(&program_log, "nothing was recorded in that time; what there is goes from %s to %s",
+        log_error(&program_log, "nothing was recorded in that time; the database goes from %s to %s",
                   from, to);
         return CODE_NO_DATA;
 }
@@ -69,6 +69,7 @@ static int cost_of_database(const struct arguments *arguments)
 {
         _cleanup_(ask_close) struct ask ask = { 0 };
         struct joulecast_cost *cost = NULL;
+        struct desktop_index *index;
         int code, err;
 
         code = ask_open(&arguments->options, &ask);
@@ -76,13 +77,14 @@ static int cost_of_database(const struct arguments *arguments)
                 return code;
         err = joulecast_cost_new(ask.profile, ask.usage, arguments->from_ns, arguments->to_ns, &cost);
         if (err == -ENODATA)
-                return tell_nothing_then(ask.usage);
-        if (err == -ENOMEM || err == -EOVERFLOW) /* of all others the store, or the service, has told */
+                return nothing_recorded(ask.usage);
+        if (err == -ENOMEM || err == -EOVERFLOW) /* all others were logged by the store or the service */
                 log_error(&program_log, "the recorded usage cannot be summed: %s", strerror(-err));
         if (err < 0)
                 return CODE_FAILED;
-        if (!arguments->options.device) /* a virtual device has no apps of this machine */
-                names_localise(cost->cost);
+        index = arguments->options.device ? NULL : names_open();
+        names_localise(index, cost->cost);
+        desktop_index_free(index);
         code = answer(arguments, cost->cost, ask.profile->profile);
         joulecast_cost_free(cost);
         return code;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* How what is in the database was collected: doctor tells what the machine has, this is what was used. */
+/* How the data in the database was collected. */
 
 #include "doctor.h"
 #include "forecast/suspend.h"
@@ -11,7 +11,7 @@
 
 #define WEEK_NS ((int64_t)(7 * 24 * 3600 * NS_PER_S))
 
-/* Percents are energy by the profile alone, so without one nothing is said. */
+/* A percent is energy only by a profile. */
 static void look_at_sleeps(const char *path, struct store *store, struct recorded *recorded)
 {
         _cleanup_(profile_freep) struct profile *profile = NULL;

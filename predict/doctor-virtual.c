@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What a virtual device offers, through the sample that the poller sees too. */
+/* What a virtual device offers, from the same samples that the poller sees. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `joulecast doctor`: what this machine offers, and why a thing is missing. */
+/* `joulecast doctor`: what this machine offers, what is missing, and why. */
 
 #include "doctor.h"
 
@@ -52,7 +52,7 @@ static void look_at_batteries(int root_fd, struct findings *findings)
         findings_check_batteries(findings);
 }
 
-/* A sensor in one of two batteries will do where the other rests, which a calibration takes together. */
+/* A calibration takes batteries together: a current sensor in the one that discharges is enough. */
 void findings_check_batteries(struct findings *findings)
 {
         struct battery sum = { 0 };
@@ -72,15 +72,14 @@ void findings_check_batteries(struct findings *findings)
                                       findings->batteries[i].name);
                 if (!(battery->have & BATTERY_VOLTAGE))
                         findings_miss(findings, "voltage",
-                                      "%s shows no voltage_now: a percent is taken to hold the same energy "
-                                      "everywhere",
+                                      "%s shows no voltage_now: each percent counts as the same energy",
                                       findings->batteries[i].name);
         }
 }
 
 #define POLICIES_MAX 256
 
-/* Policies that lack a thing, told as one: laptops have a policy for each CPU. */
+/* Policies that lack something, in one line: laptops have a policy for each CPU. */
 struct lacking {
         uint32_t policies[POLICIES_MAX];
         size_t n;
@@ -135,11 +134,11 @@ static void look_at_cpus(int root_fd, struct findings *findings)
         else if (findings->n_policies == 0)
                 findings_miss(findings, "cpufreq",
                               "the kernel shows no frequency policies (a virtual machine, or no "
-                              "driver): CPU cost has the range over all operating points");
+                              "driver): the CPU's cost has the range over all operating points");
         look_at_frequencies(root_fd, findings);
 }
 
-/* A source that opens is one that has something to say. */
+/* A source opens where the machine has what it reads. */
 static bool opens(int root_fd, int (*open_source)(int root_fd, struct source **ret))
 {
         struct source *source = NULL;
@@ -185,13 +184,13 @@ static void miss_network(bool sockets, struct findings *findings)
 {
         if (sockets)
                 findings_miss(findings, "all network bytes by app",
-                              "without BPF, those of TCP connections that are there at a poll alone; the rest is base");
+                              "without BPF, only those of TCP connections that exist at a poll; the rest is base");
         else
                 findings_miss(findings, "network bytes by app",
                               "no collector counts them here: the bytes of WiFi interfaces are base");
 }
 
-/* With what the service adds where it does not count them itself. */
+/* The service adds network bytes by socket where the collector counts none. */
 static void add_collector(const struct collector *collector, const struct source *source, bool sockets,
                           struct findings *findings)
 {
@@ -202,11 +201,11 @@ static void add_collector(const struct collector *collector, const struct source
         findings->collectors[findings->n_collectors++] = collector;
 }
 
-/* The kernel does not count it: by what it is shared instead, or why it cannot be. */
+/* Where the kernel does not count it: how it is shared out instead, or why it is unknown. */
 static void miss_cpu_by_frequency(int root_fd, struct findings *findings)
 {
         static const char what[] = "CPU time by frequency",
-                          shared[] = "shared by the time that each policy spent at its frequencies";
+                          shared[] = "estimated from the time that each policy spent at its frequencies";
         size_t n_khz = 0, most_khz = 0;
         bool times = false;
 
@@ -228,7 +227,7 @@ static void miss_cpu_by_frequency(int root_fd, struct findings *findings)
                 findings_miss(findings, what, "%s", shared);
 }
 
-/* The best one that opens is what joulecastd takes; what none of them counts is missing. */
+/* joulecastd takes the first that opens; what that does not count is missing. */
 static void look_at_collectors(int root_fd, const struct options *options, struct findings *findings)
 {
         const struct collector_options how = { .root_fd = root_fd, .log = &program_log };
@@ -253,7 +252,7 @@ static void look_at_collectors(int root_fd, const struct options *options, struc
                 miss_network(sockets, findings);
         if (!(counts & COUNTS_EXITS))
                 findings_miss(findings, "short processes",
-                              "what begins and ends between two polls is nobody's");
+                              "what begins and ends between two polls is attributed to no app");
         if (!(counts & COUNTS_OPPS))
                 miss_cpu_by_frequency(root_fd, findings);
         if (!opens(root_fd, gpu_open))
@@ -271,7 +270,7 @@ static void miss_profile(struct findings *findings, const char *why, const char 
                 findings_miss(findings, "profile", "%.150s: %s; run joulecast calibrate", findings->profile, why);
 }
 
-/* What answers need beside the hardware. @shipped: the profile that comes for such a device, or NULL. */
+/* @shipped: the profile that comes with joulecast for such a device, or NULL. */
 static void look_at_files(const struct options *options, const char *shipped, struct findings *findings)
 {
         _cleanup_free_ char *profile = NULL, *usage = NULL;
@@ -308,7 +307,7 @@ static int look_at_machine(const struct options *options, struct findings *findi
         look_at_collectors(root_fd, options, findings);
         if (!options->machine && geteuid() != 0)
                 findings_miss(findings, "other users' disk bytes",
-                              "/proc/PID/io of others is for root alone");
+                              "only root can read /proc/PID/io of other users");
         shipped = find_shipped_profile(root_fd);
         look_at_files(options, shipped, findings);
         return CODE_OK;

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What doctor finds, and how it is shown. */
+/* Findings of joulecast doctor. */
 
 #include <limits.h>
 
@@ -17,7 +17,7 @@ struct missing {
         char why[256];
 };
 
-/* What the service itself costs, from what the kernel counted of it since it started. NaN: unknown. */
+/* What the service itself costs, from the kernel's counters since it started. NaN: unknown. */
 struct overhead {
         int pid;                  /* 0: none is running */
         unsigned n_running;
@@ -27,7 +27,7 @@ struct overhead {
         double written_mb_per_day;
         double rss_mb, anonymous_mb;
         double percent_per_day;   /* of the battery, by the profile */
-        double lost;              /* ends and execs that it was not told; it says so itself */
+        double lost;              /* ends and execs that it missed, as it reports */
 };
 
 /* What was recorded in the last week. */

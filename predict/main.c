@@ -25,14 +25,14 @@ static const struct entry entries[] = {
         { "cost", "what each app cost the battery", cost_main },
         { "predict", "what so many minutes of an app will cost", predict_main },
         { "budget", "how long an app can run and leave enough for later", budget_main },
-        { "trace", "power by component and app, now and every second", trace_main },
-        { "doctor", "what this machine offers, and why a thing is missing", doctor_main },
+        { "trace", "power by component and app, every second", trace_main },
+        { "doctor", "what this machine offers, and what is missing and why", doctor_main },
         { "profile", "list, show, use or reset the power model", profile_main },
         { "simulate", "play a scenario on a virtual device", simulate_main },
-        { "calibrate", "let this device learn its power model, overnight", NULL, "joulecast-calibrate", "calibrate" },
-        { "fit", "make a profile from observations again", NULL, "joulecast-fit", "calibrate" },
-        { "poll", "watch who uses what (the background service)", NULL, "joulecastd", "poller" },
-        { "focus", "tell that service which app has the screen", NULL, "joulecast-focus", "poller/focus" },
+        { "calibrate", "learn this device's power model, overnight", NULL, "joulecast-calibrate", "calibrate" },
+        { "fit", "make a profile from recorded observations", NULL, "joulecast-fit", "calibrate" },
+        { "poll", "record what each app uses (the background service)", NULL, "joulecastd", "poller" },
+        { "focus", "report to that service which app has the screen", NULL, "joulecast-focus", "poller/focus" },
 };
 
 static void print_help(void)
@@ -42,7 +42,7 @@ static void print_help(void)
                "leaves for what you need later.\n\nCommands:\n");
         for (size_t i = 0; i < ARRAY_SIZE(entries); i++)
                 printf("  %-12s%s\n", entries[i].name, entries[i].help);
-        printf("\njoulecast COMMAND --help tells more about one; begin with joulecast doctor.\n");
+        printf("\nSee joulecast COMMAND --help for each; begin with joulecast doctor.\n");
 }
 
 static int print_version(void)
@@ -109,7 +109,7 @@ int main(int argc, char **argv)
         util_hold_standard_fds();
         setlocale(LC_CTYPE, "C.UTF-8"); /* numbers stay in the C locale */
         if (argc < 2) {
-                log_error(&program_log, "which command? (joulecast --help lists them)");
+                log_error(&program_log, "a command is needed; see joulecast --help");
                 return CODE_USAGE;
         }
         if (argc > 2 && is_help(argv[1])) { /* joulecast help COMMAND */
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
                         return run_program(&entries[i], argv + 1);
                 return finish(entries[i].main(argc - 1, argv + 1));
         }
-        log_error(&program_log, "there is no command %s (joulecast --help lists them)",
+        log_error(&program_log, "unknown command %s; see joulecast --help",
                   util_printable(argv[1], word, sizeof(word)));
         return CODE_USAGE;
 }

@@ -9,7 +9,7 @@
 #include "app/desktop-entry.h"
 #include "util/util.h"
 
-/* setlocale() is not asked: numbers stay in the C locale, and a name needs no installed locale. */
+/* Not by setlocale(): numbers stay in the C locale, and the locale need not be installed. */
 static const char *locale_of_user(void)
 {
         static const char *const variables[] = { "LC_ALL", "LC_MESSAGES", "LANG" };
@@ -36,15 +36,29 @@ static void name_app(const struct desktop_index *index, struct cost_app *app)
         app->name = copy;
 }
 
-void names_localise(struct cost *cost)
+struct desktop_index *names_open(void)
 {
         _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         _cleanup_free_ char *folders = desktop_folders_of_user();
         struct desktop_index *index = NULL;
 
-        if (!folders || desktop_index_new(root_fd, folders, locale_of_user(), &index) < 0)
-                return;
-        for (size_t i = 0; i < cost->n_apps; i++)
+        return folders && desktop_index_new(root_fd, folders, locale_of_user(), &index) == 0 ? index : NULL;
+}
+
+void names_localise(const struct desktop_index *index, struct cost *cost)
+{
+        for (size_t i = 0; index && i < cost->n_apps; i++)
                 name_app(index, &cost->apps[i]);
+}
+
+char *names_of(const struct options *options, const char *app, char *buf, size_t size)
+{
+        struct desktop_index *index = options->device ? NULL : names_open();
+
+        if (index)
+                app_name(index, app, buf, size);
+        else
+                snprintf(buf, size, "%s", app);
         desktop_index_free(index);
+        return buf;
 }

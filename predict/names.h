@@ -2,10 +2,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "forecast/cost.h"
-
 /*
- * Names as the reader knows them: the desktop entry's,
- * in the reader's language. Without one the name stays.
+ * Names for people: the desktop entry's, in the user's language, else the id. A virtual device has no apps of this
+ * machine.
  */
-void names_localise(struct cost *cost);
+
+#include <stddef.h>
+
+#include "app/desktop-entry.h"
+#include "forecast/cost.h"
+#include "options.h"
+
+struct desktop_index *names_open(void); /* NULL: no entries can be read */
+void names_localise(const struct desktop_index *index, struct cost *cost);
+char *names_of(const struct options *options, const char *app, char *buf, size_t size); /* returns @buf */

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The two things that answers are made from, and what to say where one is not there. */
+/* The two files that answers are made from, and the error where one is missing. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +60,7 @@ int profile_path(const struct options *options, char **ret)
         return *ret ? 0 : -ENOMEM;
 }
 
-static int tell_no_profile(const struct options *options, const char *path)
+static int no_profile(const struct options *options, const char *path)
 {
         _cleanup_close_ int root_fd = options->device ? -1 : open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         _cleanup_free_ char *shipped = root_fd < 0 ? NULL : find_shipped_profile(root_fd);
@@ -68,15 +68,14 @@ static int tell_no_profile(const struct options *options, const char *path)
 
         util_printable(path, printable, sizeof(printable));
         if (options->profile)
-                log_error(&program_log, "there is no profile %s, neither such a file nor such a name "
-                          "(joulecast profile list shows them)", printable);
+                log_error(&program_log, "there is no profile %s, neither such a file nor such a name; see joulecast profile list", printable);
         else if (options->device)
                 log_error(&program_log, "there is no profile %s; run joulecast calibrate --device %s",
                           printable, util_printable(options->device, device, sizeof(device)));
         else
                 log_error(&program_log,
                           "there is no profile %s; run joulecast calibrate, or joulecast profile use %s",
-                          printable, shipped ? shipped : "NAME (joulecast profile list shows them)");
+                          printable, shipped ? shipped : "NAME; see joulecast profile list");
         return CODE_NO_DATA;
 }
 
@@ -88,7 +87,7 @@ int find_profile_file(const struct options *options, char **ret)
         if (err < 0)
                 return options->profile ? CODE_FAILED : no_files(options, err);
         if (access(path, F_OK) < 0 && errno == ENOENT)
-                return tell_no_profile(options, path);
+                return no_profile(options, path);
         *ret = TAKE_PTR(path);
         return CODE_OK;
 }
@@ -103,7 +102,7 @@ int open_profile(const struct options *options, struct profile **ret)
         return profile_load(path, &program_log, ret) < 0 ? CODE_FAILED : CODE_OK;
 }
 
-static void tell_nothing_recorded(const struct options *options, const char *path)
+static void nothing_recorded(const struct options *options, const char *path)
 {
         char printable[128], remedy[256];
 
@@ -134,6 +133,6 @@ int check_usage_file(const struct options *options)
         }
         if (stat(path, &status) < 0 ? errno != ENOENT : !S_ISREG(status.st_mode) || status.st_size > 0)
                 return CODE_OK;
-        tell_nothing_recorded(options, path);
+        nothing_recorded(options, path);
         return CODE_NO_DATA;
 }

@@ -10,30 +10,34 @@
 #include "answer.h"
 #include "ask.h"
 #include "commands.h"
+#include "names.h"
 #include "util/table.h"
 #include "util/util.h"
 
 static void add_line(struct table *table, const char *what, struct joulecast_value value, const char *unit)
 {
         struct cost_value plain = { value.value, value.low, value.high };
-        char text[64];
+        char text[64], bounds[64];
 
         table_row(table, TABLE_PLAIN);
         table_cell(table, "%s", what);
         table_cell(table, "%s", format_value(&plain, unit, text));
+        table_cell(table, "%s", format_bounds(&plain, bounds));
 }
 
-static int print_table(const struct joulecast_forecast *forecast, double minutes)
+static int print_table(const struct joulecast_forecast *forecast, const struct options *options, double minutes)
 {
-        _cleanup_(table_freep) struct table *table = table_new("lr");
-        char span[32];
+        _cleanup_(table_freep) struct table *table = table_new("lrr");
+        char span[32], name[256];
 
         table_row(table, TABLE_HEAD);
-        table_cell(table, "%s of %s", ask_span(minutes, span), joulecast_forecast_app(forecast));
-        table_cell(table, "90 of 100 times within");
+        table_cell(table, "%s of %s", ask_span(minutes, span),
+                   names_of(options, joulecast_forecast_app(forecast), name, sizeof(name)));
+        table_cell(table, "Likely");
+        table_cell(table, "%s", isnan(joulecast_forecast_device_percent(forecast).low) ? "" : "90 % prediction interval");
         add_line(table, "its own", joulecast_forecast_percent(forecast), "%");
         add_line(table, "", joulecast_forecast_energy_j(forecast), "J");
-        add_line(table, "the whole device meanwhile", joulecast_forecast_device_percent(forecast), "%");
+        add_line(table, "the whole device", joulecast_forecast_device_percent(forecast), "%");
         table_print(table);
         putchar('\n');
         table_note("From %s.", joulecast_forecast_basis(forecast));
@@ -72,7 +76,7 @@ int predict_main(int argc, char **argv)
         err = joulecast_forecast_new(ask.profile, ask.usage, app, minutes, &forecast);
         if (err < 0)
                 return ask_failed(err);
-        code = options.json ? answer_print_json(answer_forecast_json(forecast, minutes)) : print_table(forecast, minutes);
+        code = options.json ? answer_print_json(answer_forecast_json(forecast, minutes)) : print_table(forecast, &options, minutes);
         joulecast_forecast_free(forecast);
         return code;
 }

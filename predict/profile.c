@@ -42,7 +42,7 @@ static int current_path(const struct options *options, bool write, char **ret)
         }
         err = paths_profile(options->device, write, ret);
         if (err < 0)
-                log_error(&program_log, "profile: there is no folder for profiles (%s); say --profile FILE",
+                log_error(&program_log, "there is no folder for profiles (%s); use --profile FILE",
                           strerror(-err));
         return err;
 }
@@ -77,7 +77,7 @@ static int list_profiles(const struct options *options)
 {
         _cleanup_free_ char *folder = NULL, *current = NULL;
         _cleanup_(table_freep) struct table *table = table_new("llllrl");
-        static const char *const heads[] = { "Name", "Device", "Method", "Created", "Numbers", "File" };
+        static const char *const heads[] = { "Name", "Device", "Method", "Created", "Coefficients", "File" };
         struct cJSON *json = cJSON_CreateArray();
         struct dirent **entries = NULL;
         bool used;
@@ -108,8 +108,8 @@ static int list_profiles(const struct options *options)
         table_print(table);
         if (!used && !options->profile) {
                 putchar('\n');
-                table_note("None is in use: joulecast calibrate learns this device's own, joulecast profile use "
-                           "NAME takes one of these.");
+                table_note("No profile is in use: run joulecast calibrate to make this device's own, or joulecast "
+                           "profile use NAME to take one of these.");
         }
         cJSON_Delete(json);
         return CODE_OK;
@@ -126,8 +126,7 @@ static int find_profile(const char *name, char **ret)
                 return CODE_OK;
         }
         if (access(name, F_OK) < 0) {
-                log_error(&program_log, "profile: there is no profile called %s, nor such a file "
-                          "(joulecast profile list shows them)", name);
+                log_error(&program_log, "there is no profile %s, neither such a name nor such a file; see joulecast profile list", name);
                 return CODE_NO_DATA;
         }
         *ret = strdup(name);
@@ -169,7 +168,7 @@ static int show_json(const struct profile *profile, const char *path)
         return answer_print_json(json);
 }
 
-/* Policies of a kind, measured as one: whose coefficients the table has, and for whom. */
+/* Policies of one kind are measured as one: which others have the coefficients of a policy in the table. */
 static void print_alike(const struct profile *profile)
 {
         bool first = true;
@@ -195,12 +194,13 @@ static int show_table(const struct profile *profile, const char *path)
         _cleanup_(table_freep) struct table *table = table_new("lrlr");
         double t = quantile_student_t(profile->degrees_of_freedom, COST_LEVEL);
         char key[PROFILE_KEY_MAX], text[64];
+        struct cost_value interval;
 
         table_row(table, TABLE_HEAD);
         table_cell(table, "Coefficient");
         table_cell(table, "Value");
         table_cell(table, "Unit");
-        table_cell(table, "95 %% within");
+        table_cell(table, "%s", isnan(t) ? "" : "95 % CI");
         for (size_t i = 0; i < profile->n_coefficients; i++) {
                 const struct coefficient *c = &profile->coefficients[i];
 
@@ -208,21 +208,22 @@ static int show_table(const struct profile *profile, const char *path)
                 table_cell(table, "%s", coefficient_key(c, key));
                 table_cell(table, "%s", format_number(c->value, fmax(c->value / 100, 0.01), text));
                 table_cell(table, "%s", term_unit(c->term));
-                if (isnan(t * c->standard_error))
-                        table_cell(table, "?");
-                else if (c->value > 0 && t * c->standard_error <= 0.5 * c->value)
-                        table_cell(table, "\u00b1 %.0f %%", 100 * t * c->standard_error / c->value);
+                interval = (struct cost_value){ c->value, c->value - t * c->standard_error,
+                                                c->value + t * c->standard_error };
+                if (c->value > 0 && t * c->standard_error > 0.5 * c->value)
+                        table_cell(table, "not resolved, below %s", format_number(interval.high, interval.high / 100, text));
                 else
-                        table_cell(table, "not resolved (<= %.3g)", c->value + t * c->standard_error);
+                        table_cell(table, "%s", format_bounds(&interval, text));
         }
         printf("%s\n", path);
-        printf("Device %s, method %s, created %s, full at %.0f mWh\n\n",
-               profile->device[0] ? profile->device : "?", profile->method[0] ? profile->method : "?",
-               profile->created[0] ? profile->created : "?", profile->energy_full_mwh);
+        table_text(TABLE_PLAIN, "Device %s, method %s, created %s, %.0f mWh when full",
+                   profile->device[0] ? profile->device : "?", profile->method[0] ? profile->method : "?",
+                   profile->created[0] ? profile->created : "?", profile->energy_full_mwh);
+        putchar('\n');
         table_print(table);
         print_alike(profile);
         if (isnan(profile->degrees_of_freedom))
-                table_note("Without [fit] there are no intervals.");
+                table_note("This profile has no error estimates.");
         return CODE_OK;
 }
 
@@ -248,7 +249,7 @@ static int show_profile(const struct options *options, const char *name)
         return options->json ? show_json(profile, path) : show_table(profile, path);
 }
 
-/* What was there before is kept beside it: it may be a night's work. */
+/* The old one is kept beside it: it may have cost a whole calibration. */
 static int keep_old(const char *path)
 {
         _cleanup_free_ char *old = NULL;
@@ -261,7 +262,7 @@ static int keep_old(const char *path)
                 return -ENOMEM;
         if (rename(path, old) < 0)
                 return -errno;
-        printf("The profile that was there is now %s.\n", old);
+        printf("The old profile is kept as %s.\n", old);
         return 0;
 }
 
@@ -273,7 +274,7 @@ static int use_profile(const struct options *options, const char *name)
         int code, err;
 
         if (!name) {
-                log_error(&program_log, "profile use: which one? (joulecast profile list shows them)");
+                log_error(&program_log, "profile use needs a NAME; see joulecast profile list");
                 return CODE_USAGE;
         }
         code = find_profile(name, &from);
@@ -293,7 +294,7 @@ static int use_profile(const struct options *options, const char *name)
                           own_folder_why(err));
                 return CODE_FAILED;
         }
-        printf("%s is in use now, as %s.\n", from, to);
+        printf("%s is now in use, as %s.\n", from, to);
         return CODE_OK;
 }
 
@@ -317,11 +318,11 @@ static int reset_profile(const struct options *options)
         if (current_path(options, true, &path) < 0)
                 return CODE_FAILED;
         if (stat(path, &status) < 0 || !S_ISREG(status.st_mode)) {
-                log_error(&program_log, "there is no profile %s; nothing to reset", path);
+                log_error(&program_log, "there is no profile %s to remove", path);
                 return CODE_NO_DATA;
         }
         if (!options->yes && !isatty(STDIN_FILENO)) {
-                log_error(&program_log, "nobody is there to be asked; say --yes to remove %s", path);
+                log_error(&program_log, "no terminal to ask on; use --yes to remove %s", path);
                 return CODE_FAILED;
         }
         /* A profile that cannot be read may be removed just as well. */

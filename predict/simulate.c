@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * `joulecast simulate`: a scenario on a virtual device, watched by the poller's own code. The database sees
- * what a poller sees; only --truth may tell what really happened.
+ * `joulecast simulate`: a scenario on a virtual device, watched by the poller's own code. The database gets
+ * what a poller sees; only --truth has what really happened.
  */
 
 #include <cjson/cJSON.h>
@@ -58,7 +58,7 @@ static int cannot_record(const char *database, int err)
         return err;
 }
 
-/* Says why, if it fails; the store does so itself. */
+/* Logs why it fails; the store does so itself. */
 static int watcher_open(struct watcher *watcher, struct virtual_device *device, const char *database)
 {
         int err = virtual_source_open(device, &watcher->source);
@@ -87,7 +87,7 @@ static int poll_device(struct watcher *watcher)
                 watcher->first_percent = percent;
         watcher->last_percent = percent;
         err = interval_make(watcher->maker, &watcher->sample, &watcher->interval);
-        if (err == -ENODATA) /* the first sample has nothing to be compared with */
+        if (err == -ENODATA) /* the first sample has no interval before it */
                 return 0;
         return err < 0 ? err : store_append(watcher->store, &watcher->interval);
 }
@@ -163,14 +163,14 @@ static int write_truth(struct virtual_device *device, const char *path)
         return err;
 }
 
-static int tell(const struct arguments *arguments, const struct profile *truth, const struct watcher *watcher,
+static int answer(const struct arguments *arguments, const struct profile *truth, const struct watcher *watcher,
                 uint64_t ns, const char *database)
 {
         struct cJSON *json;
         char length[32];
 
         if (!arguments->options.json) {
-                printf("%s: %s went by in %u polls, the battery from %u %% to %u %%.\nRecorded in %s\n",
+                printf("%s: %s simulated in %u polls, battery from %u %% to %u %%.\nRecorded in %s\n",
                        truth->device, format_duration((double)ns / 1e9, length), watcher->polls,
                        watcher->first_percent, watcher->last_percent, database);
                 return CODE_OK;
@@ -209,7 +209,7 @@ static int run(const struct arguments *arguments, const struct profile *truth,
         }
         if (arguments->truth && write_truth(device, arguments->truth) < 0)
                 return CODE_FAILED;
-        return tell(arguments, truth, &watcher, virtual_now_ns(device), database);
+        return answer(arguments, truth, &watcher, virtual_now_ns(device), database);
 }
 
 static int simulate(const struct arguments *arguments, int64_t realtime_ns)
@@ -232,7 +232,7 @@ static int simulate(const struct arguments *arguments, int64_t realtime_ns)
         else
                 err = paths_usage(arguments->options.device, true, &database);
         if (err < 0) {
-                log_error(&program_log, "simulate: no place for a database (%s); say --database FILE",
+                log_error(&program_log, "there is no folder for a database (%s); use --database FILE",
                           strerror(-err));
                 return CODE_FAILED;
         }

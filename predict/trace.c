@@ -22,6 +22,7 @@
 #include "commands.h"
 #include "forecast/cost.h"
 #include "machine/machine.h"
+#include "names.h"
 #include "options.h"
 #include "util/config.h"
 #include "util/paths.h"
@@ -45,6 +46,7 @@ struct tracer {
         int app_columns;
 
         struct profile *profile;
+        struct desktop_index *index;
         struct sources sources;
         struct store *store;    /* NULL: not recorded */
         struct store_retention retention;
@@ -63,6 +65,7 @@ static void tracer_close(struct tracer *tracer)
         interval_clear(&tracer->interval);
         sample_clear(&tracer->sample);
         profile_free(tracer->profile);
+        desktop_index_free(tracer->index);
         closep(&tracer->signal_fd);
         closep(&tracer->timer_fd);
 }
@@ -84,7 +87,7 @@ static int add_row(struct cost_maker *maker, const struct interval *interval, co
         return cost_maker_add(maker, &stored);
 }
 
-/* What the interval cost, as `joulecast cost` would say it of the same rows. */
+/* As `joulecast cost` prices the same rows. */
 static int price(const struct tracer *tracer, struct cost **ret)
 {
         const struct interval *interval = &tracer->interval;
@@ -110,13 +113,10 @@ static int price(const struct tracer *tracer, struct cost **ret)
 
 static bool is_wanted(const struct tracer *tracer, const struct cost_app *app)
 {
-        return !tracer->app || strcmp(app->app, tracer->app) == 0;
+        return !tracer->app || strcmp(app->app, tracer->app) == 0 || strcmp(app->name, tracer->app) == 0;
 }
 
-/*
- * The battery's level moves in steps,
- * so a second has a measured power only where there is a current sensor.
- */
+/* The battery's level moves in steps: only a current sensor gives the power of a second. */
 static double measured_w(const struct interval *interval)
 {
         return interval->battery.have & BATTERY_POWER && interval->battery.status == BATTERY_DISCHARGING
@@ -136,7 +136,7 @@ static struct cJSON *app_json(const struct cost_app *app, double seconds)
         struct cJSON *json = cJSON_CreateObject(), *components;
 
         cJSON_AddItemToObject(json, "app", answer_text(app->app));
-        cJSON_AddStringToObject(json, "state", app->state == STATE_FOREGROUND ? "foreground" : "background");
+        cJSON_AddStringToObject(json, "state", answer_state(app->state));
         cJSON_AddItemToObject(json, "power_w", power_json(&app->energy_j, seconds));
         components = cJSON_AddObjectToObject(json, "components_w");
         for (size_t c = 0; c < COMPONENT_BASE; c++)
@@ -169,7 +169,7 @@ static int print_json(const struct tracer *tracer, const struct cost *cost, doub
         return puts(text) == EOF ? -errno : 0;
 }
 
-/* What is piped has the room that it needs; a terminal of 80 columns has less for names and numbers. */
+/* A narrow terminal has shorter names and numbers. */
 static void lay_out(struct tracer *tracer)
 {
         size_t columns = table_columns();
@@ -220,7 +220,7 @@ static void print_line(const struct tracer *tracer, const char *time, const char
 static void print_app(const struct tracer *tracer, const struct cost_app *app, const char *clock,
                       double seconds)
 {
-        print_line(tracer, clock, app->app, app->state == STATE_FOREGROUND ? "foreground" : "background",
+        print_line(tracer, clock, app->name, answer_state(app->state),
                    app->energy_j.value / seconds, app->component_j, seconds);
 }
 
@@ -244,7 +244,7 @@ static void print_apps(const struct tracer *tracer, const struct cost *cost, dou
                 print_line(tracer, "", name, "", rest_j / seconds, NULL, seconds);
 }
 
-/* A line each time, also while it does nothing or is not there. */
+/* A line for each interval, also while it does not run. */
 static void print_one(const struct tracer *tracer, const struct cost *cost, const char *clock, double seconds)
 {
         bool found = false;
@@ -286,20 +286,23 @@ static int record(struct tracer *tracer)
 }
 
 /* Once. It is no error: the app may begin later. */
-static void tell_unseen(const struct tracer *tracer)
+static void log_unseen(const struct tracer *tracer, const struct cost *cost)
 {
         const struct interval *interval = &tracer->interval;
         char name[APP_ID_MAX];
 
+        for (size_t i = 0; i < cost->n_apps; i++)
+                if (is_wanted(tracer, &cost->apps[i]))
+                        return;
         for (size_t i = 0; i < interval->n_alive; i++)
                 if (strcmp(interval->alive[i].app, tracer->app) == 0)
                         return;
         log_info(&program_log,
-                 "%s was not seen yet, and draws nothing until it begins; without --app the apps that run are shown",
+                 "%s was not seen yet and has no power until it starts; without --app all apps are shown",
                  util_printable(tracer->app, name, sizeof(name)));
 }
 
-/* One look. The first has nothing to be compared with and prints nothing. */
+/* One poll. The first has no interval before it and prints nothing. */
 static int look(struct tracer *tracer)
 {
         _cleanup_(cost_freep) struct cost *cost = NULL;
@@ -318,9 +321,10 @@ static int look(struct tracer *tracer)
                 err = price(tracer, &cost);
         if (err)
                 return err;
+        names_localise(tracer->index, cost);
         seconds = (double)tracer->interval.elapsed_ns / 1e9;
         if (tracer->app && tracer->intervals == 0)
-                tell_unseen(tracer);
+                log_unseen(tracer, cost);
         err = tracer->options.json ? print_json(tracer, cost, seconds) : print_table(tracer, cost, seconds);
         tracer->intervals++;
         return !err && fflush(stdout) == EOF ? -errno : err;
@@ -337,7 +341,7 @@ static int prepare_to_wait(struct tracer *tracer)
         sigaddset(&signals, SIGINT);
         sigaddset(&signals, SIGTERM);
         sigaddset(&signals, SIGHUP);
-        signal(SIGPIPE, SIG_IGN); /* who reads us may go: then we end */
+        signal(SIGPIPE, SIG_IGN); /* we end when our reader does */
         if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
                 return -errno;
         tracer->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
@@ -412,7 +416,7 @@ int trace_main(int argc, char **argv)
                 { "interval", "S", "seconds between two lines", .usual = "1", .number = &tracer.interval_s,
                   .low = 0.1, .high = 86400, .unit = "s" },
                 { "count", "N", "end after N intervals; without, at Ctrl-C", .count = &tracer.count, .low = 1 },
-                { "app", "A", "this app alone", .text = &tracer.app },
+                { "app", "A", "this app alone: its id or its name", .text = &tracer.app },
                 { "collector", "NAME", "how to read processes (see joulecast doctor)", .text = &tracer.collector },
         };
         const struct option_table command = {
@@ -431,13 +435,14 @@ int trace_main(int argc, char **argv)
                 return code;
         if (tracer.options.device) {
                 log_error(&program_log,
-                          "trace watches this machine; joulecast simulate plays a virtual device");
+                          "trace is for this machine; for a virtual device use joulecast simulate");
                 return CODE_USAGE;
         }
         code = open_profile(&tracer.options, &tracer.profile);
         if (code != CODE_OK)
                 return code;
         lay_out(&tracer);
+        tracer.index = tracer.options.machine ? NULL : names_open();
         err = open_all(&tracer);
         if (err == -EINVAL && tracer.collector)
                 return CODE_USAGE;

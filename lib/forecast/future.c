@@ -219,7 +219,7 @@ void future_basis(const struct future *future, const struct forecast_battery *ba
                  minutes < 120 ? "minutes" : "hours", util_printable(app->name, name, sizeof(name)),
                  own->n_sessions, own->n_sessions == 1 ? "" : "s",
                  profile->device[0] ? profile->device : "unnamed", profile->method[0] ? ", by " : "",
-                 profile->method, isnan(said) ? where : "charge as said",
+                 profile->method, isnan(said) ? where : "charge as given",
                  battery->known && battery->battery.status == BATTERY_CHARGING
                          ? "; plugged in, answered as if unplugged now"
                  : battery->known && (battery->battery.status == BATTERY_FULL ||

@@ -14,6 +14,10 @@
 #define COLUMNS_MAX 12
 #define YIELDS_TO 8 /* columns, of a name or a text in a terminal that is too narrow */
 
+static const char *const begin[] = {
+        [TABLE_PLAIN] = "", [TABLE_HEAD] = "\033[1m", [TABLE_FAINT] = "\033[2m", [TABLE_SUM] = "\033[1m",
+};
+
 struct row {
         enum table_style style;
         char *cells[COLUMNS_MAX];
@@ -145,6 +149,8 @@ static void lay_out(const struct table *table, struct layout *layout)
                 for (size_t j = 0; j < table->rows[i].n; j++)
                         layout->widths[j] = MAX(layout->widths[j], text_width(table->rows[i].cells[j]));
         }
+        for (size_t j = 0; j < strlen(table->alignment); j++)
+                layout->hidden[j] = layout->widths[j] == 0;
         sum_up(table, layout);
         if (columns > 0)
                 fit_in(table, columns, layout);
@@ -186,15 +192,12 @@ size_t table_print_cut(const char *text, size_t width)
 
 static void print_row(const struct row *row, const char *alignment, const struct layout *layout)
 {
-        static const char *const begin[] = {
-                [TABLE_PLAIN] = "", [TABLE_HEAD] = "\033[1m", [TABLE_FAINT] = "\033[2m", [TABLE_SUM] = "\033[1m",
-        };
         bool color = row->style != TABLE_PLAIN && table_color();
         size_t at = 0, last = layout->last;
 
         if (color)
                 fputs(begin[row->style], stdout);
-        while (row->n > 0 && (last >= row->n || layout->hidden[last]))
+        while (last > 0 && (last >= row->n || layout->hidden[last] || !*row->cells[last]))
                 last--;
         for (size_t j = 0; j < row->n && j <= last; j++) {
                 size_t width = layout->widths[j], wide = MIN(text_width(row->cells[j]), width);
@@ -227,29 +230,17 @@ void table_print(const struct table *table)
         }
 }
 
-void table_text(const char *format, ...)
+void table_text(enum table_style style, const char *format, ...)
 {
         char raw[2048], text[2048];
         va_list arguments;
-
-        va_start(arguments, format);
-        vsnprintf(raw, sizeof(raw), format, arguments);
-        va_end(arguments);
-        text_wrap(stdout, util_printable(raw, text, sizeof(text)), 0, 0, wrap_columns());
-        putchar('\n');
-}
-
-void table_note(const char *format, ...)
-{
-        char raw[2048], text[2048];
-        va_list arguments;
-        bool color = table_color();
+        bool color = style != TABLE_PLAIN && table_color();
 
         va_start(arguments, format);
         vsnprintf(raw, sizeof(raw), format, arguments);
         va_end(arguments);
         if (color)
-                fputs("\033[2m", stdout);
+                fputs(begin[style], stdout);
         text_wrap(stdout, util_printable(raw, text, sizeof(text)), 0, 0, wrap_columns());
         puts(color ? "\033[0m" : "");
 }

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Tables for people: columns as wide as what they hold, in the cells of a
- * terminal (UTF-8), and colour only where a person looks.
+ * Tables for people: columns as wide as their content in a terminal (UTF-8), those without content left out, and
+ * colour only on a terminal.
  */
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 enum table_style {
         TABLE_PLAIN,
         TABLE_HEAD,  /* bold */
-        TABLE_FAINT, /* what is nobody's */
+        TABLE_FAINT, /* rows of no app, and notes */
         TABLE_SUM,   /* a line above */
 };
 
@@ -23,17 +23,16 @@ struct table;
 struct table *table_new(const char *alignment);
 void table_free(struct table *table);
 void table_freep(struct table **table);
-/* Which columns a terminal that is too narrow does without: "54" is 5, then 4 as well. */
+/* Columns that are left out, in this order, where the terminal is too narrow: "54" is 5, then 4 as well. */
 void table_spare(struct table *table, const char *columns);
 void table_row(struct table *table, enum table_style style); /* begins a row */
-/* The next cell. Whatever a terminal would obey is taken out. */
+/* The next cell, without what would control a terminal. */
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_print(const struct table *table);
 
-/* Sentences, wrapped at 80 columns or where the terminal ends. */
-void table_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A sentence under a table, likewise, faint where a person looks. */
-void table_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Sentences, wrapped at 80 columns or where the terminal ends; those below a table are faint. */
+void table_text(enum table_style style, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define table_note(...) table_text(TABLE_FAINT, __VA_ARGS__)
 
 /* Prints so many columns of a text at most, with an ellipsis where it is cut; the columns that were. */
 size_t table_print_cut(const char *text, size_t width);
