@@ -473,16 +473,6 @@ static void endless_ancestors(void)
         apps_free(apps);
 }
 
-static size_t count_cgroups(const struct apps *apps)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < APP_BUCKETS; i++)
-                for (const struct app_cgroup *cgroup = apps->cgroups[i]; cgroup; cgroup = cgroup->next)
-                        n++;
-        return n;
-}
-
 /* A service that runs for months sees a new group with each start of an app. */
 static void groups_are_forgotten(void)
 {
@@ -504,10 +494,10 @@ static void groups_are_forgotten(void)
                         apps_forget(apps, 1400, process.start_time);
                 apps_sweep(apps);
         }
-        check(count_cgroups(apps) <= 2); /* its own and its parent's */
+        check(HASH_COUNT(apps->cgroups) <= 2); /* its own and its parent's */
         apps_sweep(apps);
         apps_sweep(apps);
-        check_int(count_cgroups(apps), 0);
+        check_int(HASH_COUNT(apps->cgroups), 0);
         apps_free(apps);
 }
 

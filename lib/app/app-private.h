@@ -6,6 +6,7 @@
 
 #include "app-unit.h"
 #include "app.h"
+#include "util/hash.h"
 
 enum app_lead {
         LEAD_NOT = 0,
@@ -16,7 +17,7 @@ enum app_lead {
 
 /* One control group, by the text of its path. */
 struct app_cgroup {
-        struct app_cgroup *next;
+        UT_hash_handle hh;
         char *path;
         size_t n_entries;   /* that are in it; with the last one it goes: each start of an app makes another group */
         struct cgroup_app parsed;
@@ -25,7 +26,7 @@ struct app_cgroup {
 };
 
 struct app_entry {
-        struct app_entry *next;
+        UT_hash_handle hh;
         pid_t pid, ppid;
         uint64_t start_time;
         uid_t uid;
@@ -44,12 +45,11 @@ struct app_entry {
         char app[APP_ID_MAX];
 };
 
-#define APP_BUCKETS 256
 struct apps {
         int root_fd;
         struct desktop_index *index;
-        struct app_entry *entries[APP_BUCKETS];
-        struct app_cgroup *cgroups[APP_BUCKETS];
+        struct app_entry *entries;  /* by pid */
+        struct app_cgroup *cgroups; /* by path */
         uint32_t sweep;
         uint32_t refreshed;   /* the sweep in which the desktop entries were looked at */
         uint32_t corrections; /* by windows */

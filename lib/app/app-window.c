@@ -64,19 +64,18 @@ static bool same(const struct apps *apps, const char *app, const char *app_id)
 /* Waydroid's windows are called "waydroid.PACKAGE"; the app's processes bear the package's name. */
 static bool android_package(struct apps *apps, const char *package, char *ret)
 {
-        for (size_t i = 0; i < APP_BUCKETS; i++)
-                for (const struct app_entry *entry = apps->entries[i]; entry; entry = entry->next) {
-                        char words[256];
+        for (const struct app_entry *entry = apps->entries; entry; entry = entry->hh.next) {
+                char words[256];
 
-                        if (!after(entry->app, "android:") ||
-                            app_process_read_words(apps->root_fd, entry->pid, "cmdline", words, sizeof(words)) <= 0)
-                                continue;
-                        words[strcspn(words, ":")] = '\0'; /* "package:service" */
-                        if (strcmp(words, package) == 0) {
-                                snprintf(ret, APP_ID_MAX, "%s", entry->app);
-                                return true;
-                        }
+                if (!after(entry->app, "android:") ||
+                    app_process_read_words(apps->root_fd, entry->pid, "cmdline", words, sizeof(words)) <= 0)
+                        continue;
+                words[strcspn(words, ":")] = '\0'; /* "package:service" */
+                if (strcmp(words, package) == 0) {
+                        snprintf(ret, APP_ID_MAX, "%s", entry->app);
+                        return true;
                 }
+        }
         return false;
 }
 
@@ -86,15 +85,14 @@ static void by_id_only(struct apps *apps, const char *app_id, char *ret)
         char id[APP_ID_MAX];
 
         canonical(apps, app_id, id);
-        for (size_t i = 0; i < APP_BUCKETS; i++)
-                for (const struct app_entry *entry = apps->entries[i]; entry; entry = entry->next) {
-                        if (strcmp(entry->app, id) == 0) {
-                                snprintf(ret, APP_ID_MAX, "%s", id);
-                                return;
-                        }
-                        if (!found && same(apps, entry->app, app_id))
-                                found = entry;
+        for (const struct app_entry *entry = apps->entries; entry; entry = entry->hh.next) {
+                if (strcmp(entry->app, id) == 0) {
+                        found = entry;
+                        break;
                 }
+                if (!found && same(apps, entry->app, app_id))
+                        found = entry;
+        }
         snprintf(ret, APP_ID_MAX, "%s", found ? found->app : id);
 }
 
@@ -124,13 +122,12 @@ static void correct(struct apps *apps, struct app_entry *entry, const char *app)
         snprintf(entry->app, sizeof(entry->app), "%s", app);
         entry->corrected = entry->own = true;
         apps->corrections++;
-        for (size_t i = 0; i < APP_BUCKETS; i++)
-                for (struct app_entry *at = apps->entries[i]; at; at = at->next)
-                        if (at->cgroup == entry->cgroup && !at->corrected) {
-                                at->looks = MIN(at->looks, 1); /* it may be a descendant: look again */
-                                at->look_sweep = apps->sweep - 1;
-                                at->again = true;
-                        }
+        for (struct app_entry *at = apps->entries; at; at = at->hh.next)
+                if (at->cgroup == entry->cgroup && !at->corrected) {
+                        at->looks = MIN(at->looks, 1); /* it may be a descendant: look again */
+                        at->look_sweep = apps->sweep - 1;
+                        at->again = true;
+                }
 }
 
 int apps_find_window(struct apps *apps, pid_t pid, uint64_t start_time, const char *app_id, char *ret)

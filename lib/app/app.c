@@ -39,15 +39,6 @@ static void unit_id(struct apps *apps, const struct cgroup_app *parsed, char *re
                 snprintf(ret, APP_ID_MAX, "%s", parsed->id);
 }
 
-static size_t hash_text(const char *text)
-{
-        size_t hash = 5381;
-
-        while (*text)
-                hash = hash * 33 + (unsigned char)*text++;
-        return hash % APP_BUCKETS;
-}
-
 void app_cgroup_read(struct apps *apps, const char *path, struct app_cgroup *cgroup)
 {
         app_cgroup_parse(path, &cgroup->parsed);
@@ -60,44 +51,39 @@ void app_cgroup_read(struct apps *apps, const char *path, struct app_cgroup *cgr
 
 static struct app_cgroup *get_cgroup(struct apps *apps, const char *path)
 {
-        struct app_cgroup **bucket = &apps->cgroups[hash_text(path)], *cgroup;
+        struct app_cgroup *cgroup;
 
-        for (cgroup = *bucket; cgroup; cgroup = cgroup->next)
-                if (strcmp(cgroup->path, path) == 0)
-                        return cgroup;
+        HASH_FIND_STR(apps->cgroups, path, cgroup);
+        if (cgroup)
+                return cgroup;
         cgroup = calloc(1, sizeof(*cgroup));
         if (!cgroup)
                 return NULL;
         cgroup->path = strdup(path);
-        if (!cgroup->path) {
+        if (cgroup->path)
+                HASH_ADD_KEYPTR(hh, apps->cgroups, cgroup->path, strlen(path), cgroup);
+        if (!HASH_HAS(cgroup)) {
+                free(cgroup->path);
                 free(cgroup);
                 return NULL;
         }
         app_cgroup_read(apps, path, cgroup);
-        cgroup->next = *bucket;
-        *bucket = cgroup;
         return cgroup;
 }
 
 struct app_entry *app_entry_find(const struct apps *apps, pid_t pid)
 {
-        struct app_entry *entry = apps->entries[(unsigned)pid % APP_BUCKETS];
+        struct app_entry *entry;
 
-        while (entry && entry->pid != pid)
-                entry = entry->next;
+        HASH_FIND_INT(apps->entries, &pid, entry);
         return entry;
 }
 
 static void let_go(struct apps *apps, struct app_cgroup *cgroup)
 {
-        struct app_cgroup **at;
-
         if (!cgroup || --cgroup->n_entries > 0)
                 return;
-        at = &apps->cgroups[hash_text(cgroup->path)];
-        while (*at != cgroup)
-                at = &(*at)->next;
-        *at = cgroup->next;
+        HASH_DEL(apps->cgroups, cgroup);
         free(cgroup->path);
         free(cgroup);
 }
@@ -111,6 +97,7 @@ static void move_to(struct apps *apps, struct app_entry *entry, struct app_cgrou
 
 static void free_entry(struct apps *apps, struct app_entry *entry)
 {
+        HASH_DEL(apps->entries, entry);
         let_go(apps, entry->cgroup);
         free(entry);
 }
@@ -119,12 +106,8 @@ void apps_free(struct apps *apps)
 {
         if (!apps)
                 return;
-        for (size_t i = 0; i < APP_BUCKETS; i++) {
-                for (struct app_entry *entry = apps->entries[i], *next; entry; entry = next) {
-                        next = entry->next;
-                        free_entry(apps, entry);
-                }
-        }
+        while (apps->entries)
+                free_entry(apps, apps->entries);
         desktop_index_free(apps->index);
         closep(&apps->root_fd);
         free(apps);
@@ -309,21 +292,23 @@ static bool is_another(const struct app_entry *entry, const struct app_process *
 
 static struct app_entry *get_entry(struct apps *apps, const struct app_process *process)
 {
-        struct app_entry *entry = app_entry_find(apps, process->pid), **bucket;
+        struct app_entry *entry = app_entry_find(apps, process->pid);
 
         if (!entry) {
                 entry = calloc(1, sizeof(*entry));
                 if (!entry)
                         return NULL;
-                bucket = &apps->entries[(unsigned)process->pid % APP_BUCKETS];
-                entry->next = *bucket;
-                *bucket = entry;
+                entry->pid = process->pid;
+                HASH_ADD_INT(apps->entries, pid, entry);
+                if (!HASH_HAS(entry)) {
+                        free(entry);
+                        return NULL;
+                }
         }
         if (entry->looks == 0 || is_another(entry, process)) {
-                struct app_entry *next = entry->next;
-
                 let_go(apps, entry->cgroup);
-                *entry = (struct app_entry){ .next = next, .pid = process->pid, .start_time = process->start_time };
+                *entry = (struct app_entry){ .hh = entry->hh, .pid = process->pid,
+                                             .start_time = process->start_time };
                 snprintf(entry->comm, sizeof(entry->comm), "%s", process->comm);
         }
         entry->ppid = process->ppid;
@@ -439,17 +424,11 @@ int apps_find(struct apps *apps, const struct app_process *process, char *ret)
 
 void apps_sweep(struct apps *apps)
 {
-        for (size_t i = 0; i < APP_BUCKETS; i++)
-                for (struct app_entry **at = &apps->entries[i]; *at;) {
-                        struct app_entry *entry = *at;
+        struct app_entry *entry, *next;
 
-                        if (entry->seen == apps->sweep) {
-                                at = &entry->next;
-                        } else {
-                                *at = entry->next;
-                                free_entry(apps, entry);
-                        }
-                }
+        HASH_ITER(hh, apps->entries, entry, next)
+                if (entry->seen != apps->sweep)
+                        free_entry(apps, entry);
         apps_next(apps);
 }
 
@@ -460,15 +439,10 @@ void apps_next(struct apps *apps)
 
 void apps_forget(struct apps *apps, pid_t pid, uint64_t start_time)
 {
-        struct app_entry **at = &apps->entries[(unsigned)pid % APP_BUCKETS], *entry;
+        struct app_entry *entry = app_entry_find(apps, pid);
 
-        while (*at && ((*at)->pid != pid || (*at)->start_time != start_time))
-                at = &(*at)->next;
-        entry = *at;
-        if (entry) {
-                *at = entry->next;
+        if (entry && entry->start_time == start_time)
                 free_entry(apps, entry);
-        }
         apps->told_of_ends = true;
 }
 

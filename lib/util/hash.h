@@ -1,0 +1,14 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Hash tables: uthash(3) with memory errors returned instead of exit(). An entry carries `UT_hash_handle hh` and must
+ * not move while it is in a table.
+ */
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+/* After HASH_ADD...(): false, if there was no memory for it. */
+#define HASH_HAS(entry) ((entry)->hh.tbl != NULL)
