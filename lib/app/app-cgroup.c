@@ -36,7 +36,7 @@ static size_t stem(const char *unit)
         return strlen(unit) - (ends(unit, ".service") ? 8 : ends(unit, ".scope") ? 6 : 0);
 }
 
-/* Container engines name their cgroup after a 64-digit hash; people know its first 12 digits. */
+/* Container engines name the cgroup by a hash of 64 digits; their tools show the first 12. */
 static bool hash_container(const char *word, struct cgroup_app *ret)
 {
         static const char *const engines[] = { "docker-", "libpod-", "crio-", "cri-containerd-", "buildah-" };
@@ -75,10 +75,7 @@ static bool container(const char *word, struct cgroup_app *ret)
         return hash_container(word, ret);
 }
 
-/*
- * A word of the path below a user's service manager,
- * from the outside in: the deepest that says something wins.
- */
+/* One component of the path below a user's service manager; called from the root down, the last match wins. */
 static void user_word(const char *word, struct cgroup_app *ret)
 {
         struct cgroup_app app = *ret;
@@ -86,7 +83,7 @@ static void user_word(const char *word, struct cgroup_app *ret)
         if (starts(word, "vte-spawn-")) {
                 if (ret->kind != CGROUP_APP)
                         ret->id[0] = '\0';
-                ret->kind = CGROUP_SPAWN; /* the slice around it is the terminal's */
+                ret->kind = CGROUP_SPAWN; /* the enclosing slice belongs to the terminal */
         } else if (app_unit_parse(word, &app)) {
                 *ret = app;
         } else if (starts(word, "session-") && ends(word, ".scope")) {
@@ -130,7 +127,7 @@ void app_cgroup_parse(const char *path, struct cgroup_app *ret)
 
                 if (container(word, &inner)) {
                         *ret = inner;
-                        return; /* what a container's own service manager names is its affair */
+                        return; /* units inside a container do not matter */
                 }
                 if (strcmp(word, "system.slice") == 0 && !user)
                         system = true;
@@ -145,11 +142,11 @@ void app_cgroup_parse(const char *path, struct cgroup_app *ret)
                 else if (strcmp(word, "init.scope") == 0)
                         set_id(ret, CGROUP_SYSTEM, "sys:", "init", 4);
                 else if (ret->kind == CGROUP_NONE)
-                        user_word(word, ret); /* snap and app units on odd trees */
+                        user_word(word, ret); /* snap and app units outside the usual slices */
         }
 }
 
-/* The rest of the line that begins with @prefix after its hierarchy's number. */
+/* The path in a line "NUMBER:NAME:PATH", where @prefix is ":NAME:". */
 static bool line_path(const char *line, size_t length, const char *prefix, char *ret, size_t size)
 {
         const char *name = memchr(line, ':', length);

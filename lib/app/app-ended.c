@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The app of one that nobody saw alive: by its control group, and by what is remembered of its parent. */
+/* The app of a process that ended between two polls, from its control group and what is known of its parent. */
 
 #include "app-private.h"
 
@@ -17,7 +17,7 @@ static int take(const char *app, char *ret)
         return 0;
 }
 
-/* As classify() in app.c, where that reads nothing of the process itself. */
+/* The part of classify() in app.c that needs no files of the process. */
 static int classify(const struct app_cgroup *cgroup, const struct app_entry *parent, bool together, char *ret)
 {
         enum cgroup_kind kind = cgroup->parsed.kind;
@@ -47,19 +47,19 @@ int apps_find_ended(struct apps *apps, const struct app_process *process, const 
         bool together;
 
         if (parent && (!parent->cgroup || parent->start_time > process->start_time))
-                parent = NULL; /* another that has its pid by now */
+                parent = NULL; /* the parent's pid was reused */
         if (parent && parent->kernel)
                 return -ENODATA;
         if (!path || strcmp(path, "/") == 0) {
                 if (!parent ||
                     (parent->lead >= LEAD_SESSION && parent->cgroup->parsed.kind != CGROUP_CONTAINER))
-                        return -ENODATA; /* managers put what they start elsewhere */
+                        return -ENODATA; /* a manager moves what it starts to other groups */
                 path = parent->cgroup->path;
         }
         together = parent && strcmp(parent->cgroup->path, path) == 0;
         if (together)
                 cgroup = parent->cgroup;
-        else /* and it is not remembered: it may be gone, and the next has another name */
+        else /* not remembered, since the group has probably ended, too */
                 app_cgroup_read(apps, path, &group);
         return app_of_cgroup(cgroup, process->uid, ret) ? 0 : classify(cgroup, parent, together, ret);
 }

@@ -13,11 +13,10 @@
 #define MOUNTS_MAX 65536
 
 /*
- * The root of a process belongs to its owner, who may have put a file system of their own there (FUSE), and
- * to look for a name in it would then hang the service for ever; or something of the kernel's, to which an
- * open or a read is a request. So mountinfo, which is the kernel's, is asked first: flatpak's bwrap makes the
- * root and /.flatpak-info of tmpfs. And since they may put something else there just after we looked, what is
- * held by a descriptor is asked for by the number of its mount.
+ * A user controls the root directory of their processes. It may be a FUSE file system, where a look-up can block the
+ * service for ever, or hold special files of the kernel, where open() or read() has effects. So first check in
+ * mountinfo that the root and /.flatpak-info are tmpfs, as flatpak's bwrap makes them. As the user can change the
+ * mounts after that check, check the opened descriptors again, by the number of their mount.
  */
 static bool is_tmpfs(const char *line)
 {
@@ -27,7 +26,7 @@ static bool is_tmpfs(const char *line)
         return dash && strncmp(dash + 3, "tmpfs ", 6) == 0;
 }
 
-/* Nothing but the lines for / and /.flatpak-info tell; the last of each is on top. */
+/* Of several mounts at one place the last line is the visible one. */
 static bool mounted_safely(const char *mounts)
 {
         bool root = false, info = false;
@@ -45,7 +44,7 @@ static bool mounted_safely(const char *mounts)
         return root && info;
 }
 
-/* The number of a descriptor's mount, which is no other's as long as it is held; -1: not told. */
+/* The number of a descriptor's mount, which is not reused while the descriptor is open; -1: unknown. */
 static int mount_of(int fd)
 {
         char path[64], text[512];
@@ -77,7 +76,7 @@ static int read_mounts(int root_fd, pid_t pid, char *text)
         return util_read_at(root_fd, path, text, MOUNTS_MAX) > 0 ? 0 : -ENODATA;
 }
 
-/* Most processes live in our own mount namespace, and then this is one readlink. */
+/* Most processes are in our own mount namespace, and need no more than this check. */
 static bool other_mounts(int root_fd, pid_t pid)
 {
         char path[64], own[64], theirs[64];
@@ -88,7 +87,7 @@ static bool other_mounts(int root_fd, pid_t pid)
         return m > 0 && (n != m || memcmp(own, theirs, (size_t)n) != 0);
 }
 
-/* A machine tree is no machine, and its folders are ours. */
+/* In a machine tree the files are plain copies, on any file system. */
 static bool is_live(int root_fd)
 {
         _cleanup_close_ int proc_fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -96,10 +95,7 @@ static bool is_live(int root_fd)
         return util_is_procfs(proc_fd);
 }
 
-/*
- * No device is opened, which may act on it (a watchdog),
- * and no link followed, which leads to our own files.
- */
+/* O_PATH, since opening a device may have effects (a watchdog). Links would lead to our own files: do not follow. */
 static int open_info(int root_fd, pid_t pid, char *mounts, int *ret)
 {
         _cleanup_close_ int dir_fd = -1, fd = -1;

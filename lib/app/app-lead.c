@@ -7,7 +7,7 @@
 
 #include "util/util.h"
 
-/* Programs whose children are other apps. The kernel cuts comm at 15 bytes. */
+/* Programs whose children are other apps, by comm, which has at most 15 bytes. */
 static const char *const desktops[] = {
         "Hyprland", "Xorg", "Xwayland", "albert", "awesome", "bemenu-run", "budgie-panel", "budgie-wm",
         "cage", "cinnamon", "cosmic-app-list", "cosmic-comp", "cosmic-panel", "cosmic-session", "dmenu_run",
@@ -29,7 +29,7 @@ static const char *const sessions[] = {
 static const char *const shells[] = {
         "ash", "bash", "dash", "elvish", "fish", "ksh", "mksh", "nu", "sh", "tcsh", "xonsh", "yash", "zsh",
 };
-/* Ids of units that swallow what they start. */
+/* Ids of units that also contain the apps which they start. */
 static const char *const launcher_ids[] = {
         "albert", "bemenu", "com.system76.CosmicAppLibrary", "com.system76.CosmicAppList",
         "com.system76.CosmicLauncher", "dmenu", "fuzzel", "krunner", "nwg-drawer", "org.gnome.Nautilus",

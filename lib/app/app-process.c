@@ -163,7 +163,7 @@ bool app_process_is_kernel(int root_fd, const struct app_entry *entry)
         return readlinkat(root_fd, path, target, sizeof(target)) < 0 && errno == ENOENT;
 }
 
-/* "reaper SteamLaunch AppId=N -- ...": Steam's own parent of each game; or the game's environment. */
+/* From the arguments of Steam's parent of each game, "reaper SteamLaunch AppId=N -- ...", or the environment. */
 int app_process_read_steam(int root_fd, const struct app_entry *entry, unsigned *number)
 {
         char words[16384];

@@ -1,8 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a process runs. Asked once or twice for each that appears, and again when it changes its name. */
-
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +9,7 @@
 #include "app.h"
 #include "util/util.h"
 
-#define COMM_LENGTH 15 /* TASK_COMM_LEN without its NUL: longer names are cut */
+#define COMM_LENGTH 15 /* TASK_COMM_LEN without its NUL */
 
 static const char *base_name(const char *path)
 {
@@ -20,7 +18,7 @@ static const char *base_name(const char *path)
         return slash ? slash + 1 : path;
 }
 
-/* A file that was replaced while it runs (an update) is still the same program. */
+/* The kernel marks a file that was replaced by an update. */
 static void cut_deleted(char *path)
 {
         static const char mark[] = " (deleted)";
@@ -68,5 +66,5 @@ void app_program_of(int proc_fd, const char *pid, const char *comm, char *name, 
                        name,
                        size);
         if (!*name)
-                snprintf(name, size, "unnamed"); /* "" is nobody */
+                snprintf(name, size, "unnamed"); /* an empty id means no app */
 }

@@ -70,8 +70,8 @@ static bool ends_in_uuid(char *const words[], size_t n)
 }
 
 /*
- * How many words at the end are <RANDOM>. A scope always has one (pid, hex, UUID, or letters and digits of
- * the launcher's own taste); a service has it behind an '@', but KDE wrote hex behind a '-' for a while.
+ * The number of words at the end that are <RANDOM>. A scope always has one: a pid, hex digits, a UUID, or any other
+ * letters and digits. A service has it after '@', but some versions of KDE wrote hex digits after '-'.
  */
 static size_t random_words(char *const words[], size_t n, const char *type)
 {
@@ -145,7 +145,7 @@ static bool parse_snap(char *body, struct cgroup_app *ret)
         return true;
 }
 
-/* "dbus-:1.2-org.gnome.Identity@0.service": what the bus started. */
+/* "dbus-:1.2-org.gnome.Identity@0.service": started by D-Bus activation. */
 static bool parse_dbus(char *body, struct cgroup_app *ret)
 {
         char *name = strchr(body, '-'), *at;

@@ -22,7 +22,7 @@ static const char *after(const char *text, const char *prefix)
         return strncmp(text, prefix, length) == 0 ? text + length : NULL;
 }
 
-/* The app that a window's id names, whoever runs it. */
+/* The app that a window's id names, independent of its process. */
 static void canonical(const struct apps *apps, const char *app_id, char *ret)
 {
         const char *number = after(app_id, "steam_app_");
@@ -39,7 +39,7 @@ static void canonical(const struct apps *apps, const char *app_id, char *ret)
                 util_printable(entry ? entry->id : app_id, ret, APP_ID_MAX);
 }
 
-/* Whether a process's app is the one that the window names, by another of its names. */
+/* Is a window's id another name of this app? */
 static bool same(const struct apps *apps, const char *app, const char *app_id)
 {
         const char *snap = after(app, "snap:");
@@ -57,11 +57,11 @@ static bool same(const struct apps *apps, const char *app, const char *app_id)
         if (entry && ((entry->class && strcasecmp(entry->class, app_id) == 0) ||
                       (entry->program && strcasecmp(entry->program, app_id) == 0)))
                 return true;
-        /* Without desktop entries "com.slack.Slack" and "Slack" are one; with one each they are two. */
+        /* "com.slack.Slack" and "Slack" are the same, unless a desktop entry exists for the latter. */
         return !desktop_by_window(apps->index, app_id) && strcasecmp(last_part(app), last_part(app_id)) == 0;
 }
 
-/* Waydroid's windows are called "waydroid.PACKAGE"; the app's processes bear the package's name. */
+/* Waydroid's windows have the id "waydroid.PACKAGE", and argv[0] of the app's processes is the package. */
 static bool android_package(struct apps *apps, const char *package, char *ret)
 {
         for (const struct app_entry *entry = apps->entries; entry; entry = entry->hh.next) {
@@ -96,7 +96,7 @@ static void by_id_only(struct apps *apps, const char *app_id, char *ret)
         snprintf(ret, APP_ID_MAX, "%s", found ? found->app : id);
 }
 
-/* Nothing but the unit's own first process speaks for a unit; a sandbox speaks for itself. */
+/* May a window change the app of this process? Not that of sandboxes, nor of a unit's first process. */
 static bool may_correct(struct apps *apps, const struct app_entry *entry, const char *app_id)
 {
         const struct app_entry *parent = app_entry_find(apps, entry->ppid);

@@ -8,13 +8,10 @@
 
 #include "util/util.h"
 
-#define ANCESTORS_MAX 64 /* a longer chain of forks is an attack, not a desktop */
-#define ANDROID_USER 100000 /* Android numbers the apps of its second user from here, and so on */
+#define ANCESTORS_MAX 64 /* no desktop has longer chains of forks */
+#define ANDROID_USER 100000 /* uids per Android user */
 
-/*
- * The id that the desktop entries know: as it stands,
- * without a ".desktop" that does not belong to it, or whole.
- */
+/* Tries as desktop entry: the parsed id, the id without ".desktop", the id with its launcher. */
 static void unit_id(struct apps *apps, const struct cgroup_app *parsed, char *ret)
 {
         const struct desktop_entry *entry = desktop_by_id(apps->index, parsed->id);
@@ -157,7 +154,7 @@ static void desktop_id(const struct desktop_entry *entry, char *ret)
                 snprintf(ret, APP_ID_MAX, "%s", id);
 }
 
-/* Where no unit names the app: the desktop entry that starts this program, else the program. */
+/* Without a unit: the desktop entry that starts this program, else the program. */
 static void program_id(const struct apps *apps, struct app_entry *entry)
 {
         const struct desktop_entry *desktop = NULL;
@@ -181,7 +178,7 @@ static void set_app(struct app_entry *entry, const char *app)
                 snprintf(entry->app, sizeof(entry->app), "%s", app);
 }
 
-/* In the unit of a compositor or launcher, what it started is not it. */
+/* Apps in the unit of the compositor or launcher that started them. */
 static void classify_unit(struct apps *apps, struct app_entry *entry, const struct app_entry *parent,
                           bool together)
 {
@@ -199,8 +196,8 @@ static void classify_unit(struct apps *apps, struct app_entry *entry, const stru
 }
 
 /*
- * Where no manager makes groups, each program is what it is called, unless it is a helper of a classified
- * one. The subtree would be a worse guess here: below one init, everything that a script starts is one tree.
+ * Without control groups each program is an app, except helpers of a classified app. The process tree would be a
+ * worse guess: all that an init script starts is one tree.
  */
 static void classify_bare(struct apps *apps, struct app_entry *entry, const struct app_entry *parent)
 {
@@ -214,7 +211,7 @@ static void classify_bare(struct apps *apps, struct app_entry *entry, const stru
                 program_id(apps, entry);
 }
 
-/* In a session's scope or a terminal's: the topmost ancestor below the leader. */
+/* In the scope of a session or terminal: the topmost ancestor below the leader. */
 static void classify_session(struct apps *apps, struct app_entry *entry, const struct app_entry *parent,
                              bool together)
 {
@@ -283,7 +280,7 @@ static void classify(struct apps *apps, struct app_entry *entry, const struct ap
         }
 }
 
-/* A reused pid, or one that executed something else. */
+/* The pid was reused, or the process executed another program. */
 static bool is_another(const struct app_entry *entry, const struct app_process *process)
 {
         return entry->start_time != process->start_time ||
@@ -317,10 +314,7 @@ static struct app_entry *get_entry(struct apps *apps, const struct app_process *
         return entry;
 }
 
-/*
- * The second look: still in the group of the first,
- * below a parent that is settled. Most are, and no more is read.
- */
+/* At the second look most processes are still in their first group, below a settled parent: nothing to read. */
 static bool has_stayed(const struct app_entry *entry, const struct app_cgroup *cgroup,
                        const struct app_entry *parent)
 {
@@ -335,7 +329,7 @@ static int look(struct apps *apps, struct app_entry *entry, const struct app_ent
 
         if (app_process_read_cgroup(apps->root_fd, entry->pid, path, sizeof(path)) < 0)
                 strcpy(path, "/");
-        if (apps->refreshed != apps->sweep) /* it may have been installed a moment ago */
+        if (apps->refreshed != apps->sweep) /* the app may have been installed just now */
                 desktop_index_refresh(apps->index);
         apps->refreshed = apps->sweep;
         cgroup = get_cgroup(apps, path);
@@ -352,16 +346,13 @@ static int look(struct apps *apps, struct app_entry *entry, const struct app_ent
         return 0;
 }
 
-/*
- * It is still the process that we know by this pid:
- * asked for in this poll, or its end would have been told.
- */
+/* Is this entry's pid still the same process? It was seen in this poll, or its end would have been reported. */
 static bool is_trusted(const struct apps *apps, const struct app_entry *parent, const struct app_entry *child)
 {
         return parent->seen == apps->sweep || (apps->told_of_ends && parent->start_time <= child->start_time);
 }
 
-/* The entry of a process whose ancestors are all looked at; from the oldest down, without recursion. */
+/* Classifies a process after its ancestors, from the oldest down. */
 static int resolve(struct apps *apps, const struct app_process *process, struct app_entry **ret)
 {
         struct app_entry *chain[ANCESTORS_MAX], *parent = NULL;

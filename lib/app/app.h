@@ -3,20 +3,17 @@
 #pragma once
 
 /*
- * A process is not an app. Which app a process belongs to: by its control
- * group where the desktop follows the XDG rules, by what flatpak, snap and
- * Steam say where it does not, by its ancestors where a login session or a
- * launcher has swallowed everything.
+ * Finds the app that a process belongs to: by its control group where the desktop follows the XDG rules, by the
+ * conventions of flatpak, snap and Steam, else by its ancestors below a login session or launcher.
  *
  * Ids: "org.mozilla.firefox" (a desktop entry's), "snap:NAME", "steam:NUMBER", "android:UID" (Waydroid),
- * "sys:UNIT", "usr:UNIT", "ctr:CONTAINER", and the bare name of the program where
- * nothing better is known.
+ * "sys:UNIT", "usr:UNIT", "ctr:CONTAINER", else the name of the program.
  */
 
 #include "desktop-entry.h"
 #include "source/sample.h"
 
-/* What a caller has read anyway (/proc/PID/stat, the owner of /proc/PID). */
+/* From /proc/PID/stat and the owner of /proc/PID, which callers have read anyway. */
 struct app_process {
         pid_t pid;
         pid_t ppid;
@@ -39,37 +36,36 @@ void apps_freep(struct apps **apps);
  * apps_find() - the app of a process
  * @ret: APP_ID_MAX bytes; printable
  *
- * A process that is seen again costs one hash look-up. It is looked at anew when its comm changed (it
- * executed something else) and once more after its first sight, because a launcher moves it to its own
- * group a moment after the fork.
+ * A known process costs one hash look-up. It is classified again when its comm changes (exec), and once in the
+ * sweep after its first, because a launcher moves it to its own group some time after the fork.
  *
  * Return: 0; -ENOMEM.
  */
 int apps_find(struct apps *apps, const struct app_process *process, char *ret);
 
 /**
- * apps_find_ended() - the app of a process that ended and was never asked for
- * @cgroup: path of its control group (v2); NULL, "/": not known, and taken to be its parent's
+ * apps_find_ended() - the app of a process that ended before apps_find() was called for it
+ * @cgroup: path of its control group (v2); NULL or "/": unknown, its parent's is used
  *
- * Nothing is read: its /proc is gone, or another's by now. For callers that tell of ends (apps_forget()).
+ * Reads no files, as /proc/PID is gone or reused. For callers that report ends (apps_forget()).
  *
- * Return: 0; -ENODATA: neither group nor parent tell; what its program is called is the best guess.
+ * Return: 0; -ENODATA: neither group nor parent name an app; the program's name is the best guess.
  */
 int apps_find_ended(struct apps *apps, const struct app_process *process, const char *cgroup, char *ret);
 
 /**
- * apps_find_window() - the app of a window, as the compositor tells it
- * @pid:        of the window's client; 0: the compositor does not say
+ * apps_find_window() - the app of a window that a compositor reports
+ * @pid:        of the window's client; 0: unknown
  * @start_time: of that process, in clock ticks as /proc/PID/stat has it
- * @app_id:     Wayland app id, desktop id or X11 class; "": not told
+ * @app_id:     Wayland app id, desktop id or X11 class; "": unknown
  *
- * Corrects apps_find() from here on: a browser that was started from a terminal is its own app, with its
+ * Corrects apps_find() from then on: a browser that was started from a terminal becomes its own app, with its
  * children.
- * Return: 0; -ENODATA: neither pid nor app id lead to anything; -ENOMEM.
+ * Return: 0; -ENODATA: no such process and no app id; -ENOMEM.
  */
 int apps_find_window(struct apps *apps, pid_t pid, uint64_t start_time, const char *app_id, char *ret);
 
-/* A compositor, X server, panel or launcher: having the text console, it has it for others. */
+/* Is it a compositor, X server, panel or launcher? Then it is not itself the foreground app of its console. */
 bool apps_is_desktop(struct apps *apps, pid_t pid);
 
 /**
@@ -84,16 +80,17 @@ bool apps_is_desktop(struct apps *apps, pid_t pid);
  */
 void app_program_of(int proc_fd, const char *pid, const char *comm, char *name, size_t size);
 
-/* Forgets processes that were not asked for since the call before; once a poll. */
+/* Forgets the processes that were not asked for since the last call. Once per poll. */
 void apps_sweep(struct apps *apps);
 
 /*
- * For a caller that does not ask for every process in each poll: once a poll in which it did not, and it asks
- * for the young ones at least, and again for all when the number of corrections is another.
+ * Instead of apps_sweep() in polls in which the caller does not ask for all processes. It must ask for new ones in
+ * each poll, and for all when apps_corrections() has changed.
  */
 void apps_next(struct apps *apps);
-void apps_forget(struct apps *apps, pid_t pid, uint64_t start_time); /* it ended, and so it tells of each that does */
+/* A process ended. A caller that reports one end must report all. */
+void apps_forget(struct apps *apps, pid_t pid, uint64_t start_time);
 uint32_t apps_corrections(const struct apps *apps); /* by windows */
 
-/* What people call it: the desktop entry's name, else the id without its prefix. Returns @buf. */
+/* The name for people: the desktop entry's, else the id without its prefix. Returns @buf. */
 char *app_name(const struct desktop_index *index, const char *app, char *buf, size_t size);

@@ -19,8 +19,8 @@ void desktop_entry_clear(struct desktop_entry *entry)
 }
 
 /*
- * How well a key's locale fits the reader's: the specification's order lang_COUNTRY@MODIFIER, lang_COUNTRY,
- * lang@MODIFIER, lang. 0: not at all.
+ * How well a key's locale matches the user's, in the specification's order lang_COUNTRY@MODIFIER (4), lang_COUNTRY,
+ * lang@MODIFIER, lang (1). 0: no match.
  */
 static int locale_rank(const char *key, size_t length, const char *locale)
 {
@@ -39,7 +39,7 @@ static int locale_rank(const char *key, size_t length, const char *locale)
         return length == lang && strncmp(key, locale, lang) == 0;
 }
 
-/* Undoes \s \n \t \r \\; a name then loses what a terminal must not see. */
+/* Replaces the escapes \s \n \t \r \\, and makes the text printable. */
 static char *value_copy(const char *value, size_t length)
 {
         char raw[1024], plain[NAME_MAX_BYTES];
@@ -57,7 +57,7 @@ static char *value_copy(const char *value, size_t length)
         return strdup(util_printable(raw, plain, sizeof(plain)));
 }
 
-/* The next word of an Exec line: quotes and backslashes as in a shell, nothing else. */
+/* The next word of an Exec line, which has quotes and backslashes as in a shell. */
 static const char *exec_word(const char *text, const char *end, char *word, size_t size)
 {
         size_t length = 0;
@@ -87,7 +87,7 @@ static const char *base_name(const char *path)
         return slash ? slash + 1 : path;
 }
 
-/* Programs that start others: their name says nothing about the app. */
+/* Programs that start other programs, so their name does not identify an app. */
 static bool is_wrapper(const char *program)
 {
         static const char *const wrappers[] = {
@@ -127,7 +127,7 @@ static int parse_exec(const char *value, size_t length, struct desktop_entry *re
 struct parsing {
         struct desktop_entry *entry;
         const char *locale;
-        int name_rank; /* of the name that we have; -1: none yet */
+        int name_rank; /* locale_rank() of the current name; -1: none yet */
         bool application, hidden;
 };
 

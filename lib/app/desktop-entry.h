@@ -3,9 +3,8 @@
 #pragma once
 
 /*
- * Desktop entries: the ids that apps go by, the names that people know them
- * by, and which program or window class belongs to which id. By the Desktop
- * Entry and Desktop Menu specifications; also what flatpak and snap export.
+ * Desktop entries: ids and names of apps, and their programs and window classes, by the Desktop Entry and Desktop
+ * Menu specifications. Includes those that flatpak and snap export.
  */
 
 #include <stdbool.h>
@@ -14,9 +13,9 @@
 struct desktop_entry {
         char *id;       /* "org.mozilla.firefox", without ".desktop" */
         char *name;     /* localised, printable; NULL: it has none */
-        char *program;  /* base name of what Exec starts; NULL: a wrapper that starts many */
+        char *program;  /* base name of what Exec starts; NULL: a wrapper that starts other programs */
         char *class;    /* StartupWMClass, or NULL */
-        bool plain;     /* Exec has no argument but the file to open */
+        bool plain;     /* Exec has no argument other than the file to open */
         bool snap;      /* exported by snapd: its id is SNAP_APP */
 };
 
@@ -25,7 +24,7 @@ struct desktop_index;
 /**
  * desktop_index_new() - read all desktop entries of a machine
  * @root_fd: folder of the machine's root; the folders below are relative to it
- * @folders: ':'-separated data folders, as in XDG_DATA_DIRS; earlier ones win. NULL: the usual ones of a system
+ * @folders: ':'-separated data folders as in XDG_DATA_DIRS, the first has priority; NULL: those of the system
  * @locale:  of names, as in LC_MESSAGES ("de_AT.UTF-8@euro"); NULL or "C": untranslated
  *
  * Return: 0, also where there are none; -ENOMEM; -EBADF.
@@ -33,25 +32,19 @@ struct desktop_index;
 int desktop_index_new(int root_fd, const char *folders, const char *locale, struct desktop_index **ret);
 void desktop_index_free(struct desktop_index *index);
 
-/* Reads the folders again if one of them changed since. true: it did. */
+/* Reads the folders again if one of them has changed. true: one had. */
 bool desktop_index_refresh(struct desktop_index *index);
 
 /* All return NULL if there is none. Valid until the next refresh. */
-const struct desktop_entry *desktop_by_id(const struct desktop_index *index,
-                                          const char *id); /* exact, then any case */
+/* Prefers an exact match, else ignores case. */
+const struct desktop_entry *desktop_by_id(const struct desktop_index *index, const char *id);
 const struct desktop_entry *desktop_by_program(const struct desktop_index *index, const char *program);
-/*
- * What a compositor calls a window: an id, a StartupWMClass,
- * or a program's name; in this order, in any case.
- */
+/* By a window's id or class: compares ids, then StartupWMClass, then programs, ignoring case. */
 const struct desktop_entry *desktop_by_window(const struct desktop_index *index, const char *app_id);
 
-/*
- * The usual folders for the user that runs this:
- * the environment's, with flatpak's and snap's exports. malloc()ed.
- */
+/* The data folders of this process's user, from the environment, with flatpak's and snap's exports. malloc()ed. */
 char *desktop_folders_of_user(void);
 
-/* One entry's text. 0; -ENODATA: no application, or hidden; -ENOMEM. @ret's id is left alone. */
+/* Parses an entry. 0; -ENODATA: no application, or hidden; -ENOMEM. Does not set @ret's id. */
 int desktop_entry_parse(const char *text, const char *locale, struct desktop_entry *ret);
 void desktop_entry_clear(struct desktop_entry *entry);

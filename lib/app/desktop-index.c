@@ -22,9 +22,9 @@ static const char system_folders[] =
 struct desktop_index {
         int root_fd;
         char *folders, *locale;
-        struct desktop_entry *entries; /* ascending by id, in any case */
+        struct desktop_entry *entries; /* ascending by id, ignoring case */
         size_t n, capacity;
-        uint64_t stamp;                /* of all folders read; another one means read again */
+        uint64_t stamp;                /* hash of the folders' times and inodes: shows changes */
         char *buffer;
 };
 
@@ -63,7 +63,7 @@ static const struct desktop_entry *unsorted_by_id(const struct desktop_index *in
         return NULL;
 }
 
-/* An earlier folder's entry hides a later one's of the same id, also where it says Hidden. */
+/* An entry in an earlier folder replaces later ones with the same id, even if it is Hidden. */
 static void add_entry(struct desktop_index *index, int dir_fd, const char *file, const char *id, bool snap)
 {
         struct desktop_entry entry = { .snap = snap };
@@ -110,7 +110,7 @@ static void read_folder(struct desktop_index *index, int parent_fd, const char *
         }
 }
 
-/* Calls @folder for each data folder; paths lose their leading '/', so that they are below root_fd. */
+/* Calls @folder for each data folder, with its path relative to root_fd. */
 static void each_folder(struct desktop_index *index, void (*folder)(struct desktop_index *, const char *path))
 {
         for (const char *at = index->folders; *at; at += strcspn(at, ":"), at += *at == ':') {
@@ -206,7 +206,7 @@ static int compare_id(const void *id, const void *element)
         return strcasecmp(id, ((const struct desktop_entry *)element)->id);
 }
 
-/* The first of the ids that are equal in any case. */
+/* The first of the ids that are equal if case is ignored. */
 static size_t lower_bound(const struct desktop_index *index, const char *id)
 {
         return util_lower_bound(id, index->entries, index->n, sizeof(*index->entries), compare_id);
@@ -232,8 +232,8 @@ static const char *last_part(const char *id)
 }
 
 /*
- * One program may serve many entries (libreoffice --writer, --calc): the one called like the program, else
- * the one that starts it bare, else the only one.
+ * A program may have several entries (libreoffice --writer, --calc). Take the one with the program's name, else one
+ * that starts it without arguments, else the only one.
  */
 const struct desktop_entry *desktop_by_program(const struct desktop_index *index, const char *program)
 {
