@@ -164,26 +164,17 @@ static bool line_path(const char *line, size_t length, const char *prefix, char 
 
 int app_cgroup_choose_path(const char *text, char *ret, size_t size)
 {
-        static const char *const named[] = { ":name=systemd:", ":name=elogind:", ":name=openrc:" };
-        bool found = false;
+        static const char *const hierarchies[] = { "::", ":name=systemd:", ":name=elogind:", ":name=openrc:" };
+        bool unified = false;
 
-        for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-                size_t length = strcspn(line, "\n");
-
-                if (starts(line, "0::") && length - 3 < size) {
-                        memcpy(ret, line + 3, length - 3);
-                        ret[length - 3] = '\0';
-                        if (strcmp(ret, "/") != 0 && *ret)
-                                return 0;
-                        found = true;
-                }
-        }
-        for (size_t i = 0; i < ARRAY_SIZE(named); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(hierarchies); i++)
                 for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
-                        if (line_path(line, strcspn(line, "\n"), named[i], ret, size) &&
-                            strcmp(ret, "/") != 0)
-                                return 0;
-        if (!found)
+                        if (line_path(line, strcspn(line, "\n"), hierarchies[i], ret, size)) {
+                                if (*ret && strcmp(ret, "/") != 0)
+                                        return 0;
+                                unified |= i == 0;
+                        }
+        if (!unified)
                 return -ENODATA;
         snprintf(ret, size, "/");
         return 0;

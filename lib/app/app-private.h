@@ -58,6 +58,7 @@ struct apps {
 /* app.c, for app-ended.c and app-window.c */
 struct app_entry *app_entry_find(const struct apps *apps, pid_t pid); /* or NULL */
 void app_cgroup_read(struct apps *apps, const char *path, struct app_cgroup *cgroup); /* sets all but its path */
+void app_desktop_id(const struct desktop_entry *entry, char *ret); /* an app's id by its desktop entry */
 /* true: the control group alone names the app. */
 bool app_of_cgroup(const struct app_cgroup *cgroup, uid_t uid, char *app);
 

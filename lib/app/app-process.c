@@ -70,13 +70,6 @@ const char *app_process_words_value(const char *words, ssize_t length, const cha
         return NULL;
 }
 
-static const char *base_name(const char *path)
-{
-        const char *slash = strrchr(path, '/');
-
-        return slash ? slash + 1 : path;
-}
-
 static bool is_interpreter(const char *program)
 {
         static const char *const names[] = { "python", "perl", "ruby", "node", "bash", "dash", "sh", "lua",
@@ -108,7 +101,7 @@ static const char *script(const char *words, ssize_t length)
                                 return NULL;
                         continue;
                 }
-                return *word ? base_name(word) : NULL;
+                return *word ? util_base_name(word) : NULL;
         }
         return NULL;
 }
@@ -119,9 +112,9 @@ static bool appimage_name(int root_fd, pid_t pid, char *buf, size_t size)
         ssize_t n = app_process_read_words(root_fd, pid, "environ", words, sizeof(words));
         const char *image = n > 0 ? app_process_words_value(words, n, "APPIMAGE") : NULL;
 
-        if (!image || !*base_name(image))
+        if (!image || !*util_base_name(image))
                 return false;
-        snprintf(buf, size, "%s", base_name(image));
+        snprintf(buf, size, "%s", util_base_name(image));
         return true;
 }
 

@@ -11,13 +11,6 @@
 
 #define COMM_LENGTH 15 /* TASK_COMM_LEN without its NUL */
 
-static const char *base_name(const char *path)
-{
-        const char *slash = strrchr(path, '/');
-
-        return slash ? slash + 1 : path;
-}
-
 /* The kernel marks a file that was replaced by an update. */
 static void cut_deleted(char *path)
 {
@@ -54,15 +47,15 @@ void app_program_of(int proc_fd, const char *pid, const char *comm, char *name, 
 
         snprintf(path, sizeof(path), "%s/cmdline", pid);
         n = util_read_at(proc_fd, path, text, sizeof(text)); /* argv[0] ends at the first NUL */
-        if (n > 0 && is_named_as(comm, base_name(text))) {
-                util_printable(base_name(text), name, size);
+        if (n > 0 && is_named_as(comm, util_base_name(text))) {
+                util_printable(util_base_name(text), name, size);
                 return;
         }
         snprintf(path, sizeof(path), "%s/exe", pid);
         n = readlinkat(proc_fd, path, text, sizeof(text) - 1);
         text[n > 0 ? n : 0] = '\0';
         cut_deleted(text);
-        util_printable(n > 0 && *base_name(text) && !is_interpreter(base_name(text)) ? base_name(text) : comm,
+        util_printable(n > 0 && *util_base_name(text) && !is_interpreter(util_base_name(text)) ? util_base_name(text) : comm,
                        name,
                        size);
         if (!*name)

@@ -8,13 +8,6 @@
 
 #include "util/util.h"
 
-static const char *last_part(const char *id)
-{
-        const char *dot = strrchr(id, '.');
-
-        return dot && dot[1] ? dot + 1 : id;
-}
-
 static const char *after(const char *text, const char *prefix)
 {
         size_t length = strlen(prefix);
@@ -33,10 +26,10 @@ static void canonical(const struct apps *apps, const char *app_id, char *ret)
                 return;
         }
         entry = desktop_by_window(apps->index, app_id);
-        if (entry && entry->snap)
-                snprintf(ret, APP_ID_MAX, "snap:%.*s", (int)MIN(strcspn(entry->id, "_"), (size_t)120), entry->id);
+        if (entry)
+                app_desktop_id(entry, ret);
         else
-                util_printable(entry ? entry->id : app_id, ret, APP_ID_MAX);
+                util_printable(app_id, ret, APP_ID_MAX);
 }
 
 /* Is a window's id another name of this app? */
@@ -58,7 +51,7 @@ static bool same(const struct apps *apps, const char *app, const char *app_id)
                       (entry->program && strcasecmp(entry->program, app_id) == 0)))
                 return true;
         /* "com.slack.Slack" and "Slack" are the same, unless a desktop entry exists for the latter. */
-        return !desktop_by_window(apps->index, app_id) && strcasecmp(last_part(app), last_part(app_id)) == 0;
+        return !desktop_by_window(apps->index, app_id) && strcasecmp(desktop_last_part(app), desktop_last_part(app_id)) == 0;
 }
 
 /* Waydroid's windows have the id "waydroid.PACKAGE", and argv[0] of the app's processes is the package. */

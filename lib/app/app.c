@@ -143,7 +143,7 @@ static bool needs_look(const struct apps *apps, const struct app_entry *entry)
                                      entry->look_sweep != apps->sweep);
 }
 
-static void desktop_id(const struct desktop_entry *entry, char *ret)
+void app_desktop_id(const struct desktop_entry *entry, char *ret)
 {
         char id[APP_ID_MAX];
 
@@ -167,7 +167,7 @@ static void program_id(const struct apps *apps, struct app_entry *entry)
                 desktop = desktop_by_program(apps->index, program);
         }
         if (desktop)
-                desktop_id(desktop, entry->app);
+                app_desktop_id(desktop, entry->app);
         else
                 util_printable(program, entry->app, sizeof(entry->app));
 }

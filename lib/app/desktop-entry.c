@@ -80,13 +80,6 @@ static const char *exec_word(const char *text, const char *end, char *word, size
         return text;
 }
 
-static const char *base_name(const char *path)
-{
-        const char *slash = strrchr(path, '/');
-
-        return slash ? slash + 1 : path;
-}
-
 /* Programs that start other programs, so their name does not identify an app. */
 static bool is_wrapper(const char *program)
 {
@@ -110,15 +103,15 @@ static int parse_exec(const char *value, size_t length, struct desktop_entry *re
         char word[512];
         const char *rest = exec_word(value, end, word, sizeof(word));
 
-        if (strcmp(base_name(word), "env") == 0)
+        if (strcmp(util_base_name(word), "env") == 0)
                 do
                         rest = exec_word(rest, end, word, sizeof(word));
                 while (strchr(word, '=') || word[0] == '-');
         free(ret->program);
         ret->program = NULL;
-        if (!word[0] || is_wrapper(base_name(word)))
+        if (!word[0] || is_wrapper(util_base_name(word)))
                 return 0;
-        ret->program = strdup(base_name(word));
+        ret->program = strdup(util_base_name(word));
         exec_word(rest, end, word, sizeof(word));
         ret->plain = !word[0] || word[0] == '%';
         return ret->program ? 0 : -ENOMEM;

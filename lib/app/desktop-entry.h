@@ -39,6 +39,7 @@ bool desktop_index_refresh(struct desktop_index *index);
 /* Prefers an exact match, else ignores case. */
 const struct desktop_entry *desktop_by_id(const struct desktop_index *index, const char *id);
 const struct desktop_entry *desktop_by_program(const struct desktop_index *index, const char *program);
+const char *desktop_last_part(const char *id); /* "Maps" of "org.gnome.Maps" */
 /* By a window's id or class: compares ids, then StartupWMClass, then programs, ignoring case. */
 const struct desktop_entry *desktop_by_window(const struct desktop_index *index, const char *app_id);
 

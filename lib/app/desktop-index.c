@@ -224,11 +224,11 @@ const struct desktop_entry *desktop_by_id(const struct desktop_index *index, con
         return NULL;
 }
 
-static const char *last_part(const char *id)
+const char *desktop_last_part(const char *id)
 {
         const char *dot = strrchr(id, '.');
 
-        return dot ? dot + 1 : id;
+        return dot && dot[1] ? dot + 1 : id;
 }
 
 /*
@@ -247,9 +247,10 @@ const struct desktop_entry *desktop_by_program(const struct desktop_index *index
 
                 if (!entry->program || strcmp(entry->program, program) != 0)
                         continue;
-                rank = strcasecmp(entry->id, program) == 0 ? 4 : strcasecmp(last_part(entry->id),
-                                                                            program) == 0 ? 3
-                       : entry->plain ? 2 : 1;
+                rank = strcasecmp(entry->id, program) == 0                      ? 4
+                       : strcasecmp(desktop_last_part(entry->id), program) == 0 ? 3
+                       : entry->plain                                           ? 2
+                                                                                : 1;
                 tie = rank == best_rank;
                 if (rank > best_rank) {
                         best_rank = rank;

@@ -38,6 +38,13 @@ size_t util_lower_bound(const void *key, const void *list, size_t n, size_t size
         return low;
 }
 
+const char *util_base_name(const char *path)
+{
+        const char *slash = strrchr(path, '/');
+
+        return slash ? slash + 1 : path;
+}
+
 int util_grow(void *array, size_t *capacity, size_t needed, size_t size)
 {
         size_t wanted = *capacity;

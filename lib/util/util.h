@@ -89,6 +89,9 @@ static inline int take_fd(int *fd)
         return taken;
 }
 
+/* What follows the last '/' of a path. */
+const char *util_base_name(const char *path);
+
 /**
  * util_grow() - make room for one more element
  * @array:    the array's address; its pointer is replaced
