@@ -38,10 +38,7 @@ struct options {
         bool manual;
 };
 
-/*
- * Sixteen agents and as many questions at once hold, with the dearest collector, about a hundred open. More than
- * the most is of use to `kept` alone, which takes all that it can get.
- */
+/* Sixteen agents and as many questions at once have, with the most expensive collector, about a hundred open. */
 #define DESCRIPTORS_NEEDED 128
 #define DESCRIPTORS_MOST 65536
 

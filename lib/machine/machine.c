@@ -54,7 +54,7 @@ static int add_apps(int root_fd, struct sources *sources, struct apps **ret)
 }
 
 const struct collector plain_collectors[] = {
-        { "proc", "/proc, opened at each poll", process_plain_open },
+        { "proc", "/proc of all processes", process_plain_open },
         { NULL },
 };
 

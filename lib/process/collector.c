@@ -8,7 +8,7 @@ const struct collector all_collectors[] = {
         { "bpf", "one system call a poll (BPF, Linux 6.7)", process_bpf_open },
         { "bpf-iter", "one file, a record a thread (BPF, Linux 5.8)", process_bpf_iter_open },
 #endif
-        { "kept", "/proc through descriptors that stay open", process_kept_open },
-        { "proc", "/proc, opened at each poll", process_plain_open },
+        { "kept", "/proc of processes whose CPU clock moved", process_kept_open },
+        { "proc", "/proc of all processes", process_plain_open },
         { 0 },
 };

@@ -91,7 +91,7 @@ static int take_event(void *data, const void *bytes, size_t size)
         if (record.kind == RECORD_EXEC)
                 return process_table_execed(collector->table, &seen, record.event_ns);
         seen.cgroup = process_bpf_cgroup(collector, record.cgroup_id);
-        err = process_table_ended(collector->table, &seen, record.event_ns);
+        err = process_table_ended(collector->table, &seen, record.event_ns, NULL);
         if (err || record.parent_start_ns == 0)
                 return err;
         return process_table_reaped(collector->table, (pid_t)record.parent_pid, record.parent_start_ns,
@@ -163,21 +163,10 @@ static int walk_in_parts(struct process_collector *collector)
         return err;
 }
 
-static void fetch_changes(const struct process_collector *collector, size_t n)
-{
-        for (size_t i = 0; i < n; i++) {
-                if (collector->changed[i] < collector->n_mapped)
-                        util_fetch(&collector->records[collector->changed[i]], sizeof(*collector->records));
-                process_table_fetch(collector->table, collector->changed[i]);
-        }
-}
-
 static int take_changes(struct process_collector *collector)
 {
         const struct process_bpf *bpf = collector->bpf;
         int err = 0;
-
-        fetch_changes(collector, bpf->bss->walk_state.n_changed);
 
         for (size_t i = 0; !err && i < bpf->bss->walk_state.n_gone; i++)
                 err = process_table_gone(collector->table, collector->gone[i]);

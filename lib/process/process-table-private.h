@@ -5,6 +5,7 @@
 /* What the files of the process table share among themselves, and nobody else includes. */
 
 #include "process-table.h"
+#include "util/hash.h"
 #include "util/units.h"
 
 /* /proc tells start times in these steps; all collectors do, so that a process is the same to each. */
@@ -29,10 +30,10 @@
 #define NO_PLACE UINT32_MAX
 
 struct known {
-        struct known *next;         /* of the same slot */
         size_t at;                  /* its index in the list of all */
-        uint64_t start_ns;
-        pid_t pid;
+        uint64_t start_ns;          /* it and the next one are the key of the hash ... */
+        int64_t pid;                /* ... and have no padding in between */
+        UT_hash_handle hh;
         uint32_t place;             /* NO_PLACE: in none */
         uint64_t told_poll;         /* last poll in which the collector told that it lives */
         uint64_t execed_poll;       /* last poll in which it told of an exec */
@@ -89,8 +90,7 @@ struct process_table {
         uint64_t poll;
 
         struct known_list all, touched, waiting, young;
-        struct known **slots; /* hash of pid */
-        size_t n_slots;
+        struct known *living; /* hash of those whose end was not told */
         struct known **places;
         size_t n_places, places_capacity;
         size_t n_shown;       /* of all, those that have been in a sample */

@@ -40,6 +40,7 @@ void process_table_free(struct process_table *table)
 {
         if (!table)
                 return;
+        HASH_CLEAR(hh, table->living);
         for (size_t i = 0; i < table->all.n; i++)
                 known_free(table->all.list[i]);
         free(table->all.list);
@@ -47,7 +48,6 @@ void process_table_free(struct process_table *table)
         free(table->waiting.list);
         free(table->young.list);
         free(table->places);
-        free(table->slots);
         free(table->left);
         free(table->weights);
         free(table->names);
@@ -89,59 +89,18 @@ int table_wait(struct process_table *table, struct known *known)
         return 0;
 }
 
-static struct known **slot_of(const struct process_table *table, pid_t pid)
-{
-        return &table->slots[((uint32_t)pid * UINT32_C(2654435761)) & (table->n_slots - 1)];
-}
-
-static int make_slots(struct process_table *table)
-{
-        size_t wanted = MAX(table->n_slots, (size_t)256);
-        struct known **slots;
-
-        while (wanted < table->all.n + 1)
-                wanted *= 2;
-        if (wanted == table->n_slots)
-                return 0;
-        slots = calloc(wanted, sizeof(struct known *));
-        if (!slots)
-                return -ENOMEM;
-        free(table->slots);
-        table->slots = slots;
-        table->n_slots = wanted;
-        for (size_t i = 0; i < table->all.n; i++) {
-                struct known *known = table->all.list[i], **slot = slot_of(table, known->pid);
-
-                known->next = *slot;
-                *slot = known;
-        }
-        return 0;
-}
+struct key {
+        uint64_t start_ns;
+        int64_t pid;
+};
 
 static struct known *find(const struct process_table *table, pid_t pid, uint64_t start_ns)
 {
-        struct known *known = table->n_slots ? *slot_of(table, pid) : NULL;
+        const struct key key = { start_ns, pid };
+        struct known *known;
 
-        while (known && (known->pid != pid || known->start_ns != start_ns || known->ended_ns > 0))
-                known = known->next;
+        HASH_FIND(hh, table->living, &key, sizeof(key), known);
         return known;
-}
-
-/* Whom nobody walked to yet is waited for. */
-static int add(struct process_table *table, struct known *known)
-{
-        struct known **slot;
-        int err = make_slots(table);
-
-        if (!err)
-                err = list_add(&table->all, known);
-        if (err)
-                return err;
-        slot = slot_of(table, known->pid);
-        known->next = *slot;
-        *slot = known;
-        known->at = table->all.n - 1;
-        return table_wait(table, known);
 }
 
 static int known_new(struct process_table *table, pid_t pid, uint64_t start_ns, struct known **ret)
@@ -164,8 +123,25 @@ static int known_new(struct process_table *table, pid_t pid, uint64_t start_ns, 
                 known->opp_old_ns = known->opp_raw_ns + table->n_opps;
                 known->opp_shown_ns = known->opp_old_ns + table->n_opps;
         }
+        if (list_add(&table->all, known) < 0) {
+                known_free(known);
+                return -ENOMEM;
+        }
+        known->at = table->all.n - 1;
         *ret = known;
-        return add(table, known); /* with the others, whatever it says: freed with the table */
+        return 0;
+}
+
+static int add_living(struct process_table *table, const struct process_seen *seen, struct known **ret)
+{
+        struct known *known;
+        int err = known_new(table, seen->pid, seen->start_ns, &known);
+
+        if (err)
+                return err;
+        HASH_ADD(hh, table->living, start_ns, sizeof(struct key), known);
+        *ret = known;
+        return HASH_HAS(known) ? table_wait(table, known) : -ENOMEM; /* until a walk sees it */
 }
 
 static void filter(struct known_list *list)
@@ -180,11 +156,10 @@ static void filter(struct known_list *list)
 
 static void drop(struct process_table *table, struct known *known)
 {
-        struct known **at = slot_of(table, known->pid), *last = table->all.list[--table->all.n];
+        struct known *last = table->all.list[--table->all.n];
 
-        while (*at != known)
-                at = &(*at)->next;
-        *at = known->next;
+        if (HASH_HAS(known))
+                HASH_DEL(table->living, known);
         table->all.list[known->at] = last;
         last->at = known->at;
         if (known->place < table->n_places && table->places[known->place] == known)
@@ -238,7 +213,7 @@ static int take(struct process_table *table, struct known *known, const struct p
 static int find_or_add(struct process_table *table, const struct process_seen *seen, struct known **ret)
 {
         *ret = find(table, seen->pid, seen->start_ns);
-        return *ret ? 0 : known_new(table, seen->pid, seen->start_ns, ret);
+        return *ret ? 0 : add_living(table, seen, ret);
 }
 
 void process_table_begin(struct process_table *table)
@@ -260,12 +235,6 @@ static int put_place(struct process_table *table, size_t place, struct known *kn
         table->places[place] = known;
         known->place = (uint32_t)place;
         return 0;
-}
-
-void process_table_fetch(const struct process_table *table, size_t place)
-{
-        if (place < table->n_places && table->places[place])
-                util_fetch(table->places[place], sizeof(struct known));
 }
 
 int process_table_gone(struct process_table *table, size_t place)
@@ -315,19 +284,13 @@ bool process_table_is_seen(struct process_table *table, pid_t pid, uint64_t star
         return known && known->told_poll == table->poll;
 }
 
-int process_table_recall(struct process_table *table, pid_t pid, uint64_t *start_ns, uint64_t *read_bytes,
-                         uint64_t *write_bytes)
+void process_table_base(const struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t *read_bytes,
+                        uint64_t *write_bytes)
 {
-        const struct known *known = table->n_slots ? *slot_of(table, pid) : NULL;
+        const struct known *known = find(table, pid, start_ns);
 
-        while (known && (known->pid != pid || known->ended_ns > 0))
-                known = known->next;
-        if (!known)
-                return -ESRCH;
-        *start_ns = known->start_ns;
-        *read_bytes = known->base[AMOUNT_READ_BYTES];
-        *write_bytes = known->base[AMOUNT_WRITE_BYTES];
-        return 0;
+        *read_bytes = known ? known->base[AMOUNT_READ_BYTES] : 0;
+        *write_bytes = known ? known->base[AMOUNT_WRITE_BYTES] : 0;
 }
 
 static int end(struct process_table *table, struct known *known, uint64_t ended_ns)
@@ -335,11 +298,15 @@ static int end(struct process_table *table, struct known *known, uint64_t ended_
         known->named = true;
         known->there = false;
         known->ended_ns = MAX(ended_ns, UINT64_C(1));
+        if (HASH_HAS(known))
+                HASH_DELETE(hh, table->living, known);
+        known->hh.tbl = NULL;
         return table_touch(table, known);
 }
 
 /* The name of one that ends is what it was called last: it may never have been seen alive. */
-int process_table_ended(struct process_table *table, const struct process_seen *seen, uint64_t ended_ns)
+int process_table_ended(struct process_table *table, const struct process_seen *seen, uint64_t ended_ns,
+                        struct known **ret)
 {
         struct known *known;
         int err = find_or_add(table, seen, &known);
@@ -350,17 +317,14 @@ int process_table_ended(struct process_table *table, const struct process_seen *
                 return err;
         if (!known->named || known->execed_poll == table->poll) /* /proc could not be asked what it became */
                 known_name_ended(table, known, seen);
+        if (ret)
+                *ret = known;
         return end(table, known, ended_ns);
 }
 
-void process_table_ended_more(struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t cpu_ns)
+void process_table_ended_more(struct known *ended, uint64_t cpu_ns)
 {
-        struct known *known = table->n_slots ? *slot_of(table, pid) : NULL;
-
-        while (known && (known->pid != pid || known->start_ns != start_ns || known->ended_ns == 0))
-                known = known->next;
-        if (known && !known->over)
-                known->shown[AMOUNT_CPU_NS] += cpu_ns;
+        ended->shown[AMOUNT_CPU_NS] += cpu_ns;
 }
 
 int process_table_reaped(struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t read_bytes,

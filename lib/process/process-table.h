@@ -46,6 +46,7 @@ struct process_seen {
 };
 
 struct process_table;
+struct known; /* an entry of it */
 
 /**
  * process_table_new()
@@ -63,19 +64,16 @@ void process_table_free(struct process_table *table);
  * empty, before it gives them to others: whom it does not tell of is as it was.
  */
 void process_table_begin(struct process_table *table);
-void process_table_fetch(const struct process_table *table, size_t place); /* it will be told of in a moment */
 int process_table_gone(struct process_table *table, size_t place);
 int process_table_alive(struct process_table *table, size_t place, const struct process_seen *seen);
 bool process_table_is_seen(struct process_table *table, pid_t pid, uint64_t start_ns); /* alive, in this poll */
-/*
- * For collectors that know neither starts nor what was inherited:
- * of the living process @pid. -ESRCH: not known.
- */
-int process_table_recall(struct process_table *table, pid_t pid, uint64_t *start_ns, uint64_t *read_bytes,
-                         uint64_t *write_bytes);
-int process_table_ended(struct process_table *table, const struct process_seen *seen, uint64_t ended_ns);
-/* CPU time of one that ended in this poll, beyond what its end was told with. */
-void process_table_ended_more(struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t cpu_ns);
+/* Bytes of a living process that are its reaped children's: process_table_reaped() so far. */
+void process_table_base(const struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t *read_bytes,
+                        uint64_t *write_bytes);
+/* @ret: gets the entry, valid until the end of this poll; may be NULL. */
+int process_table_ended(struct process_table *table, const struct process_seen *seen, uint64_t ended_ns,
+                        struct known **ret);
+void process_table_ended_more(struct known *ended, uint64_t cpu_ns); /* CPU time that was not in @seen */
 int process_table_execed(struct process_table *table, const struct process_seen *seen, uint64_t exec_ns);
 /* The parent @pid reaped a child with these bytes of io. */
 int process_table_reaped(struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t read_bytes,

@@ -243,7 +243,7 @@ int main(int argc, char **argv)
         usleep(500 * 1000);
         if (add("plain /proc", "proc", 0, root_fd) < 0)
                 return 1;
-        add("kept descriptors", "kept", 0, root_fd);
+        add("changed alone", "kept", 0, root_fd);
         add("BPF iterator, CPU and disk", "bpf-iter", COUNTS_NET | COUNTS_OPPS | COUNTS_EXITS, root_fd);
         add("BPF walk, CPU and disk", "bpf", COUNTS_NET | COUNTS_OPPS | COUNTS_EXITS, root_fd);
         add("BPF walk, everything", "bpf", 0, root_fd);

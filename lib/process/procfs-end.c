@@ -1,0 +1,177 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Processes that ended, as taskstats tells of their threads. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "procfs-private.h"
+#include "util/util.h"
+
+/* Threads that ended of one process, until its last one does. */
+struct procfs_ending {
+        pid_t pid;
+        uint64_t began_ns;
+        uint64_t cpu_ns, read_bytes, write_bytes;
+        uint64_t spare_ns; /* in which it may have run without being counted */
+        uint64_t n_threads;
+        unsigned missing; /* polls in which no such process was there */
+};
+
+/* The threads of its process that have ended so far; the newest stand last. */
+static int ending_of(struct procfs *procfs, const struct ended_thread *thread, size_t *ret)
+{
+        size_t i = procfs->n_endings;
+        uint64_t now_ns;
+
+        while (i > 0 && procfs->endings[i - 1].pid != thread->tgid)
+                i--;
+        if (i == 0) {
+                int err = util_grow(&procfs->endings, &procfs->endings_capacity,
+                                    procfs->n_endings + 1, sizeof(*procfs->endings));
+
+                if (err)
+                        return err;
+                now_ns = util_boottime_ns();
+                procfs->endings[procfs->n_endings++] = (struct procfs_ending){
+                        .pid = thread->tgid,
+                        .began_ns = now_ns - MIN(now_ns, thread->lived_ns),
+                };
+                i = procfs->n_endings;
+        }
+        *ret = i - 1;
+        return 0;
+}
+
+/* When a process began; @otherwise_ns where /proc no longer shows it. */
+static uint64_t find_start(const struct procfs *procfs, pid_t pid, uint64_t otherwise_ns)
+{
+        const struct procfs_process *process = procfs_find(procfs, pid);
+        struct proc_stat stat;
+
+        if (process && process->told)
+                stat.start_time = process->start_time;
+        else if (procfs_read_stat(procfs, pid, &stat) < 0)
+                return otherwise_ns;
+        return procfs_start_ns(&stat);
+}
+
+/* @process: its entry in the list, or NULL */
+static int keep_ended(struct procfs *procfs, const struct ended_thread *thread,
+                      const struct procfs_ending *ending, const struct procfs_process *process,
+                      struct procfs_ended **ret)
+{
+        uint64_t shown_ns = process && process->told && process->cpu_ns != NEVER ? process->cpu_ns : 0;
+        int err = util_grow(&procfs->ended, &procfs->ended_capacity, procfs->n_ended + 1,
+                            sizeof(*procfs->ended));
+
+        if (err)
+                return err;
+        *ret = &procfs->ended[procfs->n_ended];
+        **ret = (struct procfs_ended){
+                .pid = thread->tgid,
+                .parent = thread->parent,
+                .at = procfs->n_ended,
+                .told_ns = MAX(ending->cpu_ns, shown_ns) + (process && process->told ? process->told_ns : 0),
+                .spare_ns = ending->spare_ns,
+                .n_threads = ending->n_threads,
+        };
+        procfs->n_ended++;
+        return 0;
+}
+
+/* Its last thread ended: the sum, unless /proc has shown more (of a process that is older than we are). */
+static int end_process(struct procfs *procfs, const struct ended_thread *thread,
+                       const struct procfs_ending *ending)
+{
+        uint64_t read_bytes, write_bytes, parent_ns;
+        struct process_seen seen = { .pid = thread->tgid, .ppid = thread->parent, .uid = thread->uid,
+                                     .start_ns = find_start(procfs, thread->tgid, ending->began_ns),
+                                     .comm = thread->comm, .have = PROCESS_CPU | PROCESS_DISK };
+        struct procfs_process *process = procfs_find(procfs, thread->tgid);
+        struct procfs_ended *ended;
+        int err = keep_ended(procfs, thread, ending, process, &ended);
+
+        if (err)
+                return err;
+        process_table_base(procfs->table, thread->tgid, seen.start_ns, &read_bytes, &write_bytes);
+        seen.amount[AMOUNT_CPU_NS] = ending->cpu_ns;
+        seen.amount[AMOUNT_READ_BYTES] = ending->read_bytes + read_bytes;
+        seen.amount[AMOUNT_WRITE_BYTES] = ending->write_bytes + write_bytes;
+        err = process_table_ended(procfs->table, &seen, util_boottime_ns(), &ended->known);
+        if (!err && process) /* the next one of its pid is another */
+                err = procfs_leave_place(procfs, process);
+        if (err || thread->parent <= 0 ||
+            (seen.amount[AMOUNT_READ_BYTES] == 0 && seen.amount[AMOUNT_WRITE_BYTES] == 0))
+                return err;
+        parent_ns = find_start(procfs, thread->parent, 0);
+        return parent_ns == 0 ? 0 : process_table_reaped(procfs->table, thread->parent, parent_ns,
+                                                         seen.amount[AMOUNT_READ_BYTES],
+                                                         seen.amount[AMOUNT_WRITE_BYTES]);
+}
+
+static int take_ended(void *data, const struct ended_thread *thread)
+{
+        struct procfs *procfs = data;
+        struct procfs_ending ending;
+        size_t at;
+        int err;
+
+        if (procfs->source.own_only && thread->uid != geteuid()) /* whom no poll shows, either */
+                return 0;
+        err = ending_of(procfs, thread, &at);
+        if (err)
+                return err;
+        procfs->endings[at].cpu_ns += thread->cpu_ns;
+        procfs->endings[at].spare_ns += procfs_spare_ns(thread);
+        procfs->endings[at].n_threads++;
+        procfs->endings[at].read_bytes += thread->read_bytes;
+        procfs->endings[at].write_bytes += thread->write_bytes;
+        if (!thread->last)
+                return 0;
+        ending = procfs->endings[at];
+        procfs->endings[at] = procfs->endings[--procfs->n_endings];
+        return end_process(procfs, thread, &ending);
+}
+
+int procfs_read_ended(struct procfs *procfs)
+{
+        int err;
+
+        procfs->n_ended = 0;
+        procfs->lost = false;
+        if (!procfs->ends)
+                return 0;
+        err = taskstats_read(procfs->ends, take_ended, procfs);
+        procfs->lost = err == -ENOBUFS;
+        if (procfs->lost)
+                procfs->source.lost++; /* netlink does not say how many */
+        else if (err)
+                return err;
+        procfs_sort_ended(procfs);
+        return 0;
+}
+
+/*
+ * Where messages were lost, the last one of a process may have been among them: what its threads had must not
+ * become the next one's of its pid. In the first poll without it the message may still be on its way.
+ */
+void procfs_forget_untold(struct procfs *procfs)
+{
+        size_t n = 0;
+
+        if (procfs->source.lost == 0)
+                return;
+        for (size_t i = 0; i < procfs->n_endings; i++) {
+                struct procfs_ending *ending = &procfs->endings[i];
+
+                if (procfs_find(procfs, ending->pid))
+                        ending->missing = 0;
+                else
+                        ending->missing++;
+                if (ending->missing < 2)
+                        procfs->endings[n++] = *ending;
+        }
+        procfs->n_endings = n;
+}
