@@ -2,9 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Documentation/ABI/stable/sysfs-class-backlight. The backlight is the one that the samples show
- * (lib/source/display.c). Its brightness is never set to 0, which some panels take for off and others for their
- * dimmest.
+ * Documentation/ABI/stable/sysfs-class-backlight. The same backlight as in the samples
+ * (lib/source/display.c). Brightness 0 is never set: on some panels it means off.
  */
 
 #include "backlight.h"
@@ -32,7 +31,7 @@ void backlight_init(struct backlight *backlight, int root_fd, const struct displ
         snprintf(backlight->power, sizeof(backlight->power), CLASS "/%s/bl_power", state->backlight);
 }
 
-/* Only root may write bl_power, and logind does not. */
+/* Only root may write bl_power; logind cannot. */
 int backlight_prepare(struct backlight *backlight, struct settings *settings)
 {
         int err;
@@ -66,7 +65,7 @@ static int read_brightness(const struct backlight *backlight, uint32_t *ret)
         return 0;
 }
 
-/* The driver may round: what it says afterwards is what is held, and what the samples show. */
+/* The driver may round: what it shows afterwards is held, and is what the samples show. */
 int backlight_hold(struct backlight *backlight, uint32_t brightness)
 {
         char text[16];
@@ -99,10 +98,7 @@ int backlight_switch(struct backlight *backlight, bool on)
         return err;
 }
 
-/*
- * Somebody at the keys, or a program that follows the light of the room. The samples know how long it was
- * another.
- */
+/* Somebody, or a program that follows the ambient light, may change it. The samples know for how long. */
 int backlight_check(struct backlight *backlight)
 {
         uint32_t now, held = backlight->held;

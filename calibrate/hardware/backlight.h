@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The panel's backlight as the kernel's class shows it: how bright, and on or off. */
+/* The panel's backlight: brightness, and on or off. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,21 +15,21 @@ struct backlight {
         const struct log *log;
         uint32_t max;               /* 0: this machine has none */
         char brightness[128];       /* names of settings */
-        char power[128];            /* "": it cannot be switched */
+        char power[128];            /* "": cannot be switched */
         struct settings *settings;
-        uint32_t held;              /* what the driver made of what was asked; BRIGHTNESS_UNKNOWN: none */
+        uint32_t held;              /* as the driver rounded it; BRIGHTNESS_UNKNOWN: nothing is held */
         bool off;
-        bool told;                  /* that somebody else sets it, too */
+        bool told;                  /* logged that somebody else sets it, too */
 };
 
 void backlight_init(struct backlight *backlight, int root_fd, const struct display_state *state,
                     const struct log *log);
 int backlight_prepare(struct backlight *backlight, struct settings *settings);
-/* Lit, and so bright: 1 to the maximum. Errors have said their sentence. */
+/* Switches it on, at 1 to the maximum. Errors are logged. */
 int backlight_hold(struct backlight *backlight, uint32_t brightness);
-/* -EOPNOTSUPP: it cannot be switched. */
+/* -EOPNOTSUPP: cannot be switched. */
 int backlight_switch(struct backlight *backlight, bool on);
-/* Whether it is as bright as it was held; if somebody else changed it, it is held again. */
+/* Is it still at the held brightness? If not, sets it again. */
 int backlight_check(struct backlight *backlight);
-/* Nothing is held any more. */
+/* Holds nothing any more. */
 void backlight_let_go(struct backlight *backlight);

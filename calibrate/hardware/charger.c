@@ -2,10 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The charger as a part, for those who ask with --force-discharge: the firmware runs the device on its
- * battery although the charger is plugged in (power_supply's charge_behaviour;
- * Documentation/ABI/testing/sysfs-class-power). The watchdog and the restore journal put it back, and so does
- * restore() at every pause.
+ * The charger as a part, for --force-discharge: the firmware runs the device on its battery although the
+ * charger is plugged in (charge_behaviour; Documentation/ABI/testing/sysfs-class-power). Restored by the
+ * journal, and by restore() at every pause.
  */
 
 #include "charger.h"
@@ -19,7 +18,7 @@
 #include "util/util.h"
 
 #define BATTERIES_MAX 4
-#define WAIT_S 30 /* embedded controllers take seconds to switch over, and gauges as long to tell */
+#define WAIT_S 30 /* embedded controllers take seconds to switch, and gauges as long to show it */
 
 struct charger {
         struct part part; /* first */
@@ -27,7 +26,7 @@ struct charger {
         int root_fd;
         char names[BATTERIES_MAX][96]; /* of the settings */
         size_t n;
-        struct settings *settings;     /* prepared with; forced anew after each begin() */
+        struct settings *settings;     /* set again after each begin() */
         bool forced;
 };
 
@@ -84,7 +83,7 @@ static int force(struct charger *charger)
         }
         for (int i = 0; i < WAIT_S && !discharges(charger); i++)
                 if (nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL) < 0)
-                        return -errno; /* a signal: perhaps one to stop */
+                        return -errno; /* perhaps a signal to stop */
         if (discharges(charger))
                 return 0;
         log_error(charger->log,
@@ -105,7 +104,7 @@ static int apply(struct part *part, const struct mode *mode)
 
 static void stop(struct part *part)
 {
-        charger_of(part)->forced = false; /* restore() puts it back with all other settings */
+        charger_of(part)->forced = false; /* restore() resets it with all other settings */
 }
 
 static void close_charger(struct part *part)

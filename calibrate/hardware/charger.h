@@ -4,5 +4,5 @@
 
 #include "part.h"
 
-/* The charger of the machine whose "/" is @root_fd, which stays the caller's: for tests on trees. */
+/* The charger of the machine at @root_fd, which stays the caller's: for tests on trees. */
 int charger_open(int root_fd, const struct machine_hardware *machine, struct part **ret);

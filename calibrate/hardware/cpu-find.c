@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Which frequency policies this machine has, and which of them are of a kind and measured as one. */
+/* Which frequency policies this machine has, and which are of one kind and measured as one. */
 
 #include "cpu-part.h"
 
@@ -20,7 +20,7 @@ static size_t online_cpus(int root_fd, uint32_t *cpus, size_t size)
         return cpu_parse_list(text, cpus, size);
 }
 
-/* Without cpufreq: one policy of all CPUs at a frequency that nobody knows. */
+/* Without cpufreq: one policy of all CPUs, at an unknown frequency. */
 static int describe_unpinned(struct cpu_part *self, int root_fd)
 {
         struct frequency_policy *policy = &self->policies[0];
@@ -62,7 +62,7 @@ static void add_policy(struct cpu_part *self, const struct frequency_policy *pol
         struct place place = { 0 };
 
         if (group_add(&self->groups, &policy->shown, kind, true) < 0)
-                return; /* no room: it is left as it is */
+                return; /* no room: it stays alone */
         while (!group_has(&self->groups.policies[place.group], policy->shown.policy))
                 place.group++;
         place.member = self->groups.policies[place.group].n_members - 1;
@@ -71,8 +71,8 @@ static void add_policy(struct cpu_part *self, const struct frequency_policy *pol
 }
 
 /*
- * Policies of a kind become a group. Second threads come last:
- * two busy CPUs shall be two cores, as a scheduler has it.
+ * Policies of one kind become a group. Second hardware threads come last: two busy CPUs are then two cores,
+ * as a scheduler would place them.
  */
 static int make_groups(struct cpu_part *self, const struct frequency_policy *policies, size_t n, int root_fd)
 {
@@ -88,10 +88,7 @@ static int make_groups(struct cpu_part *self, const struct frequency_policy *pol
         return err;
 }
 
-/*
- * More than eight kinds of cores are none that we know;
- * a night cannot learn more than its modes have room for.
- */
+/* Modes have room for eight kinds of cores; no machine with more is known. */
 static void tell_left_out(const struct cpu_part *self, int root_fd)
 {
         uint32_t online[256];

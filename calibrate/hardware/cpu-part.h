@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The CPUs as a part, in two files: which there are (cpu-find.c), and what is done with them (cpu.c). */
+/* The CPUs as a part: which there are (cpu-find.c), and what is done with them (cpu.c). */
 
 #include "frequency.h"
 #include "part.h"
@@ -18,16 +18,16 @@ struct place {
 struct cpu_part {
         struct part part; /* first */
         const struct log *log;
-        struct hardware_description groups; /* its policies alone */
+        struct hardware_description groups; /* only the policies are used */
         struct frequency_policy policies[POLICIES_MAX];
         struct place places[POLICIES_MAX];
-        uint32_t pinned_khz[POLICIES_MAX]; /* 0: as we found it */
+        uint32_t pinned_khz[POLICIES_MAX]; /* 0: not pinned */
         size_t n_policies;
-        bool drives;               /* there is cpufreq, and this build can drive it */
-        bool missing;              /* there is, and it cannot */
-        struct settings *settings; /* once prepared */
+        bool drives;               /* this machine has cpufreq, and this build can drive it */
+        bool missing;              /* this machine has cpufreq, and this build cannot drive it */
+        struct settings *settings; /* NULL: not prepared */
         struct spin *spin;
 };
 
-/* Fills the policies, their groups, and whether they can be pinned. */
+/* Finds the policies and their groups, and whether they can be pinned. */
 int cpu_find(struct cpu_part *self, int root_fd);

@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * CPUs as a part: each policy pinned to one frequency, and threads that spin; of a group (group.h) those
- * without a load stay at their lowest. Where there is a governor `userspace` it sets the speed within the
- * hardware's whole range; elsewhere (intel_pstate, amd-pstate) the lower and the upper limit meet at the
- * frequency. Boost is off: it is not one frequency but what the temperature allows. CPUs that are offline
- * stay so, and idle states stay as they are: what a CPU does between two loads is part of the device.
+ * The CPUs as a part: pins each policy to one frequency and runs spinning threads; policies of a group
+ * (group.h) without load stay at their lowest frequency. With the governor `userspace` the speed is set
+ * within the hardware's whole range; otherwise (intel_pstate, amd-pstate) minimum and maximum are set to the
+ * frequency. Boost is off, because it depends on the temperature. Offline CPUs stay offline, and idle states
+ * are not changed: they are part of the device.
  */
 
 #include "cpu-part.h"
@@ -48,7 +48,7 @@ static int describe(struct part *part, struct hardware_description *description)
         return 0;
 }
 
-/* What is not there is nothing to put back. */
+/* A setting that does not exist needs no restoring. */
 static int add_if_there(struct settings *settings, const char *name)
 {
         int err = settings_add(settings, name);
@@ -133,7 +133,7 @@ static int write_governor(struct cpu_part *self, const struct frequency_policy *
         return err ? fail(self, name, governor, err) : 0;
 }
 
-/* The kernel refuses a lower limit above the upper one, so the one that makes room goes first. */
+/* The kernel refuses a minimum above the maximum: write the one that makes room first. */
 static int write_limits(struct cpu_part *self, const struct frequency_policy *policy, uint32_t min,
                         uint32_t max)
 {
@@ -148,7 +148,7 @@ static int write_limits(struct cpu_part *self, const struct frequency_policy *po
 }
 
 /*
- * Drivers refuse even what is so already: intel_pstate where there is no turbo, cpufreq the boost of a policy
+ * Drivers refuse to switch off what is off already: intel_pstate without turbo, cpufreq a policy's boost
  * while all boost is off.
  */
 static int turn_off(struct cpu_part *self, const char *name, const char *off)
@@ -173,7 +173,7 @@ static int turn_boost_off(struct cpu_part *self)
         return err;
 }
 
-/* The first time since it was taken: the whole range, and who sets the speed. */
+/* On the first pinning: takes the whole range and chooses the governor. */
 static int take(struct cpu_part *self, struct frequency_policy *policy)
 {
         int err = frequency_range(policy);
@@ -213,7 +213,7 @@ static uint32_t busy_in(const struct cpu_part *self, const struct mode *mode, si
                           mode->policy_cores[self->places[i].group]);
 }
 
-/* What a mode asks of a policy. */
+/* The frequency that a mode asks of a policy. */
 static uint32_t khz_in(const struct cpu_part *self, const struct mode *mode, size_t i)
 {
         uint32_t khz = mode->policy_khz[self->places[i].group];

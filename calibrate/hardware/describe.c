@@ -16,7 +16,7 @@
 
 #define CPUS_MAX 1024
 
-/* Calls @each with the name of every entry of a folder until it says true. */
+/* Calls @each for every entry of a folder until it returns true. */
 static bool any(int root_fd, const char *folder, bool (*each)(int fd, const char *name, void *data),
                 void *data)
 {
@@ -29,7 +29,7 @@ static bool any(int root_fd, const char *folder, bool (*each)(int fd, const char
         return false;
 }
 
-/* All batteries together, as the samples will show them: what firmware gets wrong is not offered. */
+/* All batteries together, with the same corrections as in the samples. */
 static bool describe_battery(int root_fd, struct hardware_description *description)
 {
         _cleanup_free_ struct battery_unit *units = NULL;
@@ -49,7 +49,7 @@ static bool describe_battery(int root_fd, struct hardware_description *descripti
         return true;
 }
 
-/* Storages with a device behind them; loop, ram, zram and dm have none. */
+/* Storages with a device; loop, ram, zram and dm have none. */
 static bool see_disk(int fd, const char *name, void *data)
 {
         struct hardware_description *description = data;
@@ -75,7 +75,7 @@ static bool see_gpu(int fd, const char *name, void *data)
         return strncmp(name, "renderD", 7) == 0;
 }
 
-/* What a real calibration would have in the place of a list that is not there. */
+/* Without a list of frequencies: the ones that a calibration would use. */
 static void describe_limits(int root_fd, const struct cpu_policy *from, struct hardware_policy *policy)
 {
         static const char *const names[] = { "cpuinfo_min_freq", "cpuinfo_max_freq" };
@@ -125,7 +125,7 @@ static void describe_cpus(int root_fd, struct hardware_description *description)
         n = cpu_parse_list(text, cpus, ARRAY_SIZE(cpus));
         if (n == 0)
                 return;
-        /* No cpufreq: one policy of all cores at a frequency that nobody knows. */
+        /* No cpufreq: one policy of all cores, at an unknown frequency. */
         description->n_policies = 1;
         *policy = (struct hardware_policy){ .n_cpus = (uint32_t)n, .n_khz = 1 };
         cpu_print_list(cpus, n, policy->cpus, sizeof(policy->cpus));

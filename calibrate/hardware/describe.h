@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What a machine would offer a calibration. Only looks; parts drive it (part.h). */
+/* What a machine offers a calibration. Changes nothing; parts (part.h) drive it. */
 
 #include "hardware.h"
 
-/* All of a machine tree. */
+/* Everything that a machine tree shows. */
 void machine_describe(int root_fd, struct hardware_description *description);
-/* Its name and its battery alone; of the rest this machine offers what its parts can drive. */
+/* Only name and battery; the parts add what they can drive. */
 void machine_describe_battery(int root_fd, struct hardware_description *description);

@@ -10,7 +10,7 @@
 
 #include "util/util.h"
 
-#define FREE_SHARE 0.9 /* of the free space at most: others need some, too */
+#define FREE_SHARE 0.9 /* of the free space; the rest is for others */
 
 int disk_file_name(const struct storage *storage, struct disk_file *ret, char *path, size_t size)
 {
@@ -32,7 +32,7 @@ int disk_file_name(const struct storage *storage, struct disk_file *ret, char *p
         return 0;
 }
 
-/* tmpfs and others make the file and only then find that they know no O_DIRECT. */
+/* Some file systems (tmpfs) create the file and only then report that they lack O_DIRECT. */
 static int create(struct disk_file *file)
 {
         int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_DIRECT | O_CLOEXEC;
@@ -64,7 +64,7 @@ static int write_all(int fd, const void *buffer, size_t length, uint64_t offset)
         while (n < 0 && errno == EINTR);
         if (n < 0)
                 return errno == EINVAL ? -ENOTSUP : -errno;
-        return (size_t)n == length ? 0 : -ENOSPC; /* a short write is a full disk */
+        return (size_t)n == length ? 0 : -ENOSPC; /* a short write means that the disk is full */
 }
 
 int disk_file_make(struct disk_file *file, uint64_t bytes, const void *buffer, size_t length,
@@ -78,7 +78,7 @@ int disk_file_make(struct disk_file *file, uint64_t bytes, const void *buffer, s
                 err = create(file);
         if (err)
                 return err;
-        /* In one piece, where the file system can; where not, it is written all the same. */
+        /* Contiguous if the file system can. */
         if (fallocate(file->fd, 0, 0, (off_t)bytes) < 0 && errno == ENOSPC)
                 return -ENOSPC;
         while (file->bytes < bytes) {

@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/*
- * A file of our own on a storage, whose every block was really written:
- * what was never written reads without the disk.
- */
+/* A scratch file whose every block was written: blocks never written are read without the disk. */
 
 #include <stdbool.h>
 
@@ -21,7 +18,7 @@ struct disk_file {
         uint64_t bytes;  /* written so far */
 };
 
-/* Chooses a name. Changes nothing; path is for the restore journal, and comes before disk_file_make(). */
+/* Chooses a name and changes nothing: the path must be in the restore journal before disk_file_make(). */
 int disk_file_name(const struct storage *storage, struct disk_file *ret, char *path, size_t size);
 
 /**

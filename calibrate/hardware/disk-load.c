@@ -15,12 +15,12 @@
 #include "util/util.h"
 
 /*
- * What is due is done at these times and the thread sleeps between them: each sleep of its own for a thousand
- * small reads a second would keep a core awake, and that core's watts would be the disk's.
+ * All that is due is done in slices, with a sleep between them: a thousand sleeps a second for small reads
+ * would keep a core awake, and its power would be taken for the disk's.
  */
 #define SLICE_NS (20 * NS_PER_MS)
 #define STOP_LOOK_NS (100 * NS_PER_MS)
-#define BUFFER_BYTES ((size_t)1 << 20) /* random: a storage that compresses would write less than was asked */
+#define BUFFER_BYTES ((size_t)1 << 20) /* random: storages that compress would write less */
 
 struct file_state {
         struct disk_file *file;
@@ -30,16 +30,16 @@ struct file_state {
 
 struct disk_load {
         pthread_t thread;
-        pthread_mutex_t lock; /* over all below */
+        pthread_mutex_t lock; /* protects all below */
         pthread_cond_t changed;
         bool ending, ready;
         struct disk_job job;
-        unsigned generation;  /* of the job */
+        unsigned generation;  /* number of the job */
         struct disk_counts counts;
         struct file_state *files;
         size_t n_files;
 
-        /* the thread's alone */
+        /* only used by the thread */
         uint64_t file_bytes;
         double limit_bytes;
         char *buffer;
@@ -56,7 +56,7 @@ static uint64_t now_ns(void)
         return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* The limit is kept before a write, not noticed after it. */
+/* Checked before each write, so that the limit is never exceeded. */
 static bool may_write(struct disk_load *load, uint64_t bytes)
 {
         if ((double)(load->counts.written_bytes + load->counts.made_bytes + bytes) <= load->limit_bytes)
@@ -87,7 +87,7 @@ static void make_files(struct disk_load *load)
                                          load);
 
                 if (err)
-                        disk_file_remove(state->file); /* at once: a full disk is somebody's trouble */
+                        disk_file_remove(state->file); /* at once: others may need the space */
                 pthread_mutex_lock(&load->lock);
                 state->err = err == -EINTR && load->counts.limit_reached ? -EDQUOT : err;
                 pthread_mutex_unlock(&load->lock);
@@ -100,7 +100,7 @@ static void make_files(struct disk_load *load)
 
 /* ---- the load ---- */
 
-/* The storages take turns. NULL: none is left. */
+/* The storages take turns. NULL: none is usable. */
 static struct file_state *next_file(struct disk_load *load)
 {
         for (size_t i = 0; i < load->n_files; i++) {
@@ -122,7 +122,7 @@ static uint64_t random_offset(struct disk_load *load, const struct disk_file *fi
         return places ? random_below(&load->random, places) * length : 0;
 }
 
-/* One read or write, with the lock held but for the operation itself. Its bytes; 0: none could be done. */
+/* One read or write; the lock is released during it. Returns its bytes; 0: failed. */
 static size_t operate(struct disk_load *load, bool writes)
 {
         struct disk_job job = load->job;
@@ -163,7 +163,7 @@ static bool goes_on(const struct disk_load *load, unsigned generation)
         return !load->ending && load->generation == generation;
 }
 
-/* All that is due by now, reads and writes in turn. */
+/* Does all that is due by now, reads and writes in turn. */
 static void run_slice(struct disk_load *load)
 {
         unsigned generation = load->generation;
@@ -232,7 +232,7 @@ static void free_load(struct disk_load *load)
         free(load);
 }
 
-/* Signals are for those who started us. */
+/* Signals go to the main thread. */
 static int start_thread(struct disk_load *load)
 {
         pthread_condattr_t monotonic;
@@ -303,10 +303,7 @@ void disk_load_end(struct disk_load *load)
         free_load(load);
 }
 
-/*
- * 256 MB take a card of 5 MB/s most of a minute. A signal
- * does not end this wait, so what it set is looked at.
- */
+/* At 5 MB/s, 256 MB take most of a minute. A signal does not end this wait, so @stop is polled. */
 ssize_t disk_load_ready(struct disk_load *load, const volatile sig_atomic_t *stop)
 {
         ssize_t usable = 0;

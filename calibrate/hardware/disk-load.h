@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Reads and writes of a file on each storage, at random places, past the page cache, as fast as a mode asks:
- * by a thread of its own that sleeps in between. It first makes the files.
+ * Reads and writes a file on each storage, at random places, without the page cache, at the rates of a mode.
+ * A thread creates the files, then works and sleeps.
  */
 
 #include <signal.h>
@@ -23,13 +23,13 @@ struct disk_job {
         uint32_t operations;      /* in one pass, over that much of the file; 0: all of it */
 };
 
-#define DISK_OPERATION_BYTES 32000 /* SApp's */
+#define DISK_OPERATION_BYTES 32000 /* as SApp's */
 
-/* What was done since the start. */
+/* Since the start. */
 struct disk_counts {
         uint64_t read_bytes, written_bytes; /* of jobs */
         uint64_t made_bytes;                /* of the files */
-        bool limit_reached;                 /* the next write would go beyond the limit: there are no more */
+        bool limit_reached;                 /* the next write would exceed the limit: no more are made */
 };
 
 /**
@@ -41,16 +41,14 @@ struct disk_counts {
  */
 int disk_load_start(struct disk_file *files, size_t n, uint64_t file_bytes, double limit_bytes,
                     struct disk_load **ret);
-void disk_load_end(struct disk_load *load); /* NULL is nothing */
+void disk_load_end(struct disk_load *load); /* NULL does nothing */
 
-/*
- * Waits until the files are made. How many can be used; -EINTR: @stop, if it is not NULL, was set meanwhile.
- */
+/* Waits until the files are made. Returns how many are usable; -EINTR: @stop (may be NULL) was set. */
 ssize_t disk_load_ready(struct disk_load *load, const volatile sig_atomic_t *stop);
-void disk_load_set(struct disk_load *load, const struct disk_job *job); /* in place of the job before */
+void disk_load_set(struct disk_load *load, const struct disk_job *job); /* replaces the job before */
 void disk_load_counts(struct disk_load *load, struct disk_counts *ret);
 
-/* The error that took this file out of use; 0: none. */
+/* The error for which this file is not used any more; 0: none. */
 int disk_load_error(struct disk_load *load, size_t file);
 void disk_load_drop(struct disk_load *load, size_t file, int err);
 /* What jobs did with this file, by our own count. */

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The storages as a part: which they are, the load on them, and whether their counters believe it. Nobody's
- * counters say which storage a process's bytes went to, so several of them take turns and share one price.
+ * The storages as a part. A process's counters do not tell which storage its bytes went to, so several
+ * storages take turns and share one price.
  */
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define STORAGES_MAX 8
 #define FOLDER_DEFAULT "/var/tmp"
 
-/* Counters are compared once so much was done, and see this part of it at least. */
+/* the device's counters are compared after so many bytes, and must show this part of them */
 #define COMPARE_BYTES 16e6
 #define SEEN_SHARE 0.9
 #define SLOW_SHARE 0.5
@@ -31,8 +31,8 @@ struct counted {
 
 struct disk_storage {
         struct storage storage;
-        struct counted start, start_done; /* when the mode began: its device, and what we had done */
-        bool said;                        /* that it is out of use */
+        struct counted start, start_done; /* when the mode began: the device's counters and our own */
+        bool said;                        /* logged that it is not used */
 };
 
 struct part_disk {
@@ -43,7 +43,7 @@ struct part_disk {
         struct disk_file files[STORAGES_MAX];
         size_t n;
         const volatile sig_atomic_t *stop;
-        double left_bytes;       /* of the write limit, for this load and those after it */
+        double left_bytes;       /* of the write limit, for this load and later ones */
         struct disk_load *load;  /* NULL: not begun */
         struct disk_job job;
         uint64_t start_ns;       /* of the job */
@@ -133,7 +133,7 @@ static void say_limit(struct part_disk *disk)
 
 /* ---- what the counters say ---- */
 
-/* "read_bytes: N" and "write_bytes: N" of /proc/self/io: what this process had storages do. */
+/* Our own "read_bytes: N" and "write_bytes: N" of /proc/self/io: what reached storages. */
 static int read_own_io(struct part_disk *disk, struct counted *ret)
 {
         char text[512];
@@ -153,7 +153,7 @@ static bool sees(uint64_t seen, uint64_t done)
         return (double)done < COMPARE_BYTES || (double)seen >= SEEN_SHARE * (double)done;
 }
 
-/* Something between us and the device, a cache or another layer, did the work in its place. */
+/* A cache or another layer may have done the work instead of the device. */
 static void check_device(struct part_disk *disk, size_t i)
 {
         struct disk_storage *storage = &disk->storages[i];
@@ -229,8 +229,8 @@ static int check(struct part *part)
 /* ---- the load ---- */
 
 /*
- * The files are made under the first mode, which gets through the partial step and measures nothing; and to
- * the end, for that step may be short, and what is written would be part of the next mode.
+ * The files are made in full during the first mode, which measures nothing (it gets through the partial
+ * step); otherwise their writes would be part of the next mode.
  */
 static int begin(struct part_disk *disk)
 {
@@ -262,7 +262,7 @@ static void note_start(struct part_disk *disk)
         disk->start_ns = now_ns();
 }
 
-/* Whether this can be done at all: else a night would wait a percent for nothing. */
+/* Can it be done at all? Otherwise a run would wait one percent of charge for nothing. */
 static int can_run(struct part_disk *disk)
 {
         bool writes = disk->job.write_bytes_per_s > 0;
@@ -345,7 +345,7 @@ static bool is_named(const struct part_disk *disk, const char *device)
         return false;
 }
 
-/* Of a folder that the user names it is an error. */
+/* For a folder named by the user, failure is an error. */
 static int add_storage(struct part_disk *disk, const char *folder, bool named)
 {
         struct storage storage;

@@ -5,8 +5,8 @@
 #include "part.h"
 
 /*
- * The display of the machine whose "/" is @root_fd, which stays the caller's: for tests on trees. @program
- * holds the screen: its name or path, or NULL for the backlight alone.
+ * The display of the machine at @root_fd, which stays the caller's: for tests on trees. @program: holds the
+ * screen, a name or path; NULL: only the backlight is used.
  */
 int display_part_open(int root_fd, const char *program, const struct machine_hardware *machine,
                       struct part **ret);

@@ -2,9 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The display: how bright by its backlight, white or off by joulecast-picture, which knows consoles and
- * desktops. Where that cannot switch the screen, the backlight alone is switched; where neither can, the
- * dimmest light stays on.
+ * The display as a part: brightness by its backlight, white or off by joulecast-picture. If that cannot
+ * switch the screen, only the backlight is switched; if neither can, the dimmest level stays on.
  */
 
 #include "source/display.h"
@@ -19,19 +18,19 @@
 #include "util/util.h"
 
 #define POWER "screen:power"
-#define STARTS_MAX 5 /* of the program in one calibration: what dies more often is not worth another try */
+#define STARTS_MAX 5 /* of the program in one calibration; then it is given up */
 
 struct display {
         struct part part; /* first */
         int root_fd;
         const struct log *log;
         struct backlight backlight;
-        const char *program;          /* NULL: none is wanted */
+        const char *program;          /* NULL: not used */
         struct screen_program screen;
         unsigned starts;
         struct settings *settings;    /* between prepare() and stop() */
-        bool journalled;              /* the screen was lit, and is to be lit again */
-        bool applied, on;             /* a mode is; its screen */
+        bool journalled;              /* the screen was lit and will be lit again */
+        bool applied, on;             /* a mode is applied; its screen */
         bool told_dim, told_picture, told_state;
 };
 
@@ -46,7 +45,7 @@ static int describe(struct part *part, struct hardware_description *description)
         return 0;
 }
 
-/* A screen that is dark before us may be left dark; one that is lit must be lit again, whoever was killed. */
+/* A screen that was dark may stay dark; one that was lit must be lit again, whoever is killed. */
 static int prepare(struct part *part, struct settings *settings)
 {
         struct display *display = display_of(part);
@@ -73,7 +72,7 @@ static void start_program(struct display *display)
                  "no white picture can be shown on this screen, so its brightness alone is measured");
 }
 
-/* What the kernel says of the screen is what is learnt from. */
+/* What the kernel shows of the screen is what the fit uses. */
 static void compare(struct display *display, bool on)
 {
         struct display_state state;
@@ -107,7 +106,7 @@ static int light(struct display *display, bool on)
         return err ? err : after ? after : on || display->screen.can_switch ? 0 : -EOPNOTSUPP;
 }
 
-/* Without a picture it is lit all the same. */
+/* Lit also without a picture. */
 static int switch_on(struct display *display, uint32_t brightness)
 {
         int err = display->backlight.max ? backlight_hold(&display->backlight, brightness) : 0;
@@ -144,7 +143,7 @@ static int apply(struct part *part, const struct mode *mode)
         return mode->screen_on ? switch_on(display, mode->brightness) : switch_off(display);
 }
 
-/* Somebody switched to another console, or ended the program: it is tried again. */
+/* Somebody switched consoles or ended the program: start it again. */
 static int check(struct part *part)
 {
         struct display *display = display_of(part);

@@ -2,9 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The only file that knows libcpupower: its lists and its error codes stop here. Its path into /sys is
- * compiled in, so this is for the real machine alone. Where a driver lists no frequencies, a grid of
- * our own stands in (grid.h).
+ * The only file that knows libcpupower. Its path into /sys is compiled in, so it works on the running machine
+ * only. If a driver lists no frequencies, a grid of ours is used (grid.h).
  */
 
 #include "frequency.h"
@@ -37,7 +36,7 @@ static void list_frequencies(unsigned int cpu, struct hardware_policy *policy)
         struct cpufreq_available_frequencies *list, *item;
         unsigned long min = 0, max = 0;
 
-        errno = 0; /* its one-value reads test errno without clearing it */
+        errno = 0; /* libcpupower tests errno without clearing it */
         list = cpufreq_get_available_frequencies(cpu);
         for (item = list; item; item = item->next)
                 add_khz(policy, item->frequency);
@@ -86,7 +85,7 @@ static void read_governor(unsigned int cpu, struct frequency_policy *policy)
         cpufreq_put_policy(limits);
 }
 
-/* The policy that @cpu leads; false where it leads none, or none of its CPUs is online. */
+/* Reads the policy that @cpu leads; false: it leads none, or all its CPUs are offline. */
 static bool read_policy(unsigned int cpu, struct frequency_policy *ret)
 {
         struct cpufreq_affected_cpus *cpus;
@@ -137,7 +136,7 @@ int frequency_range(struct frequency_policy *policy)
         return 0;
 }
 
-/* It says -ENODEV (or -EINVAL of its own checks) whatever the kernel said. */
+/* libcpupower returns -ENODEV or -EINVAL whatever the kernel's error was. */
 static int errno_from_cpupower(int result)
 {
         return result == 0 ? 0 : result == -EINVAL ? -EINVAL : -EIO;
@@ -145,7 +144,7 @@ static int errno_from_cpupower(int result)
 
 int frequency_set_governor(uint32_t cpu, const char *governor)
 {
-        char copy[32]; /* it takes a char * */
+        char copy[32]; /* libcpupower takes a char * */
 
         snprintf(copy, sizeof(copy), "%s", governor);
         return errno_from_cpupower(cpufreq_modify_policy_governor(cpu, copy));

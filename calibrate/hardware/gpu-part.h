@@ -5,8 +5,8 @@
 #include "part.h"
 
 /*
- * The GPU of the machine whose "/" is @root_fd, for tests on trees. @arguments: the program that loads it, as
- * program_start() takes it; kept.
+ * The GPU of the machine at @root_fd, for tests on trees. @arguments: the program that makes the load, as for
+ * program_start(); kept.
  */
 int gpu_part_open(int root_fd, char *const arguments[], const struct machine_hardware *machine,
                   struct part **ret);

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The GPU: joulecast-gpu draws on it for a share of the time. How busy it was is what the samples say
- * (fdinfo), so one whose driver does not count is not measured: its power would be taken for something
- * else's.
+ * The GPU as a part: joulecast-gpu keeps it busy for a share of the time. Its busy time comes from the
+ * samples (fdinfo). A GPU whose driver does not count is not measured, because its energy would be attributed
+ * to other components.
  */
 
 #include "gpu-part.h"
@@ -17,7 +17,7 @@
 #include "helper/program.h"
 #include "util/util.h"
 
-#define START_MS 30000 /* a driver compiles its first shader, a GPU wakes up */
+#define START_MS 30000 /* the driver compiles shaders, the GPU wakes up */
 #define ANSWER_MS 10000
 #define RENDERER_MAX 128
 
@@ -35,7 +35,7 @@ static struct gpu_part *gpu_of(struct part *part)
         return (struct gpu_part *)part;
 }
 
-/* -ENODEV: there is no GPU, or nobody counts. */
+/* -ENODEV: there is no GPU, or its driver does not count busy time. */
 static int start(struct gpu_part *gpu)
 {
         char line[RENDERER_MAX + 32], kind[16] = "", renderer[RENDERER_MAX] = "";
@@ -73,7 +73,7 @@ static int describe(struct part *part, struct hardware_description *description)
 
 static int prepare(struct part *part, struct settings *settings)
 {
-        return 0; /* a load changes no setting */
+        return 0; /* changes no setting */
 }
 
 static int ask(struct gpu_part *gpu, double share)
@@ -90,7 +90,7 @@ static int ask(struct gpu_part *gpu, double share)
         return err ? err : strcmp(answer, line) == 0 ? 0 : -EPROTO;
 }
 
-/* Without a load it is ended: a context that is open keeps some GPUs from their deepest sleep. */
+/* Ends the program when there is no load: an open context keeps some GPUs out of their deepest sleep. */
 static int apply(struct part *part, const struct mode *mode)
 {
         struct gpu_part *gpu = gpu_of(part);
@@ -151,7 +151,7 @@ int gpu_part_open(int root_fd, char *const arguments[], const struct machine_har
         gpu->log = machine->log;
         gpu->arguments = arguments;
         err = start(gpu);
-        stop(&gpu->part); /* it starts again with its first load */
+        stop(&gpu->part); /* it starts again with the next load */
         if (err) {
                 free(gpu);
                 return err;

@@ -20,16 +20,13 @@ static uint64_t read_number(int root_fd, const char *path)
         return value;
 }
 
-/*
- * The upper limit that is shown includes boost:
- * asked for what only that reaches, a mode would never run as it should.
- */
+/* The maximum includes boost. A mode at a frequency that only boost reaches would never run as asked. */
 static uint64_t without_boost(int root_fd, uint32_t policy, uint64_t min, uint64_t max)
 {
         char path[96];
         uint64_t khz;
 
-        /* Of intel_pstate; then of amd-pstate, in MHz. */
+        /* intel_pstate; then amd-pstate, in MHz. */
         snprintf(path, sizeof(path), CPU_FOLDER "/cpufreq/policy%u/base_frequency", policy);
         khz = read_number(root_fd, path);
         snprintf(path, sizeof(path), CPU_FOLDER "/cpu%u/acpi_cppc/nominal_freq", policy);
@@ -38,10 +35,7 @@ static uint64_t without_boost(int root_fd, uint32_t policy, uint64_t min, uint64
         return khz > min && khz < max ? khz : max;
 }
 
-/*
- * Such drivers set steps of 100 MHz (the bus clock),
- * and what lies between becomes one of them; the ends stay ends.
- */
+/* These drivers work in steps of 100 MHz (the bus clock), so the grid does too, except at its ends. */
 void grid_fill(int root_fd, uint64_t min, uint64_t max, struct hardware_policy *policy)
 {
         if (min == 0 || max > UINT32_MAX || min >= max)

@@ -5,8 +5,7 @@
 #include "hardware.h"
 
 /*
- * Frequencies for a policy whose driver lists none (intel_pstate, amd-pstate): eight from the
- * lowest to what the hardware promises without boost, which is off while we measure. @min and @max:
- * the hardware's limits, kHz.
+ * Frequencies for a policy whose driver lists none (intel_pstate, amd-pstate): eight, from the lowest to the
+ * highest without boost. @min and @max: the hardware's limits, kHz.
  */
 void grid_fill(int root_fd, uint64_t min, uint64_t max, struct hardware_policy *policy);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* This machine as hardware: what it shows through lib's sources, what it does through its parts. */
+/* This machine as hardware: reads through lib's sources, acts through its parts. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* In the order in which a mode is applied: the battery, the clocks, then what draws at their pace. */
+/* In the order in which a mode is applied: the battery, then clocks, then loads. */
 static int (*const part_constructors[])(const struct machine_hardware *machine, struct part **ret) = {
         part_charger_open,
         part_cpu_open,
@@ -34,15 +34,15 @@ struct hardware_machine {
         struct machine_hardware options;
         int root_fd;
         struct sources sources; /* opened by the first look: a dry run needs none */
-        struct sources battery; /* the clocks and the battery, once more, alone */
+        struct sources battery; /* only the clocks and the battery */
         bool sources_open;
         struct part *parts[ARRAY_SIZE(part_constructors)];
         size_t n_parts;
-        uint64_t checked_ns; /* when the loads were looked at; monotonic */
-        const char *failed; /* part whose load did not run at the last look */
+        uint64_t checked_ns; /* last check of the loads; monotonic */
+        const char *failed; /* part whose load did not run at the last check */
         struct settings *settings; /* between begin() and restore() */
-        struct guard *guard; /* since the first begin(): what was typed before that started it */
-        int inhibitor;             /* then, too: keeps the machine awake; -1: nothing does */
+        struct guard *guard; /* since the first begin(): input before that started it */
+        int inhibitor;             /* keeps the machine awake; -1: nothing does */
         struct sampled sampled;
         struct hardware_description description;
 };
@@ -82,9 +82,8 @@ static int wait_until(struct hardware *hardware, uint64_t until_ns)
 }
 
 /*
- * With the collectors that count in the kernel, where they load: the split of CPU time by frequency
- * is exact then. Who has the screen is nothing that a calibration asks, and on a text console it
- * takes a walk over all processes.
+ * With the collectors in the kernel where they load: CPU time by frequency is exact then. The foreground app
+ * is not needed, and finding it on a text console walks over all processes.
  */
 static int open_sources(struct hardware_machine *machine)
 {
@@ -113,7 +112,8 @@ static int open_battery(struct hardware_machine *machine)
         if (!err)
                 err = sources_add(&machine->battery, source);
         if (!err)
-                err = battery_open(machine->root_fd, NULL, &source); /* the other one says its quirks */
+                err = battery_open(machine->root_fd, NULL, &source); /* the other battery source logs its
+                                                                        quirks */
         if (!err)
                 err = sources_add(&machine->battery, source);
         if (err)
@@ -121,10 +121,7 @@ static int open_battery(struct hardware_machine *machine)
         return err;
 }
 
-/*
- * Looks at the battery come many times a second;
- * a load that has ended is noticed soon enough once a second.
- */
+/* The battery is read many times a second; checking the loads once a second is enough. */
 #define CHECK_NS NS_PER_S
 
 static void check_loads(struct hardware_machine *machine, uint64_t monotonic_ns)
@@ -201,7 +198,7 @@ static int restore(struct hardware *hardware)
         return err;
 }
 
-/* Not while the night pauses: then the machine is its user's. */
+/* Not while the run pauses: the machine is then its user's. */
 static void stay_awake(struct hardware_machine *machine)
 {
         machine->inhibitor = logind_inhibit("A calibration measures what this machine draws");
@@ -267,7 +264,7 @@ static int apply(struct hardware *hardware, const struct mode *mode)
 
         guard_before_change(machine->guard);
         machine->checked_ns = 0;
-        machine->failed = NULL; /* another mode's */
+        machine->failed = NULL; /* belonged to another mode */
         if (!err)
                 err = settings_begin_changes(machine->settings);
         for (size_t i = 0; !err && i < machine->n_parts; i++)

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Built without libsystemd: nobody is asked. */
+/* Built without libsystemd. */
 
 #include "metered.h"
 

@@ -11,7 +11,7 @@
 #define NETWORK_MANAGER "org.freedesktop.NetworkManager"
 #define TIMEOUT_US 3000000
 
-/* NMMetered of its D-Bus interface. */
+/* NMMetered of NetworkManager's D-Bus interface. */
 enum {
         NM_METERED_UNKNOWN = 0,
         NM_METERED_YES = 1,
@@ -20,7 +20,7 @@ enum {
         NM_METERED_GUESS_NO = 4,
 };
 
-/* Asking must not start it. */
+/* A call must not start it. */
 static bool is_running(sd_bus *bus)
 {
         return sd_bus_get_name_creds(bus, NETWORK_MANAGER, 0, NULL) >= 0;

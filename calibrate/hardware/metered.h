@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Whether somebody pays for each byte over an interface, as NetworkManager knows it. */
+/* Is traffic over an interface paid by volume, according to NetworkManager? */
 
-/* 1: yes, or so it guesses; 0: no; -ENODATA: nobody here knows; -ENOSYS: built without libsystemd. */
+/* 1: yes, or probably; 0: no; -ENODATA: unknown; -ENOSYS: built without libsystemd. */
 int metered(const char *interface);

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * How much of a paced load is due: an absolute schedule,
- * so that a late wake-up is made up for and no error adds up.
+ * How much of a paced load is due, by an absolute schedule: late wake-ups are made up for, and errors do not
+ * add up.
  */
 
 #include <stdint.h>
@@ -18,8 +18,8 @@ struct pace {
 void pace_start(struct pace *pace, double bytes_per_s, uint64_t now_ns);
 
 /*
- * Bytes that should have been done by @now_ns and are not. What a storage could not keep up with for longer
- * than a moment is dropped: a burst at full speed would be another load than the one asked for.
+ * Bytes due by @now_ns and not done yet. A backlog of more than a moment is dropped: catching up at full
+ * speed would be another load than the one asked for.
  */
 double pace_owed(struct pace *pace, uint64_t now_ns);
 void pace_did(struct pace *pace, double bytes);

@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * A part is one component of this machine that calibration drives: it brings it into the state of a
- * mode and keeps its load running. One a file: charger.c cpu.c display.c gpu.c disk.c wifi.c. machine.c
- * calls them in that order.
+ * A part is one component of this machine that calibration drives: it sets the state of a mode and keeps its
+ * load running. One file each: charger.c cpu.c display.c gpu.c disk.c wifi.c; machine.c calls them in that
+ * order.
  */
 
 #include "hardware.h"
@@ -15,24 +15,21 @@ struct part;
 
 struct part_ops {
         const char *name;
-        /*
-         * Adds what this component offers to a calibration;
-         * nothing of it stands there yet. Changes nothing.
-         */
+        /* Adds what this component offers. Changes nothing. */
         int (*describe)(struct part *part, struct hardware_description *description);
-        /* As in struct hardware_ops. NULL: it moves nothing. */
+        /* As in struct hardware_ops. NULL: moves no data. */
         void (*limit_wifi)(struct part *part, double bytes);
-        /* Declares all settings that it may change. Changes nothing. */
+        /* Adds all settings that it may change. Changes nothing. */
         int (*prepare)(struct part *part, struct settings *settings);
         /*
-         * Into the state of @mode, with its load, in place of the mode before. A mode without any load of it
-         * ends the load. -EOPNOTSUPP: not this mode, and the log was told why; the night goes on without it.
-         * -ENOTCONN: not now, as in struct hardware_ops.
+         * Sets the state and load of @mode in place of the mode before; without a load in @mode the load
+         * ends. -EOPNOTSUPP, logged: cannot be done, leave this mode out of the run. -ENOTCONN: not now, as
+         * in struct hardware_ops.
          */
         int (*apply)(struct part *part, const struct mode *mode);
-        /* At each look: whether the load still runs as asked. 0; -errno, said to the log. May be NULL. */
+        /* At each look: does the load run as asked? 0; -errno, logged. May be NULL. */
         int (*check)(struct part *part);
-        /* Ends the load and nothing else; the settings are put back by settings_restore(). Safe to repeat. */
+        /* Ends the load only; settings_restore() restores the settings. Safe to repeat. */
         void (*stop)(struct part *part);
         void (*close)(struct part *part); /* stops, frees */
 };
@@ -42,8 +39,8 @@ struct part { /* embedded as the first member of each part */
 };
 
 /*
- * Constructors. -ENODEV: this machine has none, or this build cannot drive it; then the calibration goes on
- * without, and what it lacks stays out of the profile.
+ * Constructors. -ENODEV: this machine has none, or this build cannot drive it; its coefficients are then
+ * missing in the profile.
  */
 int part_charger_open(const struct machine_hardware *machine, struct part **ret);
 int part_cpu_open(const struct machine_hardware *machine, struct part **ret);

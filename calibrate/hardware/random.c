@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "random.h"
 
-/* SplitMix64 (Steele, Lea, Flood 2014): every seed is a good one, 0 too. */
+/* SplitMix64 (Steele, Lea, Flood 2014): any seed is good, also 0. */
 static uint64_t next(struct random *random)
 {
         uint64_t z = random->state += UINT64_C(0x9e3779b97f4a7c15);

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Orders drawn from a seed: the same seed gives the same night, on every machine. */
+/* Random orders: the same seed gives the same order on every machine. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@ struct random {
         uint64_t state;
 };
 
-/* @stream sets one use of a seed apart from another, e.g. the pass. */
+/* @stream separates uses of one seed, e.g. the passes. */
 void random_start(struct random *random, uint64_t seed, uint64_t stream);
-uint64_t random_below(struct random *random, uint64_t n); /* 0..n-1, each as likely; @n at least 1 */
+uint64_t random_below(struct random *random, uint64_t n); /* 0..n-1, uniform; @n at least 1 */
 void random_shuffle(struct random *random, size_t *list, size_t n);

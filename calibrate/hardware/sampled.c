@@ -19,7 +19,7 @@ static const struct hardware_policy *group_of(const struct sampled *sampled, uin
         return NULL;
 }
 
-/* The policy of an unknown frequency; NULL: it is known, or the description knows no frequencies either. */
+/* The policy of a row with an unknown frequency; NULL: it is known, or the description lists none. */
 static struct sampled_policy *policy_of(struct sampled *sampled, const struct opp *opp)
 {
         const struct hardware_policy *group;
@@ -36,7 +36,7 @@ static struct sampled_policy *policy_of(struct sampled *sampled, const struct op
         return &sampled->needed[sampled->n_needed++];
 }
 
-/* Drivers show what the clock really does, and that is never to the kHz what was asked. */
+/* Drivers show the real clock, which is never exactly what was asked. */
 static size_t nearest(const struct hardware_policy *policy, uint64_t khz)
 {
         size_t best = 0;
@@ -59,7 +59,7 @@ static void look(const struct sampled *sampled, struct sampled_policy *policy, u
                 policy->time_ns[nearest(policy->group, khz)] += elapsed_ns;
 }
 
-/* Room for all frequencies where the unknown one stood. */
+/* Replaces the row of the unknown frequency by one for each frequency. */
 static int replace(const struct sampled_policy *policy, struct sample *sample, size_t at)
 {
         size_t n_khz = policy->group->n_khz;

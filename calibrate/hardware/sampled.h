@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * Time at each frequency for policies whose driver keeps no time_in_state (intel_pstate, amd-pstate): while
- * they are pinned, what scaling_cur_freq says at each look holds since the look before. The samples of the
- * poller do without, since nobody pins anything then.
+ * Time at each frequency for policies whose driver has no time_in_state (intel_pstate, amd-pstate). While
+ * they are pinned, scaling_cur_freq at each look stands for the time since the look before. The service does
+ * not do this, because it pins nothing.
  */
 
 #include "hardware.h"
@@ -17,12 +17,12 @@ struct sampled {
         struct sampled_policy {
                 uint32_t policy;
                 const struct hardware_policy *group; /* of the description */
-                uint64_t time_ns[64];                /* by its frequencies */
-        } needed[64];              /* of which a sample said nothing */
+                uint64_t time_ns[64];                /* for each of its frequencies */
+        } needed[64];              /* policies without time_in_state */
         size_t n_needed;
 };
 
-/* At each look, also at those in between that need no whole sample. */
+/* At each look, also between whole samples. */
 void sampled_look(struct sampled *sampled, uint64_t monotonic_ns);
-/* Puts the frequencies of the description in the place of an unknown one. 0; -ENOMEM. */
+/* Replaces the unknown frequency in @sample by those of the description. 0; -ENOMEM. */
 int sampled_fill(struct sampled *sampled, struct sample *sample);

@@ -18,8 +18,8 @@ struct spin {
 };
 
 /*
- * Register arithmetic, as the inner loops of programs are:
- * no memory, no system call; a look at the flag each 1024.
+ * Arithmetic in registers, as in inner loops of programs: no memory access, no system call; the flag is read
+ * every 1024 rounds.
  */
 static void *work(void *data)
 {
@@ -65,7 +65,7 @@ int spin_start(const uint32_t *cpus, size_t n, struct spin **ret)
 
         if (!spin)
                 return -ENOMEM;
-        sigfillset(&all); /* signals are for the thread that waits */
+        sigfillset(&all); /* signals go to the main thread */
         pthread_sigmask(SIG_SETMASK, &all, &before);
         for (size_t i = 0; !err && i < n; i++)
                 err = start_on(spin, cpus[i]);

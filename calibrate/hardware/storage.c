@@ -13,14 +13,14 @@
 #include "source/disk.h"
 #include "util/util.h"
 
-/* Of the block layer's counters, whatever the device's own (admin-guide/iostats.rst). */
+/* unit of the block layer's counters for any device (admin-guide/iostats.rst) */
 #define SECTOR_BYTES 512
-#define ALIGN_MIN 4096u   /* disks with sectors of 4096 bytes that say 512 would read before each write */
+#define ALIGN_MIN 4096u   /* 4096-byte disks that report 512 would read before each write */
 #define ALIGN_MAX 65536u
 #define MOUNTINFO_MAX (1 << 20)
 #define LAYERS_MAX 8      /* LUKS on LVM on RAID is three */
 
-/* Ends at "why": one phrase for the sentence of the caller. */
+/* Writes "why", the reason, and returns -ENOTSUP. */
 static int refuse(char *why, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static int refuse(char *why, size_t size, const char *format, ...)
 {
@@ -32,10 +32,7 @@ static int refuse(char *why, size_t size, const char *format, ...)
         return -ENOTSUP;
 }
 
-/*
- * The last part of where a link in sysfs leads; @parent:
- * the last but one, which is the disk of a partition.
- */
+/* The last component of a sysfs link's target; @parent: the one before, the disk of a partition. */
 static int link_name(int root_fd, const char *path, bool parent, char *ret, size_t size)
 {
         char target[PATH_MAX];
@@ -64,10 +61,7 @@ static int whole_device(int root_fd, const char *link, char *ret, size_t size)
         return link_name(root_fd, link, faccessat(root_fd, path, F_OK, 0) == 0, ret, size);
 }
 
-/*
- * The name of the only device below a device mapper or RAID.
- * -ENOENT: there is none; -E2BIG: there are several.
- */
+/* The only device below a device mapper or RAID. -ENOENT: none; -E2BIG: several. */
 static int only_slave(int root_fd, const char *device, char *ret, size_t size)
 {
         _cleanup_closedir_ DIR *dir = NULL;
@@ -109,7 +103,7 @@ int storage_device(int root_fd, unsigned major, unsigned minor, char *ret, size_
         return err;
 }
 
-/* A RAID of several is none of lib's storages itself, but its disks are: their counters add up. */
+/* A RAID of several disks is not among the sources' storages, but its disks are. */
 static bool is_counted(int root_fd, const char *device)
 {
         char below[64];
@@ -119,8 +113,8 @@ static bool is_counted(int root_fd, const char *device)
 }
 
 /*
- * Of a file system without a device number of its own (btrfs), what is mounted there: "36 35 0:31 / /mnt rw -
- * btrfs /dev/sda1 rw". Fields before the dash vary.
+ * For a file system without a device number of its own (btrfs): the device mounted there, from a line of
+ * mountinfo, "36 35 0:31 / /mnt rw - btrfs /dev/sda1 rw". The number of fields before the dash varies.
  */
 static int mounted_device(int root_fd, uint64_t mount, struct stat *ret, char *type, size_t size)
 {
@@ -181,10 +175,7 @@ static uint32_t alignment(int root_fd, const char *device)
         return (uint32_t)MIN(MAX(logical, ALIGN_MIN), ALIGN_MAX);
 }
 
-/*
- * Nobody wants flash worn there, and the unit that removes a left file at boot may not write there:
- * what its ProtectSystem=full leaves out.
- */
+/* System folders: the unit that removes left files at boot cannot write there (ProtectSystem=full). */
 static bool is_systems(const char *folder)
 {
         static const char *const folders[] = { "/usr", "/etc", "/boot", "/efi" };

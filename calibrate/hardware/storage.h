@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Which storage a folder stands on, and what it asks of those who read it past the page cache. Only looks. */
+/* The storage under a folder, and the alignment it needs for O_DIRECT. Changes nothing. */
 
 #include <limits.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 struct storage {
         char folder[PATH_MAX]; /* absolute, without symbolic links */
         int folder_fd;
-        char device[64];       /* whole block device, as in /sys/block; its counters tell what reached it */
+        char device[64];       /* whole block device, as in /sys/block */
         uint32_t align;        /* of offsets, lengths and memory */
 };
 
@@ -27,10 +27,9 @@ int storage_open(int root_fd, const char *folder, struct storage *ret, char *why
 void storage_close(struct storage *storage);
 
 /*
- * The whole device of a block device or partition by its number,
- * through device mappers that stand on a single one.
+ * The whole device of a block device or partition by its number, through device mappers on a single device.
  */
 int storage_device(int root_fd, unsigned major, unsigned minor, char *ret, size_t size);
 
-/* Bytes that its counters say: /sys/block/DEVICE/stat. */
+/* From /sys/block/DEVICE/stat. */
 int storage_counters(int root_fd, const char *device, uint64_t *read_bytes, uint64_t *written_bytes);

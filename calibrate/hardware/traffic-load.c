@@ -13,10 +13,10 @@
 #include "util/util.h"
 
 #define PORT_DEFAULT 5201
-#define RATE_MIN 1000.0    /* joulecast-traffic's own range */
+#define RATE_MIN 1000.0    /* the range that joulecast-traffic takes */
 #define RATE_MAX 1e9
-#define SILENCE_MIN_S 1.0  /* a wake-up of the model is a burst after a second of it */
-#define TURN_S 2.0         /* both in a dwell of seconds, by shares that are not too uneven */
+#define SILENCE_MIN_S 1.0  /* the model counts a burst after 1 s of silence as a wake-up */
+#define TURN_S 2.0         /* so that both directions occur in a dwell of seconds */
 #define ALONE_S 600.0
 #define FAILURES_MAX 4
 #define RETRY_S 2.0
@@ -38,10 +38,10 @@ struct traffic_load {
         uint16_t port;
         const struct log *log;
         struct program program;
-        double rates[KIND_COUNT]; /* of the job; 0: not asked for */
+        double rates[KIND_COUNT]; /* 0: not asked for */
         double left_bytes;
-        enum kind turn;         /* what runs, or ran last */
-        bool asked;             /* and not answered */
+        enum kind turn;         /* runs now, or ran last */
+        bool asked;             /* a request is not answered yet */
         unsigned failures;      /* in a row */
         uint64_t retry_ns;      /* not before */
 };
@@ -118,7 +118,7 @@ static void add_where(const struct traffic_load *load, enum kind kind, cJSON *re
         cJSON_AddStringToObject(request, "interface", load->where.interface);
 }
 
-/* A turn as long as its bytes are still allowed. */
+/* Length of a turn within the bytes that are left. */
 static double turn_seconds(const struct traffic_load *load, double bytes_per_s, size_t n_kinds)
 {
         double seconds = n_kinds > 1 ? TURN_S : ALONE_S;
@@ -178,7 +178,7 @@ static double member(const cJSON *json, const char *name)
         return cJSON_IsNumber(item) && item->valuedouble > 0 ? item->valuedouble : 0;
 }
 
-/* The last failure in a row ends the load, with a sentence. */
+/* The last failure in a row ends the load; logged. */
 static int fail(struct traffic_load *load, const char *error)
 {
         char printable[256];
@@ -234,7 +234,7 @@ int traffic_load_tend(struct traffic_load *load)
         return err;
 }
 
-/* Waits for the answer of what runs, which counts its bytes, and for that of the stop. */
+/* Waits for the answer of the request, which counts its bytes, and for that of the stop. */
 static int stop_asked(struct traffic_load *load)
 {
         char line[ANSWER_MAX];
@@ -266,7 +266,7 @@ int traffic_load_set(struct traffic_load *load, const struct traffic_job *job, d
 
         memset(load->rates, 0, sizeof(load->rates));
         if (err)
-                program_end(&load->program); /* a new one is started when there is work */
+                program_end(&load->program); /* started again when there is work */
         if (!any)
                 return 0;
         err = is_running(load) ? 0 : spawn(load);
@@ -279,7 +279,7 @@ int traffic_load_set(struct traffic_load *load, const struct traffic_job *job, d
         load->asked = false;
         load->failures = 0;
         load->retry_ns = 0;
-        load->turn = KIND_WAKE; /* the first is next */
+        load->turn = KIND_WAKE; /* so that the first kind is next */
         return traffic_load_tend(load);
 }
 

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Network load by joulecast-traffic, a child that does one thing at a time: of several that a mode asks for,
- * each gets its turn of some seconds, at as many times its rate.
+ * Network load by joulecast-traffic, which does one thing at a time. If a mode asks for several, they take
+ * turns of some seconds at accordingly higher rates.
  */
 
 #include <stddef.h>
@@ -14,10 +14,10 @@
 
 struct traffic_load;
 
-/* Both sides; strings outlive the load. */
+/* Source and peer; strings outlive the load. */
 struct traffic_where {
-        const char *program;   /* NULL: found as the other programs are */
-        const char *interface; /* over which alone it goes */
+        const char *program;   /* NULL: looked up like the other programs */
+        const char *interface; /* the only interface to use */
         const char *url;       /* to receive from, or NULL */
         const char *peer;      /* HOST or HOST:PORT of an `iperf3 -s`, or NULL */
 };
@@ -27,18 +27,18 @@ struct traffic_job {
         double wakes_per_s;
 };
 
-/* -EINVAL: the peer is none. The program is started with the first job. */
+/* -EINVAL: the peer cannot be parsed. The program starts with the first job. */
 int traffic_load_open(const struct traffic_where *where, const struct log *log, struct traffic_load **ret);
-void traffic_load_close(struct traffic_load *load); /* NULL is nothing */
+void traffic_load_close(struct traffic_load *load); /* NULL does nothing */
 
-/* In place of the job before. @most_bytes: it ends when so many may have been moved. */
+/* Replaces the job. @most_bytes: the load ends after so many. */
 int traffic_load_set(struct traffic_load *load, const struct traffic_job *job, double most_bytes);
 
 /*
- * To be called now and then: hears answers and asks for what comes next. 0; -EDQUOT: all bytes may have been
- * moved; -EIO: it failed again and again, and the log was told why. Then the load has ended.
+ * Call it regularly: it reads answers and sends the next request. 0; -EDQUOT: all bytes are used up; -EIO,
+ * logged: it failed repeatedly. The load has then ended.
  */
 int traffic_load_tend(struct traffic_load *load);
 
-/* "HOST", "HOST:PORT", "[ADDRESS]:PORT"; an address with several colons is one without a port. */
+/* "HOST", "HOST:PORT", "[ADDRESS]:PORT"; an address with several colons has no port. */
 int traffic_parse_peer(const char *text, char *host, size_t size, uint16_t *port);

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * A virtual device as hardware: through virtual.h alone, which offers what a real device does. Of the truth
- * nothing is read here but what a real device prints on itself: its name and the range of its backlight.
+ * A virtual device as hardware, through virtual.h, which shows what a real device would show. Of the truth
+ * only what a real device shows openly is read: its name and its backlight's range.
  */
 
 #include "hardware.h"
@@ -19,10 +19,10 @@
 #include "util/util.h"
 #include "virtual/virtual.h"
 
-/* A policy of the device, in its order, and where the description has it. */
+/* A policy of the device and its place in the description. */
 struct place {
         uint32_t policy, n_cpus, lowest_khz;
-        size_t group;  /* SIZE_MAX: it is one too many */
+        size_t group;  /* SIZE_MAX: no room for it */
         size_t member;
 };
 
@@ -84,7 +84,7 @@ static uint32_t busy_in(const struct hardware_virtual *virtual, const struct pla
                           mode->policy_cores[place->group]);
 }
 
-/* Those of a group that are not busy stay at their lowest, as a governor would leave them. */
+/* Members of a group without load stay at their lowest frequency, as under a governor. */
 static uint32_t khz_in(const struct hardware_virtual *virtual, const struct place *place,
                        const struct mode *mode)
 {
@@ -94,7 +94,7 @@ static uint32_t khz_in(const struct hardware_virtual *virtual, const struct plac
         return busy && mode->policy_khz[place->group] ? mode->policy_khz[place->group] : place->lowest_khz;
 }
 
-/* One worker process with a thread on each busy core, as the real load will have. */
+/* One worker process with a thread on each busy core, as the real load has. */
 static int set_work(struct hardware_virtual *virtual, const struct mode *mode)
 {
         struct virtual_work work = {
@@ -176,7 +176,7 @@ static const struct hardware_ops hardware_virtual_ops = {
         .close = close_virtual,
 };
 
-/* What the sample shows of one policy. */
+/* What a sample shows of one policy. */
 static void describe_policy(const struct sample *sample, uint32_t number, struct hardware_policy *policy,
                             bool *package)
 {
@@ -202,10 +202,7 @@ static bool are_alike(const struct hardware_policy *a, const struct hardware_pol
                !memcmp(a->khz, b->khz, a->n_khz * sizeof(a->khz[0]));
 }
 
-/*
- * Policies with the same frequencies and as many cores are one kind,
- * as on a machine that shows no more than these.
- */
+/* Policies with the same frequencies and number of cores are of one kind. */
 static uint32_t kind_of(const struct hardware_policy *policies, size_t n, size_t at)
 {
         size_t first = n, count = 0;
@@ -264,10 +261,7 @@ static void describe_battery(const struct battery *battery, struct hardware_desc
                 description->rough_mwh = (double)battery->charge_full_uah * (double)battery->voltage_uv / 1e9;
 }
 
-/*
- * Whether there is such a component at all,
- * as a real device shows by having a node for it; never what it costs.
- */
+/* Does the device have this component? A real one shows that by a sysfs node. Its power is not read. */
 static bool has(const struct profile *truth, enum term first, enum term last)
 {
         for (size_t i = 0; i < truth->n_coefficients; i++)
@@ -276,10 +270,7 @@ static bool has(const struct profile *truth, enum term first, enum term last)
         return false;
 }
 
-/*
- * The range of the backlight; a file may leave it out,
- * and its highest level is the range then. 0: no display.
- */
+/* The range of the backlight; without it, the highest level. 0: no display. */
 static uint32_t brightest(const struct profile *truth)
 {
         uint32_t highest = 0;
@@ -290,7 +281,7 @@ static uint32_t brightest(const struct profile *truth)
         return highest ? MAX(highest, truth->max_brightness) : 0;
 }
 
-/* From one sample, as a real device is described by what its kernel shows. */
+/* From one sample, as a real device is described by its kernel. */
 static int learn_description(struct hardware_virtual *virtual, const struct profile *truth)
 {
         struct hardware_description *description = &virtual->description;

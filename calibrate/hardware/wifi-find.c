@@ -15,7 +15,7 @@
 #include "source/net.h"
 #include "util/util.h"
 
-/* A client of access points; one that is connected rather than one that is not. */
+/* An interface that is a client; a connected one is preferred. */
 static int find_interface(struct part_wifi *wifi)
 {
         _cleanup_closedir_ DIR *dir = util_opendir_at(wifi->root_fd, "sys/class/net");
@@ -61,7 +61,7 @@ static int find_radio(struct part_wifi *wifi)
         return 0;
 }
 
-/* Traffic is offered where there is another side, and nobody pays for it. */
+/* Traffic needs a source or peer, and a network that is not metered. */
 static int find_traffic(struct part_wifi *wifi, const struct machine_hardware *machine)
 {
         const struct traffic_where where = {

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * WiFi as a part: its radio on and off, and traffic over it by joulecast-traffic. What connects it
- * (wpa_supplicant, iwd, NetworkManager) does so again by itself; this waits for it.
+ * WiFi as a part: its radio on and off, and traffic by joulecast-traffic. After the radio is switched on this
+ * waits for the connection manager (wpa_supplicant, iwd, NetworkManager) to reconnect.
  */
 
 #include "wifi-part.h"
@@ -24,10 +24,10 @@
 #define CONNECT_S 40.0      /* a scan, WPA and DHCP */
 #define BRING_UP_AFTER_S 5.0
 #define LOOK_MS 100
-#define WARY_LOOKS 30       /* DHCP takes some seconds, and may be what says that a network is metered */
+#define WARY_LOOKS 30       /* DHCP takes some seconds and may tell that a network is metered */
 #define ASK_LOOKS 10
 
-/* Below this the radio sends slowly and often again: its price is not what it is elsewhere. */
+/* below this the radio sends slowly and repeats: its energy is not typical */
 #define WEAK_DBM (-75)
 
 static struct part_wifi *wifi_of(struct part *part)
@@ -66,7 +66,7 @@ static int prepare(struct part *part, struct settings *settings)
                 return err;
         if (power_save_name(wifi->interface, wifi->power_save, sizeof(wifi->power_save)) < 0 ||
             settings_add(settings, wifi->power_save) < 0)
-                wifi->power_save[0] = '\0'; /* not every driver knows it */
+                wifi->power_save[0] = '\0'; /* not every driver has it */
         return 0;
 }
 
@@ -80,7 +80,7 @@ static bool is_connected(const struct part_wifi *wifi)
                nl80211_station(wifi->nl, wifi->interface, &station) == 0 && station.associated;
 }
 
-/* -EINTR: a signal came; the caller asks whether it was one to stop. */
+/* -EINTR: a signal; the caller checks whether to stop. */
 static int pause_ms(long ms)
 {
         const struct timespec pause = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
@@ -89,8 +89,8 @@ static int pause_ms(long ms)
 }
 
 /*
- * An unblocked radio is down until somebody brings it up;
- * where nobody does, it is us, if it was so before.
+ * After unblocking, an interface stays down until it is brought up; if no manager does, we do, if it was up
+ * before.
  */
 static int wait_connected(struct part_wifi *wifi)
 {
@@ -120,7 +120,7 @@ static int wait_connected(struct part_wifi *wifi)
         return -ENOTCONN;
 }
 
-/* Drivers and managers may forget it with the connection. */
+/* Drivers and managers may reset it with the connection. */
 static void keep_power_save(struct part_wifi *wifi)
 {
         const char *original =
@@ -144,7 +144,7 @@ static void look_at_signal(const struct part_wifi *wifi)
                             wifi->interface, station.signal_dbm);
 }
 
-/* Also one that came since the night began. */
+/* Also logins since the run began. */
 static bool carries_login(struct part_wifi *wifi)
 {
         bool carries = !wifi->allow_disconnect && remote_login_over(wifi->root_fd, wifi->interface);
@@ -181,7 +181,7 @@ static int switch_radio(struct part_wifi *wifi, bool on)
 
 /* ---- the load ---- */
 
-/* The counters begin again when the driver does. */
+/* The counters start again with the driver. */
 static double left_bytes(struct part_wifi *wifi)
 {
         uint64_t now;
@@ -215,10 +215,10 @@ static int set_load(struct part_wifi *wifi, const struct mode *mode)
         if (!wifi->load)
                 return wifi->loads ? -EOPNOTSUPP : 0;
         err = traffic_load_set(wifi->load, &job, left_bytes(wifi));
-        return wifi->loads ? said(wifi, err) : 0; /* what it did before is over in any case */
+        return wifi->loads ? said(wifi, err) : 0; /* the load before has ended in any case */
 }
 
-/* It need not be the network of before: the radio was off, or the night paused and the machine was moved. */
+/* It may be another network than before: the radio was off, or the machine was moved during a pause. */
 static bool is_metered_now(struct part_wifi *wifi)
 {
         bool metered_now = metered(wifi->interface) > 0;

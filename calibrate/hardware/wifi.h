@@ -4,5 +4,5 @@
 
 #include "part.h"
 
-/* The WiFi of the machine whose "/" is @root_fd, which stays the caller's: for tests on trees. */
+/* The WiFi of the machine at @root_fd, which stays the caller's: for tests on trees. */
 int wifi_open(int root_fd, const struct machine_hardware *machine, struct part **ret);

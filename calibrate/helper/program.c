@@ -36,7 +36,9 @@ static void find_program(const char *name, char *buf, size_t size)
         snprintf(buf, size, "%s", name);
 }
 
-/* Ctrl-C is for this program alone; the child ends when its pipe does, or with us. */
+/*
+ * A process group of its own: Ctrl-C is for this program. The child ends when its input or its parent does.
+ */
 static void become(char *const arguments[], int in_fd, int out_fd)
 {
         char path[PATH_MAX];
@@ -92,7 +94,7 @@ int program_say(struct program *program, const char *line)
 
         if (n < 0 || (size_t)n >= sizeof(text))
                 return -EMSGSIZE;
-        /* Not longer than PIPE_BUF: whole or not. */
+        /* at most PIPE_BUF bytes are written whole or not at all */
         return write(program->to_fd, text, (size_t)n) == n ? 0 : -EPIPE;
 }
 
@@ -156,8 +158,8 @@ static int wait_some(pid_t pid)
 }
 
 /*
- * Its pipes are closed, so it ends by itself; if not, it is ended. One that its driver does not let go (a GPU
- * that hangs) ends when that does, and must not keep the machine from being put back.
+ * The child ends when its pipes close, else it is killed. One stuck in its driver (a hung GPU) is left
+ * behind, because restoring the machine must not wait for it.
  */
 static int wait_for(pid_t pid)
 {

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * One of our own programs as a child, at the other ends of two pipes. It ends with its input, or with us.
- * What speaks of the device stays here; foreign libraries, and their crashes, stay there.
+ * One of our own programs as a child, connected by two pipes. It ends when its input closes or this process
+ * dies. Foreign libraries, and their crashes, stay in the child.
  */
 
 #include <stdbool.h>
@@ -20,20 +20,23 @@ struct program {
 };
 
 /*
- * @arguments: the first is its name: beside this program in the build folder, in libexec when installed, else
- * wherever the user has it; with a "/" it is a path. 0, also where it is not there: then it ends with 127
- * without a word.
+ * @arguments: the first is the program's name, looked up beside this program in the build folder, in libexec
+ * when installed, else in PATH; with a "/" it is a path. Returns 0 also if the program does not exist: the
+ * child then exits with 127.
  */
 int program_start(char *const arguments[], struct program *ret);
-/* A line without its end. 0; -EPIPE: it has ended. */
+/* Writes @line and a newline. 0; -EPIPE: the child has ended. */
 int program_say(struct program *program, const char *line);
 /*
- * A line without its end, cut to @size. 0; -ETIMEDOUT; -EPIPE: it has ended; -EMSGSIZE: no line is so long.
+ * Reads one line, without its newline, cut to @size. 0; -ETIMEDOUT; -EPIPE: the child has ended; -EMSGSIZE:
+ * the line is too long.
  */
 int program_hear(struct program *program, int timeout_ms, char *buf, size_t size);
 bool program_lives(const struct program *program);
-/* Closes its input; it ends by itself, or is ended. Its exit status; a negative errno. Safe to repeat. */
+/*
+ * Closes the input and waits; kills the child if needed. Its exit status; a negative errno. Safe to repeat.
+ */
 int program_end(struct program *program);
 
-/* Something to read within @timeout_ms? 0; -ETIMEDOUT; -errno. */
+/* Waits until @fd is readable. 0; -ETIMEDOUT; -errno. */
 int program_wait_readable(int fd, int timeout_ms);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* How the settings of the list are read and written; and what the kernel hides of them. */
+/* How settings are read and written, and where the kernel shows another value than was set. */
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,9 +18,9 @@
 #include "logind.h"
 #include "util/util.h"
 
-#define OPEN_TRIES 100 /* one in some hundred fails while another process does nothing but rename folders */
+#define OPEN_TRIES 100 /* openat2() fails now and then while another process renames folders */
 
-/* What is no file. A row here, its names in the list. */
+/* settings that are not files; their names are in the list */
 static const struct setting_medium *const media[] = {
         &screen_medium,
         &power_save_medium,
@@ -48,9 +48,8 @@ bool is_running_machine(int root_fd)
 }
 
 /*
- * Links inside are the kernel's own, /sys/class is made of them; none may lead out of the tree. Whenever a
- * folder is renamed or a file system mounted, anywhere, while it walks a "..", the kernel cannot tell and
- * says EAGAIN (openat2(2)).
+ * Symbolic links may lead anywhere below root_fd (/sys/class is made of them) but not out of it. While a
+ * folder is renamed or a file system mounted anywhere, resolving ".." fails with EAGAIN (openat2(2)).
  */
 static int open_below(int root_fd, const char *path, int flags)
 {
@@ -129,7 +128,7 @@ int attribute_read(int root_fd, const char *name, char value[SETTING_VALUE_MAX])
         return 0;
 }
 
-/* The user at the seat may set the brightness by the session manager only, as the display part did. */
+/* An unprivileged user at the seat may set the brightness through logind only. */
 static int ask_logind(int root_fd, const char *name, const char *value, int err)
 {
         char backlight[SETTING_NAME_MAX + 1], end;
@@ -187,7 +186,7 @@ static bool slows(int thermal_fd, const char *device)
         return read_number(thermal_fd, path, &state) && state > 0;
 }
 
-/* Any cooling device that slows a processor. One that was taken away leaves its number free. */
+/* Is any cooling device slowing a processor? Numbers of removed devices leave gaps. */
 static bool cooled(int root_fd)
 {
         _cleanup_closedir_ DIR *dir = util_opendir_at(root_fd, "sys/class/thermal");
@@ -207,7 +206,7 @@ bool attribute_held_down(int root_fd, const char *name, const char *now, const c
 
         if (!last || util_parse_u64(now, &is) < 0 || util_parse_u64(wanted, &was) < 0 || is >= was)
                 return false;
-        if (strcmp(last, "/scaling_min_freq") == 0) /* follows a maximum below it */
+        if (strcmp(last, "/scaling_min_freq") == 0) /* the kernel lowers it with the maximum */
                 return beside(name, "scaling_max_freq", path, sizeof(path)) &&
                        read_number(root_fd, path, &limit) && limit == is;
         if (strcmp(last, "/scaling_max_freq"))

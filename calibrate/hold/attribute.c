@@ -9,8 +9,7 @@
 #include "util/util.h"
 
 /*
- * Of the kernel's documentation: admin-guide/pm/cpufreq, cpuidle;
- * ABI/stable and testing of backlight, rfkill, power.
+ * Documentation/admin-guide/pm/cpufreq.rst, cpuidle.rst; Documentation/ABI: backlight, rfkill, power_supply
  */
 #define CPU "/sys/devices/system/cpu/"
 #define POLICY CPU "cpufreq/policy[0-9]*/"
@@ -20,7 +19,7 @@ static const char *const charge_behaviours[] = { "auto", "inhibit-charge", "inhi
 
 static const char *const powers[] = { "off", "on", NULL };
 
-/* Trip points, charge limits and voltages are not here, and never will be. */
+/* Never to be listed here: trip points, charge limits, voltages. */
 static const struct attribute attributes[] = {
         { POLICY "scaling_governor", .word = true,
           .affects = { "scaling_setspeed", "energy_performance_preference" } },
@@ -32,11 +31,11 @@ static const struct attribute attributes[] = {
         { CPU "cpufreq/boost", .max = 1, .affects = { POLICY "scaling_m[ai][nx]_freq", POLICY "boost" } },
         { CPU "intel_pstate/no_turbo", .max = 1, .affects = { POLICY "scaling_m[ai][nx]_freq" } },
         { CPU "cpu[0-9]*/cpuidle/state[0-9]*/disable", .max = 1 },
-        /* A screen that was dark may go back to 0; calibration never makes one dark by it. */
+        /* 0 may be restored, but calibration never sets it: some panels go dark. */
         { "/sys/class/backlight/*/brightness", .max = UINT32_MAX, .own_min = 1, .persists = true },
         { "/sys/class/backlight/*/bl_power", .max = 4 },
         { "screen:power", .words = powers },
-        /* systemd-rfkill keeps it over a reboot, and some firmware. */
+        /* systemd-rfkill and some firmware keep it over a reboot. */
         { "/sys/class/rfkill/rfkill[0-9]*/soft", .max = 1, .persists = true },
         { "nl80211:*/power_save", .max = 1 },
         { "/sys/class/power_supply/*/charge_behaviour", .words = charge_behaviours, .bracketed = true,
@@ -111,7 +110,7 @@ bool attribute_restorable(const struct attribute *attribute, const char *value)
                in_range(attribute, attribute->min, value);
 }
 
-/* Whether @other is the file @called in the folder of @name. */
+/* Is @other the file @called in the folder of @name? */
 static bool is_beside(const char *name, const char *other, const char *called)
 {
         const char *end = strrchr(name, '/'), *end_other = strrchr(other, '/');

@@ -16,39 +16,35 @@
 #include "util/util.h"
 
 /*
- * Lithium cells age fast from 45 C on, and chargers refuse them there (JEITA). The pause comes 3 C before,
- * and its load ends with it; a battery that is warmer all the same is warmed by something that we do not
- * govern. In the cold the inner resistance doubles every ten degrees and gauges lose their count. Half-warm
- * pauses would follow each other in minutes, so it goes on only when 2 C have passed.
+ * Lithium cells age fast above 45 C, and chargers refuse them there (JEITA). The pause comes 3 C before, and
+ * the load ends with it. In the cold the internal resistance doubles every ten degrees and gauges lose their
+ * count. The run goes on only after 2 C of recovery; otherwise pauses would follow each other within minutes.
  */
 #define HOT_C 42.0
 #define ABORT_C 45.0
 #define COLD_C 5.0
 #define AGAIN_C 2.0
 
-/* Whoever touched the machine has put it away when nothing was touched for so long. */
+/* The user counts as gone after so long without input. */
 #define REST_S 60.0
 
-/* So long after our own change a desktop may still tell what that did to its idle time. */
+/* For so long after a change of ours, a session's idle state may change because of us. */
 #define OURS_S 5.0
 
 #define CHARGER_LOOK_S 2.0 /* between uevents; some chargers send none */
-/*
- * A battery's driver may answer from its cache
- * (battery.ko: 1 s) right after it told that something changed.
- */
+/* The battery's driver may answer from its cache (1 s) right after its uevent. */
 #define SECOND_LOOK_S 1.1
 
 struct guard {
         int root_fd, uevent_fd, timer_fd;
         bool force_discharge;
-        bool held;                 /* in the state of a mode */
+        bool held;                 /* a mode is being held */
         const struct log *log;
         struct input input;
-        struct sessions *sessions; /* NULL: nobody knows them */
-        uint64_t ours_ns;          /* until then a session may have been woken by us */
+        struct sessions *sessions; /* NULL: no session manager */
+        uint64_t ours_ns;          /* until then a session may have woken because of us */
         bool charger;
-        uint64_t charger_ns;       /* when it was looked at */
+        uint64_t charger_ns;       /* last look at the charger */
         uint64_t touched_ns;       /* 0: not yet */
         uint64_t second_look_ns;   /* 0: none is due */
         bool paused;
@@ -72,7 +68,7 @@ int guard_open(int root_fd, bool force_discharge, const struct log *log, struct 
                 guard_close(guard);
                 return err;
         }
-        guard->uevent_fd = uevent_open(); /* without it (a container) changes show at the next look */
+        guard->uevent_fd = uevent_open(); /* without it (in a container) changes show at the next look */
         input_open(root_fd, &guard->input);
         *ret = guard;
         return 0;
@@ -119,7 +115,7 @@ static bool read_uevents(struct guard *guard)
                 ssize_t n = recv(guard->uevent_fd, message, sizeof(message), MSG_DONTWAIT);
 
                 if (n < 0 && errno == ENOBUFS) {
-                        power = true; /* some were lost: look */
+                        power = true; /* events were lost: look */
                         input_list(&guard->input);
                         continue;
                 }
@@ -153,7 +149,7 @@ static void hear_user(struct guard *guard)
                 guard->touched_ns = now_ns;
 }
 
-/* What came before it is the user's. */
+/* What happened before it was the user. */
 void guard_before_change(struct guard *guard)
 {
         if (!guard)
@@ -209,7 +205,7 @@ int guard_wait(struct guard *guard, uint64_t until_ns)
         return err;
 }
 
-/* 0 or -EAGAIN, with the words for it. */
+/* 0 or -EAGAIN, with the reason. */
 static int judge_supply(struct guard *guard, const struct sample *sample, char *reason, size_t size)
 {
         enum battery_status status = sample->battery.status;
@@ -223,7 +219,7 @@ static int judge_supply(struct guard *guard, const struct sample *sample, char *
                 guard->charger_ns = sample->boottime_ns;
         }
         if (guard->force_discharge && !guard->held)
-                return 0; /* it charges until the firmware is told, with the first mode */
+                return 0; /* it charges until the first mode tells the firmware otherwise */
         if (!guard->charger && (status == BATTERY_DISCHARGING || status == BATTERY_UNKNOWN))
                 return 0;
         snprintf(reason, size,

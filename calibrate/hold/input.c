@@ -11,7 +11,7 @@
 
 #include "util/util.h"
 
-/* Of a phone's motion sensor, which never rests. */
+/* A phone's motion sensor sends events all the time. */
 static bool is_sensor(int fd)
 {
         unsigned char properties[INPUT_PROP_CNT / 8 + 1] = { 0 };
@@ -77,8 +77,8 @@ void input_close(struct input *input)
 }
 
 /*
- * Some firmware sends keys of its own when brightness or the radio change, which is us. A key that goes up
- * again was pressed before: perhaps the one that started the calibration.
+ * Some firmware sends keys when brightness or the radio change: that is us. Only presses count: a release may
+ * belong to the key that started the calibration.
  */
 static bool is_touch(const struct input_event *event)
 {
@@ -89,7 +89,7 @@ static bool is_touch(const struct input_event *event)
         return event->type == EV_REL || event->type == EV_ABS || event->type == EV_SW;
 }
 
-/* 0: read to the end; -ENODEV: it was unplugged. */
+/* 0: all read; -ENODEV: unplugged. */
 static int read_device(int fd, bool *touched)
 {
         struct input_event events[64];

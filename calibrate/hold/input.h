@@ -4,7 +4,7 @@
 
 /*
  * Whether somebody touches the machine: keys, pointers, touch screens and switches (a lid) by the kernel's
- * input devices (Documentation/input/input.rst). They only tell that, never what was typed.
+ * input devices (Documentation/input/input.rst). What was typed is not recorded.
  */
 
 #include <poll.h>
@@ -20,8 +20,8 @@ struct input {
         size_t n;
 };
 
-/* Without a device that may be read there is nothing to tell. */
+/* Devices that may not be read are left out. */
 void input_open(int root_fd, struct input *ret);
 void input_close(struct input *input);
-void input_list(struct input *input); /* again: one came or went */
-bool input_touched(struct input *input); /* since it was asked last */
+void input_list(struct input *input); /* list again: one came or went */
+bool input_touched(struct input *input); /* since the last call */

@@ -47,7 +47,7 @@ static bool has(int root_fd, const char *interface, const char *file)
         return faccessat(root_fd, path, F_OK, 0) == 0;
 }
 
-/* linux/if_arp.h: point to point, or a TAP, and no hardware of its own. */
+/* Point to point or TAP, without hardware (linux/if_arp.h). */
 static bool is_tunnel(int root_fd, const char *interface)
 {
         char path[128], text[16];
@@ -62,7 +62,7 @@ static bool is_tunnel(int root_fd, const char *interface)
 
 #define LAYERS_MAX 4
 
-/* Links named lower_... lead to what an interface is made of. */
+/* Links named lower_... lead to the interfaces below. */
 static bool is_made_of(int root_fd, const char *upper, const char *interface, unsigned layers)
 {
         _cleanup_closedir_ DIR *dir = NULL;
@@ -90,7 +90,7 @@ bool interface_carries(int root_fd, const char *upper, const char *interface)
                is_made_of(root_fd, upper, interface, LAYERS_MAX);
 }
 
-/* Its flags of now; the descriptor to change them by, or a negative errno. */
+/* Reads the flags. A socket to change them with, or a negative errno. */
 static int read_flags(const char *interface, struct ifreq *request)
 {
         _cleanup_close_ int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The journal on the disk: in a folder that nobody else can write, there as a whole or not at all. */
+/* The journal as a file: in a folder that only its owner can write, replaced as a whole. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static int open_folder(const char *path)
         return fd < 0 ? -errno : fd;
 }
 
-/* The journal makes root write: nobody else may have written it, nor swap it. */
+/* The journal decides what root writes: nobody else may have written or replaced it. */
 static int check_owner(int fd)
 {
         struct stat info;
@@ -100,7 +100,7 @@ int journal_load(const char *path, const struct log *log, struct journal *ret)
                 err = check_owner(fd);
         if (err)
                 return cannot(log, path, "read", err);
-        n = pread(fd, text, JOURNAL_MAX + 1, 0); /* one call: a regular file */
+        n = pread(fd, text, JOURNAL_MAX + 1, 0); /* a regular file: one call */
         if (n < 0 || n > JOURNAL_MAX)
                 return cannot(log, path, "read", n < 0 ? -errno : -EFBIG);
         return journal_parse(text, (size_t)n, path, log, ret);

@@ -38,7 +38,7 @@ int journal_add(struct journal *journal, const struct journal_entry *entry)
         return 0;
 }
 
-/* FNV-1a, 64 bits: against bad disks, not against people; those are kept out by the folder. */
+/* FNV-1a, 64 bits: detects damage, not attacks; the folder's permissions prevent those. */
 static uint64_t checksum(const char *text, size_t length)
 {
         uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -93,9 +93,9 @@ char *journal_print(const struct journal *journal, bool all_pending, size_t *ret
 
 struct parser {
         struct journal journal;
-        char section[32];        /* the one before this key */
+        char section[32];        /* section of the key before */
         bool version, end, sum;
-        uint64_t checksum;       /* of what stands before [end] */
+        uint64_t checksum;       /* of the text before [end] */
 };
 
 static int copy(const struct ini_place *place, const char *key, const char *value, char *buf, size_t size)
@@ -200,7 +200,7 @@ static int set_entry(struct parser *parser, const struct ini_place *place, const
         return ini_error(place, "there is no key \"%s\" of a setting", key);
 }
 
-/* What the last entry must have, when the next begins. */
+/* What an entry must have when the next one begins. */
 static int check_last(const struct parser *parser, const struct ini_place *place)
 {
         const struct journal_entry *last;

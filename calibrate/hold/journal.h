@@ -32,20 +32,20 @@
 #define BOOT_ID "0123456789abcdefABCDEF-"
 
 enum journal_state {
-        JOURNAL_UNTOUCHED, /* we have not written it */
-        JOURNAL_PENDING,   /* we may have: whatever stands there and is not the original is ours */
-        JOURNAL_OURS,      /* we have: `written`, and the driver made `read` of it */
+        JOURNAL_UNTOUCHED, /* not written by us */
+        JOURNAL_PENDING,   /* perhaps written: any value that is not the original is ours */
+        JOURNAL_OURS,      /* written: `written`, which the driver shows as `read` */
         JOURNAL_FILE,      /* a scratch file, by its path */
         JOURNAL_STATES,
 };
 
 struct journal_entry {
         char name[SETTING_NAME_MAX + 1];
-        char device[JOURNAL_DEVICE_MAX];    /* which one had the name; "" unknown */
+        char device[JOURNAL_DEVICE_MAX];    /* the device it belonged to; "" unknown */
         char original[SETTING_VALUE_MAX];
         enum journal_state state;
-        char written[SETTING_VALUE_MAX];    /* "" where another setting's write changed it */
-        char read[SETTING_VALUE_MAX];       /* "" not yet */
+        char written[SETTING_VALUE_MAX];    /* "" if another setting's write changed it */
+        char read[SETTING_VALUE_MAX];       /* "" not known yet */
 };
 
 struct journal {
@@ -56,20 +56,20 @@ struct journal {
 
 void journal_clear(struct journal *journal);
 
-/* NULL: not in there. */
+/* NULL: not in the journal. */
 struct journal_entry *journal_find(const struct journal *journal, const char *name);
 int journal_add(struct journal *journal, const struct journal_entry *entry);
 
-/* 0; -EBADMSG after one sentence to @log: not a journal, or not of this list; -ENOMEM. */
+/* 0; -EBADMSG, logged: not a journal, or a setting that is not listed; -ENOMEM. */
 int journal_parse(const char *text, size_t length, const char *name, const struct log *log,
                   struct journal *ret);
 
-/* The text of @journal; with @all_pending as if each setting might be ours. free() it. NULL: no memory. */
+/* The text of @journal, with @all_pending as if each setting might be ours; free() it. NULL: no memory. */
 char *journal_print(const struct journal *journal, bool all_pending, size_t *ret_length);
 
 /*
- * On the disk, and sure to be there after a power cut; its folder is made, 0700. Whatever is at @path already
- * must be the caller's own, and writable by nobody else, to be loaded. load: -ENOENT: there is none.
+ * Writes it so that it survives a power cut; creates its folder, 0700. Load refuses a file that others own or
+ * can write; -ENOENT: there is none.
  */
 int journal_save(const struct journal *journal, bool all_pending, const char *path, const struct log *log);
 int journal_load(const char *path, const struct log *log, struct journal *ret);

@@ -10,8 +10,8 @@
 #include "util/util.h"
 
 /*
- * The process's own, as the lock is: after a fork both sides hold the same open file description, and flock()
- * asks for no more than that.
+ * Like the lock itself this belongs to the process: after a fork() both sides share the open file
+ * description, which is what flock() counts.
  */
 static int held = -1;
 static unsigned holders;
@@ -52,7 +52,7 @@ int lock_take(const char *journal, pid_t *pid)
                         *pid = read_pid(fd);
                 return err;
         }
-        /* For the sentence of whoever comes second; the lock holds without it. */
+        /* Only for the message of a second caller; the lock holds without it. */
         if (ftruncate(fd, 0) < 0 || dprintf(fd, "%d\n", (int)getpid()) < 0)
                 fprintf(stderr, "%s: the process number could not be written\n", path);
         held = take_fd(&fd);

@@ -8,7 +8,7 @@
 
 #include "util/util.h"
 
-/* "auto" is the caller's session, or the one that its user has on the screen: org.freedesktop.login1(5). */
+/* "auto" is the caller's session, or the one that its user has on the screen (org.freedesktop.login1(5)). */
 int logind_set_brightness(const char *backlight, uint32_t brightness)
 {
         _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
@@ -33,7 +33,7 @@ static int inhibit(sd_bus *bus, const char *what, const char *why)
                 err = sd_bus_message_read(reply, "h", &fd);
         if (err < 0)
                 return err;
-        fd = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* the message's own is closed with it */
+        fd = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* the message owns and closes the other one */
         return fd < 0 ? -errno : fd;
 }
 

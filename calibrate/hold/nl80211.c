@@ -13,14 +13,14 @@
 #include <sys/time.h>
 
 
-#define ANSWER_S 5 /* the kernel answers at once; this is for the one that does not */
+#define ANSWER_S 5 /* the kernel answers at once; only against one that does not */
 
 struct nl80211 {
         struct nl_sock *socket;
         int family;
 };
 
-/* Of libnl's own functions; the kernel's errors come as errno. */
+/* libnl's own errors, and the kernel's, as errno. */
 static int errno_from_nl(int err)
 {
         switch (abs(err)) {
@@ -76,10 +76,10 @@ void nl80211_close(struct nl80211 *nl)
 /* ---- one question ---- */
 
 struct answer {
-        int (*take)(struct nlattr *const *attributes, void *data); /* of each message */
+        int (*take)(struct nlattr *const *attributes, void *data); /* called for each message */
         void *data;
         int err;
-        bool over; /* its end was heard, too: it must not be the next answer's */
+        bool over; /* the end was received, too: it must not be taken for the next answer */
 };
 
 static int on_valid(struct nl_msg *message, void *data)
@@ -135,7 +135,7 @@ static int receive(struct nl80211 *nl, struct answer *answer)
         return answer->err;
 }
 
-/* @value: of NL80211_ATTR_PS_STATE; negative: none. */
+/* @value: of NL80211_ATTR_PS_STATE; negative: none */
 static int ask(struct nl80211 *nl, const char *interface, uint8_t command, int flags, int value,
                int (*take)(struct nlattr *const *attributes, void *data), void *data)
 {
@@ -172,11 +172,11 @@ int nl80211_is_client(struct nl80211 *nl, const char *interface)
         return ask(nl, interface, NL80211_CMD_GET_INTERFACE, 0, -1, take_type, NULL);
 }
 
-/* The kernel's attribute tables are hostile, too: lengths are checked before anything is read. */
+/* Answers are untrusted: lengths are checked before anything is read. */
 int nl80211_parse_station(const void *attributes, size_t length, struct nl80211_station *ret)
 {
         struct nlattr *info[NL80211_STA_INFO_MAX + 1];
-        struct nl80211_station station = { .associated = true }; /* of older kernels, which list no flags */
+        struct nl80211_station station = { .associated = true }; /* older kernels list no flags */
         const struct nlattr *signal, *flags;
 
         if (length > INT16_MAX ||

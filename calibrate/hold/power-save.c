@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A radio's power save as a setting that can be put back: "nl80211:wlan0/power_save" is 0 or 1. */
+/* A radio's power save as a setting that can be restored: "nl80211:wlan0/power_save" is 0 or 1. */
 
 #include "power-save.h"
 
@@ -32,7 +32,7 @@ static int interface_of(const char *name, char *buf, size_t size)
         return 0;
 }
 
-/* An interface that is gone, or without power save, has no such setting. */
+/* An interface that is gone or has no power save has no such setting. */
 static int missing(int err)
 {
         return err == -ENODEV || err == -ENOSYS || err == -EOPNOTSUPP ? -ENOENT : err;

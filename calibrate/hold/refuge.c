@@ -15,8 +15,8 @@
 #define GROUP_NAME "joulecast-watchdog"
 
 struct refuge {
-        int root_fd;           /* of the version 2 hierarchy; -1: it is systemd's to tidy up */
-        char before[512];      /* where we came from, below it */
+        int root_fd;           /* of the version 2 hierarchy; -1: systemd removes the scope */
+        char before[512];      /* the group we came from */
 };
 
 static int open_hierarchy(void)
@@ -59,7 +59,7 @@ static int move_to(int root_fd, const char *group)
         fd = openat(root_fd, path, O_WRONLY | O_CLOEXEC);
         if (fd < 0)
                 return -errno;
-        return dprintf(fd, "0\n") < 0 ? -errno : 0; /* 0: whoever writes */
+        return dprintf(fd, "0\n") < 0 ? -errno : 0; /* 0: the writing process */
 }
 
 static int enter_group(struct refuge *refuge)

@@ -24,10 +24,10 @@
 struct search {
         int root_fd;
         const char *interface;
-        bool known;   /* a far end was found */
-        bool unknown; /* a login was found, and not its far end */
-        bool over;    /* one that goes over the interface */
-        unsigned long sockets[SOCKETS_MAX]; /* of login servers above us */
+        bool known;   /* a login's remote address was found */
+        bool unknown; /* a login was found without its remote address */
+        bool over;    /* a login goes over the interface */
+        unsigned long sockets[SOCKETS_MAX]; /* of the login servers we descend from */
         size_t n_sockets;
 };
 
@@ -42,12 +42,12 @@ static void judge(struct search *search, const struct connection *connection)
 
         search->known = true;
         if (address_is_link_local(&connection->far) && !connection->far.scope) {
-                search->over = true; /* on any link; the kernel knows, and does not tell */
+                search->over = true; /* on any link: which one is not known here */
                 return;
         }
         err = route_lookup(&connection->far, near, &index);
         if (err == -ENETUNREACH || err == -EHOSTUNREACH)
-                return; /* it is cut off already */
+                return; /* already cut off */
         if (err || !if_indextoname(index, name))
                 search->unknown = true;
         else if (interface_carries(search->root_fd, name, search->interface))
@@ -85,7 +85,7 @@ static void take_sockets(struct search *search, pid_t pid)
         }
 }
 
-/* sudo takes SSH_CONNECTION out of the environment; the parents stay. */
+/* sudo removes SSH_CONNECTION from the environment, but the parent processes show the server. */
 static bool started_from_login(struct search *search)
 {
         pid_t pid = getpid();
@@ -100,7 +100,7 @@ static bool started_from_login(struct search *search)
                 if (util_read_at(search->root_fd, path, text, sizeof(text)) < 0)
                         break;
                 open = strchr(text, '(');
-                close = strrchr(text, ')'); /* a program's name may hold one */
+                close = strrchr(text, ')'); /* a program's name may contain one */
                 if (!open || !close || sscanf(close + 1, " %*c %d", &parent) != 1)
                         break;
                 if (is_login_server(open + 1)) {
@@ -113,8 +113,8 @@ static bool started_from_login(struct search *search)
 }
 
 /*
- * ut_addr_v6 is as it is sent; IPv4 in its first word.
- * mosh-server writes "192.0.2.1 via mosh [1234]" into the host.
+ * ut_addr_v6 is in network order, IPv4 in its first word. mosh-server writes "192.0.2.1 via mosh [1234]" as
+ * host.
  */
 static int utmp_parse(const struct utmpx *entry, struct address *ret)
 {
@@ -151,7 +151,7 @@ static void logged_in_from_elsewhere(struct search *search)
         endutxent();
 }
 
-/* Words of eight digits are what stands in memory, read as the machine reads numbers. */
+/* Words of eight hex digits, each in host byte order. */
 static int parse_hex(const char *text, struct address *ret)
 {
         size_t length = strlen(text);
@@ -215,7 +215,7 @@ static void connections(struct search *search, const char *path)
 
         if (!file)
                 closep(&fd);
-        while (file && fgets(line, sizeof(line), file)) /* there may be many thousands */
+        while (file && fgets(line, sizeof(line), file)) /* there may be thousands of lines */
                 if (connection_parse(line, &connection) == 0 && is_login(search, &connection))
                         judge(search, &connection);
 }

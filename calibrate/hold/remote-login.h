@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/*
- * Whether somebody who is not at this machine would be cut
- * off when one of its interfaces goes down. Only looks.
- */
+/* Would a remote user be cut off when a network interface goes down? Changes nothing. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,21 +10,21 @@
 #include "route.h"
 
 /*
- * Does a login from elsewhere go over it: what its environment, its server's sockets, utmp or a connection to
- * port 22 name as its far end is asked of the kernel's routes. One whose far end nobody knows goes over every
- * default route; one through a tunnel over any interface.
+ * Does a login from elsewhere use @interface? Remote addresses are taken from the environment, the login
+ * server's sockets, utmp and connections to port 22, and looked up in the kernel's routes. One without a
+ * known address counts for every default route, one through a tunnel for any interface.
  */
 bool remote_login_over(int root_fd, const char *interface);
 
-/* An established connection, as a line of /proc/net/tcp or tcp6 tells it. */
+/* An established connection, from a line of /proc/net/tcp or tcp6. */
 struct connection {
         struct address near, far;
         unsigned near_port;
         unsigned long inode; /* of its socket */
 };
 
-/* -EINVAL: it is none, or none that is established with elsewhere. */
+/* -EINVAL: not an established connection with another machine. */
 int connection_parse(const char *line, struct connection *ret);
 
-/* "FAR-ADDRESS PORT NEAR-ADDRESS PORT" of sshd's SSH_CONNECTION. -EINVAL. */
+/* sshd's SSH_CONNECTION: "REMOTE-ADDRESS PORT LOCAL-ADDRESS PORT". -EINVAL. */
 int ssh_connection_parse(const char *text, struct connection *ret);

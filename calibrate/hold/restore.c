@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Puts everything back as the journal has it, and leaves alone what is no longer ours. */
+/* Restores what the journal lists, except what somebody else has changed since. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,18 +15,18 @@
 #include "util/util.h"
 
 /*
- * The minimum waits for the maximum, the speed for the governor,
- * the maximum for the boost: no chain is longer.
+ * One setting may have to wait for another: minimum for maximum, speed for governor, maximum for boost. No
+ * chain is longer.
  */
 #define PASSES 5
 
-/* Drivers probe for a while after boot; what is not there after this is taken for gone. */
+/* Drivers may appear late after boot; what is missing after this counts as gone. */
 #define PROBING_S 120.0
 
 enum verdict {
-        VERDICT_KEPT,     /* as it was */
-        VERDICT_LATER,    /* cannot be read just now: a radio's that is off, a speed's of another governor */
-        VERDICT_OURS,     /* to be put back */
+        VERDICT_KEPT,     /* is as it was */
+        VERDICT_LATER,    /* cannot be read now: the radio is off, another governor is set */
+        VERDICT_OURS,     /* to be restored */
         VERDICT_RESTORED,
         VERDICT_LEFT,
         VERDICT_FAILED,
@@ -38,7 +38,7 @@ struct restore {
         const struct log *log;
         struct journal journal;
         bool rebooted;
-        enum verdict *verdicts;        /* of each entry */
+        enum verdict *verdicts;        /* one per entry */
 };
 
 static double uptime_s(int root_fd)
@@ -88,7 +88,7 @@ static bool is_ours(const struct restore *restore, const struct journal_entry *e
                 attribute_held_down(restore->root_fd, entry->name, now, entry->read));
 }
 
-/* An untouched setting that the kernel shows lower than it was asked for is as it was. */
+/* An untouched setting that a limit hides is as it was. */
 static bool is_original(const struct restore *restore, const struct journal_entry *entry, const char *now)
 {
         if (strcmp(now, entry->original) == 0)
@@ -113,9 +113,9 @@ static enum verdict judge_setting(const struct restore *restore, const struct jo
         int err;
 
         if (restore->rebooted && !attribute->persists)
-                return VERDICT_KEPT; /* the reboot did it */
+                return VERDICT_KEPT; /* the reboot restored it */
         if (attribute->none && strcmp(attribute->none, entry->original) == 0)
-                return VERDICT_KEPT; /* goes away with the setting that brought it */
+                return VERDICT_KEPT; /* disappears with the setting that created it */
         err = same_device(restore, entry) ? attribute_read(restore->root_fd, entry->name, now) : -ENOENT;
         if (err == -ENOENT || err == -ENODEV || err == -ENXIO)
                 return entry->state == JOURNAL_UNTOUCHED ? VERDICT_KEPT : gone(restore, entry);
@@ -132,7 +132,7 @@ static enum verdict judge_setting(const struct restore *restore, const struct jo
         return VERDICT_LEFT;
 }
 
-/* On a storage that is mounted later, or was pulled out: a file of ours may still be there. */
+/* The storage may be unmounted or unplugged: our file may still be there. */
 static enum verdict folder_gone(const struct restore *restore, const struct journal_entry *entry)
 {
         if (restore->rebooted && uptime_s(restore->root_fd) < PROBING_S) {
@@ -144,7 +144,7 @@ static enum verdict folder_gone(const struct restore *restore, const struct jour
         return VERDICT_LEFT;
 }
 
-/* A regular file of ours by our name, and not through a link; its folder may be anywhere. */
+/* Removes a regular file of ours with our name, not through a link; its folder may be anywhere. */
 static enum verdict remove_scratch(const struct restore *restore, const struct journal_entry *entry)
 {
         const char *base = strrchr(entry->name, '/') + 1;
@@ -180,8 +180,8 @@ static void judge_all(struct restore *restore)
 }
 
 /*
- * Putting one back may move another (boost the limits, the limits each other), to values that nobody
- * journalled. If this is cut short, too, the next one must know them for ours.
+ * Restoring one setting may change another (boost changes the limits, limits each other) to a value that is
+ * not in the journal. If this is interrupted, the next restore must know it for ours.
  */
 static void mark_pending(struct restore *restore)
 {
@@ -217,7 +217,7 @@ static void write_one(struct restore *restore, size_t i, int *error)
                          ? 0 : attribute_write(restore->root_fd, entry->name, entry->original);
 }
 
-/* One pass. How many are still to do; the last error of each in @errors. */
+/* One pass. Returns how many are left; @errors: the last error of each. */
 static size_t write_back(struct restore *restore, int *errors)
 {
         size_t left = 0;
@@ -257,7 +257,7 @@ static int put_back(struct restore *restore)
         if (!errors)
                 return -ENOMEM;
         for (size_t i = 0; i < restore->journal.n; i++)
-                errors[i] = -EINPROGRESS; /* written once, even where it only looks right */
+                errors[i] = -EINPROGRESS; /* written once, even if it looks right already */
         for (int pass = 0; pass < PASSES && write_back(restore, errors) > 0; pass++)
                 ;
         for (size_t i = 0; i < restore->journal.n; i++)
@@ -279,7 +279,7 @@ static struct restore_report count(const struct restore *restore)
         return report;
 }
 
-/* Systemd brings back what it had saved of it, where that is not done yet. */
+/* systemd restores what it saved itself, if it has not yet. */
 static bool may_come_back(const struct restore *restore, size_t i)
 {
         const struct journal_entry *entry = &restore->journal.entries[i];
@@ -288,7 +288,7 @@ static bool may_come_back(const struct restore *restore, size_t i)
                restore->verdicts[i] != VERDICT_LEFT && attribute_find(entry->name)->persists;
 }
 
-/* All is put back, and is looked at once more: whatever these are then, and not the original, is ours. */
+/* Everything is restored and will be checked once more: a value other than the original is then ours. */
 static int keep_what_may_come_back(struct restore *restore, const char *boot_id, size_t *kept)
 {
         struct journal *journal = &restore->journal;
@@ -309,8 +309,9 @@ static int keep_what_may_come_back(struct restore *restore, const char *boot_id,
 }
 
 /*
- * Systemd saves radios and brightness when it goes down, perhaps before we have put them back, and brings that at
- * the next boot, perhaps after we have looked. So the journal outlives an orderly end, and the first look after a boot.
+ * At shutdown systemd saves radios and brightness, perhaps before they were restored, and restores that at
+ * the next boot, perhaps after we looked. So the journal survives a shutdown, and the first look after a
+ * boot.
  */
 static int finish(struct restore *restore, const char *boot_id)
 {

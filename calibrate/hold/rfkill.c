@@ -26,10 +26,7 @@ static int link_end(int root_fd, const char *path, char *ret, size_t size)
         return 0;
 }
 
-/*
- * The switch belongs to the radio itself (its device is the phy),
- * not to the keyboard, the vendor or Bluetooth.
- */
+/* The switch of the radio itself (its device is the phy), not of the keyboard, the vendor or Bluetooth. */
 static bool is_switch_of(int root_fd, const char *name, const char *phy)
 {
         char path[PATH_MAX], device[64];

@@ -2,16 +2,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The switch of one radio. Never all of them: another one's connections are none of our business. */
+/* The rfkill switch of one radio; others are not touched. */
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /*
- * The setting ("/sys/class/rfkill/rfkillN/soft")
- * of the radio below a WiFi interface. -ENODEV: it has no switch.
+ * Finds the setting ("/sys/class/rfkill/rfkillN/soft") of a WiFi interface's radio. -ENODEV: it has no
+ * switch.
  */
 int rfkill_find(int root_fd, const char *interface, char *setting, size_t size);
 
-/* Switched off by a switch or key of the machine, which no program can undo. */
+/* Blocked by a hardware switch, which no program can undo. */
 bool rfkill_hard_blocked(int root_fd, const char *setting);

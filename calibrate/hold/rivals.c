@@ -11,13 +11,13 @@
 #include "util/util.h"
 
 /*
- * None of them has an interface that says "hands off for a while": a profile held at power-profiles-daemon is
- * a profile set. thermald is none of them; what it does for the heat must be.
+ * None of them can be asked to pause: holding a profile at power-profiles-daemon sets a profile. thermald is
+ * not listed: it protects against heat.
  */
 static const struct rival {
         const char *unit;
-        const char *comm;    /* of its process; NULL: it acts and goes, at each change of the supply */
-        const char *command; /* that keeps it away for the night */
+        const char *comm;    /* process name; NULL: runs only when the supply changes */
+        const char *command; /* stops it for the time of the calibration */
 } rivals[] = {
         { "power-profiles-daemon", "power-profiles-",
           "systemctl mask --runtime --now power-profiles-daemon" },
@@ -29,7 +29,7 @@ static const struct rival {
         { "cpufreqd", "cpufreqd", "systemctl stop cpufreqd" },
 };
 
-/* systemd keeps a link there for each unit that is active, those whose processes have ended, too. */
+/* systemd has a link there for each active unit, also after its processes have ended. */
 static bool is_active(int root_fd, const struct rival *rival)
 {
         char path[128];

@@ -150,7 +150,7 @@ static int look_up(const struct address *to, const struct address *from, unsigne
         return n < 0 ? -errno : route_parse(answer, (size_t)n, interface);
 }
 
-/* An own end that is gone makes it no question. */
+/* If the local address is gone, look up without it. */
 int route_lookup(const struct address *to, const struct address *from, unsigned *interface)
 {
         int err = look_up(to, from, interface);
@@ -184,7 +184,7 @@ bool route_is_default_in6(const char *line, const char *interface)
         return !length && flags & 1 && strcmp(name, interface) == 0;
 }
 
-/* A router's table has a million lines. 1: it has one; 0: none; -errno: it cannot be read to its end. */
+/* A router's table may have a million lines. 1: has one; 0: has none; -errno: it cannot be read. */
 static int find_default(int root_fd, const char *path, const char *interface,
                         bool (*is_default)(const char *line, const char *interface))
 {
@@ -206,5 +206,5 @@ bool route_is_default(int root_fd, const char *interface)
         int four = find_default(root_fd, "proc/net/route", interface, route_is_default_in);
         int six = find_default(root_fd, "proc/net/ipv6_route", interface, route_is_default_in6);
 
-        return four || (six && six != -ENOENT); /* a kernel without IPv6 */
+        return four || (six && six != -ENOENT); /* -ENOENT: a kernel without IPv6 */
 }

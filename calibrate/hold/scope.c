@@ -12,7 +12,7 @@
 
 #include "util/util.h"
 
-#define MOVE_TRIES 50 /* of 20 ms: systemd moves us some time after its answer */
+#define MOVE_TRIES 50 /* of 20 ms: systemd moves the process some time after its answer */
 
 static int start_scope(const char *unit)
 {

@@ -2,8 +2,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/*
- * Moves this process into a scope NAME-PID.scope of the running systemd.
- * -ENOSYS: there is none, or none built in.
- */
+/* Moves this process into a systemd scope NAME-PID.scope. -ENOSYS: no systemd runs, or built without it. */
 int scope_enter(const char *name);

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * "screen:power" as a setting: whether the screen is lit. joulecast-picture switches it, and lights it again
- * on its way out; a compositor, an X server or a console that it was killed under may leave it dark. A new
- * one that ends at once lights it.
+ * The setting "screen:power": is the screen lit? joulecast-picture switches it, and lights it on exit. If it
+ * was killed, the compositor, X server or console may leave the screen dark; starting and ending a new one
+ * lights it.
  */
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "source/display.h"
 
 #define TRIES 20
-#define PAUSE_MS 100 /* the one of before may still be on its way out */
+#define PAUSE_MS 100 /* the previous one may still be exiting */
 
 static int read_power(int root_fd, const char *name, char *buf, size_t size)
 {
@@ -37,7 +37,7 @@ static bool is_on(int root_fd, const char *name)
         return read_power(root_fd, name, text, sizeof(text)) == 0 && strcmp(text, "on") == 0;
 }
 
-/* Only ever lit: a screen that was dark is nothing to be put back, its owner darkens it again. */
+/* Only lights it: a screen that was dark before is left to its owner. */
 static int write_power(int root_fd, const char *name, const char *value)
 {
         const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };
@@ -54,7 +54,7 @@ static int write_power(int root_fd, const char *name, const char *value)
                 if (!err)
                         screen_program_end(&screen);
                 if (err == -ETIMEDOUT)
-                        return err; /* a display server that hangs; other settings wait behind this one */
+                        return err; /* a display server that hangs; other settings are still to be restored */
         }
         return is_on(root_fd, name) ? 0 : -EIO;
 }

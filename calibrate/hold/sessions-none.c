@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* In the place of sessions.c where libsystemd was not there at build time: the input devices alone tell. */
+/* Built without libsystemd: input devices alone show the user. */
 
 #include "sessions.h"
 

@@ -12,9 +12,9 @@
 
 #define LOGIN "org.freedesktop.login1"
 #define LOGIN_PATH "/org/freedesktop/login1"
-#define CALL_US 500000 /* a hanging manager must not keep a night from its steps ... */
+#define CALL_US 500000 /* a hanging manager must not delay the run ... */
 #define ASK_NS NS_PER_S /* ... nor one that answers each call late */
-/* Nor must one that never falls silent; what is left is heard the next time. */
+/* nor one that sends without end; the rest is read next time */
 #define MESSAGES_MAX 256
 #define LOOKS_MAX 3
 
@@ -26,11 +26,11 @@ struct session {
 };
 
 struct sessions {
-        sd_bus *bus; /* NULL: it is gone */
+        sd_bus *bus; /* NULL: the bus is gone */
         const struct log *log;
         struct session list[SESSIONS_MAX];
         size_t n;
-        bool stale; /* something changed: ask */
+        bool stale; /* something changed: list again */
 };
 
 static int get_bool(sd_bus *bus, const char *path, const char *property, bool *ret)
@@ -43,7 +43,7 @@ static int get_bool(sd_bus *bus, const char *path, const char *property, bool *r
         return err;
 }
 
-/* Not a greeter and no lock screen, which come by themselves: -ENODATA. */
+/* -ENODATA: a greeter or lock screen, which appear without a user. */
 static int check_user(sd_bus *bus, const char *path)
 {
         _cleanup_free_ char *class = NULL;
@@ -66,14 +66,14 @@ static int ask_one(sd_bus *bus, const char *path, struct session *ret)
                 err = get_bool(bus, path, "IdleHint", &session.idle);
         if (err < 0)
                 return err;
-        get_bool(bus, path, "LockedHint", &session.locked); /* systemd 230 and later */
+        get_bool(bus, path, "LockedHint", &session.locked); /* since systemd 230 */
         *ret = session;
         return 0;
 }
 
 /*
- * a(susso): name, user, user's name, seat and path of each. One that ended meanwhile is left out; one that
- * does not answer in time would come back as a new one, and makes all of it an error.
+ * a(susso): name, user id, user name, seat, path. A session that ended meanwhile is left out; one that does
+ * not answer in time makes the whole call fail, because it would look new the next time.
  */
 static int ask(struct sessions *sessions, struct session *list, size_t *n)
 {
@@ -105,7 +105,7 @@ static const struct session *find(const struct sessions *sessions, const char *p
         return NULL;
 }
 
-/* Of one that began meanwhile, and is not on the screen, there is nothing to tell. */
+/* A session that began meanwhile and is not on the screen does not count. */
 static unsigned compare(const struct session *before, const struct session *now)
 {
         static const struct session none;
@@ -138,7 +138,7 @@ static int on_change(sd_bus_message *message, void *data, sd_bus_error *error)
         return 0;
 }
 
-/* The manager's own IdleHint is not asked for: our inhibitor makes it false. */
+/* The manager's own IdleHint is of no use: our inhibitor makes it false. */
 static int watch(struct sessions *sessions)
 {
         static const char changes[] = "type='signal',sender='" LOGIN
@@ -180,7 +180,7 @@ int sessions_fd(const struct sessions *sessions)
         return sessions->bus ? sd_bus_get_fd(sessions->bus) : -1;
 }
 
-/* 0; >0: there is more; a negative errno: the bus is gone. */
+/* 0; >0: there are more; a negative errno: the bus is gone. */
 static int take_messages(struct sessions *sessions)
 {
         int more = 1;
@@ -190,7 +190,7 @@ static int take_messages(struct sessions *sessions)
         return more;
 }
 
-/* Answers may bring more news along, which the descriptor does not tell of again. */
+/* Reading answers may queue more signals, for which the descriptor does not wake again. */
 unsigned sessions_hear(struct sessions *sessions)
 {
         unsigned news = 0;

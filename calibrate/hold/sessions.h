@@ -3,10 +3,9 @@
 #pragma once
 
 /*
- * The users' sessions at this machine's seats, as the session manager knows them
- * (org.freedesktop.login1(5)): one that gets the screen, is unlocked or is no longer idle has its user
- * before it. Only changes count: many desktops never say that they are idle, and a session that was there
- * before the calibration is whoever started it.
+ * User sessions at this machine's seats by logind (org.freedesktop.login1(5)). A session that gets the
+ * screen, is unlocked or stops being idle has its user in front of it. Only changes count: many desktops
+ * never report idleness, and sessions from before the calibration belong to whoever started it.
  */
 
 #include <stdbool.h>
@@ -15,13 +14,13 @@
 
 struct sessions;
 
-/* -ENOSYS: built without libsystemd; -ENODATA: nobody knows sessions here. */
+/* -ENOSYS: built without libsystemd; -ENODATA: no session manager. */
 int sessions_open(const struct log *log, struct sessions **ret);
 void sessions_close(struct sessions *sessions);   /* NULL is nothing */
-int sessions_fd(const struct sessions *sessions); /* readable: there is news; -1: never again */
+int sessions_fd(const struct sessions *sessions); /* readable: there is news; -1: never */
 
 enum {
-        SESSIONS_ENTERED = 1 << 0, /* one began, got the screen or was unlocked */
-        SESSIONS_WOKEN = 1 << 1,   /* one is no longer idle; an idle inhibitor does that, too */
+        SESSIONS_ENTERED = 1 << 0, /* began, got the screen or was unlocked */
+        SESSIONS_WOKEN = 1 << 1,   /* stopped being idle; an idle inhibitor causes that, too */
 };
-unsigned sessions_hear(struct sessions *sessions); /* since it was asked last */
+unsigned sessions_hear(struct sessions *sessions); /* since the last call */

@@ -15,8 +15,8 @@ struct settings {
         char *path;
         struct journal journal;
         bool committed;
-        bool all_pending;   /* on the disk each setting counts as ours: a change of mode is under way */
-        /* The disk does not know all that the journal here knows; what it says is still true. */
+        bool all_pending;   /* the file marks every setting as pending: a change of mode is under way */
+        /* The file lags behind memory, but is not wrong. */
         bool dirty;
 };
 
@@ -92,7 +92,7 @@ void settings_close(struct settings *settings)
         if (!settings)
                 return;
         if (settings->committed && (settings->dirty || settings->all_pending))
-                flush(settings, false); /* else the disk claims more than it need; said to the log */
+                flush(settings, false); /* logged; the file only claims more than needed */
         journal_clear(&settings->journal);
         free(settings->path);
         free(settings);
@@ -100,8 +100,8 @@ void settings_close(struct settings *settings)
 }
 
 /*
- * The kernel shows the limit in place of a request above it,
- * which then cannot be known: all there is, very likely.
+ * The kernel shows a limit in place of a higher request. The original request is then unknown; most likely it
+ * was the maximum.
  */
 static void see_behind_limit(const struct settings *settings, struct journal_entry *entry)
 {
@@ -138,7 +138,7 @@ static int add_one(struct settings *settings, const char *name)
         return journal_add(&settings->journal, &entry);
 }
 
-/* What a write to it changes as well, in the same folder; where this machine has that. */
+/* Adds what a write to it also changes in the same folder, if this machine has it. */
 static int add_affected(struct settings *settings, const char *name)
 {
         const struct attribute *attribute = attribute_find(name);
@@ -148,7 +148,7 @@ static int add_affected(struct settings *settings, const char *name)
                 int err;
 
                 if (*attribute->affects[i] == '/')
-                        continue; /* other folders: the part that drives them declares them */
+                        continue; /* in other folders: the part that drives them adds them */
                 snprintf(other, sizeof(other), "%.*s/%s", (int)(strrchr(name, '/') - name), name,
                          attribute->affects[i]);
                 err = add_one(settings, other);
@@ -201,7 +201,7 @@ int settings_end_changes(struct settings *settings)
         return settings->all_pending || settings->dirty ? flush(settings, false) : 0;
 }
 
-/* The setting and all that a write to it changes may be ours from here on. */
+/* From here on the setting, and all that a write to it changes, may be ours. */
 static void mark_pending(struct settings *settings, struct journal_entry *entry, const char *value)
 {
         const struct attribute *attribute = attribute_find(entry->name);
@@ -216,7 +216,7 @@ static void mark_pending(struct settings *settings, struct journal_entry *entry,
         snprintf(entry->written, sizeof(entry->written), "%s", value);
 }
 
-/* The same write once more, which moves nothing else: what the journal says of it stays true. */
+/* Writing the same value again changes nothing else, so the journal stays true. */
 static bool is_known(const struct journal_entry *entry, const char *value)
 {
         return entry->state == JOURNAL_OURS && strcmp(entry->written, value) == 0 &&
@@ -264,7 +264,7 @@ int settings_after(struct settings *settings, const char *name)
         for (size_t i = 0; i < settings->journal.n; i++) {
                 struct journal_entry *other = &settings->journal.entries[i];
 
-                /* One that cannot be read just now (no setspeed under this governor) is still pending. */
+                /* if it cannot be read now (no setspeed under this governor) it stays pending */
                 if (other->state == JOURNAL_PENDING && attribute_affects(attribute, name, other->name))
                         read_back(settings, other);
         }
@@ -278,7 +278,7 @@ int settings_write(struct settings *settings, const char *name, const char *valu
         if (err)
                 return err;
         err = attribute_write(settings->root_fd, name, value);
-        after = settings_after(settings, name); /* after a failure, too: what did it do? */
+        after = settings_after(settings, name); /* also after a failure, to learn what it did */
         return err ? err : after;
 }
 

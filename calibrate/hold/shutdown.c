@@ -15,9 +15,9 @@ static bool is_this_machine(int root_fd)
                given.st_ino == here.st_ino;
 }
 
-#define TOO_LATE 124 /* as timeout(1) ends */
+#define TOO_LATE 124 /* exit status of timeout(1) */
 
-/* The bus may be gone by then; systemctl asks systemd itself, which has much to do on its way down. */
+/* By systemctl, which asks systemd directly: the bus may be gone by then. */
 bool machine_shuts_down(int root_fd)
 {
         char state[32] = "";

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * Is the machine at @root_fd on its way down? What systemd puts back at boot (radios, brightness) it has saved by
- * then, as we had made it. True also where systemd is too busy to tell; false: no, it is another machine's tree, or
- * there is no systemd.
+ * Is the machine at @root_fd shutting down? systemd has then saved radios and brightness as we had set them,
+ * and will restore that at boot. Also true if systemd is too busy to answer; false for a machine tree or
+ * without systemd.
  */
 bool machine_shuts_down(int root_fd);

@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Power supplies that are no batteries (Documentation/ABI/testing/sysfs-class-power). A weak charger lets the
- * battery discharge beside it: its status alone would let a night go on whose load is fed by both.
+ * Power supplies other than batteries (Documentation/ABI/testing/sysfs-class-power). With a weak charger the
+ * battery discharges although the charger feeds part of the load; the battery's status alone would not show
+ * it.
  */
 
 #include "supply.h"
@@ -15,7 +16,7 @@
 
 #define CLASS "sys/class/power_supply"
 
-/* First line of CLASS/NAME/FILE; "" where there is none. */
+/* First line of CLASS/NAME/FILE; "" if there is none. */
 static const char *read_word(int class_fd, const char *name, const char *file, char *buf, size_t size)
 {
         char path[320];
@@ -27,7 +28,7 @@ static const char *read_word(int class_fd, const char *name, const char *file, c
         return buf;
 }
 
-/* A mouse's dock has scope Device; a port's `online` is 1 for a fixed and 2 for a programmable voltage. */
+/* A mouse's dock has scope Device; a USB port's `online` is 1 for fixed and 2 for programmable voltage. */
 static bool feeds(int class_fd, const char *name)
 {
         char buf[64];

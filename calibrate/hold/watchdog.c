@@ -13,7 +13,7 @@
 #include "settings.h"
 #include "util/util.h"
 
-/* Of 10 ms: one that waits for a dead disk must not keep the rest from being put back. */
+/* of 10 ms: a process stuck on a dead disk must not delay the restore */
 #define ORPHAN_TRIES 200
 
 static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP };
@@ -27,8 +27,8 @@ static void fill_signals(sigset_t *set)
 }
 
 /*
- * A group of its own, which the terminal's signals reach through the watchdog;
- * it may still write to the terminal.
+ * A group of its own, so that the terminal's signals arrive through the watchdog; it may still write to the
+ * terminal.
  */
 static void become_worker(pid_t watchdog, const sigset_t *mask)
 {
@@ -36,11 +36,11 @@ static void become_worker(pid_t watchdog, const sigset_t *mask)
         signal(SIGTTOU, SIG_IGN);
         sigprocmask(SIG_SETMASK, mask, NULL);
         prctl(PR_SET_PDEATHSIG, SIGTERM);
-        if (getppid() != watchdog) /* before it could be told */
+        if (getppid() != watchdog) /* the watchdog died before prctl() */
                 raise(SIGTERM);
 }
 
-/* Waits for the worker, whose end only is its own: a signal is passed on once, so that it can end well. */
+/* Waits for the worker. A signal is passed on once, so that the worker can end in order. */
 static int wait_for(pid_t worker, const sigset_t *set)
 {
         int result = 0;
@@ -57,8 +57,8 @@ static int wait_for(pid_t worker, const sigset_t *set)
 }
 
 /*
- * What the worker started (loads, the fit) dies with it by its own arrangement. If some did not, it is ours
- * now that its parent is dead, and nothing may go on drawing power.
+ * Children of the worker (loads, the fit) normally die with it. Those that did not become ours, and must not
+ * go on drawing power.
  */
 static void end_orphans(void)
 {
@@ -118,10 +118,7 @@ int watchdog_start(const struct watchdog *watchdog, int *status)
         pid_t self = getpid(), worker;
         sigset_t set, mask;
 
-        /*
-         * Whoever started us may ignore it;
-         * then the worker's end would be neither told nor kept for waitpid().
-         */
+        /* If our parent ignored it, waitpid() would not work. */
         signal(SIGCHLD, SIG_DFL);
         fill_signals(&set);
         sigprocmask(SIG_BLOCK, &set, &mask);
@@ -138,8 +135,8 @@ int watchdog_start(const struct watchdog *watchdog, int *status)
                 become_worker(self, &mask);
                 return 0;
         }
-        setpgid(worker, worker); /* whoever comes first */
-        signal(SIGTSTP, SIG_IGN); /* stopped, it could not look after anything */
+        setpgid(worker, worker); /* in both processes, whichever is first */
+        signal(SIGTSTP, SIG_IGN); /* a stopped watchdog could not restore anything */
         prctl(PR_SET_NAME, "joulecast-watch");
         *status = watch(watchdog, worker, &set);
         return 1;

@@ -3,10 +3,10 @@
 #pragma once
 
 /*
- * Who looks after the calibration: the process that was started stays behind as a small parent, and a child
- * of it, the worker, does everything. However the worker ends, by itself or by any signal, the parent puts
- * everything back. If the parent is killed, the worker stops and does it. The two are in different process
- * groups, and where the machine lets us in different control groups, so that no single kill takes both.
+ * The watchdog restores the machine however the calibration ends. The started process stays as a small
+ * parent; its child, the worker, does everything else. When the worker ends, also by a signal, the parent
+ * restores everything; if the parent is killed, the worker stops and does so. They are in different process
+ * groups and, where possible, different control groups, so that no single kill ends both.
  */
 
 #include "util/log.h"
@@ -18,8 +18,8 @@ struct watchdog {
 };
 
 /*
- * Call it with settings_lock() held and without threads. 0: this is the worker now, go on. 1: this is the
- * watchdog, the worker has ended and everything is back; exit with *@status (128 + n after a signal). -errno:
- * no child could be made, said to the log.
+ * Call it with settings_lock() held and without threads. 0: this is the worker, go on. 1: this is the
+ * watchdog, the worker has ended and everything is restored; exit with *@status (128 + n after a signal).
+ * -errno: no child could be started, logged.
  */
 int watchdog_start(const struct watchdog *watchdog, int *status);

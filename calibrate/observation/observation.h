@@ -3,9 +3,8 @@
 #pragma once
 
 /*
- * An observation: the device was held in one mode, its counters moved so much,
- * and its battery gave so much. observations.db keeps them as they are made, so
- * that a night outlives the estimator and an interruption.
+ * One observation: the device was held in one mode; this is what its counters moved by and what its battery
+ * gave. observations.db stores each at once, so that a run survives an interruption and can be fitted again.
  */
 
 #include "mode.h"
@@ -24,7 +23,7 @@ int observation_method_from_name(const char *name, enum observation_method *ret)
 
 struct observation {
         int64_t id;               /* row in the database; 0 before it is stored */
-        int64_t run;              /* a calibration run; resumed nights keep theirs */
+        int64_t run;              /* a calibration run; a resumed run keeps its number */
         uint32_t sequence;        /* within the run */
         uint32_t pass;            /* 0: the first randomised block */
         char mode[MODE_NAME_MAX];
@@ -32,17 +31,16 @@ struct observation {
         enum observation_method method;
         int64_t start_realtime_ns;
         uint64_t elapsed_ns;
-        double percent;           /* state of charge in the middle, where the level's steps tell it exactly */
+        double percent;           /* state of charge in the middle; exact where level steps tell it */
         double steps; /* percent and ticks: level steps that passed, in percent of charge; NaN for gauge. A
-                         step shows up to a refresh late, at the start by the mode before's rate, at the end
-                         by this one's: the fit's to see to */
+                         step shows up to one refresh late; the fit corrects for it */
         double charge_full_uah;   /* NaN unknown */
         double voltage_mv;        /* mean of voltage_now; NaN: the device shows none */
         double power_mw;          /* gauge: mean of power_now; NaN otherwise */
         uint32_t gauge_updates;   /* gauge: how many distinct updates the mean holds */
-        double refresh_s;         /* measured: of the level or the gauge; NaN: not known by then */
+        double refresh_s;         /* measured refresh of the level or the gauge; NaN: not known yet */
         double temperature_c;     /* NaN unknown */
-        struct usage usage;       /* what the counters of the whole system moved by, over elapsed_ns */
+        struct usage usage;       /* what the system's counters moved by over elapsed_ns */
         bool burn;                /* first partial step: not fitted */
         bool held_back;           /* mixed row that validates and is not fitted */
         char rejected[96];        /* why it may not be fitted, or "" */
@@ -64,8 +62,8 @@ struct observation_run {
 };
 
 /*
- * Each error below has said its sentence to @log. Writing makes the file (0600), and a folder that is our own
- * (0700), and locks them: a second writer gets -EBUSY. Reading: -ENOENT, or -ENODATA where nothing was ever written.
+ * All functions below log their error. Writing creates the file (0600) and our own folder (0700) and locks
+ * them: a second writer gets -EBUSY. Reading: -ENOENT, or -ENODATA where nothing was written yet.
  */
 int observations_open(const char *path, bool write, const struct log *log, struct observations **ret);
 void observations_close(struct observations *observations);
@@ -74,7 +72,7 @@ int observations_start(struct observations *observations, struct observation_run
 /* One transaction; sets id. */
 int observations_append(struct observations *observations, struct observation *observation);
 int observations_finish(struct observations *observations, int64_t run);
-/* Those that have observations, newest last. */
+/* runs that have observations, newest last */
 int observations_runs(struct observations *observations, struct observation_run **ret, size_t *n);
 void observations_free_runs(struct observation_run *runs, size_t n);
 /* All of one run, in order. */
@@ -104,10 +102,10 @@ void observation_clear(struct observation *observation);
 struct cJSON;
 
 /*
- * A usage as JSON: the struct's words. Amounts of a component that was not counted are null, "cpu" is a list
- * of {"policy", "khz", "busy_ns", "any_ns"}, "screen" one of {"brightness": number or null, "on_ns"}.
- * An observation has all its members ("id", "run" and "start_realtime_ns" as decimal strings), "method" and
- * "usage".
+ * A usage as JSON, with the words of the struct. Amounts of a component that was not counted are null, "cpu"
+ * is a list of {"policy", "khz", "busy_ns", "any_ns"}, "screen" one of {"brightness": number or null,
+ * "on_ns"}. An observation has all its members ("id", "run" and "start_realtime_ns" as decimal strings),
+ * "method" and "usage".
  */
 struct cJSON *usage_to_json(const struct usage *usage);
 int usage_from_json(const struct cJSON *json, struct usage *ret);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs and observations out of their database. */
+/* Reads runs and observations. */
 
 #include "observations-private.h"
 
@@ -12,7 +12,7 @@
 
 #include "util/util.h"
 
-/* What stands in a file is as hostile as what comes from a network: cut and cleaned. */
+/* Text from the file is untrusted: cut it and remove control characters. */
 static void column_text(sqlite3_stmt *statement, int column, char *buf, size_t size)
 {
         const char *text = (const char *)sqlite3_column_text(statement, column);
@@ -58,7 +58,7 @@ void observations_free_runs(struct observation_run *runs, size_t n)
         free(runs);
 }
 
-/* An attempt that was refused, or broken off before anything was observed, is no run. */
+/* A run without observations (refused or broken off) does not count. */
 int observations_runs(struct observations *observations, struct observation_run **ret, size_t *n)
 {
         _cleanup_(observations_finalizep) sqlite3_stmt *statement = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs and observations into their database, a transaction each. */
+/* Writes runs and observations, each in a transaction. */
 
 #include "observations-private.h"
 

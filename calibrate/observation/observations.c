@@ -11,7 +11,7 @@
 #include "util/util.h"
 
 #define SCHEMA_VERSION 1
-#define BUSY_MS 5000 /* joulecast-fit reads while a night is written: commits take milliseconds */
+#define BUSY_MS 5000 /* joulecast-fit reads while a run is written; commits take milliseconds */
 
 static const char schema[] =
         "BEGIN IMMEDIATE;"
@@ -68,7 +68,6 @@ void observations_finalizep(sqlite3_stmt **statement)
         sqlite3_finalize(*statement);
 }
 
-/* Says what SQLite said, once, and returns it as an errno. */
 int observations_complain(struct observations *observations, int code, const char *what)
 {
         if (errno_from_sqlite(code) == 0)
@@ -129,7 +128,7 @@ static int check_schema(struct observations *observations, bool write)
                                      "make its tables");
 }
 
-/* The night's file is the user's alone, and one night at a time writes to it. */
+/* One writer at a time; the file is readable by its owner only. */
 static int take_lock(const char *path, const struct log *log, int *ret)
 {
         _cleanup_close_ int fd = -1;
@@ -170,7 +169,7 @@ static int open_database(struct observations *observations, bool write)
                 return err;
         sqlite3_extended_result_codes(observations->db, 1);
         sqlite3_busy_timeout(observations->db, BUSY_MS);
-        /* A row must survive the power cut that a flat battery is. */
+        /* A row must survive the power cut when the battery is empty. */
         if (write) {
                 code = sqlite3_exec(observations->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL",
                                     NULL, NULL, NULL);
@@ -206,8 +205,8 @@ int observations_open(const char *path, bool write, const struct log *log, struc
 }
 
 /*
- * All of it into the one file that people copy. SQLite does so by itself only where nobody else has the
- * file open at that moment, and says nothing where it did not. Whoever reads it holds up neither this nor us.
+ * Merge the WAL into the file, which people copy. SQLite does so on close only if no other process has the
+ * file open, and does not report that it did not. Readers neither block this nor wait for it.
  */
 static void make_whole(struct observations *observations)
 {
@@ -224,10 +223,7 @@ static void make_whole(struct observations *observations)
                             observations->path, observations->path);
 }
 
-/*
- * The lock's descriptor goes last:
- * closing any descriptor of a file drops the locks that SQLite holds on it.
- */
+/* The lock's descriptor closes last: closing any descriptor of a file drops SQLite's locks on it. */
 void observations_close(struct observations *observations)
 {
         if (!observations)
