@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What a calibration works on: its files, the device, and the plan for it. */
+/* The files of a calibration, its device, and its plan. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ int calibration_open_virtual(struct calibration *calibration, double start_perce
         return err ? err : run->hardware->ops->describe(run->hardware, &run->description);
 }
 
-/* A folder with another machine's sys and proc: to look at, for a dry run. */
+/* A machine tree (sys and proc): only for a dry run. */
 static int look_at_tree(struct calibration *calibration)
 {
         struct hardware_description *description = &calibration->run.description;

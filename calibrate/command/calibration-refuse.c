@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What can be refused before anybody is asked. */
+/* What is refused before the user is asked. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ bool calibration_changes_machine(const struct calibration *calibration)
         return !calibration->options.device && !calibration->options.dry_run;
 }
 
-/* Up to one to the edge of the step that it starts in, and a whole one for an observation. */
+/* Up to one until the next step, and one for an observation. */
 #define STEPS_MIN_PERCENT 2.0
 
 int calibration_refuse_limit(const struct calibration *calibration)
@@ -65,7 +65,7 @@ int calibration_refuse_machine(const struct calibration *calibration)
         return 0;
 }
 
-/* Also beside a battery that discharges because its charger is a weak one. */
+/* Also true if the battery discharges because the charger is weak. */
 static bool charger_feeds(void)
 {
         _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -73,7 +73,7 @@ static bool charger_feeds(void)
         return root_fd >= 0 && supply_online(root_fd);
 }
 
-/* As begin_run() will find it, before anybody is asked: a virtual device is looked at there alone. */
+/* The same check as in begin_run(), before the user is asked; for virtual devices only that one is made. */
 int calibration_refuse_battery(const struct calibration *calibration)
 {
         const struct run *run = &calibration->run;
@@ -95,7 +95,7 @@ int calibration_refuse_battery(const struct calibration *calibration)
         return err ? err : refuse_start(&run->description, &look, run->method, &calibration->log);
 }
 
-/* Before the night, by a trial: what cannot be written would be found only after it. */
+/* Tries to write it now: after the run would be too late. */
 int calibration_refuse_profile(const struct calibration *calibration)
 {
         _cleanup_free_ char *trial = NULL;

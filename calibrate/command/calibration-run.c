@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The night itself, and the fit at its end. */
+/* The run, and the fit at its end. */
 
 #include <errno.h>
 #include <math.h>
@@ -26,7 +26,7 @@ static int go_on(struct calibration *calibration)
                                         run_ended_ns(run) + (int64_t)NS_PER_S);
 }
 
-/* From here on the device is ours, and whatever happens it is given back. */
+/* From here on the device is changed, and always given back. */
 static int take_device(struct run *run)
 {
         int err = run->hardware->ops->begin ? run->hardware->ops->begin(run->hardware) : 0;
@@ -67,7 +67,7 @@ int calibration_open_run(struct calibration *calibration)
         return err ? err : begin_run(calibration);
 }
 
-/* The gauge that `auto` took does not do what it shows: the percentage always does something. */
+/* The gauge that `auto` chose does not work: use the percentage, which always does. */
 static int begin_again_by_percent(struct calibration *calibration)
 {
         struct run before = calibration->run;
@@ -87,14 +87,14 @@ static int begin_again_by_percent(struct calibration *calibration)
         };
         calibration->options.method = CHOICE_PERCENT;
         if (isnan(calibration->options.wifi_limit_bytes) && isfinite(before.limits.wifi_bytes))
-                calibration->options.wifi_limit_bytes = before.limits.wifi_bytes; /* what was agreed to */
+                calibration->options.wifi_limit_bytes = before.limits.wifi_bytes; /* as agreed to */
         log_warning(&calibration->log, "it goes on by the steps of the battery's percentage");
         err = calibration_make_plan(calibration);
         if (!err)
                 err = begin_run(calibration);
         if (err)
                 return err;
-        calibration->run.runner.drawn_percent = NAN; /* nor is what it counts */
+        calibration->run.runner.drawn_percent = NAN; /* not to be trusted either */
         return run_perform(&calibration->run);
 }
 

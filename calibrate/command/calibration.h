@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/*
- * One command of joulecast-calibrate. main() fills it step by step; each step has said its sentence where it
- * fails.
- */
+/* One command of joulecast-calibrate. main() fills it step by step; each step logs its errors. */
 
 #include <signal.h>
 
@@ -22,10 +19,10 @@ struct calibration {
         struct run run;
         char *journal;
         struct machine_hardware machine;
-        const volatile sig_atomic_t *stop; /* somebody asked to stop */
+        const volatile sig_atomic_t *stop; /* the user asked to stop */
         bool runner;               /* is open */
-        char **arguments;          /* as they were given, without --schedule */
-        bool watched;              /* this is the watchdog, and the calibration is over: */
+        char **arguments;          /* as given, without --schedule */
+        bool watched;              /* this is the watchdog, and the calibration has ended: */
         int status;                /* its exit status */
 };
 
@@ -33,7 +30,7 @@ struct calibration {
 int calibration_find_files(struct calibration *calibration);
 int calibration_open_device(struct calibration *calibration);
 int calibration_make_plan(struct calibration *calibration);
-/* In the place of the one that is open: its clock and its charge go on where a night before ended. */
+/* Replaces the open one: its clock and charge go on where the run ended. */
 int calibration_open_virtual(struct calibration *calibration, double start_percent, uint64_t seed,
                              int64_t not_before_ns);
 

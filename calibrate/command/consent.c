@@ -10,7 +10,7 @@
 #include "touched.h"
 #include "util/text.h"
 
-/* A gauge that does not do what it shows is found out in the night only, and then it is another night. */
+/* A bad gauge is found only during the run; measuring by percent then takes much longer. */
 static void print_other_way(FILE *file, const struct prospect *prospect)
 {
         struct run_estimate estimate;
@@ -40,10 +40,7 @@ static void print_amounts(FILE *file, const struct prospect *prospect)
         print_other_way(file, prospect);
 }
 
-/*
- * Sixteen frequency policies are not sixteen things to be measured;
- * said before somebody wonders at the hours.
- */
+/* Explains why sixteen frequency policies are not measured one by one. */
 static void print_groups(FILE *file, const struct hardware_description *description)
 {
         for (size_t i = 0; i < description->n_policies; i++)

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * The few lines that one agrees to before a machine is held:
- * how long, how much of what, and what is touched.
+ * What the user agrees to before a machine is held: how long it takes, how much of the battery, and what is
+ * changed.
  */
 
 #include <stdio.h>
@@ -15,9 +15,9 @@
 void consent_print(FILE *file, const struct prospect *prospect, const char *when);
 
 /*
- * 1: it must be asked for; 0: --yes was said, or nothing real is held;
- * -ENOTTY: it must, and nobody is there.
+ * 1: the user must be asked; 0: --yes was given, or no real machine is held; -ENOTTY: there is no terminal to
+ * ask on.
  */
 int consent_needed(const struct options *options);
-/* After consent_print(). 0: go on; -ECANCELED: no. */
+/* After consent_print(). 0: yes; -ECANCELED: no. */
 int consent_ask(void);

@@ -4,5 +4,5 @@
 
 #include "prospect.h"
 
-/* Prints all of it: states, hours, battery, what is touched. */
+/* Prints states, hours, battery and what is changed. */
 void dry_run_print(const struct prospect *prospect);

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * joulecast-calibrate: holds a device in one state after another,
- * watches its battery, and has a profile fitted.
+ * joulecast-calibrate: holds a device in one state after another, watches its battery, and has a profile
+ * fitted.
  */
 
 #include <errno.h>
@@ -37,11 +37,11 @@ static void catch_signals(void)
         sigaction(SIGTERM, &action, NULL);
         sigaction(SIGHUP, &action, NULL);
         signal(SIGPIPE, SIG_IGN);
-        /* Ignored by whoever started us, it would take the exit codes of our children. */
+        /* If our parent ignored it, waitpid() would not work. */
         signal(SIGCHLD, SIG_DFL);
 }
 
-/* The last refusal; from here on warnings are said. */
+/* The last refusal; from here on warnings are printed. */
 static int ask(struct calibration *calibration, const struct prospect *prospect, const char *when)
 {
         int err = consent_needed(&calibration->options);
@@ -60,7 +60,7 @@ static int ask(struct calibration *calibration, const struct prospect *prospect,
         return err;
 }
 
-/* From here on whatever happens is put right. In the watchdog it returns at the end of all. */
+/* From here on the machine is always restored. In the watchdog this returns at the very end. */
 static int set_watch(struct calibration *calibration)
 {
         struct watchdog watchdog = { .journal = calibration->journal, .log = &calibration->log };
@@ -71,7 +71,7 @@ static int set_watch(struct calibration *calibration)
         watchdog.root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (watchdog.root_fd < 0)
                 return -errno;
-        fflush(stdout); /* else the worker says it again */
+        fflush(stdout); /* otherwise the worker prints it again */
         err = watchdog_start(&watchdog, &calibration->status);
         close(watchdog.root_fd);
         if (err > 0)
@@ -98,7 +98,7 @@ static int unschedule(const struct calibration *calibration)
         return err == -ENOENT ? 0 : err;
 }
 
-/* Asks now, for nobody will be there then; the rest is the timer's. */
+/* Asks now; the timer starts it later. */
 static int schedule(struct calibration *calibration, const struct prospect *prospect)
 {
         struct schedule schedule = {
@@ -223,7 +223,7 @@ int main(int argc, char **argv)
                         (size_t)(argc + 1 - calibration.options.schedule_place.to) * sizeof(*argv));
         catch_signals();
         err = calibrate(&calibration);
-        if (calibration.watched) /* what was opened before the worker began is the worker's */
+        if (calibration.watched) /* what was opened before belongs to the worker */
                 exit(calibration.status);
         if (log_flush_stdout(&calibration.log) < 0)
                 err = -EIO;

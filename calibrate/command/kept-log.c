@@ -13,7 +13,7 @@ static void keep(void *data, enum log_level level, const char *sentence)
 
         if (text)
                 list = realloc(kept->list, (kept->n + 1) * sizeof(*list));
-        if (!list) { /* an error, or no memory to wait in */
+        if (!list) { /* an error, or no memory */
                 free(text);
                 kept->behind.handler(kept->behind.data, level, sentence);
                 return;

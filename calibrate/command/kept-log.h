@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * What a start has to say waits until it is sure that it will ask: whoever is refused gets one sentence, the
- * refusal, and nothing about a night that will not be.
+ * Keeps warnings back until the calibration is sure to start: if it is refused, the user gets one sentence,
+ * the refusal.
  */
 
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "util/log.h"
 
 struct kept_log {
-        struct log behind;  /* where it goes in the end */
+        struct log behind;  /* the log behind */
         struct kept_sentence {
                 enum log_level level;
                 char *text;
@@ -20,8 +20,8 @@ struct kept_log {
         size_t n;
 };
 
-/* From now on only errors pass @log; @kept must stay where it is. */
+/* From now on only errors pass @log; @kept must not move. */
 void kept_log_begin(struct kept_log *kept, struct log *log);
-/* Says what was kept, and @log is as it was. Safe to repeat. */
+/* Logs what was kept, and restores @log. Safe to repeat. */
 void kept_log_release(struct kept_log *kept, struct log *log);
 void kept_log_drop(struct kept_log *kept);

@@ -5,7 +5,7 @@
 #include "options.h"
 #include "run/run.h"
 
-/* What a calibration would do, for those who show it before it begins. */
+/* What a calibration would do, for the question and the dry run. */
 struct prospect {
         const struct options *options;
         const struct hardware_description *description;
@@ -13,6 +13,6 @@ struct prospect {
         const struct run_request *request;
         const struct plan_limits *limits;
         enum observation_method method;
-        bool battery;               /* there is one */
+        bool battery;               /* this machine has one */
         const char *profile, *observations;
 };

@@ -51,7 +51,7 @@ int restore_first(const char *journal, const struct log *log)
         return err;
 }
 
-/* What is said of each setting that was put back is for the reader here, not for a debugger. */
+/* Prints what was restored; the log is for the user here. */
 static void on_sentence(void *data, enum log_level level, const char *sentence)
 {
         const struct log *log = data;
@@ -74,10 +74,7 @@ static void print_text(const struct restore_report *report)
                report->restored, report->kept, report->left, report->failed);
 }
 
-/*
- * The lock may outlive the watchdog that wrote its number there,
- * by the moment in which the worker ends by itself.
- */
+/* The lock may outlive the watchdog that wrote its pid there by a moment. */
 static bool is_calibration(pid_t pid)
 {
         char path[32], comm[32];
@@ -87,7 +84,7 @@ static bool is_calibration(pid_t pid)
                strncmp(comm, "joulecast-", 10) == 0;
 }
 
-/* Its watchdog ends it well: the worker stops, and everything is put back before the lock is given up. */
+/* Its watchdog ends in order: the worker stops, and everything is restored before the lock is released. */
 static int end_it(const char *journal, const struct log *log)
 {
         struct timespec moment = { .tv_nsec = 100000000 };
@@ -118,7 +115,7 @@ int restore_by_hand(const char *journal, bool json, bool end_running, const stru
         there = access(journal, F_OK) == 0;
         err = restore(journal, json ? log : &said, &report);
         if (err && err != -EIO && err != -EAGAIN)
-                return err; /* has said its sentence */
+                return err; /* logged */
         if (err == -EAGAIN)
                 say_again(log);
         if (json)

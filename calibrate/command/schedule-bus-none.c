@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* In the place of schedule-bus.c where libsystemd was not there at build time. */
+/* Built without libsystemd. */
 
 #include "schedule-bus.h"
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The running systemd. All: 0; -ENOSYS: there is none, or none was built in; -errno. */
+/* The running systemd. All: 0; -ENOSYS: no systemd, or built without it; -errno. */
 int schedule_bus_there(void);
 int schedule_bus_reload(void);
 int schedule_bus_enable(const char *timer);  /* and starts it, after a reload */

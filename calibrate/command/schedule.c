@@ -28,15 +28,15 @@ time_t schedule_next(const char *clock, time_t now)
         when = mktime(&parts);
         if (when > now)
                 return when;
-        parts.tm_mday++; /* mktime() knows how long months are, and nights when the clock changes */
+        parts.tm_mday++; /* mktime() knows the length of months and daylight saving */
         parts.tm_isdst = -1;
         return mktime(&parts);
 }
 
 /*
- * One word of a command line as systemd.syntax(7) and systemd.service(5) read it: within double quotes
- * backslash and quote are escaped, and "%" is said twice, so that nothing is expanded (the ":" before the
- * program keeps "$" as it is). What is no printable text would need more care than a file name deserves.
+ * One word of a command line by systemd.syntax(7) and systemd.service(5): within double quotes, backslash and
+ * quote are escaped; "%" is doubled, so that nothing is expanded (the ":" before the program protects "$").
+ * Text that is not printable is refused.
  */
 static bool print_word(FILE *file, const char *word, bool quoted)
 {
@@ -58,10 +58,7 @@ static bool print_word(FILE *file, const char *word, bool quoted)
         return true;
 }
 
-/*
- * Everything about the file stays in the folder's hands;
- * the run has the rights of whoever may schedule one: root.
- */
+/* The run has the rights of root, who scheduled it. */
 static bool print_service(FILE *file, const struct schedule *schedule)
 {
         fputs(WRITTEN_BY
@@ -75,7 +72,7 @@ static bool print_service(FILE *file, const struct schedule *schedule)
               "TimeoutStopSec=60\n"
               "NoNewPrivileges=yes\n"
               "WorkingDirectory=", file);
-        /* A line that ends in a backslash goes on with the next, and blanks at its end are dropped. */
+        /* A line that ends in a backslash continues, and trailing blanks are dropped. */
         if (strchr("\\ ", schedule->working[strlen(schedule->working) - 1]) ||
             !print_word(file, schedule->working, false))
                 return false;
@@ -85,7 +82,7 @@ static bool print_service(FILE *file, const struct schedule *schedule)
         for (char *const *argument = schedule->arguments; *argument; argument++)
                 if (!print_word(file, *argument, true))
                         return false;
-        /* systemd kills its main process, the watchdog, wherever that is: then this puts things back. */
+        /* systemd may kill the main process, the watchdog: then this restores the machine. */
         fprintf(file, " \"--yes\"\nExecStopPost=:%s --restore\n", schedule->program);
         return true;
 }
@@ -185,7 +182,7 @@ int schedule_arm(const struct schedule *schedule, const struct log *log)
                         log_error(log, "systemd does not take the timer " TIMER ": %s", strerror(-err));
         }
         if (err) {
-                schedule_bus_disable(TIMER); /* it may have been enabled, and not started */
+                schedule_bus_disable(TIMER); /* it may be enabled and not started */
                 remove_unit(schedule->folder, SERVICE);
                 remove_unit(schedule->folder, TIMER);
                 schedule_bus_reload();

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Everything that a calibration changes while it runs and puts back; then what stays. For people to read. */
+/* What a calibration changes and restores, and what stays; for people to read. */
 
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 
 struct touched {
         char list[TOUCHED_MAX][192];
-        size_t n, n_back; /* so many of them are put back */
+        size_t n, n_back; /* n_back: how many of them are restored */
 };
 
 void touched_list(const struct prospect *prospect, struct touched *ret);

@@ -13,8 +13,8 @@
 #include "util/util.h"
 
 /*
- * Singular values below this part of the largest are zero:
- * between rounding (1e-16) and the weakest design (1e-5).
+ * Smaller singular values, relative to the largest, count as zero: between rounding (1e-16) and the weakest
+ * design (1e-5).
  */
 #define RANK_TOLERANCE 1e-9
 
@@ -35,7 +35,7 @@ int errno_from_gsl(int code)
         }
 }
 
-/* 1/sqrt of the diagonal; 1 where it is 0. */
+/* 1/sqrt of the diagonal; 1 if it is 0. */
 static void unit_scale(const gsl_matrix *matrix, gsl_vector *scale)
 {
         for (size_t i = 0; i < matrix->size1; i++) {
@@ -82,7 +82,7 @@ struct nnls {
         size_t p;
 };
 
-/* Solves for the free columns alone; @value gets zeros elsewhere. */
+/* Solves for the free columns; @value is 0 elsewhere. */
 static int nnls_solve(struct nnls *nnls, gsl_vector *value)
 {
         gsl_matrix_view factor;
@@ -116,7 +116,7 @@ static int nnls_solve(struct nnls *nnls, gsl_vector *value)
         return 0;
 }
 
-/* The held column that would lower the squares most, or -1: the answer is found. */
+/* The held column whose release lowers the squares most; -1: done. */
 static ssize_t nnls_worst(const struct nnls *nnls, const gsl_vector *value, double tolerance)
 {
         ssize_t worst = -1;
@@ -139,8 +139,8 @@ static ssize_t nnls_worst(const struct nnls *nnls, const gsl_vector *value, doub
 }
 
 /*
- * Walks from the feasible @value towards @target until a coefficient reaches 0,
- * and holds that. False: arrived.
+ * Walks from the feasible @value towards @target until a coefficient becomes 0, and holds that one. False:
+ * arrived.
  */
 static bool nnls_step(struct nnls *nnls, const bool *nonneg, gsl_vector *value, const gsl_vector *target)
 {
@@ -173,7 +173,7 @@ static bool nnls_step(struct nnls *nnls, const bool *nonneg, gsl_vector *value, 
         return true;
 }
 
-/* A feasible start: what is not above 0 in the free solution is held, until nothing is left to hold. */
+/* Makes a feasible start: columns that are not above 0 in the free solution are held, until all are. */
 static int nnls_start(struct nnls *nnls, const bool *nonneg, gsl_vector *value)
 {
         for (size_t round = 0; round <= nnls->p; round++) {
@@ -213,7 +213,7 @@ static int nnls_run(struct nnls *nnls, const bool *nonneg, gsl_vector *value)
                         err = nnls_solve(nnls, target);
                 while (!err && nnls_step(nnls, nonneg, value, target));
                 if (!err && !nnls->is_free[worst])
-                        return 0; /* it came straight back: what its gradient promised was rounding */
+                        return 0; /* released and held again: its gradient was rounding */
         }
         return err ? err : -ELOOP;
 }

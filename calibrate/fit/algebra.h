@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-/*
- * Dense algebra on GSL: what the estimators share.
- * GSL's error handler must be off: codes become errno here.
- */
+/* Dense algebra on GSL. GSL's error handler must be off: its codes become errno here. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,8 +28,8 @@ static inline void vector_freep(gsl_vector **vector)
 int errno_from_gsl(int code);
 
 /*
- * Inverse of a symmetric positive definite matrix,
- * scaled to a unit diagonal first. 0; -EDOM: it is not; -ENOMEM.
+ * Inverse of a symmetric positive definite matrix, scaled to a unit diagonal first. 0; -EDOM: it is not one;
+ * -ENOMEM.
  */
 int algebra_invert(const gsl_matrix *matrix, gsl_matrix *inverse);
 

@@ -3,10 +3,9 @@
 #pragma once
 
 /*
- * The columns of the regression are the coefficients of the profile to come:
- * what the device offers, so far as the observations or the plan touch it.
- * A usage becomes a row of them, in s, MB and counts, so that coefficient
- * (mW, mJ/MB, mJ) times entry is mJ.
+ * The columns of the regression are the coefficients of the profile: what the device offers and the
+ * observations or the plan touch. A usage becomes a row in s, MB and counts, so that coefficient (mW, mJ/MB,
+ * mJ) times entry is mJ.
  */
 
 #include <stdbool.h>
@@ -25,22 +24,22 @@ struct device_member { /* a policy of a group */
         char cpus[32];
 };
 
-/* A policy, or a group of a like kind, whose usages are one and whose coefficients are those of each. */
+/* A policy, or a group of policies of one kind with equal coefficients. */
 struct device_policy {
-        uint32_t policy; /* of a group: the first */
+        uint32_t policy; /* a group's first */
         char cpus[PROFILE_NAME_MAX];
         uint32_t n_cpus;
         uint32_t khz[COLUMNS_POINTS_MAX]; /* ascending */
         size_t n_khz;
         struct device_member members[COLUMNS_MEMBERS_MAX];
         size_t n_members; /* 0: no group */
-        uint32_t sharing; /* so many CPUs keep awake what S is the price of; 0: all */
+        uint32_t sharing; /* CPUs that share an S; 0: all of them */
 };
 
-/* No two of its cores share: what one costs is all its own, and a column of S would be that of A again. */
+/* False if no two of its cores share an S: its column would equal that of A. */
 bool device_policy_shares(const struct device_policy *policy);
 
-/* What is known about the device beside its observations. */
+/* What is known of the device besides its observations. */
 struct device {
         char name[PROFILE_NAME_MAX];
         char method[16];
@@ -69,8 +68,5 @@ int columns_make(const struct device *device, const struct usage *const *usages,
                  struct columns *ret);
 void columns_clear(struct columns *columns);
 
-/*
- * Adds to @row what @usage holds.
- * Frequencies and levels in between are split linearly, outside the nearest takes all.
- */
+/* Adds @usage to @row. Between frequencies and levels it is split linearly; outside the nearest takes all. */
 void columns_row(const struct columns *columns, const struct usage *usage, double *row);

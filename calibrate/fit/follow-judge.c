@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* What the observations so far are worth, and what would be worth most. */
+/* The precision of the observations so far, and the mode that would improve it most. */
 
 #include "follow-private.h"
 
@@ -16,7 +16,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* What one row took so far: means over the fitted ones. */
+/* What one row took so far: means over the fitted rows. */
 struct pace {
         size_t rows;
         double hours;
@@ -45,7 +45,7 @@ static struct pace pace_of(const struct rows *rows, double percent_j)
         return pace;
 }
 
-/* Joules of one percent, from the last row of a level; from the full energy where there is none. */
+/* Joules of one percent: from the last row by level, else from the full energy. */
 static double percent_joules(const struct follow *follow, const struct rows *rows)
 {
         for (size_t i = rows->n; i > 0; i--) {
@@ -103,13 +103,13 @@ static void add_next(const struct follow *follow, const struct rows *rows, const
                 cJSON_AddStringToObject(answer, "next", follow->modes[next].name);
         else
                 cJSON_AddNullToObject(answer, "next");
-        /* Variance falls with the number of rows. */
+        /* The variance falls with the number of rows. */
         more = reached ? 0 : (double)pace.rows * (pow(half_width / follow->stop_percent, 2) - 1);
         add_number(answer, "expected_hours", more * pace.hours);
         add_number(answer, "expected_percent", more * pace.percent);
 }
 
-/* Wider than half of itself: nobody would print it, and the profile may not have it at all. */
+/* If the half-width is above half of the value, the value is not printed, and perhaps not in the profile. */
 static bool is_known(const struct regression *fit, size_t column)
 {
         double error = sqrt(gsl_matrix_get(fit->covariance, column, column));
@@ -119,9 +119,9 @@ static bool is_known(const struct regression *fit, size_t column)
 }
 
 /*
- * What only modes would tell of that cannot come any more (an access point that is gone, a storage that does
- * not do as it is told) would be waited for until the battery is flat. Unless it is known already it is no
- * part of the judgement; it is again when one of its modes can come again.
+ * A coefficient that only left-out modes would measure (no access point, a bad storage) must not keep the run
+ * going until the battery is empty. Unless it is known already it is left out of the judgement, until one of
+ * its modes can be measured again.
  */
 static void find_lost(struct follow *follow, const struct regression *fit)
 {
@@ -162,7 +162,7 @@ struct cJSON *follow_judge(struct follow *follow)
                         find_lost(follow, &fit);
                 half_width = err ? NAN : portfolio_half_width(&follow->portfolio, &fit);
 
-                /* What is wider than itself says nothing yet. */
+                /* Such a half-width says nothing yet. */
                 if (half_width > 1000)
                         half_width = NAN;
                 cJSON_AddNumberToObject(answer, "rows", (double)fit.n);

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-/* A calibration that is followed, in two files: what is told of it (follow.c), and the judgement. */
+/* --follow in two files: its protocol (follow.c) and its judgement (follow-judge.c). */
 
 #include "follow.h"
 #include "observation/observation.h"
@@ -11,7 +11,7 @@ struct follow_mode {
         char name[MODE_NAME_MAX];
         struct usage usage; /* one second of it */
         bool held_back;
-        bool left_out;      /* cannot come any more */
+        bool left_out;      /* cannot be measured any more */
         double *x;          /* of the columns */
 };
 
@@ -30,5 +30,5 @@ struct follow {
         double remaining_hours;
 };
 
-/* follow-judge.c: what the observations so far are worth, and which mode should come next; as an answer. */
+/* follow-judge.c: the judgement so far and the next mode, as the answer. */
 struct cJSON *follow_judge(struct follow *follow);

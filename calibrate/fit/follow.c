@@ -53,7 +53,7 @@ static const char *text(const cJSON *object, const char *name)
         return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
 }
 
-/* NaN where it is missing or null. */
+/* NaN if it is missing or null. */
 static double number(const cJSON *object, const char *name)
 {
         const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);

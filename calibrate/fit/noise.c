@@ -5,21 +5,19 @@
 #include <math.h>
 
 /*
- * Variance of the mean over @seconds of a process whose correlation falls as exp(-t / tau), of 1: Taylor,
- * Diffusion by Continuous Movements, 1921.
+ * Relative variance of the mean over @seconds of a process with correlation exp(-t / tau): Taylor, Diffusion
+ * by Continuous Movements, 1921.
  */
 static double mean_variance(double seconds, double tau_s)
 {
         double r = seconds / tau_s;
 
         if (r < 1e-3)
-                return 1 - r / 3; /* its series: the difference below would be rounding */
+                return 1 - r / 3; /* its series: the expression below would lose all digits */
         return 2 / r * (1 + expm1(-r) / r);
 }
 
-/*
- * Covariance of the means over two spans, @gap_s apart, of 1: the same integral over the one and the other.
- */
+/* Relative covariance of the means over two spans, @gap_s apart: the same integral over both. */
 static double mean_covariance(double a_s, double b_s, double gap_s, double tau_s)
 {
         return exp(-gap_s / tau_s) * expm1(-a_s / tau_s) * expm1(-b_s / tau_s) * tau_s * tau_s / (a_s * b_s);
@@ -30,7 +28,7 @@ static double square(double value)
         return value * value;
 }
 
-/* The delay of a step is uniform over one refresh: this part of refresh x power is its standard deviation. */
+/* The delay of a step is uniform over one refresh: the variance of refresh x power. */
 #define UNIFORM_VARIANCE (1.0 / 12)
 
 static double own_variance(const struct noise *noise, bool charge, double power, double updates)

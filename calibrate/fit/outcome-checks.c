@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* What speaks for and against a fit: rows that were held back, and the residuals of those that were not. */
+/* Evidence for and against a fit: held-back rows, and residuals of the fitted ones. */
 
 #include <errno.h>
 #include <math.h>
@@ -14,13 +14,10 @@
 #include "outcome.h"
 #include "util/util.h"
 
-/* Held-back rows are few, and each must hold: 99 % keeps a good profile from failing by bad luck. */
+/* Held-back rows are few and all must agree: at 99 % a good profile rarely fails by chance. */
 #define CHECK_LEVEL 0.99
 
-/*
- * A mode whose rows lie off by more than this many standard
- * deviations of their mean is not explained by the model.
- */
+/* A mode whose mean residual exceeds so many standard deviations is not explained by the model. */
 #define LACK_OF_FIT_Z 3.5
 
 static struct outcome_mode *find_mode(struct outcome *outcome, const char *mode)
@@ -46,7 +43,7 @@ static void gather(struct outcome *outcome, const struct row *row, double residu
                 mode->z = z;
 }
 
-/* Student's t of the mean of the deletion residuals of one mode (NULL: of one kind). */
+/* Student's t of the mean deletion residual of one mode (NULL: of one kind). */
 static double mean_z(const struct rows *rows, const struct regression *fit, const char *mode,
                      const char *kind, size_t *count)
 {
@@ -95,7 +92,7 @@ int outcome_residuals(struct outcome *outcome, const struct columns *columns, co
         return 0;
 }
 
-/* x'Cx, with the level's curve where the row is one of the charge. */
+/* x'Cx, with the level's curve for a row by level. */
 static int predicted_variance(const struct row *row, const struct regression *fit, double *mean,
                               double *variance)
 {

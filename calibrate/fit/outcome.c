@@ -13,16 +13,16 @@
 
 #include "util/util.h"
 
-/* A part in a null vector below this is rounding. */
+/* smaller parts in a null vector are rounding */
 #define NULL_PART 1e-6
 
-/* A profile holds no larger number: what is only known to be below it is not known. */
+/* Profiles hold no larger number. */
 #define PROFILE_MAX 1e9
 
 /*
- * Standard deviations that the covariance does not hold, in percent: of all energies alike (what a joule
- * is), and of each component (what the model leaves out: temperature, mix of instructions).
- * docs/accuracy.md shows what they give.
+ * Errors that the covariance does not contain, in percent (standard deviations): of all energies alike (the
+ * scale of a joule) and of each component (what the model leaves out: temperature, mix of instructions).
+ * docs/accuracy.md shows their effect.
  */
 static const struct {
         bool charge;
@@ -36,9 +36,9 @@ static const struct {
 };
 
 /*
- * Standard deviations of a power gauge's gain and of its offset. The gain is what data sheets of fuel gauges
- * allow, and common to all coefficients. The offset is part of the base: data sheets allow half of it, the
- * rest is what half an hour of a gauge cannot know of daemons (docs/accuracy.md).
+ * Standard deviations of a power gauge's gain and offset. The gain is what data sheets of fuel gauges allow,
+ * and common to all coefficients. The offset is part of the base: half of it by data sheets, the rest for
+ * background activity that half an hour cannot show (docs/accuracy.md).
  */
 #define GAUGE_GAIN 0.01
 #define GAUGE_OFFSET_MW 6.0
@@ -167,7 +167,7 @@ static int make_lines(struct outcome *outcome, const struct columns *columns, co
         return 0;
 }
 
-/* Those of a group have the coefficients of the first. */
+/* Members of a group have the coefficients of the first. */
 static int add_members(struct profile *profile, const struct device_policy *group)
 {
         for (size_t i = 0; i < group->n_members; i++) {
@@ -195,7 +195,7 @@ int outcome_add_policies(struct profile *profile, const struct device *device)
         return 0;
 }
 
-/* Where there was nothing to share, S is 0 and known: a missing key would mean "not measured". */
+/* Cores that share nothing have a known S of 0; a missing key would mean "not measured". */
 static int add_single_cores(struct profile *profile, const struct columns *columns)
 {
         for (size_t i = 0; i < columns->device.n_policies; i++) {
@@ -241,7 +241,7 @@ static int add_coefficients(struct outcome *outcome, const struct columns *colum
                         return err;
                 kept[n++] = j;
         }
-        /* Columns are in the profile's order, so are those that were kept. */
+        /* both are in the profile's order */
         for (size_t a = 0; a < n; a++)
                 for (size_t b = 0; b < n; b++)
                         profile->covariance[a * n + b] = gsl_matrix_get(fit->covariance, kept[a], kept[b]);
@@ -303,7 +303,7 @@ static int find_null(const struct columns *columns, const struct rows *rows, con
         return 0;
 }
 
-/* An operating point cannot cost less than the one below it; a throttled or mislabelled one seems to. */
+/* An operating point cannot cost less than the one below it, unless it was throttled or mislabelled. */
 static int check_rising(struct outcome *outcome, const struct columns *columns, const struct regression *fit)
 {
         for (size_t i = 0; i < columns->device.n_policies; i++) {

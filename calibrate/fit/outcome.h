@@ -3,9 +3,8 @@
 #pragma once
 
 /*
- * What comes out of a fit: the profile, and for people what each coefficient
- * is worth, what speaks against the fit, and whether rows that it never saw
- * came out as it said.
+ * The result of a fit: the profile, the precision of each coefficient, evidence against the fit, and whether
+ * held-back rows came out as predicted.
  */
 
 #include <stdio.h>
@@ -15,7 +14,7 @@
 
 #define REMARK_MAX 128
 
-/* Wider than this half of itself, a value is not one to print. */
+/* A relative half-width above this is not printed. */
 #define OUTCOME_RESOLVED_MAX 0.5
 
 struct outcome_line {
@@ -37,13 +36,13 @@ struct outcome_check {
         bool inside;
 };
 
-/* How far the rows of one mode lie off, and what the others let expect. */
+/* Residuals of one mode. */
 struct outcome_mode {
         char mode[MODE_NAME_MAX];
         size_t n;
         double power_mw;
         double residual_mw;  /* mean */
-        double z;            /* worst distance from what the other rows say, in standard deviations */
+        double z;            /* largest deletion residual, in standard deviations */
 };
 
 enum validation {
@@ -66,7 +65,8 @@ struct outcome {
         enum validation validation;
         size_t n_rows;
         size_t n_rejected;
-        double noise_scale; /* standard deviation of the rows, of what was expected; NaN: not estimated */
+        double noise_scale; /* standard deviation of the rows, relative to the expected one; NaN: not
+                               estimated */
 };
 
 int outcome_regression(const struct columns *columns, const struct rows *rows, const struct regression *fit,
@@ -76,11 +76,11 @@ int outcome_warn(struct outcome *outcome, const char *format, ...) __attribute__
 int outcome_line_add(struct outcome *outcome, const struct coefficient *coefficient,
                      struct outcome_line **ret);
 
-/* Tables for people, or one JSON object. @path: where the profile went, NULL: nowhere. */
+/* Tables for people, or one JSON object. @path: of the profile; NULL: not written. */
 void outcome_print(const struct outcome *outcome, const char *path, FILE *to);
 struct cJSON *outcome_to_json(const struct outcome *outcome, const char *path);
 
-/* The policies of @device, each of a group by itself. */
+/* The policies of @device, members of groups one by one. */
 int outcome_add_policies(struct profile *profile, const struct device *device);
 
 /* outcome-checks.c: lack of fit and held-back rows. */

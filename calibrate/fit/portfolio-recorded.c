@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* The portfolio from the user's own usage: what they did in the last two weeks. */
+/* The portfolio from the user's recorded usage of the last two weeks. */
 
 #include <errno.h>
 #include <math.h>
@@ -16,15 +16,12 @@
 #define DAYS 14
 #define NS_PER_DAY (INT64_C(86400) * (int64_t)NS_PER_S)
 
-/*
- * So many stretches of equal length, but none shorter,
- * become totals; the apps that were busiest become apps.
- */
+/* Spans of equal length, but none shorter than the minimum, become totals; the busiest apps become apps. */
 #define STRETCHES 24
 #define STRETCH_NS (1200 * NS_PER_S)
 #define APPS_MAX 40
 
-/* Less than this recorded says nothing about a user, and a stretch of less nothing about a day. */
+/* minimum of recorded time, of all and of one span */
 #define RECORDED_MIN_NS (3600 * NS_PER_S)
 #define STRETCH_MIN_NS (600 * NS_PER_S)
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-/* The portfolio as usages: from the user's database, or made up relative to the device. */
+/* The portfolio as usages: from the user's database, or typical sessions on such a device. */
 
 #include "columns.h"
 
@@ -13,10 +13,10 @@ struct portfolio_usage {
         size_t n_apps;
 };
 
-/* What the usage database @path holds of the last two weeks. -ENODATA: too little; another negative errno. */
+/* From the usage database @path, last two weeks. -ENODATA: too little; another negative errno. */
 int portfolio_usage_recorded(const char *path, struct portfolio_usage *ret);
 
-/* That, or made-up sessions on such a device where there is no such database (@path may be NULL). */
+/* The same, or typical sessions if there is no such database (@path may be NULL). */
 int portfolio_usage_make(const struct device *device, const struct columns *columns, const char *path,
                          struct portfolio_usage *ret);
 void portfolio_usage_clear(struct portfolio_usage *usage);

@@ -14,10 +14,10 @@
 #include "portfolio-usage.h"
 #include "util/util.h"
 
-/* An hour of the night weighs as much as three percent of the battery. */
+/* an hour costs as much as so many percent of the battery */
 #define HOUR_COST 3.0
 
-/* Apps count this much beside totals: each total has several, and their errors partly cancel in it. */
+/* weight of apps relative to totals: a total has several, whose errors partly cancel */
 #define APP_WEIGHT 0.35
 
 void portfolio_clear(struct portfolio *portfolio)
@@ -64,7 +64,7 @@ static double energy(const gsl_vector *v, const struct regression *fit)
         return sum;
 }
 
-/* Row @i of totals or apps, without what is lost. */
+/* Row @i of totals or apps, without lost columns. */
 static void ask(const struct portfolio *portfolio, const gsl_matrix *rows, size_t i, gsl_vector *to)
 {
         for (size_t j = 0; j < rows->size2; j++)
@@ -72,9 +72,9 @@ static void ask(const struct portfolio *portfolio, const gsl_matrix *rows, size_
 }
 
 /*
- * Covariance of the coefficients as if the level's curve were known, C_bb - C_ba C_aa^-1 C_ab: what it does
- * to all coefficients alike, more rows hardly improve. That part is in the profile's errors, not in when to
- * stop.
+ * Covariance of the coefficients given the level's curve, C_bb - C_ba C_aa^-1 C_ab. The curve scales all
+ * coefficients alike, and more rows hardly improve it; its error is in the profile, but not in the decision
+ * when to stop.
  */
 static int given_level(const struct regression *fit, gsl_matrix **ret)
 {
@@ -136,7 +136,7 @@ double portfolio_half_width(const struct portfolio *portfolio, const struct regr
                gsl_stats_quantile_from_sorted_data(relative, 1, n, 0.8);
 }
 
-/* Rows of the portfolio divided by their energy, so that variances are relative. */
+/* Rows of the portfolio divided by their energy: relative variances. */
 static int weighted(const struct portfolio *portfolio, const gsl_matrix *rows, double weight,
                     const struct regression *fit, gsl_matrix *to, size_t *at)
 {
@@ -163,7 +163,7 @@ static int weighted(const struct portfolio *portfolio, const gsl_matrix *rows, d
         return 0;
 }
 
-/* V C for all p + z columns of the fit; V is 0 for the level's. */
+/* V C for all p + z columns; V is 0 for the level's. */
 static int sensitivity(const struct portfolio *portfolio, const struct regression *fit, gsl_matrix **ret)
 {
         size_t n = portfolio->totals->size1 + portfolio->apps->size1, q = fit->p + fit->z, at = 0;
@@ -184,8 +184,8 @@ static int sensitivity(const struct portfolio *portfolio, const struct regressio
 }
 
 /*
- * What a row x would be worth: with noise s^2 it lowers each v'Cv by (v'Cx)^2 / (s^2 + x'Cx) (Sherman and
- * Morrison 1950), here of all rows v of the portfolio, over what its time and charge cost.
+ * Gain of a row x: with noise s^2 it lowers each v'Cv by (v'Cx)^2 / (s^2 + x'Cx) (Sherman and Morrison 1950),
+ * here summed over all rows v of the portfolio and divided by its cost in time and charge.
  */
 static double gain(const gsl_matrix *vc, const struct regression *fit, const double *x,
                    const struct step *step, gsl_vector *a, gsl_vector *work, gsl_vector *effect)

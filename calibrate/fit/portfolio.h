@@ -3,9 +3,8 @@
 #pragma once
 
 /*
- * What the profile will be asked: totals and apps of typical use. Calibration
- * goes on until their errors are small enough, and spends each step of the
- * battery where it helps them most.
+ * What the profile is for: totals and apps of typical use. A calibration goes on until their errors are small
+ * enough, and chooses the modes that lower them most.
  */
 
 #include "regression.h"
@@ -13,37 +12,33 @@
 struct portfolio {
         gsl_matrix *totals; /* one row each, of the columns; energies of a session, mJ */
         gsl_matrix *apps;
-        bool *lost;         /* columns that nothing tells of any more: not asked for; none at first */
+        bool *lost;         /* columns that cannot be measured any more; initially none */
 };
 
-/*
- * The user's own days in the usage database @path, else
- * (NULL, none there, too little) four apps on such a device.
- */
+/* From the usage database @path, else (NULL, missing, too little) four typical apps on such a device. */
 int portfolio_make(const struct columns *columns, const char *path, struct portfolio *ret);
 void portfolio_clear(struct portfolio *portfolio);
 
 /*
- * Half-width of the 95 % interval of a total, in percent of it:
- * the 80th percentile of the portfolio. NaN: unknown.
+ * Half-width of the 95 % interval of a total, in percent: the 80th percentile of the portfolio. NaN: unknown.
  */
 double portfolio_half_width(const struct portfolio *portfolio, const struct regression *fit);
 
-/* A mode that could come next. */
+/* A mode that may come next. */
 struct candidate {
         const double *x;    /* of the columns, per second */
         bool excluded;
 };
 
-/* Circumstances of the step to come. */
+/* The next step. */
 struct step {
         double percent_j;   /* joules of one percent of the battery */
-        double dwell_s;     /* how long it lasts; 0: until one percent is gone */
-        double level;       /* 0..1 in its middle */
+        double dwell_s;     /* duration; 0: until one percent is used */
+        double level;       /* in its middle, 0..1 */
         double refresh_s;
-        double before_mw;   /* of the mode before */
+        double before_mw;   /* power of the mode before */
 };
 
-/* The candidate whose row lowers the portfolio's relative variance most per cost; -1: none. */
+/* The candidate that lowers the portfolio's relative variance most per cost; -1: none. */
 ssize_t portfolio_next(const struct portfolio *portfolio, const struct regression *fit,
                        const struct candidate *candidates, size_t n, const struct step *step);

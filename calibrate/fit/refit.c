@@ -10,15 +10,12 @@
 #include "util/util.h"
 
 /*
- * Mean voltage of a lithium-ion cell over its whole charge, V, where the generic line of rows.c is at 50 %:
- * what turns uAh into mWh when nothing else does.
+ * Mean voltage of a lithium-ion cell over its whole charge, V, where the line of rows.c is at 50 %: converts
+ * uAh to mWh if nothing better is known.
  */
 #define GENERIC_MEAN_V 3.88
 
-/*
- * A cell that has something left is between 3.5 and 4.4 V:
- * so many are in series at this mean of all observations.
- */
+/* A cell is between 3.5 and 4.4 V, on average at this voltage: gives the number in series. */
 #define CELL_V 3.95
 
 static double cells_of(const struct observation *observations, size_t n)
@@ -76,8 +73,8 @@ static int make_columns(const struct device *device, const struct observation *o
         if (!usages)
                 return -ENOMEM;
         /*
-         * What no fitted row tells of has no price to be learnt:
-         * a file that is made under the burnt one, for example.
+         * A coefficient that no fitted row touches cannot be estimated, e.g. writes that only occur in the
+         * first, unfitted mode.
          */
         for (size_t i = 0; i < n; i++)
                 if (!observations[i].burn && !observations[i].held_back && !observations[i].rejected[0])

@@ -2,22 +2,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-/* A run's observations to an outcome. */
+/* From a run's observations to an outcome. */
 
 #include "observation/observation.h"
 #include "outcome.h"
 
 /*
- * Both: 0; -EINVAL and -ENODATA with a sentence in @error (the observations cannot be fitted); -EDOM;
- * -ENOMEM.
+ * Both: 0; -EINVAL and -ENODATA with a sentence in @error: the observations cannot be fitted; -EDOM; -ENOMEM.
  */
 int refit_regression(const struct observation_run *run, const struct observation *observations, size_t n,
                      struct outcome *ret, char *error, size_t error_size);
 
-/* SApp's equations 1 to 4 on the runs of `--plan sapp`: the median of three iterations counts (sapp-fit.c). */
+/* SApp's equations 1 to 4 for runs of `--plan sapp`, with the median of three iterations (sapp-fit.c). */
 int refit_sapp(const struct observation_run *run, const struct observation *observations, size_t n,
                struct outcome *ret, char *error, size_t error_size);
 
-/* What is known of the run's device; the full energy from the charge where the run does not tell. */
+/* The run's device; if the run does not have the full energy, it is estimated from the charge. */
 int refit_device(const struct observation_run *run, const struct observation *observations, size_t n,
                  struct device *ret, char *error, size_t error_size);

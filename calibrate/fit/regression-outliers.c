@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* Rows that the others contradict. */
+/* Outliers: rows that the others contradict. */
 
 #include <errno.h>
 #include <math.h>
@@ -13,10 +13,10 @@
 #include "regression-private.h"
 #include "util/util.h"
 
-/* In one iteration, rows this far off, of the worst, lose weight. */
+/* in one iteration only rows this far off, relative to the worst, lose weight */
 #define WORST_FIRST 0.5
 
-/* Variance of a row against what all others say, without what was added to it as an outlier. */
+/* Variance of a row relative to what all others predict, without its outlier variance. */
 static double deletion_variance(const struct work *work, size_t a)
 {
         double variance = work->precision[a] > 0 ? 1 / work->precision[a] : INFINITY;
@@ -24,18 +24,15 @@ static double deletion_variance(const struct work *work, size_t a)
         return fmax(variance - work->fit->extra[a], 0.05 * variance);
 }
 
-/*
- * A row with less than this part of its own information free of the coefficients says little about the noise.
- */
+/* Rows with less than this share of information besides the coefficients say little about the noise. */
 #define REDUNDANT 0.1
 
-/* Median of the square of a standard normal variable: of chi square with one degree of freedom. */
+/* median of chi square with one degree of freedom */
 #define MEDIAN_SQUARE 0.4549
 
 /*
- * The usual size of the noise, of what is expected, by the median of the rows, so that outliers do
- * not raise the bar for themselves; where few rows can tell, our belief counts. deletion[] holds
- * standard deviations as expected.
+ * The usual noise relative to the expected one, by the median of the rows, so that outliers do not raise the
+ * threshold; with few rows the expectation counts. deletion[] is in expected standard deviations.
  */
 static double usual_scale(const struct work *work, double *scratch)
 {
@@ -54,9 +51,9 @@ static double usual_scale(const struct work *work, double *scratch)
 }
 
 /*
- * A row that stands further off than @outlier gets the variance that brings it there. That is one more power
- * than Huber's weights (1964): a level that jumps is not a little wrong, and must not pull at all. The worst
- * come first, since a bad row makes its good neighbours look bad.
+ * A row beyond @outlier gets the variance that brings it there. This is one power more than Huber's weights
+ * (1964): a jump of the level must not pull at all. The worst go first, because they make good neighbours
+ * look bad.
  */
 void weigh(struct work *work)
 {
@@ -80,14 +77,14 @@ void weigh(struct work *work)
         }
 }
 
-/* What daemons' rare tasks cost on average, of their standard deviation: our belief before we see any. */
+/* mean of rare tasks relative to their standard deviation, expected before any is seen */
 #define RARE_PART 0.27
 
 /*
- * Outliers pull one way: daemons that wake up cost, and nothing pays back. What the weights took from them
- * belongs to the base, which includes the usual daemons; so the mean of what is left goes there. A short run
- * sees a rare task or does not, which says little about how often it comes: the mean counts as far as it is
- * known, and what it may be off by stays in the base's error.
+ * Outliers have one sign: background tasks take energy and never return it. What the weights removed belongs
+ * to the base, which includes the usual background; so the mean of the rest is added there. A short run may
+ * or may not see a rare task, which says little about its frequency: the mean counts as far as it is known,
+ * and its error is added to the base's.
  */
 int recentre(struct work *work)
 {

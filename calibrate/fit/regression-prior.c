@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
 /*
- * What is believed before a row is seen: neighbouring operating points resemble each other, gauges err
- * little; both as far as this device's rows bear it out.
+ * The prior: neighbouring operating points are similar, and gauges err little; both scaled by what this
+ * device's rows show.
  */
 
 #include <math.h>
@@ -19,13 +19,13 @@ static void prior_add(gsl_matrix *prior, const size_t *at, const double *weight,
                         *gsl_matrix_ptr(prior, at[a], at[b]) += weight[a] * weight[b];
 }
 
-/* Three neighbouring operating points of a policy, of which one coefficient's second difference is made. */
+/* Three neighbouring operating points, for one second difference. */
 struct bend {
         size_t at[3];
         double weight[3];
 };
 
-/* On a grid that need not be even: the second derivative times the square of the mean distance. */
+/* For uneven grids: the second derivative times the square of the mean distance. */
 static struct bend bend_of(const struct device_policy *policy, size_t first, size_t k)
 {
         double mean = (double)(policy->khz[policy->n_khz - 1] - policy->khz[0]) / (double)(policy->n_khz - 1);
@@ -37,7 +37,7 @@ static struct bend bend_of(const struct device_policy *policy, size_t first, siz
                               { weight / before, -weight * (1 / before + 1 / after), weight / after } };
 }
 
-/* The second differences of the coefficients from @first on are 0 with standard deviation @sd. */
+/* Second differences of the coefficients from @first on are 0 with standard deviation @sd. */
 static void prior_smooth(gsl_matrix *prior, const struct device_policy *policy, size_t first, double sd)
 {
         for (size_t k = 1; k + 1 < policy->n_khz; k++) {
@@ -49,14 +49,14 @@ static void prior_smooth(gsl_matrix *prior, const struct device_policy *policy, 
         }
 }
 
-/* Our belief in how much a policy's coefficients usually bend is worth so many bends that were seen. */
+/* weight of the expected curvature, in second differences that were seen */
 #define BEND_BELIEF 2
 
 /*
- * How much those of this policy bend, of what the last fit says: its bends, and how many of them the rows
- * decided, not the prior with standard deviation @last (MacKay, Bayesian Interpolation, 1992). A policy
- * that boosts bends more than most, and what is measured must not lose to what is believed. @usual and what
- * is returned are in mW.
+ * The curvature of this policy by the last fit: its second differences, and how many of them were determined
+ * by the rows and not by the prior with standard deviation @last (MacKay, Bayesian Interpolation, 1992).
+ * Policies with boost have more curvature, and measurements must outweigh the prior. @usual and the result
+ * are in mW.
  */
 static double learn_bend(const struct work *work, const struct device_policy *policy, size_t first,
                          double usual, double last)
@@ -88,7 +88,7 @@ static double largest(const gsl_vector *value, size_t first, size_t n)
         return most;
 }
 
-/* Before anything is fitted: a busy core cannot have cost more than all the power there was. */
+/* Before the first fit: a busy core cannot take more than all power that was measured. */
 static double largest_possible(const struct work *work, size_t first, size_t n)
 {
         double most = 0;
@@ -104,7 +104,7 @@ static double largest_possible(const struct work *work, size_t first, size_t n)
         return most;
 }
 
-/* Before a fit nothing is known of the bends: they may be as large as the largest, and the rows tell. */
+/* Before the first fit the curvature may be as large as possible; later the rows show it. */
 static void policy_prior(struct work *work, const struct device_policy *policy, size_t first, double part,
                          double most, bool first_time)
 {
@@ -143,12 +143,12 @@ void prior_make(struct work *work, bool first_time)
                 gsl_matrix_set(fit->prior, j, j, level * level);
 }
 
-/* Our belief in the usual size of a gauge's waves is worth so many waves that were seen. */
+/* weight of the expected size of a gauge's waves, in waves that were seen */
 #define LEVEL_BELIEF 6
 
 /*
- * How large this gauge's waves are: what is seen of them,
- * and what may still hide (expectation and maximisation: Dempster, Laird and Rubin 1977).
+ * The size of this gauge's waves: what is seen, and what may still be hidden (EM: Dempster, Laird and Rubin
+ * 1977).
  */
 void learn_level(struct work *work)
 {

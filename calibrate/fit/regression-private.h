@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-/* The steps of one fit, and what they work on. */
+/* The steps of one fit and their data. */
 
 #include "regression.h"
 
-/* The rows' covariance is inverted block by block: longer calibrations stay linear in time. */
+/* the rows' covariance is inverted in blocks, so that time stays linear in the number of rows */
 #define BLOCK_ROWS 256
 
 struct work {
@@ -18,18 +18,18 @@ struct work {
         gsl_matrix *x;          /* n x q */
         gsl_matrix *noise;      /* C^-1 of the rows, block by block */
         gsl_matrix *white;      /* C^-1 X */
-        gsl_vector *y;          /* n: observed power, delays of the level corrected */
+        gsl_vector *y;          /* n: observed power, corrected for delays of the level */
         gsl_vector *ry;         /* n: C^-1 of the residuals */
         gsl_matrix *gram;       /* q x q */
         gsl_matrix *inverse;
         gsl_vector *moment;
         gsl_vector *last;       /* value of the iteration before */
-        double *power;          /* of all rows: the best guess so far */
+        double *power;          /* of all rows: the best estimate so far */
         double *precision;      /* n: diagonal of the projection (1 / deletion variance) */
         double *scratch;        /* n */
         bool *nonneg;
-        double *bend_sd;        /* q: how much those bend whose first column this is, mW */
-        double level_sd;        /* of each wave, as far as this gauge tells */
+        double *bend_sd;        /* q: curvature of the coefficients that begin at this column, mW */
+        double level_sd;        /* of each wave, estimated for this gauge */
 };
 
 /* regression-prior.c */
@@ -37,7 +37,7 @@ void prior_make(struct work *work, bool first_time);
 void learn_level(struct work *work);
 
 /* regression-solve.c */
-int invert_noise(struct work *work);       /* of all rows, as they are weighed now */
+int invert_noise(struct work *work);       /* of all rows, with their present weights */
 void unnoise_columns(struct work *work);
 int solve(struct work *work);
 double judge(struct work *work);           /* residuals, deletion[] and precision[]; returns chi square */

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* The weighted normal equations: rows without their common noise, solved with no coefficient below 0. */
+/* The weighted normal equations, solved with no coefficient below 0. */
 
 
 #include <gsl/gsl_blas.h>
@@ -10,10 +10,7 @@
 #include "regression-private.h"
 #include "util/util.h"
 
-/*
- * The inverse of the rows' covariance, block by block:
- * block rows from..from+n-1 begin at column 0 of their rows.
- */
+/* The inverse of the rows' covariance by blocks: rows from..from+n-1 begin at column 0. */
 static gsl_matrix_view noise_block(const struct work *work, size_t from)
 {
         size_t n = MIN(work->fit->n - from, (size_t)BLOCK_ROWS);
@@ -53,14 +50,14 @@ static void unnoise(const struct work *work, const gsl_vector *from, gsl_vector 
 /* white[from..][j] += x C^-1[..][b], a column of the block's */
 static void add_column(struct work *work, size_t from, const gsl_matrix *block, size_t b, size_t j, double x)
 {
-        gsl_vector_const_view column = gsl_matrix_const_row(block, b); /* it is symmetric */
+        gsl_vector_const_view column = gsl_matrix_const_row(block, b); /* symmetric */
         gsl_matrix_view rows = gsl_matrix_submatrix(work->white, from, 0, block->size1, work->q);
         gsl_vector_view to = gsl_matrix_column(&rows.matrix, j);
 
         gsl_blas_daxpy(x, &column.vector, &to.vector);
 }
 
-/* white := C^-1 X; a mode touches few columns. */
+/* white := C^-1 X; a mode touches few columns */
 void unnoise_columns(struct work *work)
 {
         gsl_matrix_set_zero(work->white);
@@ -77,7 +74,7 @@ void unnoise_columns(struct work *work)
         }
 }
 
-/* A breath of ridge: what the rows do not touch stays solvable here, and is flagged by regression_rank(). */
+/* a small ridge keeps untouched columns solvable; regression_rank() reports them */
 #define RIDGE 1e-10
 
 /* gram := X'C^-1 X / scale + prior */
@@ -115,7 +112,7 @@ int solve(struct work *work)
 }
 
 /*
- * How many parameters the rows, not the prior, had to feed: the trace of the hat matrix (Hastie and
+ * Number of parameters determined by the rows and not by the prior: the trace of the hat matrix (Hastie and
  * Tibshirani, Generalized Additive Models, 1990), inverse (gram - prior).
  */
 double effective_parameters(const struct work *work)
@@ -136,10 +133,10 @@ double effective_parameters(const struct work *work)
 }
 
 /*
- * Each row against what all others say: (R y)_i / R_ii, whose variance is 1 / R_ii, with
- * R = C^-1 - C^-1 X (X'C^-1 X + prior)^-1 X'C^-1 (Cook and Weisberg, Residuals and Influence in Regression,
- * 1982; Martin 1992 for rows that hang together). deletion[] is in mW here; weigh() divides it by what is
- * expected. A row on which a coefficient hangs alone has R_ii near 0 and is never an outlier.
+ * Each row relative to what all others predict: (R y)_i / R_ii with variance 1 / R_ii, where R = C^-1 - C^-1
+ * X (X'C^-1 X + prior)^-1 X'C^-1 (Cook and Weisberg, Residuals and Influence in Regression, 1982; Martin 1992
+ * for correlated rows). deletion[] is in mW here; regression_weigh() divides it by the expected deviation. A
+ * row that alone determines a coefficient has R_ii near 0 and is never an outlier.
  */
 double judge(struct work *work)
 {

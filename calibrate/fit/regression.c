@@ -13,11 +13,11 @@
 #include "util/util.h"
 
 /*
- * Tuned on virtual devices (docs/accuracy.md); none of them is critical. Daemons: of 150 mW at rest, 11 mW are
- * permanent background and as much again is rare tasks, in proportion to the power at rest. A step of the
- * level is wrong by 0.4 % beyond the smooth curve; current sensors specify 1 % of the reading.
- * Neighbouring operating points deviate from a line by 3 to 6 % of the largest power in table 3 of AppScope and
- * on real phones. Level: three waves of 0.85 % each make a single percent wrong by 1.5 %.
+ * Tuned on virtual devices (docs/accuracy.md); none of them is critical. Background: at 150 mW at rest, 11 mW
+ * are permanent and as much again is rare tasks, in proportion to the power at rest. A step of the level is
+ * wrong by 0.4 % besides the smooth curve; current sensors specify 1 % of the reading. Neighbouring operating
+ * points deviate from a line by 3 to 6 % of the largest power in table 3 of AppScope and on real phones.
+ * Level: three waves of 0.85 % each make a single percent wrong by 1.5 %.
  */
 struct regression_options regression_options_default = {
         .noise = {
@@ -143,7 +143,7 @@ static void fill(struct work *work)
         }
 }
 
-/* The mean of a level's delay: at the start it was drawn in the mode before, at the end in this one. */
+/* Mean effect of a level's delay: energy of the mode before at the start, of this one at the end. */
 static double delay_mw(const struct work *work, size_t i)
 {
         const struct row *row = &work->rows->list[i];
@@ -154,9 +154,8 @@ static double delay_mw(const struct work *work, size_t i)
 }
 
 /*
- * The curve multiplies the power that the model says. Taking the observed one would put its noise on both
- * sides: rows would fit better the smaller all of it was made, and each coefficient came out low by 1 % for
- * every 50 rows.
+ * The curve multiplies the model's power. With the observed power its noise would be on both sides, and each
+ * coefficient would come out low by 1 % for every 50 rows.
  */
 static void bend(struct work *work)
 {
@@ -203,10 +202,9 @@ static double distance(const gsl_vector *a, const gsl_vector *b, size_t n)
 }
 
 /*
- * What is known of the coefficients says how noisy the rows are, how smooth the curves, which rows are
- * outliers, and that again says more of the coefficients; until they stand. The scale of the noise is that of
- * a scaled inverse chi square (Gelman and others, Bayesian Data Analysis), in which our belief counts as
- * prior_dof rows.
+ * The coefficients give the noise, the curvature and the outliers, and these give better coefficients;
+ * repeated until they converge. The scale of the noise is that of a scaled inverse chi square (Gelman and
+ * others, Bayesian Data Analysis), in which the expectation counts as prior_dof rows.
  */
 static int iterate(struct work *work)
 {
@@ -238,7 +236,7 @@ static int iterate(struct work *work)
         return 0;
 }
 
-/* Before anything is fitted: what its idle rows say, or no more than the least of all. */
+/* Before the first fit: by the idle rows, else the lowest power. */
 static double power_at_rest_mw(const struct rows *rows)
 {
         double sum = 0, least = INFINITY;
@@ -300,7 +298,7 @@ ssize_t regression_rank(const struct columns *columns, const struct rows *rows,
                 return -ENOMEM;
         for (size_t a = 0; a < n; a++)
                 memcpy(gsl_matrix_ptr(all, a, 0), rows->list[regression->index[a]].x, p * sizeof(double));
-        /* Only the prior's reach counts here: its information matrix has the row space of its rows. */
+        /* Only the row space matters here, and the information matrix has the prior's. */
         gsl_matrix_memcpy(root, &prior.matrix);
         for (size_t i = 0; i < p; i++) {
                 double d = gsl_matrix_get(root, i, i);

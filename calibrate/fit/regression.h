@@ -4,8 +4,8 @@
 
 /*
  * The estimator: non-negative generalised least squares (Aitken 1935; Lawson and Hanson 1974) of the rows on
- * the columns, with a prior that lets neighbouring operating points resemble each other, and less weight for
- * rows that the others contradict. What is not of a book was found on virtual devices, and says so.
+ * the columns, with a prior that neighbouring operating points are similar, and less weight for outliers.
+ * Choices that are not from a book were made on virtual devices, and say so.
  */
 
 #include "algebra.h"
@@ -13,26 +13,23 @@
 #include "rows.h"
 
 /*
- * A fuel gauge's error is a smooth curve of the level: cosines and sines of one to three waves
- * over the whole range, whose mean is 0 because the full charge is known. Their columns come after
- * those of the coefficients.
+ * A fuel gauge's error is a smooth curve of the level: cosines and sines of one to three waves over the whole
+ * range, with mean 0 because the full charge is known. Their columns follow those of the coefficients.
  */
 #define LEVEL_WAVES 3
 #define LEVEL_COLUMNS (2 * LEVEL_WAVES)
 
-/*
- * What a joule is: error of the full charge or energy that the battery tells,
- * common to all. Standard deviation.
- */
+/* Error of the full charge or energy that the battery reports, common to all rows; standard deviation. */
 #define SCALE_PERCENT 0.5
 
 struct regression_options {
         struct noise noise;
-        double smooth_active;  /* second differences of A: standard deviation, of the policy's largest A */
-        double smooth_shared;  /* of S, likewise */
+        double smooth_active;  /* second differences of A: standard deviation relative to the policy's
+                                  largest A */
+        double smooth_shared;  /* the same for S */
         double level_sd;       /* of each wave's cosine and sine */
-        double outlier;        /* a row loses weight so many standard deviations from what the others say */
-        double prior_dof;      /* how many degrees of freedom our belief in the noise is worth */
+        double outlier;        /* a row loses weight beyond so many standard deviations */
+        double prior_dof;      /* weight of the expected noise, in degrees of freedom */
 };
 
 extern struct regression_options regression_options_default; /* joulecast-fit reads its environment first */
@@ -45,11 +42,11 @@ struct regression {
         gsl_vector *value;      /* p + z */
         gsl_matrix *covariance; /* of all p + z */
         gsl_matrix *prior;      /* information, p + z square */
-        double *deletion;       /* n: how far each row is from what all others say, in standard deviations */
+        double *deletion;       /* n: distance from what all others predict, in standard deviations */
         double *residual_mw;    /* n: observed minus fitted */
-        double *extra;          /* n: variance that takes weight from outliers, mW^2 */
+        double *extra;          /* n: additional variance of outliers, mW^2 */
         struct noise noise;     /* as expected of this device */
-        double scale;           /* variance of the rows, of what the noise model expects */
+        double scale;           /* variance of the rows relative to the noise model */
         double degrees_of_freedom;
 };
 
@@ -61,9 +58,6 @@ void regression_clear(struct regression *regression);
 /* The level's columns of a row at @level (0..1) with @power_mw; z entries. */
 void regression_level_columns(double level, double power_mw, double *to);
 
-/*
- * Rank of the fitted rows with the prior. @null as algebra_rank() leaves it, p x p; which columns have a part
- * in what cannot be told apart is for the caller to say.
- */
+/* Rank of the fitted rows with the prior. @null as from algebra_rank(), p x p. */
 ssize_t regression_rank(const struct columns *columns, const struct rows *rows,
                         const struct regression *regression, gsl_matrix *null);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* An outcome as tables for people and as JSON. */
+/* An outcome as tables and as JSON. */
 
 #include <cjson/cJSON.h>
 #include <math.h>

@@ -10,15 +10,15 @@
 #include "util/util.h"
 
 /*
- * Open-circuit voltage of a typical lithium-ion cell by its charge, for devices that show no voltage:
- * 3.62 V + 0.0052 V per percent.
+ * Open-circuit voltage of a typical lithium-ion cell by its charge, for devices without voltage_now: 3.62 V +
+ * 0.0052 V per percent.
  */
 #define GENERIC_VOLTAGE_V(percent) (3.62 + 0.0052 * (percent))
 
-/* Refresh of a level that nobody measured, s: 10 s is what phones' fuel gauges show. */
+/* if the refresh was not measured: what phones' fuel gauges usually have */
 #define REFRESH_DEFAULT_S 10.0
 
-/* Two observations touch when the second starts within this of the first's end, s. */
+/* two observations are adjacent if the gap between them is at most this, s */
 #define TOUCH_S 1.5
 
 static enum voltage_basis basis_of(const struct observation *observation, const struct device *device)
@@ -40,7 +40,7 @@ static double step_joules(const struct observation *observation, const struct de
 
                 return observation->charge_full_uah * 1e-6 * 3600 * share * volts;
         }
-        /* A gauge that counts energy: the kernel makes its percent from energy_now and energy_full. */
+        /* For gauges that count energy the kernel computes percent from energy_now and energy_full. */
         return device->energy_full_mwh * J_PER_MWH * share;
 }
 
@@ -51,9 +51,7 @@ static double mean_power_mw(const struct observation *observation, const struct 
         return 1000 * step_joules(observation, device) * NS_PER_S / (double)observation->elapsed_ns;
 }
 
-/*
- * What its counters cover: they begin when the mode does, its energy with the step that ended the one before.
- */
+/* The counters cover the time from the begin of the mode; its energy counts from the step before. */
 static double counted_ns(const struct observation *observation)
 {
         return (double)(observation->usage.time_ns ? observation->usage.time_ns : observation->elapsed_ns);
@@ -82,15 +80,15 @@ static void row_make(const struct columns *columns, const struct observation *ob
         columns_row(columns, &observation->usage, row->x);
         for (size_t j = 0; j < columns->n; j++)
                 row->x[j] *= per_second;
-        /* Whatever its counters say of it, the machine was awake and there. */
+        /* whatever the counters show, the device was awake */
         row->x[columns->term[TERM_BASE]] = 1;
         row->fitted = usable(row) && !observation->burn && !observation->held_back &&
                       !observation->rejected[0];
 }
 
 /*
- * A night learns how often its level is refreshed as it goes on, from multiples: what it takes for the period
- * can only become shorter. So the shortest holds for all rows.
+ * The refresh is learnt during the run, as a multiple of the true one at first. So the shortest holds for all
+ * rows.
  */
 static double level_refresh_s(const struct observation *observations, size_t n)
 {

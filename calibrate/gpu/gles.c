@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The load: every fragment of a texture computes a chain of multiplications and additions, which no cache can
- * answer and no memory bus waits for. One second of it is one second of a busy GPU, whatever its clock.
+ * The load: every fragment of a texture computes a chain of multiplications and additions, without memory
+ * access. One second of it is one second of a busy GPU at any clock.
  */
 
 #include <GLES2/gl2.h>
@@ -18,7 +18,7 @@
 static const char vertex_source[] = "attribute vec2 corner;\n"
                                     "void main() { gl_Position = vec4(corner, 0.0, 1.0); }\n";
 
-/* The logistic map at a parameter where it is chaotic: it stays between 0 and 1, and no compiler folds it. */
+/* The logistic map with a chaotic parameter: it stays between 0 and 1, and no compiler can simplify it. */
 static const char fragment_source[] =
         "precision highp float;\n"
         "uniform float seed;\n"
@@ -80,7 +80,7 @@ static int use_texture(void)
 
 static void use_corners(void)
 {
-        static const GLfloat corners[] = { -1, -1, 3, -1, -1, 3 }; /* one triangle over all of it */
+        static const GLfloat corners[] = { -1, -1, 3, -1, -1, 3 }; /* one triangle over the whole texture */
         GLuint buffer;
 
         glGenBuffers(1, &buffer);
@@ -90,7 +90,7 @@ static void use_corners(void)
         glEnableVertexAttribArray(0);
 }
 
-/* Each channel is from a quarter to three quarters of white where the shader ran. */
+/* If the shader ran, each channel is between a quarter and three quarters of white. */
 static bool was_drawn(void)
 {
         unsigned char pixel[4] = { 0 };
@@ -114,13 +114,13 @@ int gpu_draw_open(void)
         glClearColor(0, 0, 0, 0);
         glClear(GL_COLOR_BUFFER_BIT);
         if (was_drawn())
-                return -EIO; /* it says so of anything */
+                return -EIO; /* any error is reported like this */
         gpu_draw(1);
         err = gpu_draw_finish();
         return err ? err : was_drawn() ? 0 : -EIO;
 }
 
-/* Another seed each time: nobody may find that this was drawn before. */
+/* A different seed each time, so that nothing is cached. */
 void gpu_draw(unsigned times)
 {
         static unsigned seed;

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A GPU by EGL, one file; what is drawn on it by OpenGL ES, another. */
+/* The GPU by EGL (egl.c), and what is drawn on it by OpenGL ES (gles.c). */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,16 +10,16 @@
 struct gpu;
 
 /*
- * The first GPU that has a render node, with a context of ours that has no screen. @software: take a renderer
- * that computes on the CPU, and no other. -ENODEV: there is none.
+ * The first GPU with a render node, with a context without a screen. @software: only a renderer on the CPU.
+ * -ENODEV: none.
  */
 int gpu_device_open(bool software, struct gpu **ret);
 void gpu_device_close(struct gpu *gpu);
 
-/* Of the context that is current. -ENOTSUP: the shader does not compile here; -EIO: it draws nothing. */
+/* For the current context. -ENOTSUP: the shader does not compile; -EIO: nothing is drawn. */
 int gpu_draw_open(void);
 void gpu_draw(unsigned times);
-int gpu_draw_finish(void); /* waits until it is drawn. -EIO: the GPU was reset */
+int gpu_draw_finish(void); /* waits for completion. -EIO: the GPU was reset */
 void gpu_renderer(char *buf, size_t size);
-/* Whether the name is that of a renderer which computes on the CPU. */
+/* Is it the name of a renderer on the CPU? */
 bool gpu_is_software(const char *renderer);

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * joulecast-gpu: keeps a GPU busy for a calibration, all the time or a part of it. It does what its standard
- * input says and ends with it. A driver that leaks or crashes does so here.
+ * joulecast-gpu: keeps a GPU busy for a calibration, for a given share of the time. It is a program of its
+ * own because GPU drivers leak and crash.
  */
 
 #include <errno.h>
@@ -20,10 +20,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/*
- * A piece of work between two looks at the clock:
- * short for a share that is even, long beside the cost of a look.
- */
+/* Work between two looks at the clock: short enough for an even share, long compared with the look. */
 #define PIECE_S 0.01
 #define DRAWS_MAX 65536u
 
@@ -44,7 +41,7 @@ static double now_s(void)
         return (double)now.tv_sec + (double)now.tv_nsec / NS_PER_S;
 }
 
-/* Our own busy time as the kernel counts it. */
+/* Busy time of this process as the kernel counts it. */
 static uint64_t busy_ns(void)
 {
         DIR *dir = opendir("/proc/self/fdinfo");
@@ -57,7 +54,7 @@ static uint64_t busy_ns(void)
 
                 if (util_read_at(dirfd(dir), entry->d_name, text, sizeof(text)) > 0 &&
                     gpu_parse_fdinfo(text, &client))
-                        /* Descriptors that share a client count twice: it is only compared to 0. */
+                        /* Several descriptors of a client count twice: the sum is only compared with 0. */
                         busy += client.busy_ns;
         }
         if (dir)
@@ -65,7 +62,7 @@ static uint64_t busy_ns(void)
         return busy;
 }
 
-/* Draws for a piece of time. Returns how long it took; negative: the GPU was reset. */
+/* Draws for a while. Returns how long it took; negative: the GPU was reset. */
 static double draw_piece(struct load *load)
 {
         double began = now_s(), took;
@@ -95,7 +92,7 @@ static void answer(struct load *load)
         fflush(stdout);
 }
 
-/* False: the input has ended. */
+/* False: end of input. */
 static bool hear(struct load *load)
 {
         ssize_t n = read(STDIN_FILENO, load->line + load->length, sizeof(load->line) - 1 - load->length);
@@ -111,10 +108,10 @@ static bool hear(struct load *load)
                 load->length -= (size_t)(end + 1 - load->line);
                 memmove(load->line, end + 1, load->length + 1);
         }
-        return load->length < sizeof(load->line) - 1; /* no line is so long */
+        return load->length < sizeof(load->line) - 1; /* no valid line is so long */
 }
 
-/* Works, then rests for as long as makes the share; listens while it rests. */
+/* Works, then rests according to the share; reads its input while resting. */
 static int serve(struct load *load)
 {
         struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -150,7 +147,7 @@ static int run(bool software)
         }
         gpu_renderer(renderer, sizeof(renderer));
         err = gpu_draw_open();
-        for (unsigned i = 0; !err && i < 8; i++) /* some drivers count what has ended a little later */
+        for (unsigned i = 0; !err && i < 8; i++) /* some drivers count a little later */
                 err = draw_piece(&load) < 0 ? -EIO : 0;
         if (!err) {
                 printf("gpu %s %s\n", busy_ns() > 0 ? "counted" : "uncounted", renderer);

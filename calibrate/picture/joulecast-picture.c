@@ -2,9 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * joulecast-picture: holds the screen for a calibration, white and lit or off. It does what its standard
- * input says, a word a line, and answers each on its standard output. The end of its input, or of its parent,
- * ends it, and then the screen is as it was: a caller that dies leaves nothing behind.
+ * joulecast-picture: holds the screen for a calibration, white or off. It reads one word a line and answers
+ * each. When its input or its parent ends it exits, and the screen is restored.
  */
 
 #include <errno.h>
@@ -21,10 +20,7 @@
 
 static const struct log program_log = { log_to_stderr, (void *)"joulecast-picture" };
 
-/*
- * In the order in which they are tried. Who is in a session has its display; a console is only where there is
- * none.
- */
+/* In this order. In a session its display is used; otherwise the console. */
 static const struct {
         const struct picture_ops *ops;
         bool session;
@@ -48,7 +44,7 @@ static void on_signal(int number)
         stop = 1;
 }
 
-/* Blocked but in ppoll(): none is missed. @ret: the mask to wait with. */
+/* Blocked except in ppoll(), so that none is missed. @ret: the mask to wait with. */
 static void catch_signals(sigset_t *ret)
 {
         const struct sigaction action = { .sa_handler = on_signal };
@@ -94,7 +90,7 @@ static void answer(struct picture *picture, const char *word)
         fflush(stdout);
 }
 
-/* All whole lines that are there. False: the input has ended. */
+/* Answers all complete lines. False: end of input. */
 static bool hear(struct picture *picture, char *line, size_t size, size_t *length)
 {
         ssize_t n = read(STDIN_FILENO, line + *length, size - 1 - *length);
@@ -110,7 +106,7 @@ static bool hear(struct picture *picture, char *line, size_t size, size_t *lengt
                 *length -= (size_t)(end + 1 - line);
                 memmove(line, end + 1, *length + 1);
         }
-        return *length < size - 1; /* no word is so long */
+        return *length < size - 1; /* no valid word is so long */
 }
 
 static int serve(struct picture *picture, const sigset_t *mask)
@@ -182,7 +178,7 @@ int main(int argc, char **argv)
         if (err && err != -ENOENT)
                 log_error(&program_log, "the session on the screen cannot be entered: %s",
                         strerror(-err));
-        prctl(PR_SET_PDEATHSIG, SIGTERM); /* becoming another user takes it away */
+        prctl(PR_SET_PDEATHSIG, SIGTERM); /* changing the user resets it */
         err = open_first(only, !err, &picture);
         if (err) {
                 log_error(&program_log, "no screen can be held here");

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * The facts of the Wayland protocol zwlr_output_power_management_v1, version 1: names, opcodes and
- * signatures, as compositors speak it. No Debian package describes it for clients.
+ * The Wayland protocol zwlr_output_power_management_v1, version 1: names, opcodes and signatures. Debian has
+ * no package with it.
  */
 
 #include <wayland-client.h>
@@ -23,5 +23,6 @@ extern const struct wl_interface output_power_interface;
 
 struct output_power_listener { /* in the order of the events' opcodes */
         void (*mode)(void *data, struct wl_proxy *power, uint32_t mode);
-        void (*failed)(void *data, struct wl_proxy *power); /* the output is gone, or another client has it */
+        void (*failed)(void *data, struct wl_proxy *power); /* the output is gone, or another client
+                                                               controls it */
 };

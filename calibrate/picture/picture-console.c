@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * A text console whose card we cannot drive: no picture, but it can be blanked and lit (ioctl_console(2),
- * TIOCLINUX). It is lit by root's hand alone once it was blanked by ours, so that is done on the way out, and
- * by whoever restores.
+ * A text console whose card cannot be driven: it cannot show a picture, but can be blanked and lit
+ * (ioctl_console(2), TIOCLINUX). A blanked console stays blank until root lights it, so that is done on exit
+ * and when restoring.
  */
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static int fd(const struct picture *picture)
         return -1;
 }
 
-/* The console may blank itself after a time (consoleblank); to light it again leaves that setting alone. */
+/* The console may blank itself after a time (consoleblank); lighting it does not change that setting. */
 static int dispatch(struct picture *picture)
 {
         return ((struct console *)picture)->off ? 0 : light(picture, true);

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * White on every connected screen of a graphics card, set by the kernel's mode setting (KMS), where nobody
- * else drives the card: on a text console. Off by switching the CRTC off. The kernel takes the pictures away
- * when we are gone, and gives the screen back to its console as soon as nobody has the card open.
+ * White on every connected screen of a graphics card by mode setting (KMS), on a text console, where no other
+ * program drives the card. Off by switching the CRTC off. When this process ends, the kernel restores the
+ * console.
  */
 
 #include <dirent.h>
@@ -33,7 +33,7 @@ struct head { /* one connector, with the CRTC that drives it */
 struct kms {
         struct picture picture; /* first */
         int fd;
-        struct vt *vt;          /* NULL: a machine without virtual terminals */
+        struct vt *vt;          /* NULL: no virtual terminals */
         int terminal;
         struct head heads[HEADS_MAX];
         size_t n;
@@ -71,7 +71,7 @@ static bool is_taken(const struct kms *kms, uint32_t crtc)
         return false;
 }
 
-/* The one that drives it now, else one that can. 0: none is left. */
+/* The CRTC that drives it now, else one that can. 0: none is left. */
 static uint32_t find_crtc(const struct kms *kms, const drmModeRes *resources,
                           const drmModeConnector *connector)
 {
@@ -90,7 +90,7 @@ static uint32_t find_crtc(const struct kms *kms, const drmModeRes *resources,
         return crtc;
 }
 
-/* As it runs now; a screen that is off gets its own favourite, which comes first where no mode is marked. */
+/* The current mode; of a screen that is off its preferred or else first mode. */
 static drmModeModeInfo choose_mode(const drmModeConnector *connector, const drmModeCrtc *before)
 {
         if (before && before->mode_valid)
@@ -158,7 +158,7 @@ static int fd(const struct picture *picture)
         return kms->vt ? vt_fd(kms->vt) : -1;
 }
 
-/* Who switches to another console wants to see it; a compositor there even has to be master of the card. */
+/* The user switched to another console: give up the card. */
 static int dispatch(struct picture *picture)
 {
         struct kms *kms = (struct kms *)picture;
@@ -192,7 +192,7 @@ static void close_kms(struct picture *picture)
         free(kms);
 }
 
-/* To open a card that nobody drives makes one its master; root may also ask. */
+/* Opening a card without a master makes this process its master; root may also ask for it. */
 static int open_card(struct kms *kms, const char *name)
 {
         char path[300];

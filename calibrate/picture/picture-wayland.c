@@ -2,10 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * White over every output of a Wayland session: one fullscreen window each (xdg-shell), filled by shared
- * memory. Off by zwlr_output_power_management_v1 where the compositor has it. The compositor takes the
- * windows away when we are gone; an output that we switched off it leaves off, so that is switched on again
- * on the way out.
+ * White on every output of a Wayland session: one fullscreen window each (xdg-shell), filled from shared
+ * memory. Off by zwlr_output_power_management_v1 if the compositor has it. When this process ends, the
+ * compositor removes the windows; an output that was switched off stays off, so it is switched on before.
  */
 
 #include <errno.h>
@@ -15,7 +14,8 @@
 
 #include "wayland.h"
 
-#define SETTLE_TURNS 100 /* until windows have their size and outputs their mode: a few, or two seconds */
+#define SETTLE_TURNS 100 /* until windows have their size and outputs their mode: a few turns, or two
+                            seconds */
 #define SETTLE_MS 20
 
 static bool is_settled(const struct wayland *wayland, bool on)
@@ -38,14 +38,14 @@ static int settle(struct wayland *wayland, bool on)
                         return -ECONNRESET;
                 if (wayland->err)
                         return wayland->err;
-                if (is_settled(wayland, on)) /* and once more, for what was drawn to be there */
+                if (is_settled(wayland, on)) /* one more, until it is drawn */
                         return wl_display_roundtrip(wayland->display) < 0 ? -ECONNRESET : 0;
                 nanosleep(&pause, NULL);
         }
         return -ETIMEDOUT;
 }
 
-/* A compositor may offer to switch an output that it cannot switch, and say nothing. */
+/* Some compositors offer to switch an output that they cannot switch, and report no error. */
 static int light(struct picture *picture, bool on)
 {
         struct wayland *wayland = (struct wayland *)picture;
@@ -64,7 +64,7 @@ static int light(struct picture *picture, bool on)
         return err == -ETIMEDOUT && !on ? -EOPNOTSUPP : err;
 }
 
-/* One output is enough: the others are windows without a switch. */
+/* One output is enough; the others only show windows. */
 static bool can_switch(const struct picture *picture)
 {
         const struct wayland *wayland = (const struct wayland *)picture;

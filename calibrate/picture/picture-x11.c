@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * White over the whole of an X11 screen: one window that no window manager touches, and that goes with our
- * connection. Off by DPMS, where that is enabled: it would stay so if we enabled it and were killed. The idle
- * time of the server is put back to zero again and again while it is shown, which leaves no setting changed.
+ * White on a whole X11 screen: one override-redirect window, which disappears with the connection. Off by
+ * DPMS if it is enabled; enabling it would outlast a kill. The server's idle time is reset regularly, which
+ * changes no setting.
  */
 
 #include <errno.h>
@@ -21,7 +21,7 @@ struct x11 {
         xcb_connection_t *connection;
         xcb_screen_t *screen;
         xcb_window_t window; /* 0: none */
-        bool capable;        /* of DPMS, which is enabled */
+        bool capable;        /* DPMS is available and enabled */
         bool off;
 };
 
@@ -48,7 +48,7 @@ static int switch_off(struct x11 *x11)
 {
         _cleanup_free_ xcb_generic_error_t *error = NULL;
 
-        x11->off = true; /* also when it fails half way: to be put back */
+        x11->off = true; /* also if it fails half way: to be restored */
         error = xcb_request_check(x11->connection,
                                   xcb_dpms_force_level_checked(x11->connection, XCB_DPMS_DPMS_MODE_OFF));
         return error ? -EIO : 0;
@@ -61,7 +61,7 @@ static void switch_on(struct x11 *x11)
         x11->off = false;
 }
 
-/* A round trip: all that was asked has happened. */
+/* A round trip: all requests are done. */
 static int settle(struct x11 *x11)
 {
         free(xcb_get_input_focus_reply(x11->connection, xcb_get_input_focus(x11->connection), NULL));
@@ -96,7 +96,7 @@ static int fd(const struct picture *picture)
         return xcb_get_file_descriptor(((const struct x11 *)picture)->connection);
 }
 
-/* The root turns and grows with the screen, and whoever comes above us hides the picture. */
+/* The root window may turn and grow, and other windows may cover ours. */
 static void hear(struct x11 *x11, const xcb_generic_event_t *event)
 {
         const xcb_configure_notify_event_t *configure = (const xcb_configure_notify_event_t *)event;
@@ -161,7 +161,7 @@ static void look_at_dpms(struct x11 *x11)
         capable = xcb_dpms_capable_reply(x11->connection, xcb_dpms_capable(x11->connection), NULL);
         info = xcb_dpms_info_reply(x11->connection, xcb_dpms_info(x11->connection), NULL);
         x11->capable = capable && capable->capable && info && info->state;
-        /* Left off by one that was killed: lit on the way out. */
+        /* A killed one left it off: lit on exit. */
         x11->off = x11->capable && info->power_level != XCB_DPMS_DPMS_MODE_ON;
 }
 

@@ -3,27 +3,27 @@
 #pragma once
 
 /*
- * One way of holding the screen: white and lit, or off. A picture belongs to the process that shows it, so
- * that the screen is as it was as soon as that process is gone, however it went; what is not so says it where
- * it is done.
+ * A way of holding the screen, white or off. The display server or kernel restores the screen when the
+ * process ends, however it ends; exceptions are noted in each file.
  */
 
 #include <stdbool.h>
 
-#define PICTURE_BEAT_S 20 /* dispatch() is called so often at least; screen savers wait for a minute */
+#define PICTURE_BEAT_S 20 /* dispatch() is called at least so often; screen savers wait for a minute */
 
 struct picture;
 
 struct picture_ops {
         const char *name;
-        bool white;                                       /* it can show a picture; else it only switches */
-        int (*open)(struct picture **ret);                /* changes nothing. -errno: not here */
-        bool (*can_switch)(const struct picture *picture); /* the screen itself, not its picture alone */
+        bool white;                                       /* it can show a picture, not only switch */
+        int (*open)(struct picture **ret);                /* changes nothing. -errno: not possible here */
+        bool (*can_switch)(const struct picture *picture); /* switch the screen itself, not only its
+                                                              picture */
         int (*light)(struct picture *picture, bool on);
-        int (*fd)(const struct picture *picture);         /* to wait at; -1: none */
+        int (*fd)(const struct picture *picture);         /* to poll; -1: none */
         short events;                                     /* for what, as poll(2) takes it */
-        int (*dispatch)(struct picture *picture);         /* something came, or a beat passed. -errno: over */
-        void (*close)(struct picture *picture);           /* the screen as it was, lit */
+        int (*dispatch)(struct picture *picture);         /* after an event or a beat. -errno: it is lost */
+        void (*close)(struct picture *picture);           /* restores the screen, lit */
 };
 
 struct picture { /* embedded as the first member of each */

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Whose session it is, where the session manager can be asked. */
+/* The user of the session on the screen, by logind. */
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* In the place of session-logind.c without libsystemd: who called sudo is taken for who is at the screen. */
+/* Built without libsystemd: the caller of sudo counts as the user at the screen. */
 
 #include <errno.h>
 #include <stdlib.h>

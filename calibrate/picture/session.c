@@ -34,7 +34,7 @@ static const char *find(const char *environment, size_t length, const char *name
         return NULL;
 }
 
-/* A display on this machine: not one that came with a remote login. */
+/* A display of this machine, not of a remote login. */
 static bool is_local(const char *environment, size_t length)
 {
         const char *x11 = find(environment, length, "DISPLAY");
@@ -67,7 +67,7 @@ static bool take_from(int proc_fd, const char *pid, char *buf)
         return true;
 }
 
-/* The first program of ours that knows a display. */
+/* The first process of the user with a display. */
 static int take_environment(void)
 {
         _cleanup_free_ char *buf = malloc(ENVIRON_MAX);
@@ -99,7 +99,7 @@ static int become(uid_t uid)
         return setenv("HOME", user->pw_dir, true) < 0 ? -errno : 0;
 }
 
-/* sudo keeps DISPLAY and drops WAYLAND_DISPLAY: then the seat knows better than the environment. */
+/* sudo keeps DISPLAY and drops WAYLAND_DISPLAY: ask for the seat's session instead. */
 int session_enter(void)
 {
         uid_t uid;

@@ -3,17 +3,17 @@
 #pragma once
 
 /*
- * The session that is on the screen, where we were not started in it: by sudo, by a timer. Root becomes its
- * user before it reads a word of it, and takes from one of its programs how to reach the display.
+ * Enters the session on the screen when started outside of it, by sudo or a timer. Root becomes the session's
+ * user first, and takes the display's address from one of the user's processes.
  */
 
 #include <sys/types.h>
 
 /*
- * 0: this process is in a session now (or was before), as WAYLAND_DISPLAY or DISPLAY say; -ENOENT: nobody has
- * one on the screen, it is a console's; another negative errno.
+ * 0: this process is (or was) in a session, as WAYLAND_DISPLAY or DISPLAY say; -ENOENT: the screen shows a
+ * console; another negative errno.
  */
 int session_enter(void);
 
-/* Whose graphical session the seat shows. -ENOENT: none's. */
+/* The user of the session on the screen. -ENOENT: none. */
 int session_user(uid_t *ret);

@@ -93,7 +93,7 @@ void output_drop(struct output *output)
         output->output = NULL;
 }
 
-/* A monitor was unplugged. A new one stays as it is: it was not measured before either. */
+/* A monitor was unplugged. New ones are ignored: they were not measured before either. */
 static void registry_global_remove(void *data, struct wl_registry *registry, uint32_t name)
 {
         struct wayland *wayland = data;

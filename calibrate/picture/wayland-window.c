@@ -7,10 +7,11 @@
 #include "util/util.h"
 #include "wayland.h"
 
-#define SIDE_MAX 16384 /* of a window, in pixels: no compositor asks for more */
+#define SIDE_MAX 16384 /* pixels; compositors ask for less */
 
 /*
- * White in any format: every byte is 0xff. The compositor maps it by the descriptor, so ours can be closed.
+ * White in any format: all bytes are 0xff. The compositor has its own mapping, so the descriptor can be
+ * closed.
  */
 static struct wl_buffer *make_white(struct wl_shm *shm, int width, int height)
 {

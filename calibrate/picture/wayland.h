@@ -3,7 +3,8 @@
 #pragma once
 
 /*
- * The Wayland session that is shown a picture, in three files: its outputs, our windows on them, the picture.
+ * The Wayland session: its outputs (wayland-output.c), our windows on them (wayland-window.c), the picture
+ * (picture-wayland.c).
  */
 
 #include "idle-inhibit-unstable-v1-client-protocol.h"
@@ -18,15 +19,15 @@ struct output {
         struct wayland *wayland;
         uint32_t name;
         struct wl_output *output;  /* NULL: unplugged */
-        struct wl_proxy *power;    /* NULL: the compositor does not switch it for us */
-        bool lit;                  /* as the compositor last said */
+        struct wl_proxy *power;    /* NULL: the compositor does not switch it */
+        bool lit;                  /* by the compositor's last event */
         int mode_width, mode_height;
         struct wl_surface *surface;
         struct xdg_surface *shell;
         struct xdg_toplevel *window;
         struct zwp_idle_inhibitor_v1 *inhibitor;
         struct wl_buffer *buffer;
-        int width, height;         /* asked for; 0: ours to choose */
+        int width, height;         /* asked for by the compositor; 0: we choose */
         int shown_width, shown_height;
 };
 
@@ -41,14 +42,14 @@ struct wayland {
         struct wl_proxy *power_manager;
         struct output outputs[OUTPUTS_MAX];
         size_t n;
-        int err;                   /* why it is over */
+        int err;                   /* why it is lost */
 };
 
-/* What the session has: its globals, its outputs, and whether they can be switched. */
+/* Finds globals and outputs, and whether outputs can be switched. */
 int wayland_look(struct wayland *wayland);
 void output_switch(struct output *output, bool on);
 void output_drop(struct output *output);
 
-/* One white window over the whole output, and the session kept from idling while it is there. */
+/* Shows a white window over the whole output, and keeps the session from idling. */
 void window_show(struct output *output);
 void window_take(struct output *output);

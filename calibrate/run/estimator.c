@@ -11,7 +11,7 @@
 #include "helper/program.h"
 #include "util/util.h"
 
-/* A fit takes milliseconds; on a phone that is being burnt, seconds. One that takes longer hangs. */
+/* a fit takes milliseconds, seconds on a busy phone; more means that it hangs */
 #define ANSWER_MS 60000
 #define ANSWER_MAX (4 << 20)     /* bytes */
 
@@ -23,7 +23,7 @@ struct fit_child {
         size_t capacity;
 };
 
-/* One line there, one line back. */
+/* Sends one line and reads the answer. */
 static int exchange(struct fit_child *child, cJSON *request, cJSON **ret)
 {
         _cleanup_free_ char *text = cJSON_PrintUnformatted(request);
@@ -128,7 +128,7 @@ static cJSON *start_line(const struct observation_run *run, const struct hardwar
         cJSON_AddItemToObject(line, "start", start);
         cJSON_AddStringToObject(start, "device", run->device);
         cJSON_AddStringToObject(start, "method", run->method);
-        cJSON_AddNumberToObject(start, "energy_full_mwh", run->energy_full_mwh); /* NaN prints as null */
+        cJSON_AddNumberToObject(start, "energy_full_mwh", run->energy_full_mwh); /* NaN is printed as null */
         cJSON_AddItemToObject(start, "database",
                               database ? cJSON_CreateString(database) : cJSON_CreateNull());
         cJSON_AddNumberToObject(start, "stop_percent", stop_percent);
@@ -214,7 +214,7 @@ int fit_child_observe(struct fit_child *child, const struct observation *observa
 
         cJSON_AddItemToObject(line, "observation", observation_to_json(observation));
         cJSON_AddItemToObject(line, "remaining", object);
-        /* An infinite one prints as null: no limit. */
+        /* Infinite is printed as null: no limit. */
         cJSON_AddNumberToObject(object, "percent", remaining->percent);
         cJSON_AddNumberToObject(object, "hours", remaining->hours);
         left_out = cJSON_AddArrayToObject(line, "left_out");
@@ -256,7 +256,7 @@ static int read_all(int fd, char **ret)
         return -E2BIG;
 }
 
-/* In half-widths of what was predicted. */
+/* In half-widths of the prediction. */
 static double how_far_off(const struct fit_result *result)
 {
         return fabs(result->off.measured_mw - result->off.predicted_mw) / result->off.half_width_mw;
@@ -277,7 +277,7 @@ static void read_held_back(const cJSON *check, struct fit_result *result)
                 *result = this;
 }
 
-/* It says where it put the profile; without that there is none. */
+/* The answer names the profile; without that there is none. */
 static int read_result(const char *text, struct fit_result *ret)
 {
         cJSON *json = cJSON_Parse(text);

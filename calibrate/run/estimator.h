@@ -3,10 +3,9 @@
 #pragma once
 
 /*
- * joulecast-fit as a child: it holds the estimator (and GSL's licence), this
- * program holds the device. `--follow` judges a night while it runs, by JSON
- * lines over pipes (observation.h); at the end it is run once more to write the
- * profile.
+ * joulecast-fit as a child: the estimator is a program of its own because of GSL's licence. `--follow` judges
+ * a run while it goes on, by JSON lines over pipes (observation.h); at the end joulecast-fit is run once more
+ * to write the profile.
  */
 
 #include "hardware/hardware.h"
@@ -15,26 +14,26 @@
 
 struct fit_child;
 
-/* What the follower says of the night so far. */
+/* The follower's judgement of the run so far. */
 struct fit_judgement {
-        double half_width_percent; /* of a portfolio's total energy; NaN: not yet known */
-        char next[MODE_NAME_MAX];  /* "" none */
+        double half_width_percent; /* 95 %, of a portfolio's total energy; NaN unknown */
+        char next[MODE_NAME_MAX];  /* the mode to measure next; "" none */
         double expected_hours;     /* still to go; NaN unknown */
         double expected_percent;
 };
 
-/* -ENOENT: there is no joulecast-fit; -EPROTO: it does not speak our language. */
+/* -ENOENT: there is no joulecast-fit; -EPROTO: it does not follow the protocol. */
 int fit_child_open(const struct observation_run *run, const struct hardware_description *description,
                    const struct plan *plan, const char *database, double stop_percent, const struct log *log,
                    struct fit_child **ret);
 void fit_child_close(struct fit_child *child);
 
-/* Only to be kept: a fit for each dwell of a gauge would tell nobody anything. */
+/* Hands over an observation without asking for a judgement: within a gauge's pass none is needed. */
 int fit_child_keep(struct fit_child *child, const struct observation *observation);
-/* What may still be used; infinite: no limit. */
+/* What may still be used. Infinite: no limit. */
 struct fit_remaining {
         double percent, hours;
-        const char *const *left_out; /* modes that cannot come any more */
+        const char *const *left_out; /* modes that cannot be measured any more */
         size_t n_left_out;
 };
 int fit_child_observe(struct fit_child *child, const struct observation *observation,
@@ -48,14 +47,14 @@ struct fit_request {
 };
 
 struct fit_result {
-        bool validated;            /* rows that were held back came out as predicted */
+        bool validated;            /* held-back rows were as predicted */
         struct {
                 char mode[MODE_NAME_MAX];
                 double measured_mw, predicted_mw, half_width_mw;
-        } off;                     /* the one that lies off most of those that did not; no mode: none did not */
+        } off;                     /* the failed row that is furthest off; no mode: none failed */
 };
 
-/* -ENOENT: there is no joulecast-fit; -ENODATA: it could not fit (and has said why). */
+/* -ENOENT: there is no joulecast-fit; -ENODATA: nothing could be fitted, logged. */
 int fit_child_run(const struct fit_request *request, struct fit_result *ret);
 
 struct cJSON *description_to_json(const struct hardware_description *description);

@@ -1,10 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * Real storages wear and real data costs money:
- * what a night may write and move over WiFi, and a plan within it.
- */
+/* Limits on the wear of storages and on WiFi data, and how the plan is lowered to meet them. */
 
 #include "plan.h"
 
@@ -15,13 +12,13 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* A guess of a mode's length may be so wrong (plan_guess()). */
+/* by how much the guessed length of a mode may be wrong (plan_guess()) */
 #define GUESS_FACTOR 1.5
 
-/* What other programs write and move meanwhile counts, too. */
+/* the rest is for what other programs write and move meanwhile */
 #define OURS 0.95
 
-/* Less than this part of its rate does not stand out of the noise: a mode then rather comes less often. */
+/* below this part of its rate a load does not stand out of the noise: make the mode rarer instead */
 #define RATE_SHARE_MIN 0.25
 
 #define ROUNDS 12
@@ -56,7 +53,7 @@ static void move_less(struct mode *mode, double share)
         mode->tx_mb_per_s = less(mode->tx_mb_per_s, share);
 }
 
-/* One kind of bytes that is limited. */
+/* One kind of limited bytes. */
 struct budget {
         const char *option;
         const char *coefficients;
@@ -81,7 +78,7 @@ double plan_expected_s(const struct hardware_description *description, enum obse
         return GUESS_FACTOR * J_PER_PERCENT(mwh) / mode->guess_w;
 }
 
-/* How often it comes for sure; what comes because it tells most is looked at when it does. */
+/* How often a mode comes for certain. Visits chosen for their gain are checked when they are chosen. */
 static uint32_t visits(const struct plan *plan, const struct planned_mode *mode,
                        enum observation_method method, uint32_t passes)
 {
@@ -123,10 +120,7 @@ static double needed_bytes(const struct limiter *limiter, const struct budget *b
         return bytes;
 }
 
-/*
- * In rounds, so that each mode comes once before one comes twice;
- * those of the block before those that check.
- */
+/* In rounds: each mode once before any comes twice; modes of the block before held-back ones. */
 static void limit_visits(const struct limiter *limiter, const struct budget *budget)
 {
         double left = OURS * budget->limit_bytes;
@@ -166,7 +160,7 @@ static size_t come_less(const struct limiter *limiter, const struct budget *budg
         return less_often;
 }
 
-/* A lighter mode lasts longer until the battery's next step: some rounds, until rate and length agree. */
+/* At a lower rate a mode lasts longer until the battery's next step: repeat until rate and length agree. */
 static double lower_rates(const struct limiter *limiter, const struct budget *budget)
 {
         double lowest = 1;

@@ -12,14 +12,14 @@
 const char *const plan_role_names[] = { "block", "extra", "candidate", "held back", "burn" };
 
 /*
- * Five levels of brightness as shares of the maximum: dense where the curve bends (AppScope's table 3 was
- * measured at 5, 55, 105, 178 and 255 of 255). Never 0: on many panels that is off.
+ * Five levels of brightness as shares of the maximum, dense where the curve bends (table 3 of AppScope has 5,
+ * 55, 105, 178 and 255 of 255). Never 0: many panels take that for off.
  */
 static const double display_levels[] = { 0.0196, 0.2157, 0.4118, 0.698, 1 };
 #define DISPLAY_MIDDLE 2
 #define DISPLAY_USUAL 3
 
-/* Of a phone with a battery of 15 Wh; see plan_rates(). */
+/* a phone's battery; see plan_rates() */
 #define PHONE_MWH 15000
 #define READ_MB_PER_S 40
 #define WRITE_MB_PER_S 15
@@ -61,7 +61,7 @@ int plan_add(struct plan *plan, enum plan_role role, const struct mode *mode)
         struct planned_mode *grown;
 
         if (plan_find(plan, mode->name))
-                return 0; /* a device with two frequencies has no middle one */
+                return 0; /* with two frequencies there is no middle one */
         grown = reallocarray(plan->modes, plan->n + 1, sizeof(*grown));
         if (!grown)
                 return -ENOMEM;
@@ -106,9 +106,9 @@ static int add_cpu(struct plan *plan, const struct hardware_description *descrip
 }
 
 /*
- * The block has both ends and the middle with one core and with all: without both, what cores share
- * cannot be told from what they do not. One core takes the point above the middle, which the smoothness
- * of the curves carries over.
+ * The block has the lowest, middle and highest frequency, each with one core and with all: without both, A
+ * and S cannot be separated. One core also gets the point above the middle; the smoothness of the curves
+ * covers the rest.
  */
 static int add_policy(struct plan *plan, const struct hardware_description *description, size_t policy)
 {
@@ -172,7 +172,7 @@ static int add_disk(struct plan *plan, const struct hardware_description *descri
         return err ? err : plan_add(plan, ROLE_BLOCK, &write);
 }
 
-/* Whether the load of a mode has another side: whom we can receive from, we can wake the radio for. */
+/* Does a mode's load have another side? The source to receive from also serves to wake the radio. */
 static bool can_move(const struct hardware_description *description, double receives, double sends)
 {
         return (!(receives > 0) || description->wifi_rx) && (!(sends > 0) || description->wifi_tx);
@@ -208,7 +208,7 @@ static int add_gpu(struct plan *plan, const struct hardware_description *descrip
         return description->gpu ? plan_add(plan, ROLE_BLOCK, &mode) : 0;
 }
 
-/* Part of a mixture that the device can do. */
+/* The part of a mixture that the device can do. */
 static void mix_display(const struct hardware_description *description, struct mode *mode, size_t level)
 {
         if (!description->max_brightness)
@@ -240,20 +240,20 @@ static void mix_cpu(const struct hardware_description *description, struct mode 
         mode->policy_cores[policy] = MIN(cores, MAX(p->n_cpus, 1u));
 }
 
-/* A mixture as a row of a table. Levels: -1 none. */
+/* One row of the table of mixtures. Levels: -1 none. */
 struct mixture {
         const char *name;
-        int level;           /* of the brightness */
-        double at;           /* of the frequencies, 0..1 */
+        int level;           /* index of the brightness */
+        double at;           /* position among the frequencies, 0..1 */
         uint32_t cores;
         bool wifi;
-        double rx, tx, read; /* of the rates of their own modes, 0..1 */
+        double rx, tx, read; /* share of the rates of their own modes, 0..1 */
         double wakes_per_s;
 };
 
 /*
- * Candidates: a small coefficient beside a heavy load that shortens the step, and what people's apps are
- * like: to know such a sum directly is worth more than to know each part.
+ * Candidates: a small coefficient together with a heavy load, which shortens the step, and mixtures like real
+ * apps: measuring such a sum directly is worth more than measuring each part.
  */
 static const struct mixture mixtures[] = {
         { .name = "mixed.display-wifi", .level = 1, .wifi = true },
@@ -295,7 +295,7 @@ static int add_mixture(struct plan *plan, const struct hardware_description *des
         return plan_add(plan, ROLE_CANDIDATE, &mode);
 }
 
-/* Those with load, on each policy. */
+/* Mixtures with load on each policy. */
 static int add_mixtures(struct plan *plan, const struct hardware_description *description)
 {
         for (size_t i = 0; i < ARRAY_SIZE(mixtures); i++) {
@@ -311,7 +311,7 @@ static int add_mixtures(struct plan *plan, const struct hardware_description *de
         return 0;
 }
 
-/* Two mixtures as people make them: a game on the screen, and a download beside a background task. */
+/* Two realistic mixtures: a game, and a download beside a background task. */
 static int add_held_back(struct plan *plan, const struct hardware_description *description)
 {
         struct mode game = plan_mode("mixed", "mixed.held-back.1");
@@ -335,7 +335,7 @@ static int add_held_back(struct plan *plan, const struct hardware_description *d
         return err ? err : plan_add(plan, ROLE_HELD_BACK, &download);
 }
 
-/* All cores of all policies at their highest, the screen at its brightest. */
+/* All cores at their highest frequency, the screen at its brightest. */
 static int add_burn(struct plan *plan, const struct hardware_description *description)
 {
         struct mode burn = plan_mode("burn", "burn");

@@ -2,27 +2,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/*
- * The plan: every mode that a night may hold, from what the device offers, and
- * the orders in which they come.
- */
+/* The plan: every mode of a run, made from what the device offers, and the order of the modes. */
 
 #include "hardware/hardware.h"
 #include "model/usage.h"
 #include "observation/observation.h"
 
-/* Before a gauge's period is measured, and of a dwell by fine steps. */
+/* before a gauge's period is known */
 #define GAUGE_PERIOD_GUESS_S 3.5
 #define TICKS_DWELL_GUESS_S 75.0
 
 #define SAPP_ITERATIONS 3
 
 enum plan_role {
-        ROLE_BLOCK,     /* in the first randomised block, and in every pass of the gauge */
-        ROLE_EXTRA,     /* the other frequencies: rotated through passes; later candidates by expected gain */
-        ROLE_CANDIDATE, /* mixtures that part two coefficients: only by expected gain */
-        ROLE_HELD_BACK, /* mixtures that validate; once in a night, never fitted */
-        ROLE_BURN,      /* the heaviest: gets through the partial first step */
+        ROLE_BLOCK,     /* in the first randomised block, and in every pass of a gauge */
+        ROLE_EXTRA,     /* other frequencies: some in each pass; later chosen by expected gain */
+        ROLE_CANDIDATE, /* mixtures that separate two coefficients: only by expected gain */
+        ROLE_HELD_BACK, /* mixtures that validate the profile: once, never fitted */
+        ROLE_BURN,      /* the heaviest mode: gets through the partial first step */
 };
 
 extern const char *const plan_role_names[];
@@ -30,20 +27,20 @@ extern const char *const plan_role_names[];
 struct planned_mode {
         struct mode mode;
         enum plan_role role;
-        uint32_t visits_max; /* how often it may come in a night, for what it writes or moves */
-        double guess_w;      /* what such a device may draw in it; for the expected hours alone */
+        uint32_t visits_max; /* how often it may come, for what it writes or moves */
+        double guess_w;      /* expected power; only for estimates of time */
 };
 
 struct plan {
         struct planned_mode *modes;
         size_t n;
-        size_t burn;    /* index of the heaviest */
+        size_t burn;    /* index of the heaviest mode */
         bool sapp;
 };
 
 /* The plan of the regression; docs/calibration.md has its states. -ENOMEM. */
 int plan_make(const struct hardware_description *description, struct plan *ret);
-/* SApp's own procedure, without what the device lacks. -ENODATA: it has no CPU to tell of. */
+/* SApp's own procedure, without what the device lacks. -ENODATA: it shows no CPU. */
 int plan_make_sapp(const struct hardware_description *description, struct plan *ret);
 void plan_clear(struct plan *plan);
 
@@ -52,33 +49,32 @@ int plan_add(struct plan *plan, enum plan_role role, const struct mode *mode);
 const struct planned_mode *plan_find(const struct plan *plan, const char *name);
 
 /*
- * Loads of the components that have no frequency: heavy enough to stand out of the noise in one step, light
- * enough for a phone's flash and radio; a device with a larger battery draws more, and gets more of them.
- * What the counters then say is what counts.
+ * Rates of loads without a frequency: heavy enough to stand out of the noise in one step, light enough for a
+ * phone's flash and radio, higher on devices with a larger battery. The fit uses what the counters show.
  */
 struct plan_rates {
         double read_mb_per_s, write_mb_per_s, rx_mb_per_s, tx_mb_per_s;
 };
 struct plan_rates plan_rates(const struct hardware_description *description);
 
-/* What a night may do to a real device. INFINITY: as it likes. */
+/* What a run may do to a real device. INFINITY: no limit. */
 struct plan_limits {
         double write_bytes;    /* to storages */
-        double write_mb_per_s; /* flash wears */
-        double wifi_bytes;     /* both ways */
+        double write_mb_per_s; /* limited because flash wears */
+        double wifi_bytes;     /* both directions together */
 };
 
 /*
- * Lowers the rates of a plan, then how often its modes come, until all that it is sure to do stays within
- * @limits. The log is told which coefficient suffers.
+ * Lowers rates, then the number of visits, until what the plan is certain to do stays within @limits. Logs
+ * which coefficient will be less certain.
  */
 void plan_limit(const struct hardware_description *description, enum observation_method method,
                 uint32_t passes, const struct plan_limits *limits, const struct log *log, struct plan *plan);
-/* How long one visit may take at most, as far as that can be guessed. */
+/* The longest that one visit should take. */
 double plan_expected_s(const struct hardware_description *description, enum observation_method method,
                        const struct planned_mode *mode);
 
-/* What some seconds of a mode ask for, as usage. The regressors of a fit are what the counters then say. */
+/* The usage that a mode asks for in some seconds. The fit uses what the counters show. */
 int plan_usage(const struct hardware_description *description, const struct mode *mode, struct usage *ret);
 
 /**
@@ -99,5 +95,5 @@ size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t 
 /* SApp's order: each mode three times in a row. Room for 3 * plan->n in @ret. */
 size_t plan_order_sapp(const struct plan *plan, uint64_t seed, size_t *ret);
 
-/* Fills guess_w of all modes, from the battery's size: people build batteries for what a device draws. */
+/* Fills guess_w of all modes from the battery's size. */
 void plan_guess(const struct hardware_description *description, struct plan *plan);

@@ -12,7 +12,7 @@
 
 struct progress {
         bool json;
-        size_t in_pass;  /* gauge: states since the last pass was told */
+        size_t in_pass;  /* gauge: states since the last line of a pass */
 };
 
 int progress_open(bool json, struct progress **ret)
@@ -29,7 +29,7 @@ void progress_close(struct progress *progress)
         free(progress);
 }
 
-/* At once, for who waits. One who reads us may go; what else goes wrong stays for main() to tell. */
+/* At once, for those who watch. A reader may close the pipe; main() reports other errors. */
 static void flush(void)
 {
         if (fflush(stdout) < 0 && errno == EPIPE)
@@ -46,7 +46,7 @@ static void print_json(cJSON *json)
         flush();
 }
 
-/* Four digits are what people and scripts can use; NaN prints as null. */
+/* Four digits are enough; NaN is printed as null. */
 static void add(cJSON *json, const char *name, double value)
 {
         double scale = fabs(value) >= 100 ? 10 : fabs(value) >= 1 ? 1000 : 10000;
@@ -138,7 +138,7 @@ static const char *known_text(const struct progress_state *state, const char *be
         return buf;
 }
 
-/* One line each; a gauge's dwells are many and short, so a pass makes one line. */
+/* One line for each observation; a gauge's short dwells make one line a pass. */
 static void observation_line(struct progress *progress, const struct progress_state *state,
                              const struct observation *observation, double power_mw)
 {
@@ -275,7 +275,7 @@ void progress_done(struct progress *progress, const struct progress_state *state
                 return;
         }
         text_print(stdout, "Ended after %zu observations, %s and %.1f %% of the battery: %s.",
-                   state->observations,                   span_text(state->hours, span, sizeof(span)), state->used_percent,
+                   state->observations, span_text(state->hours, span, sizeof(span)), state->used_percent,
                    state->stopped);
         if (fit) {
                 printf("The profile is in %s\n", profile);

@@ -12,7 +12,7 @@ struct progress_start {
         const char *device, *method, *plan; /* "" or "sapp" */
         int64_t run;
         bool resumed;
-        size_t observations;                /* made by the sessions before */
+        size_t observations;                /* before this start, of a resumed run */
         double percent;                     /* charge */
         size_t expected_observations;
         double expected_hours, expected_percent;
@@ -33,16 +33,19 @@ void progress_close(struct progress *progress);
 void progress_begin(struct progress *progress, const struct progress_start *start);
 void progress_observation(struct progress *progress, const struct progress_state *state,
                           const struct observation *observation, double power_mw);
-/* A pass of the gauge is over. */
+/* A pass of the gauge has ended. */
 void progress_pass(struct progress *progress, const struct progress_state *state, uint32_t pass,
                    uint32_t passes);
-/* The device was given back for @reason; NULL: it goes on. */
+/* The device was given back because of @reason; NULL: the run goes on. */
 void progress_paused(struct progress *progress, const struct progress_state *state, const char *reason);
-/* The access point is back, or went and is tried again after @retry_s (INFINITY: not in this run). */
+/*
+ * @back: the access point can be reached again; else it cannot, and is tried again after @retry_s (INFINITY:
+ * not in this run).
+ */
 void progress_wifi(struct progress *progress, const struct progress_state *state, bool back,
                    double retry_s);
-/* It was asked to stop: what there is, and no profile. */
+/* The user stopped it: there is no profile. */
 void progress_interrupted(struct progress *progress, const struct progress_state *state);
-/* @fit: the answer of joulecast-fit, or NULL: there is no profile. */
-void progress_done(struct progress *progress, const struct progress_state *state, const struct fit_result *fit,
-                   const char *profile);
+/* @fit: the answer of joulecast-fit; NULL: there is no profile. */
+void progress_done(struct progress *progress, const struct progress_state *state,
+                   const struct fit_result *fit, const char *profile);

@@ -7,7 +7,7 @@
 #include "util/units.h"
 
 #define PERIOD_MAX_S 120.0
-#define DOUBT 0.01 /* expected number of wider grids that would explain the steps by chance */
+#define DOUBT 0.01 /* accepted number of wider grids that fit by chance */
 
 void refresh_start(struct refresh *refresh)
 {
@@ -30,9 +30,7 @@ static bool explains(const struct refresh *refresh, double period_s)
         return true;
 }
 
-/*
- * The grid that lies best in all gaps: the widest one that explains them lies at the edge of what they allow.
- */
+/* The grid that fits all gaps best: the widest is at the edge of what they allow. */
 static double centred(const struct refresh *refresh, double period_s)
 {
         double moment = 0, squares = 0;
@@ -47,8 +45,8 @@ static double centred(const struct refresh *refresh, double period_s)
 }
 
 /*
- * From wide to narrow, so finely that the longest gap cannot jump over a grid. A grid of period P catches one
- * gap by chance with probability 2*resolution/P; times the grids already tried, that must be next to nothing.
+ * From wide to narrow, in steps so small that no grid is skipped. A grid of period P fits one gap by chance
+ * with probability 2*resolution/P; times the number of grids tried, that must be very small.
  */
 static double widest(const struct refresh *refresh)
 {
@@ -69,7 +67,7 @@ static double widest(const struct refresh *refresh)
                         return centred(refresh, period);
                 break;
         }
-        /* No grid that is beyond doubt: it is refreshed about as often as we look. */
+        /* No certain grid: the refresh is about as fast as we look. */
         return refresh->n == REFRESH_GAPS ? refresh->resolution_s : NAN;
 }
 
@@ -84,7 +82,7 @@ void refresh_step(struct refresh *refresh, uint64_t now_ns, double resolution_s)
         if (!started || refresh->n == REFRESH_GAPS)
                 return;
         refresh->gap_s[refresh->n++] = gap_s;
-        /* Three gaps may all be even by chance; later ones correct what they made believe. */
+        /* Three gaps may fit by chance; later ones correct that. */
         if (refresh->n >= 3)
                 refresh->period_s = widest(refresh);
 }

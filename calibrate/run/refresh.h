@@ -3,10 +3,9 @@
 #pragma once
 
 /*
- * How often a battery's level is refreshed, learnt from when its steps show:
- * they all lie on one grid of time, and the widest grid that explains them is
- * the refresh. Nothing tells it beforehand, and a chip's driver, not its data
- * sheet, decides it.
+ * Finds how often the battery's level is refreshed, from the times of its steps: they lie on a grid, and the
+ * widest grid that explains them is the refresh. It is not known beforehand: it depends on the driver, not on
+ * the chip's data sheet.
  */
 
 #include <stdbool.h>
@@ -20,12 +19,12 @@ struct refresh {
         bool started;
         double gap_s[REFRESH_GAPS];
         size_t n;
-        double resolution_s;           /* the coarsest at which a step was seen */
+        double resolution_s;           /* the worst with which a step was seen */
         double period_s;               /* NaN: not known yet */
 };
 
 void refresh_start(struct refresh *refresh);
-/* A step was seen at @now_ns, at most @resolution_s late. Sets period_s when there is no doubt any more. */
+/* A step was seen at @now_ns, at most @resolution_s late. Sets period_s once it is certain. */
 void refresh_step(struct refresh *refresh, uint64_t now_ns, double resolution_s);
-/* The steps before have nothing to do with those that come (the machine was plugged in or slept). */
+/* Steps before and after are unrelated: the machine was plugged in or slept. */
 void refresh_gap(struct refresh *refresh);

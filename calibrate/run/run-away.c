@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* An access point that goes and comes back: states with WiFi wait for it, and the others go on meanwhile. */
+/* While no access point can be reached, modes with WiFi are postponed and the others go on. */
 
 #include "run.h"
 
@@ -11,9 +11,9 @@
 #include "util/units.h"
 
 /*
- * Each try holds the machine for less than a minute (wifi.c) and loses the level's step, a percent of the
- * battery at most. A router that starts again takes some minutes, one that is switched off at night some
- * hours: twice as long after each try, six tries are over five hours.
+ * Each try holds the machine for less than a minute (wifi.c) and loses the level's step, one percent of
+ * charge at most. A router restarts in minutes; one that is switched off at night is away for hours. With
+ * doubled waits, six tries span over five hours.
  */
 #define RETRY_S 600.0
 #define TRIES_MAX 6
@@ -26,7 +26,7 @@ bool run_is_away(const struct run *run, size_t mode)
                (away->tries >= TRIES_MAX || run->runner.look.at_ns < away->until_ns);
 }
 
-/* Until the end of this block or pass. */
+/* Postpones it to the end of this block or pass. */
 static void keep(struct run *run, size_t mode)
 {
         if (run->n_postponed < RUN_ORDER_MAX(run))

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* How long a night takes: before it, and while it runs. */
+/* How long a run takes, before it starts and while it goes on. */
 
 #include "run.h"
 
@@ -12,7 +12,7 @@
 
 #define BATTERY_UNKNOWN_MWH 15000
 
-/* After the block: how many more, at --stop 3%, for one policy; each other policy adds its part. */
+/* Observations after the block, at --stop 3%: for one policy, and the part that each other policy adds. */
 #define MORE_AT_3_PERCENT 5.0
 #define MORE_FOR_POLICY 0.5
 
@@ -26,7 +26,7 @@ static bool in_block(const struct planned_mode *mode)
         return mode->role == ROLE_BLOCK || mode->role == ROLE_HELD_BACK;
 }
 
-/* Mean of 1/W and of W over the block, as time and energy go by them. */
+/* Means of 1/W and of W over the block, for its time and its energy. */
 static size_t block_means(const struct plan *plan, double *watts, double *per_watt)
 {
         size_t n = 0;
@@ -49,11 +49,11 @@ static double more_observations(const struct hardware_description *description, 
         double policies = (double)MAX(description->n_policies, (size_t)1);
         double at_3 = MORE_AT_3_PERCENT * (1 + MORE_FOR_POLICY * (policies - 1));
 
-        /* The error falls with the root of all that were made, 20 or so in the block. */
+        /* The error falls with the square root of the number of observations; 20 or so are in the block. */
         return fmax(0, (20 + at_3) * (9 / (stop_percent * stop_percent)) - 20);
 }
 
-/* A limit ends it with so many observations fewer. */
+/* With a limit there are fewer observations. */
 static struct run_estimate within(struct run_estimate estimate, const struct run_request *request)
 {
         double share = fmin(fmin(request->battery_limit_percent / estimate.percent,
@@ -97,7 +97,7 @@ struct run_estimate run_estimate(const struct hardware_description *description,
         return within(estimate, request);
 }
 
-/* The guesses, corrected by what the modes measured so far really took. */
+/* The guesses, scaled by how long the measured modes took. */
 static double pace(const struct run *run)
 {
         double measured = 0, guessed = 0;
@@ -121,9 +121,8 @@ static double gauge_left_s(const struct run *run)
 }
 
 /*
- * Each observation that the follower chooses narrows the interval by about this part, and takes
- * about this part of the time that one of the block took: idle is behind us. Both from nights on
- * the shipped virtual devices.
+ * Each observation that the follower chooses narrows the interval by about this part, and takes this part of
+ * the mean time in the block, because idle is done. Both from runs on the shipped virtual devices.
  */
 #define NARROWS_BY 0.055
 #define SHORTER 0.65
@@ -138,7 +137,7 @@ static double more_s(const struct run *run, double block_s)
         return more * SHORTER * block_s;
 }
 
-/* Of the block: what it still takes, and the mean of one. */
+/* The time that the block still takes, and the mean time of one mode. */
 static double block_left_s(const struct run *run, double *mean_s)
 {
         double left = 0, all = 0, pace_j = pace(run);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Nights by a current sensor: short dwells, in randomised passes. */
+/* Runs by a current sensor: short dwells, in randomised passes. */
 
 #include "run.h"
 
@@ -11,7 +11,7 @@
 
 #include "util/util.h"
 
-/* How often an earlier session measured a mode in a pass. */
+/* How often a mode was measured in a pass before the run was resumed. */
 static size_t times_before(const struct run *run, size_t mode, uint32_t pass)
 {
         size_t n = 0;
@@ -25,7 +25,7 @@ static size_t times_before(const struct run *run, size_t mode, uint32_t pass)
         return n;
 }
 
-/* Has an earlier session done this place of the pass? */
+/* Was this place of the pass measured before the run was resumed? */
 static bool was_measured(const struct run *run, size_t at)
 {
         size_t mode = run->order[at], places = 1;
@@ -79,7 +79,7 @@ static int run_order(struct run *run)
         return 0;
 }
 
-/* Then once more what waited for the access point. */
+/* Then the postponed modes once more. */
 static int run_pass(struct run *run, uint32_t pass)
 {
         int err;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Nights by the battery's level: percent and ticks, and SApp's. */
+/* Runs by the battery's level: percent and ticks, also SApp's plan. */
 
 #include "run.h"
 
@@ -12,14 +12,17 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* A dwell by fine steps is so long at least, and holds so many refreshes (runner.c). */
+/* shortest dwell by fine steps; a number of refreshes is required, too (runner-steps.c) */
 #define TICKS_MIN_S 60.0
 #define TICKS_MIN_STEPS 2
 
-/* A night of so many observations is caught in something. */
+/* more means that the run cannot end */
 #define OBSERVATIONS_MAX 1000
 
-/* Without a follower, so many observations come near --stop 3%; the error falls with their root. */
+/*
+ * Without joulecast-fit: this many observations reach about --stop 3%; the error falls with their square
+ * root.
+ */
 #define BLIND_AT_3_PERCENT 27.0
 
 static double step_percent(const struct run *run)
@@ -29,13 +32,13 @@ static double step_percent(const struct run *run)
         return TICKS_MIN_STEPS * run->runner.step_percent;
 }
 
-/* What the next may take: a mode that must last some refreshes can take several steps. */
+/* What the next mode may take: one that must last several refreshes can take several steps. */
 static double next_percent(const struct run *run)
 {
         return fmax(step_percent(run), run->biggest_percent);
 }
 
-/* How long a mode is going to take, from the last time or from the guess. */
+/* Time that a mode will take, from its last visit or from the guess. */
 static double expected_s(const struct run *run, size_t mode)
 {
         double joules;
@@ -45,7 +48,8 @@ static double expected_s(const struct run *run, size_t mode)
         joules = J_PER_PERCENT(isnan(run->description.rough_mwh) ? 15000 : run->description.rough_mwh);
         if (run->method == METHOD_TICKS)
                 return TICKS_MIN_S;
-        return joules / run->plan.modes[mode].guess_w / 2; /* a guess must not end a night: half of it */
+        return joules / run->plan.modes[mode].guess_w / 2; /* half of the guess: a wrong guess must not end
+                                                              the run */
 }
 
 static int burn_once(struct run *run)
@@ -64,9 +68,8 @@ static int burn_once(struct run *run)
 }
 
 /*
- * Whether charge_now may be believed. Some firmware makes it of the percentage, and then it is no finer;
- * some lets it stand, or run at its own pace (by a quarter, when both have fallen so far that their
- * steps do not explain it).
+ * May charge_now be trusted? Some firmware computes it from the percentage, so that it is no finer; some
+ * stops updating it, or lets it drift by up to a quarter.
  */
 #define COARSE_PERCENT 0.9
 #define STRAY_PERCENT 2.0
@@ -94,7 +97,7 @@ static int judge_level(const struct run *run, int err)
         return -EPROTO;
 }
 
-/* Gets through the partial step, at the start and whenever the level's steps were lost. */
+/* Gets through the partial step, at the start and whenever steps were lost. */
 static int burn(struct run *run)
 {
         int err, hindrance;
@@ -124,10 +127,10 @@ static int measure(struct run *run, size_t mode)
         err = runner_steps(&run->runner, &run->plan.modes[mode].mode, step_percent(run),
                            run->method == METHOD_TICKS ? TICKS_MIN_S : 0, &observation);
         if (err == -EOPNOTSUPP) {
-                run->left_out[mode] = true; /* nothing was lost: the level has only just stepped */
+                run->left_out[mode] = true; /* no time was lost: the level has only just stepped */
                 return 0;
         }
-        if (err == -ENOTCONN) { /* but this one took its time */
+        if (err == -ENOTCONN) { /* this took time */
                 run_went_away(run, mode);
                 return burn(run);
         }
@@ -144,7 +147,7 @@ static int measure(struct run *run, size_t mode)
         return !err && lost ? burn(run) : err;
 }
 
-/* The first block without what an earlier session measured. */
+/* The first block without what was measured before the run was resumed. */
 static void make_block(struct run *run)
 {
         size_t n = run->plan.sapp
@@ -173,7 +176,7 @@ static int run_order(struct run *run)
                 if (run_postpone(run, mode) || run_leaves_out(run, mode))
                         continue;
                 if (run->plan.sapp)
-                        run->pass = (uint32_t)run->times[mode]; /* its first, second, third iteration */
+                        run->pass = (uint32_t)run->times[mode]; /* first, second, third iteration */
                 if (run_limit(run, next_percent(run), expected_s(run, mode)))
                         return 0;
                 err = measure(run, mode);
@@ -183,7 +186,7 @@ static int run_order(struct run *run)
         return 0;
 }
 
-/* Then once more what waited for the access point. */
+/* Then the postponed modes once more. */
 static int run_block(struct run *run)
 {
         int err;
@@ -203,14 +206,14 @@ static size_t find_mode(const struct run *run, const char *name)
         return SIZE_MAX;
 }
 
-/* Without a follower: randomised blocks, one after the other. */
+/* Without joulecast-fit: randomised blocks, one after the other. */
 static size_t next_blind(struct run *run)
 {
         double wanted = BLIND_AT_3_PERCENT * pow(3 / run->request.stop_percent, 2);
 
         if ((double)run->n >= wanted)
                 return SIZE_MAX;
-        for (;;) { /* idle can always be run */
+        for (;;) { /* ends: idle can always be measured */
                 if (run->at >= run->n_order) {
                         run->n_order = plan_order(&run->plan, run->record.seed, run->pass, run->last,
                                                     true, run->order);
@@ -223,8 +226,8 @@ static size_t next_blind(struct run *run)
 }
 
 /*
- * The follower hears with the next observation that its mode cannot be run;
- * until then another of the block.
+ * The follower learns with the next observation that its mode cannot be measured; until then take the mode of
+ * the block with the fewest visits.
  */
 static size_t instead_of(const struct run *run, size_t mode)
 {
@@ -244,7 +247,7 @@ static size_t next_mode(struct run *run)
         if (!run->child)
                 return next_blind(run);
         if (run->judgement.half_width_percent <= run->request.stop_percent || !run->judgement.next[0])
-                /* What waits for its access point is no part of the judgement. */
+                /* Postponed modes are not part of the judgement. */
                 return run_last_call(run);
         return instead_of(run, find_mode(run, run->judgement.next));
 }
@@ -290,7 +293,7 @@ int run_levels(struct run *run)
 
         make_block(run);
         if (run->n_order == 0 && run->n_before && next_mode(run) == SIZE_MAX) {
-                run->stopped = why_ended(run); /* resumed, and there is nothing left to do */
+                run->stopped = why_ended(run); /* resumed, and nothing is left to do */
                 return 0;
         }
         run->pass = 0;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Real storages wear and real data costs money; a virtual device has neither. */
+/* Limits on wear and data; a virtual device has none. */
 
 #include "run.h"
 
@@ -11,7 +11,7 @@
 
 #define WRITE_MB_PER_S 10
 #define WIFI_LIMIT_PERCENT_BYTES 4e9
-#define WIFI_LIMIT_BYTES 500e6 /* of gauge and ticks, which are over soon */
+#define WIFI_LIMIT_BYTES 500e6 /* gauge and ticks take less time */
 
 static double wifi_bytes(const struct run *run)
 {
@@ -36,7 +36,7 @@ void run_limits(struct run *run)
         };
         plan_limit(&run->description, run->method, request->passes, &run->limits,
                    run->description.battery ? run->log : NULL, &run->plan);
-        /* The files are among what a night has written. */
+        /* The scratch files count as written. */
         run->limits.write_bytes = request->write_limit_bytes;
         if (ops && ops->limit_wifi)
                 ops->limit_wifi(run->hardware, run->limits.wifi_bytes);

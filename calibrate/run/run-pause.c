@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Pauses: the device is its user's again until the hindrance has passed. */
+/* Pauses: the device is given back until it may be held again. */
 
 #include "run.h"
 
@@ -10,10 +10,7 @@
 
 #include "util/units.h"
 
-/*
- * Whoever plugs in at one in the morning may pull the plug at two; later than that it is day, and a night
- * that went on under somebody's hands would surprise. The next --resume goes on.
- */
+/* After two hours the user probably needs the machine; the run can be resumed. */
 #define PAUSE_MAX_S 7200.0
 #define PAUSE_POLL_S 10.0
 

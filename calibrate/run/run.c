@@ -59,7 +59,7 @@ bool run_limit(struct run *run, double percent, double seconds)
         return true;
 }
 
-/* As long as it took the last time, or as it is guessed to take at most. */
+/* The time that it took last, or the longest it should take. */
 static double longest_s(const struct run *run, size_t mode)
 {
         return isnan(run->seconds[mode])
@@ -68,8 +68,8 @@ static double longest_s(const struct run *run, size_t mode)
 }
 
 /*
- * A storage, a network or a radio that did not do what it was asked twice will hardly do it the third time: a
- * percent of the battery each. What disturbs the CPU or plugs a charger in passes.
+ * A storage, network or radio that failed twice will probably fail again, and each try costs one percent of
+ * charge. Disturbances of the CPU and chargers pass.
  */
 #define REFUSED_MAX 2
 
@@ -134,7 +134,7 @@ static int observe(struct run *run, const struct observation *observation)
         return fit_child_observe(run->child, observation, &remaining, &run->judgement);
 }
 
-/* A follower that fails is left behind: the night goes on in randomised blocks. */
+/* Without joulecast-fit the run goes on in randomised blocks. */
 static void judge(struct run *run, const struct observation *observation, bool only_keep)
 {
         int err;
@@ -195,7 +195,7 @@ static size_t index_of(const struct plan *plan, const char *name)
         return mode ? (size_t)(mode - plan->modes) : SIZE_MAX;
 }
 
-/* What the sessions before have done counts as done, used and judged. */
+/* What was measured before the run was resumed counts as done, used and judged. */
 static void take_up(struct run *run)
 {
         double steps = 0, first = NAN, last = NAN;
@@ -245,7 +245,7 @@ double run_left_at(const struct run *run)
 
         if (!last)
                 return NAN;
-        /* Just below the edge of a step. */
+        /* just below the edge of a step */
         return last->percent - (isnan(last->steps) ? 0 : last->steps / 2) - 0.01;
 }
 
@@ -283,7 +283,7 @@ static int begin_child(struct run *run)
         int err;
 
         if (run->plan.sapp)
-                return 0; /* it has an order and an end of its own */
+                return 0; /* it has its own order and end */
         err = fit_child_open(&run->record, &run->description, &run->plan, run->database,
                              run->request.stop_percent, run->log, &run->child);
         if (err == -ENOENT)
@@ -332,7 +332,7 @@ void run_close(struct run *run)
         free(run->postponed);
 }
 
-/* What ended a wait early, in words; NULL: no limit but an error. */
+/* Why a wait ended early; NULL: an error. */
 static const char *limit_of(const struct run *run, int err)
 {
         switch (err) {
@@ -351,7 +351,7 @@ static const char *limit_of(const struct run *run, int err)
         }
 }
 
-/* Says what is about to begin. */
+/* Prints what is about to begin. */
 static void announce(const struct run *run)
 {
         struct run_estimate estimate = run_estimate(&run->description, &run->plan, run->method,

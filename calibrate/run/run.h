@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * A night: burn the partial step, measure a randomised block, then what tells
- * most, until it is good enough or a limit comes; each observation is stored
- * before the next mode begins.
+ * A calibration run: get through the partial step, measure a randomised block, then what adds most
+ * information, until the error is small enough or a limit is reached. Each observation is stored before the
+ * next mode begins.
  */
 
 #include "estimator.h"
@@ -13,9 +13,9 @@
 #include "progress.h"
 #include "runner.h"
 
-/* What is asked of a run. */
+/* What the user asks for. */
 struct run_request {
-        double stop_percent;          /* good enough: 95 % half-width of a portfolio's energy */
+        double stop_percent;          /* until the 95 % half-width of a portfolio's energy is this small */
         uint32_t passes;              /* gauge */
         double battery_limit_percent; /* INFINITY: none */
         double time_limit_h;          /* INFINITY: none */
@@ -23,20 +23,20 @@ struct run_request {
         double wifi_limit_bytes;      /* NaN: the method decides */
         uint64_t seed;
         bool resume;
-        bool virtual_device;          /* nothing wears and no data costs */
+        bool virtual_device;          /* no wear, no data charges */
 };
 
-/* The access point, as long as it cannot be reached. */
+/* Set while no access point can be reached. */
 struct run_away {
-        unsigned tries;       /* in a row, all in vain; 0: it is there, as far as is known */
-        uint64_t until_ns;    /* boottime; before that it is not tried again */
-        bool called;          /* it was tried once more when there was nothing else to do */
+        unsigned tries;       /* failed tries in a row; 0: it can be reached */
+        uint64_t until_ns;    /* boottime of the next try */
+        bool called;          /* the one extra try at the end was made */
 };
 
 struct run {
         struct run_request request;
         const struct log *log;
-        const char *database;           /* recorded usage to judge by; NULL: none */
+        const char *database;           /* usage database for the portfolio; NULL: none */
         struct hardware *hardware;
         struct hardware_description description;
         struct plan plan;
@@ -45,48 +45,48 @@ struct run {
         struct observations *observations;
         struct observation_run record;
         struct runner runner;
-        struct fit_child *child;        /* NULL: there is no joulecast-fit */
+        struct fit_child *child;        /* NULL: runs without joulecast-fit */
         struct fit_judgement judgement;
         struct progress *progress;
 
-        struct observation *before;     /* of the run that is resumed */
+        struct observation *before;     /* of a resumed run */
         size_t n_before;
         bool was_finished;
 
         uint32_t sequence;              /* of the next observation */
         uint32_t pass;
         size_t n, n_rejected;           /* observations of the run */
-        size_t last;                    /* index of the mode before; SIZE_MAX: none */
-        size_t *order;                  /* of the block or pass at hand */
-        size_t n_order, at;             /* at: how far it is done */
-        bool repeat;                    /* a pause came between: the same place again */
-        double earlier_percent, earlier_s; /* used by the sessions before */
-        double *seconds;                /* of each mode, as last measured; NaN: not yet */
-        size_t *times;                  /* how often each mode was measured in this run */
-        bool *left_out;                 /* modes that the hardware cannot be held in */
-        size_t *refused;                /* how often each was rejected */
+        size_t last;                    /* index of the last mode; SIZE_MAX: none */
+        size_t *order;                  /* modes of the block or pass */
+        size_t n_order, at;             /* at: current position */
+        bool repeat;                    /* measure the same position again, after a pause */
+        double earlier_percent, earlier_s; /* used before the run was resumed */
+        double *seconds;                /* of each mode's last visit; NaN: not measured yet */
+        size_t *times;                  /* visits of each mode in this run */
+        bool *left_out;                 /* modes that the hardware cannot hold */
+        size_t *refused;                /* rejected observations of each mode */
         struct run_away away;
-        size_t *postponed;              /* of the block or pass at hand, for want of the access point */
+        size_t *postponed;              /* modes of the block or pass that wait for the access point */
         size_t n_postponed;
-        double written_bytes, moved_bytes; /* by this run, of the limits */
+        double written_bytes, moved_bytes; /* by this run, for the limits */
         uint64_t start_ns;
         double biggest_percent;         /* used by one observation so far */
-        const char *stopped;            /* why it ended; static text */
+        const char *stopped;            /* reason of the end; static text */
 };
 
-/* The run: a new one, or the one that is resumed with what it has. Errors have said their sentence. */
+/* Starts a new run or resumes one. Errors are logged. */
 int run_begin(struct run *run);
-/* The child and the books; the runner must be open. */
+/* Starts joulecast-fit and allocates; the runner must be open. */
 int run_open(struct run *run);
 void run_close(struct run *run);
 
-/* Charge at which a resumed night ended, for a virtual device that goes on there; NaN: it is new. */
+/* Charge at which a resumed run ended, where a virtual device goes on; NaN: a new run. */
 double run_left_at(const struct run *run);
-int64_t run_ended_ns(const struct run *run); /* realtime of its last observation's end */
+int64_t run_ended_ns(const struct run *run); /* realtime */
 
 /*
- * 0: ended by itself or by a limit (`stopped`); -EINTR: asked to stop; -EPROTO: the gauge or the fine level
- * does not do what it shows, said to the log; another negative errno after a sentence.
+ * 0: finished, or a limit was reached (`stopped`); -EINTR: stopped by the user; -EPROTO, logged: the gauge or
+ * the fine level does not work; another negative errno, logged.
  */
 int run_perform(struct run *run);
 
@@ -95,13 +95,10 @@ double run_hours(const struct run *run);
 double run_hours_left(const struct run *run); /* NaN unknown */
 struct progress_state run_state(const struct run *run);
 
-/*
- * Of what this machine's storages and its network must bear,
- * by the options and the method: lowers the plan to them.
- */
+/* Lowers the plan to the limits for this machine's storages and network. */
 void run_limits(struct run *run);
 
-/* Before anything runs: what a whole night takes, roughly. */
+/* An estimate for the whole run, before it starts. */
 struct run_estimate {
         size_t observations;
         double hours, percent;
@@ -111,24 +108,27 @@ struct run_estimate run_estimate(const struct hardware_description *description,
 
 /* run.c, shared by the methods. */
 int run_store(struct run *run, struct observation *observation, size_t mode);
-/* It cannot be run, or not within the limits. */
+/* It cannot be measured, or not within the limits. */
 bool run_leaves_out(const struct run *run, size_t mode);
-/* Would the next go beyond? Sets `stopped`. */
+/* Would it exceed a limit? Sets `stopped`. */
 bool run_limit(struct run *run, double percent, double seconds);
 
-/* run-away.c; what waits is kept until the end of the block or pass */
+/* run-away.c: modes are postponed to the end of the block or pass */
 #define RUN_ORDER_MAX(run) (3 * (run)->plan.n + 3)
-bool run_is_away(const struct run *run, size_t mode); /* it waits for the access point */
-void run_went_away(struct run *run, size_t mode);     /* it could not be reached for it, or was lost */
-/* What an observation of @mode says of it. */
+bool run_is_away(const struct run *run, size_t mode); /* it needs the access point, which is not tried now */
+void run_went_away(struct run *run, size_t mode);     /* the access point was lost or not found */
+/* Updates the state of the access point from an observation of @mode. */
 void run_was_there(struct run *run, const struct observation *observation, size_t mode);
-bool run_postpone(struct run *run, size_t mode); /* true: it waits, and is kept */
-/* What was kept is the order now, and may be tried at once. False: nothing is, or no try is left. */
+bool run_postpone(struct run *run, size_t mode); /* true: it was postponed */
+/* Makes the postponed modes the order. False: there are none, or no try is left. */
 bool run_take_postponed(struct run *run);
-/* When there is nothing else: a mode that was never measured for want of it. SIZE_MAX: none; only once. */
+/*
+ * At the end of a run: a mode that was never measured for want of the access point; SIZE_MAX: none. Works
+ * once.
+ */
 size_t run_last_call(struct run *run);
 
-/* Gives the device back until the runner's hindrance has passed. -ETIMEDOUT: that took too long. */
+/* Gives the device back until it may be held again. -ETIMEDOUT: that took too long. */
 int run_pause(struct run *run);
 int run_gauge(struct run *run);
 int run_levels(struct run *run);

@@ -7,17 +7,17 @@
 
 #include "util/units.h"
 
-#define LEARN_POLL_S 0.05   /* faster gauges than this are read as often as we look */
-#define LOOK_S 0.25         /* once the period is known; an eighth of it, if that is less */
+#define LEARN_POLL_S 0.05   /* faster gauges look like this one */
+#define LOOK_S 0.25         /* once the period is known; at most an eighth of it */
 #define LEARN_CHANGES 6
-/* A gauge without noise shows a steady load as one number: then the load has to change. */
+/* A gauge without noise shows a constant under a steady load: then the load has to change. */
 #define LEARN_STEADY_S 90.0
-#define LEARN_MAX_S 300.0   /* a gauge that does not change for so long, whatever the load, is stuck */
-#define SETTLE_S 2.0        /* governors, panels and radios have done what they were told by then */
+#define LEARN_MAX_S 300.0   /* a gauge that shows no change for so long, whatever the load, is stuck */
+#define SETTLE_S 2.0        /* time for governors, panels and radios to follow */
 
 /*
- * A reading that did not change between two updates makes one gap of two;
- * the shortest gaps are single ones.
+ * If a reading did not change at an update, two periods look like one gap; the shortest gaps are single
+ * periods.
  */
 static double period_of(double *gap_s, size_t n)
 {
@@ -40,7 +40,7 @@ struct learning {
         uint64_t changed_ns;
 };
 
-/* One that shows nothing for a while has not been updated. */
+/* A missing reading is no update. */
 static bool is_new(const struct runner *runner, double before)
 {
         return runner->look.sensor != before && !isnan(before) && !isnan(runner->look.sensor);
@@ -56,8 +56,8 @@ static void note_change(struct learning *learning, const struct look *look, doub
 }
 
 /*
- * Under a steady load at first: the smallest change of a noisy gauge is its quantum. If it shows nothing new,
- * the load goes on and off, once after each change.
+ * Under a steady load first: the smallest change of a noisy gauge is its quantum. If nothing changes, the
+ * load is switched after each change.
  */
 int runner_learn_gauge(struct runner *runner, const struct mode *mode)
 {
@@ -116,10 +116,7 @@ static double updates_of(double gauge_period_s)
         return fmax(UPDATES_MIN, round(UPDATES_S / gauge_period_s));
 }
 
-/*
- * To settle, on the average half a period until the next update,
- * the updates, and a little to be sure of the last.
- */
+/* Settling, on average half a period until the next update, the updates, and a margin for the last. */
 double runner_dwell_s(double gauge_period_s)
 {
         return SETTLE_S + (0.5 + updates_of(gauge_period_s)) * gauge_period_s +
@@ -136,10 +133,7 @@ static uint64_t after(uint64_t from_ns, double s)
         return from_ns + (uint64_t)(s * (double)NS_PER_S);
 }
 
-/*
- * A change of the reading shows when the gauge updates;
- * the longer ago the first one was, the better is the period known.
- */
+/* A change of the reading shows an update. The longer since the first, the better the period is known. */
 static void see_update(struct runner *runner)
 {
         double since_s = seconds(runner->gauge_first_ns, runner->look.at_ns);
@@ -147,12 +141,12 @@ static void see_update(struct runner *runner)
 
         runner->gauge_update_ns = runner->look.at_ns;
         if (runner->gauge_period_s < 2 * LEARN_POLL_S)
-                return; /* perhaps only how often we looked */
+                return; /* perhaps only our polling */
         if (periods >= LEARN_CHANGES)
                 runner->gauge_period_s = since_s / periods;
 }
 
-/* Where each look costs the machine some of what it measures, half as often. */
+/* Half as often if looks are not free. */
 static double watch_s(const struct runner *runner)
 {
         return fmin(LOOK_S, runner->gauge_period_s / (runner->hardware->ops->read_battery ? 4 : 8));
@@ -174,7 +168,7 @@ static int wait_watching(struct runner *runner, uint64_t until_ns)
         return 0;
 }
 
-/* The first update at or after @from_ns, from the last one that was seen. */
+/* The first update at or after @from_ns, extrapolated from the last one seen. */
 static uint64_t next_update(const struct runner *runner, uint64_t from_ns)
 {
         double periods = ceil(seconds(runner->gauge_update_ns, from_ns) / runner->gauge_period_s - 1e-9);
@@ -182,7 +176,7 @@ static uint64_t next_update(const struct runner *runner, uint64_t from_ns)
         return after(runner->gauge_update_ns, fmax(periods, 0) * runner->gauge_period_s);
 }
 
-/* Each of the next @n updates once, a moment after it came. Their mean. */
+/* Mean of the next @n updates, each read a moment after it came. */
 static int mean_of_updates(struct runner *runner, double n, double late_s, double *ret)
 {
         double sum = 0;
@@ -199,9 +193,9 @@ static int mean_of_updates(struct runner *runner, double n, double late_s, doubl
 }
 
 /*
- * A gauge shows the mean of the period before its last update. The first update after settling still holds
- * some of the mode before; those that follow do not. Where no update was seen to come when it should (a gauge
- * without a rhythm), two periods pass first, which is safe whatever it does.
+ * A gauge shows the mean of the period before its update. The first update after settling still contains part
+ * of the mode before, later ones do not. If no update came when expected (an irregular gauge), two more
+ * periods are skipped.
  */
 int runner_dwell(struct runner *runner, const struct mode *mode, struct observation *ret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What a look at the device sees, and what its counters moved by since the one before. */
+/* Reads the device, and adds up what its counters moved by. */
 
 #include "runner-private.h"
 
@@ -27,7 +27,7 @@ static uint32_t counted(uint32_t sample_have)
         return have;
 }
 
-/* All rows of an interval, nobody's too, are the whole machine. */
+/* All rows of an interval, attributed or not, are the whole machine. */
 static int count(struct runner *runner)
 {
         const struct interval *interval = &runner->interval;
@@ -57,7 +57,6 @@ static void integrate(struct span *span, const struct look *before, const struct
                 span->disturbed = true;
 }
 
-/* What full charge holds at the voltage of now. */
 double runner_full_mwh(const struct runner *runner)
 {
         double charge_mwh = runner->look.charge_full_uah * runner->look.voltage_mv / 1e6;
@@ -70,7 +69,7 @@ bool runner_looks_are_cheap(const struct runner *runner)
         return !runner->hardware->ops->read_battery;
 }
 
-/* Reads everything and counts it, apart from the looks. */
+/* Reads everything and adds it up, apart from the looks at the battery. */
 int runner_count(struct runner *runner)
 {
         int err;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Observations that would make a profile wrong are kept, and marked. */
+/* Observations that would spoil the profile are kept, and marked as rejected. */
 
 #include "runner-private.h"
 
@@ -19,17 +19,16 @@
 #define AWAY "WiFi was associated only "
 
 /*
- * Thresholds. The daemons, spikes, leakage and wander of an ordinary phone stay far below them, so
- * that a night is not refused for what the fit can see through; the regressors are what the
- * counters say, not what was asked.
+ * Thresholds. The background, spikes, leakage and variation of an ordinary phone stay far below them, because
+ * the fit can handle those. What counts are the counters, not the rates asked for.
  */
-#define SHARE_AT_TARGET 0.98    /* of the busy time at the frequency that was asked; less is throttling */
+#define SHARE_AT_TARGET 0.98    /* of the busy time at the frequency asked for; less is throttling */
 #define FOREIGN_CORES 0.25      /* of one core, beside our own load */
-#define MOVING_CORES 0.5        /* likewise, for what moves bytes or pictures: see own_cores() */
-#define OWN_LOAD_SHARE 0.9      /* of the load that was asked; less: it did not run */
-#define RAN_SHARE 0.1           /* of the bytes that were asked; less: the load did not run */
-#define ASSOCIATED_SHARE 0.9    /* of a mode that is about WiFi */
-#define JUMP_REFRESHES 3        /* two steps at once within so many refreshes' worth of time are no jump */
+#define MOVING_CORES 0.5        /* the same for modes that move data or pictures: see own_cores() */
+#define OWN_LOAD_SHARE 0.9      /* of the load asked for */
+#define RAN_SHARE 0.1           /* of the bytes asked for */
+#define ASSOCIATED_SHARE 0.9    /* of a mode with WiFi */
+#define JUMP_REFRESHES 3        /* two steps within so many refreshes are no jump */
 #define REFRESH_UNKNOWN_S 60.0
 #define REJECTED_SHARE 0.25
 #define REJECTED_MIN 4
@@ -41,16 +40,13 @@ static void reject(struct observation *observation, const char *format, ...)
         va_list arguments;
 
         if (observation->rejected[0])
-                return; /* the first reason says it */
+                return; /* the first reason is enough */
         va_start(arguments, format);
         vsnprintf(observation->rejected, sizeof(observation->rejected), format, arguments);
         va_end(arguments);
 }
 
-/*
- * Whether the load of a mode is on this policy;
- * those of a group that rest do their few things at their lowest.
- */
+/* Is the load of a mode on this policy? In a group, members without load are at their lowest frequency. */
 static bool has_load(const struct hardware_policy *group, uint32_t policy, uint32_t cores)
 {
         for (size_t i = 0; i < group->n_members; i++)
@@ -76,9 +72,9 @@ static uint64_t busy_at(const struct usage *usage, const struct hardware_policy 
 }
 
 /*
- * The cores that a mode may keep busy without spinning. Bytes and pictures cost CPU
- * time in softirqs and threads of the kernel (encryption, too), which nobody can tell
- * from what others cause; the counters see it and the fit prices it.
+ * Cores that may be busy without spinning. Moving data or pictures costs CPU time in softirqs and kernel
+ * threads (encryption, too), which cannot be told from the work of other programs; counters see it and the
+ * fit prices it.
  */
 static double own_cores(const struct mode *mode)
 {
@@ -121,7 +117,7 @@ static void check_rate(const char *what, uint64_t bytes, double mb_per_s, struct
                        asked / BYTES_PER_MB);
 }
 
-/* A storage or a network that is slower than asked is no fault: its counters say how much it was. */
+/* A storage or network may be slower than asked: the counters show by how much. */
 static void check_moved(const struct mode *mode, struct observation *observation)
 {
         const struct usage *usage = &observation->usage;
@@ -138,7 +134,7 @@ static void check_moved(const struct mode *mode, struct observation *observation
                        100 * (double)usage->wifi_on_ns / elapsed);
         check_rate("received", usage->wifi_rx_bytes, mode->rx_mb_per_s, observation);
         check_rate("sent", usage->wifi_tx_bytes, mode->tx_mb_per_s, observation);
-        /* A collector that counts no bursts would let their energy seem to be something else's. */
+        /* If bursts are not counted, their energy would be attributed to another component. */
         if ((double)usage->wifi_wakes < RAN_SHARE * mode->wakes_per_s * elapsed / (double)NS_PER_S)
                 reject(observation, "only %" PRIu64 " of the %.0f wake-ups asked for were counted",
                        usage->wifi_wakes, mode->wakes_per_s * elapsed / (double)NS_PER_S);
@@ -175,7 +171,7 @@ void runner_reject_steps(const struct runner *runner, double jump, double bigges
                 reject(observation, "the battery's level went away");
         else if (jump < 0)
                 reject(observation, "the level rose by %.2f %%", -jump);
-        /* A fine level may well make several steps in a refresh; a jump is what the time cannot explain. */
+        /* A fine level may make several steps in one refresh; a jump is more than the time explains. */
         else if (biggest > 1.5 * runner->step_percent &&
                  seconds > JUMP_REFRESHES * refresh_s * n && !runner->fine)
                 reject(observation, "the level jumped by %.2f %% at once", biggest);

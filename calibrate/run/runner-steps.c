@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Modes by the steps of the battery's level. */
+/* Observations by the steps of the battery's level. */
 
 #include "runner-private.h"
 
@@ -9,10 +9,7 @@
 #include <math.h>
 
 
-/*
- * Looks at the level so often until its refresh is known,
- * so that this can be learnt; then a few times in each.
- */
+/* How often the level is read: fast until its refresh is known, then a few times in each refresh. */
 #define POLLS_PER_REFRESH 5
 #define POLL_MIN_S 0.2
 #define POLL_MAX_S 5.0
@@ -24,10 +21,10 @@ static double poll_s(const struct runner *runner)
         return fmin(fmax(runner->refresh.period_s / POLLS_PER_REFRESH, POLL_MIN_S), POLL_MAX_S);
 }
 
-/* A fine level that stands still while the percentage falls by so many is stuck. */
+/* If the percentage falls by so much while the fine level does not change, that is stuck. */
 #define STUCK_PERCENT 2
 
-/* Waits for the level to change; @fallen gets by how much (below 0: it rose). -EPROTO: it is stuck. */
+/* Waits for the level to change. @fallen: by how much (negative: it rose). -EPROTO: it is stuck. */
 static int wait_step(struct runner *runner, double *fallen)
 {
         double level = runner->look.level_percent, capacity = runner->look.capacity_percent;
@@ -56,9 +53,8 @@ static int wait_step(struct runner *runner, double *fallen)
 }
 
 /*
- * From here on the span is this mode's. What has a state and no counter (screen, association) counts as it
- * was found at either end of an interval, so the change from one mode to the other gets an interval of its
- * own.
+ * Begins the span of @mode. What has a state instead of a counter (screen, association) counts by its state
+ * at the ends of an interval, so the change of modes gets its own interval.
  */
 static int begin_mode(struct runner *runner, const struct mode *mode)
 {
@@ -77,7 +73,7 @@ int runner_burn(struct runner *runner, const struct mode *mode, struct observati
         refresh_gap(&runner->refresh);
         err = begin_mode(runner, mode);
         if (!err && !runner_looks_are_cheap(runner))
-                err = runner_look(runner); /* a step while the mode was set up was not seen when it came */
+                err = runner_look(runner); /* a step during the change of modes was seen late */
         if (!err)
                 err = wait_step(runner, &fallen);
         if (err && !runner_hindered(err))
@@ -91,7 +87,7 @@ int runner_burn(struct runner *runner, const struct mode *mode, struct observati
         return 0;
 }
 
-/* A mode must last this many refreshes, else the refresh decides its length and not its power. */
+/* A mode must last this many refreshes; otherwise the refresh determines its length. */
 #define REFRESHES_PERCENT 10
 #define REFRESHES_TICKS 20
 
@@ -108,7 +104,8 @@ int runner_steps(struct runner *runner, const struct mode *mode, double steps_pe
         double level = runner->look.level_percent, fallen = 0, jump = 0, biggest = 0, steps = 0;
         int err = begin_mode(runner, mode);
 
-        while (!err && (fallen < steps_percent * 0.999 || runner_span_seconds(runner) < shortest_s(runner, min_s))) {
+        while (!err && (fallen < steps_percent * 0.999 ||
+                        runner_span_seconds(runner) < shortest_s(runner, min_s))) {
                 err = wait_step(runner, &jump);
                 if (err || runner->span.disturbed || !(jump > 0))
                         break;
@@ -121,9 +118,7 @@ int runner_steps(struct runner *runner, const struct mode *mode, double steps_pe
         err = runner_span_fill(runner, mode, runner->fine ? METHOD_TICKS : METHOD_PERCENT, ret);
         if (err)
                 return err;
-        /*
-         * Full steps were shown at both ends: just below the upper edge of one, down to the same of another.
-         */
+        /* Steps at both ends: from just below the upper edge of one to the same of another. */
         ret->percent = level + (isnan(runner->step_percent) ? 0 : runner->step_percent) - fallen / 2;
         ret->refresh_s = runner->refresh.period_s;
         ret->steps = fallen;

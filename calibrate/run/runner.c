@@ -72,7 +72,7 @@ void runner_go_on(struct runner *runner)
 
 int runner_span_begin(struct runner *runner)
 {
-        int err = runner_looks_are_cheap(runner) ? 0 : runner_count(runner); /* up to here it is another's */
+        int err = runner_looks_are_cheap(runner) ? 0 : runner_count(runner); /* of the mode before */
 
         if (err)
                 return err;
@@ -90,7 +90,7 @@ double runner_span_seconds(const struct runner *runner)
         return (double)(runner->look.at_ns - runner->span.start_ns) / (double)NS_PER_S;
 }
 
-/* Once. A signal that is none to stop (the machine's job control) only ends the wait. */
+/* Waits once. A signal that does not ask to stop (job control) only ends the wait. */
 static int wait_until(struct runner *runner, uint64_t until_ns)
 {
         int err;
@@ -139,7 +139,7 @@ int runner_hold(struct runner *runner, const struct mode *mode)
         int err = runner->hardware->ops->apply(runner->hardware, mode);
 
         runner->hindrance = 0;
-        if (!err || err == -EOPNOTSUPP || err == -ENOTCONN) /* not in this night, or not now */
+        if (!err || err == -EOPNOTSUPP || err == -ENOTCONN) /* not at all, or not now */
                 return err;
         if (err == -EINTR && *runner->stop)
                 return err;
@@ -167,7 +167,7 @@ int runner_span_fill(struct runner *runner, const struct mode *mode, enum observ
                 .power_mw = NAN,
                 .refresh_s = NAN,
                 .temperature_c = runner->look.temperature_c,
-                .usage = span->usage, /* moves */
+                .usage = span->usage, /* moved */
                 .held_back = mode->held_back,
         };
         snprintf(observation->mode, sizeof(observation->mode), "%s", mode->name);

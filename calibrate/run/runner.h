@@ -3,9 +3,8 @@
 #pragma once
 
 /*
- * The runner holds a device in a mode until its battery has said how much that
- * costs, and makes an observation of it. What the battery's chip does (when it
- * refreshes, in which steps it counts) is measured here and never assumed.
+ * The runner holds a device in a mode until its battery has shown how much that takes, and makes an
+ * observation of it. The battery's behaviour (refresh, step size) is measured, never assumed.
  */
 
 #include <signal.h>
@@ -16,14 +15,14 @@
 #include "observation/observation.h"
 #include "refresh.h"
 
-/* What happened since the span was begun. */
+/* Since the span began. */
 struct span {
         uint64_t start_ns;
         int64_t start_realtime_ns;
         struct usage usage;
-        double voltage_mv_s, voltage_s; /* integral and the time that it covers */
+        double voltage_mv_s, voltage_s; /* integral, and the time it covers */
         uint64_t suspend_ns;
-        bool disturbed;                 /* charger plugged in */
+        bool disturbed;                 /* a charger was plugged in */
 };
 
 struct runner {
@@ -31,19 +30,20 @@ struct runner {
         const struct hardware_description *description;
         const volatile sig_atomic_t *stop; /* set by a signal */
         bool fine;                  /* watch charge_now or energy_now instead of the percentage */
-        double step_percent;        /* of the watched level, as seen; NaN unknown */
+        double step_percent;        /* seen so far; NaN unknown */
         struct refresh refresh;     /* of the watched level */
         double gauge_period_s;      /* NaN unknown */
         double gauge_quantum_mw;    /* NaN unknown */
-        uint64_t gauge_first_ns;    /* an update that was seen, and the last one; boottime */
+        uint64_t gauge_first_ns;    /* first and last update seen; boottime */
         uint64_t gauge_update_ns;
-        uint64_t deadline_ns;       /* boottime at which all must stop; UINT64_MAX: none */
+        uint64_t deadline_ns;       /* boottime at which the run ends; UINT64_MAX: none */
 
-        struct look first;          /* at the start; a stepped clock does not tear the night apart */
-        double used_before;         /* percent of charge, up to `first` */
-        double drawn_percent;       /* by the current sensor, since then; NaN: it has none */
-        int hindrance;              /* what may_go_on() said at the last look */
-        char reason[64];            /* in its words */
+        struct look first;          /* at the start; times are counted from it, so that setting the clock
+                                       does no harm */
+        double used_before;         /* percent of charge, before `first` */
+        double drawn_percent;       /* by the current sensor since `first`; NaN: no sensor */
+        int hindrance;              /* what may_go_on() returned at the last look */
+        char reason[64];            /* and its reason */
 
         struct sample sample, battery_sample;
         struct interval interval;
@@ -56,47 +56,44 @@ int runner_open(struct hardware *hardware, const struct hardware_description *de
                 const volatile sig_atomic_t *stop, bool fine, struct runner *ret);
 void runner_close(struct runner *runner);
 
-/* Reads the battery and counts on. */
+/* Reads the battery and adds up. */
 int runner_look(struct runner *runner);
-/*
- * Percent of charge used since the start: by the current
- * sensor, else by the level's steps, halfway through one.
- */
+/* Percent of charge used since the start: by the current sensor, else by the level's steps. */
 double runner_used_percent(const struct runner *runner);
 /*
- * Lets time pass, looking every @poll_s, or earlier where the hardware has news. -EINTR: asked to stop;
- * -ETIME: the deadline; -EDQUOT: refuse_floor_percent(); -ENODATA: empty; or the hindrance that came up.
+ * Waits, looking every @poll_s, or earlier if the hardware has news. -EINTR: stopped by the user; -ETIME: the
+ * deadline; -EDQUOT: refuse_floor_percent(); -ENODATA: empty; or a hindrance.
  */
 int runner_wait(struct runner *runner, double seconds, double poll_s);
-/* The same while the device is given back, and whatever hinders. */
+/* The same while the device is given back; hindrances do not end it. */
 int runner_wait_aside(struct runner *runner, double seconds);
-/* Around a pause: what the battery does meanwhile is not ours. */
+/* Around a pause: what the battery loses meanwhile does not count. */
 void runner_pause(struct runner *runner);
 void runner_go_on(struct runner *runner);
 
 /*
- * Those below hold a mode. What hinders it (-EAGAIN, -EIO) ends it early: the observation is rejected then,
- * `hindrance` tells, and they return 0; -ECANCELED ends the night.
+ * The functions below hold a mode. A hindrance (-EAGAIN, -EIO) ends it early: the observation is rejected,
+ * `hindrance` is set, and they return 0. -ECANCELED ends the run.
  */
 
 /*
- * Holds @mode until the level makes its next step: the partial first one that says nothing. Fills a burnt
- * observation. Learns the size of the steps.
+ * Holds @mode through the partial first step of the level; its observation is not fitted. Learns the step
+ * size.
  */
 int runner_burn(struct runner *runner, const struct mode *mode, struct observation *ret);
 
 /*
- * From one step of the level to another: at least @steps_percent, and at least @min_s and ten refreshes,
- * whichever comes last. The level must just have stepped.
+ * From one step of the level to another: at least @steps_percent, @min_s and some refreshes. The level must
+ * have just stepped.
  */
 int runner_steps(struct runner *runner, const struct mode *mode, double steps_percent, double min_s,
                  struct observation *ret);
 
-/* Finds the gauge's update period and quantum under @mode. -ETIMEDOUT: it never changes; or the hindrance. */
+/* Finds the gauge's update period and quantum under @mode. -ETIMEDOUT: it does not change; or a hindrance. */
 int runner_learn_gauge(struct runner *runner, const struct mode *mode);
-/* Mean of some updates of the gauge, without what the mode before left in it. */
+/* Mean of some updates of the gauge, without traces of the mode before. */
 int runner_dwell(struct runner *runner, const struct mode *mode, struct observation *ret);
-double runner_dwell_s(double gauge_period_s); /* how long that takes */
+double runner_dwell_s(double gauge_period_s); /* how long a dwell takes */
 
 /* Rejected for a pause: says nothing about the machine, is measured again, and does not count below. */
 bool runner_rejected_pause(const struct observation *observation);

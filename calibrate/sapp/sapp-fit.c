@@ -2,15 +2,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
 /*
- * SApp's estimator: equations 1 to 4 of the paper, for the observations of `--plan sapp`. Each mode was held
- * for three iterations of one percent, of which the one with the median time counts.
+ * SApp's estimator: equations 1 to 4 of the paper, for runs of `--plan sapp`. Each mode has three iterations
+ * of one percent; the one with the median time counts.
  *
- *   E_f = 1 / cycles                        (1)
- *   E_d = (1 - E_f cycles) / time           (2)
- *   E_r, E_w = (1 - E_f cycles) / bytes     (3)
- *   E_x = (1 - E_f cycles) / bytes received (4)
+ * E_f = 1 / cycles (1); E_d = (1 - E_f cycles) / time (2); E_r, E_w = (1 - E_f cycles) / bytes (3); E_x = (1
+ * - E_f cycles) / bytes received (4).
  *
- * One is one percent of the battery; a cycle is CPU time. There is no base, no shared part, no interval.
+ * 1 is one percent of the battery; a cycle is CPU time. There is no base, no shared part and no interval.
  */
 
 #include <errno.h>
@@ -42,8 +40,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * The median iteration of the mode of @observations[first],
- * or NULL where an earlier one stood for it already.
+ * The median iteration of the mode of @observations[first]; NULL if an earlier row has stood for this mode.
  */
 static const struct observation *median(const struct observation *observations, size_t n, size_t first)
 {
@@ -82,7 +79,7 @@ static bool has(const struct observation *observation, enum term term)
         }
 }
 
-/* mJ of the percents that passed: SApp takes all percents for alike. */
+/* Energy of the percents that passed, mJ: SApp takes all percents as equal. */
 static double percents_mj(const struct observation *observation, double energy_full_mwh)
 {
         return 1000 * J_PER_PERCENT(energy_full_mwh) * observation->steps;
@@ -132,7 +129,7 @@ static uint64_t busy_at(const struct outcome *outcome, const struct usage *usage
         return busy_ns;
 }
 
-/* Equation 1: the mode with no other load; a policy's part of it where several were busy. */
+/* Equation 1, for a mode without other load; if several policies were busy, a policy's part. */
 static int add_cpu(struct outcome *outcome, const struct observation *observation, double energy_full_mwh)
 {
         uint64_t all = usage_busy_ns(&observation->usage);
@@ -143,7 +140,7 @@ static int add_cpu(struct outcome *outcome, const struct observation *observatio
                 int err;
 
                 if (busy_at(outcome, &observation->usage, as, cpu->khz) < all / 10)
-                        continue; /* strays of other frequencies */
+                        continue; /* some time at other frequencies */
                 err = add(outcome, TERM_CPU_ACTIVE, as, cpu->khz,
                           percents_mj(observation, energy_full_mwh) * NS_PER_S / (double)all);
                 if (err)

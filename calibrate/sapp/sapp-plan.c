@@ -3,10 +3,9 @@
 
 /*
  * SApp's own procedure (Bramble, Swift: Predicting Power Usage of Android Applications, section 3.1 and
- * figure 1), to the letter: the display at 70 % in white; every frequency in random order; reads and
- * writes of 32,000 bytes, 1,200 in a pass; WiFi receiving. One spin thread a core at the median frequency
- * under all but the CPU's own modes, which have them too. Three iterations of one percent each; the fit
- * keeps the one of median length.
+ * figure 1): the display at 70 % in white; every frequency in random order; reads and writes of 32,000 bytes,
+ * 1,200 in a pass; WiFi receiving. Besides the CPU's own modes, one thread spins on each core at the median
+ * frequency. Three iterations of one percent each; the fit takes the one of median length.
  */
 
 #include "run/plan.h"
@@ -22,7 +21,7 @@
 #define SAPP_OPERATION_BYTES 32000
 #define SAPP_OPERATIONS 1200
 
-/* The paper gives no rates: what flash and WiFi of that time did in such loops. */
+/* the paper gives no rates: typical for flash and WiFi of its time */
 #define SAPP_READ_MB_PER_S 20
 #define SAPP_WRITE_MB_PER_S 10
 #define SAPP_RX_MB_PER_S 1.5
@@ -43,8 +42,8 @@ static struct mode spinning(const struct hardware_description *description, cons
 }
 
 /*
- * With several policies (the paper's device had one)
- * the others idle, so that a frequency has a cost of its own.
+ * With several policies (the paper's device had one) the others idle, so that each frequency is measured
+ * alone.
  */
 static int add_frequencies(struct plan *plan, const struct hardware_description *description)
 {

@@ -18,7 +18,7 @@ struct layout {
         size_t name, state, cost[COST_COLUMNS], total; /* SIZE_MAX: missing */
 };
 
-/* Cuts a line at its commas, in place. Quotes are not part of such tables. */
+/* Cuts a line at its commas, in place. Quotes are not supported. */
 static size_t cut(char *line, char **fields)
 {
         size_t n = 0;

@@ -13,13 +13,13 @@
 
 #define KHZ_PER_GHZ 1e6
 
-/* One system of equations: printed costs against usage. */
+/* A system of equations: printed costs against usage. */
 struct system {
         gsl_matrix *x;       /* in percent per unit of coefficient */
         gsl_vector *y;       /* percent */
         gsl_vector *half;    /* half a unit of the last printed digit */
         size_t n;
-        size_t n_smooth;     /* so many first columns are neighbours on an axis */
+        size_t n_smooth;     /* so many first columns are neighbours on one axis */
 };
 
 static const char *partner_of(const char *name)
@@ -51,7 +51,7 @@ static int system_make(size_t rows, size_t p, struct system *ret)
         return ret->x && ret->y && ret->half ? 0 : -ENOMEM;
 }
 
-/* How far a row is off, in units of its rounding. */
+/* Residual of a row in units of its rounding. */
 static double off_by(const struct system *system, const gsl_vector *value, size_t i)
 {
         double off = -gsl_vector_get(system->y, i);
@@ -71,8 +71,8 @@ static double worst(const struct system *system, const gsl_vector *value)
 }
 
 /*
- * Least squares in units of the rounding, with @weight of each row and a pull of @smooth that makes
- * neighbours among the first n_smooth coefficients alike; none below 0.
+ * Least squares in units of the rounding, with @weight of each row and a penalty @smooth on differences
+ * between the first n_smooth coefficients; none below 0.
  */
 static int solve(const struct system *system, const gsl_vector *weight, double smooth, gsl_vector *value)
 {
@@ -109,9 +109,9 @@ static int solve(const struct system *system, const gsl_vector *weight, double s
 }
 
 /*
- * Every printed number was rounded, so the answer is a region; within it we want the evenest answer. The
- * pull weakens until all rows are within their rounding, and rows that stick out gain weight (Lawson's
- * way to the least maximum).
+ * Every printed number was rounded, so a region of answers fits; we take the smoothest. The penalty decreases
+ * until all rows are within their rounding, and rows that are not gain weight (Lawson's algorithm for the
+ * least maximum).
  */
 static int solve_within_rounding(const struct system *system, gsl_vector *value, double *ret)
 {
@@ -152,7 +152,7 @@ struct fit {
         struct outcome outcome;
 };
 
-/* Columns after those of the frequencies. */
+/* Columns after the frequencies. */
 static const struct {
         enum term term;
         enum cost_column column;
@@ -163,7 +163,7 @@ static const struct {
         { TERM_WIFI_RX, COST_WIFI },
 };
 
-/* How many units a row used. */
+/* The amount that a row used. */
 static double units(const struct usage_table_row *row, enum term term)
 {
         switch (term) {
@@ -184,9 +184,8 @@ static double stretch_ghz(const struct fit *fit, size_t j)
 }
 
 /*
- * Adds the columns of one kind of cost to an equation. A frequency's unknown is the slope over the
- * stretch below it, in mW per GHz: not below 0 means monotone, all alike means in proportion to
- * frequency, as the paper found.
+ * Adds the columns of one kind of cost to an equation. The unknown of a frequency is the slope below it in mW
+ * per GHz: not negative means monotone; all equal means proportional to frequency, as the paper found.
  */
 static void add_columns(struct fit *fit, const struct usage_table_row *row, enum cost_column column)
 {
@@ -207,7 +206,7 @@ static void end_row(struct fit *fit, double percent, double half_unit)
         gsl_vector_set(fit->system.half, fit->system.n++, half_unit);
 }
 
-/* One equation for each printed cost, and one for their sum. */
+/* One equation for each printed cost and one for their sum. */
 static void add_rows(struct fit *fit, const struct cost_row *cost, const struct usage_table_row *row)
 {
         for (size_t k = 0; k < COST_COLUMNS; k++) {
@@ -225,7 +224,7 @@ static void add_rows(struct fit *fit, const struct cost_row *cost, const struct 
 
 static int keep(struct fit *fit, enum term term, uint32_t point, double value)
 {
-        /* No digits that the tables do not hold. */
+        /* Rounded to the digits that the tables support. */
         struct coefficient coefficient = { .term = term, .point = point, .value = round(value * 100) / 100,
                                            .standard_error = NAN };
         struct outcome_line *line;
@@ -238,7 +237,7 @@ static int keep(struct fit *fit, enum term term, uint32_t point, double value)
         return err;
 }
 
-/* The paper's screen stood at 70 % of 255. */
+/* the paper's screen was at 70 % of 255 */
 #define TABLE_BRIGHTNESS 178
 #define TABLE_MAX_BRIGHTNESS 255
 

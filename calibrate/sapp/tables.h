@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-/*
- * Coefficients out of somebody's tables: who used what (a usage table), and
- * what it is said to have cost in percent of the battery, rounded.
- */
+/* Coefficients from printed tables: a usage table, and costs in percent of the battery, rounded. */
 
 #include "forecast/usage-table.h"
 #include "fit/outcome.h"
@@ -42,7 +39,7 @@ int cost_table_parse(const char *text, size_t length, const char *name, const st
 void cost_table_clear(struct cost_table *table);
 
 /*
- * The coefficients that give the costs back, monotone in frequency; rows without a partner are left out. The
+ * The coefficients that reproduce the costs, monotone in frequency; rows without a partner are left out. The
  * paper calls itself "Power Profiler" in one table and "SApp" in the other.
  */
 int tables_fit(const struct usage_table *usage, const struct cost_table *costs, double energy_full_mwh,

@@ -6,11 +6,11 @@
 
 #include "traffic.h"
 
-/* How long a server may take to accept, and how long it may then say nothing. */
+/* to connect, and then without data */
 #define CONNECT_TIMEOUT_S 10L
 #define SILENT_TIMEOUT_S 15L
 
-/* Errors that retrying or another server could cure, and those that are about the request. */
+/* Errors of the network or server, and errors of the request. */
 int errno_from_curl(CURLcode code)
 {
         switch (code) {
@@ -51,7 +51,7 @@ CURL *fetch_new(const struct request *request, char *error)
 
                 snprintf(interface, sizeof(interface), "if!%s", request->interface); /* SO_BINDTODEVICE */
                 curl_easy_setopt(curl, CURLOPT_INTERFACE, interface);
-                curl_easy_setopt(curl, CURLOPT_NOPROXY, "*"); /* a proxy may be anywhere */
+                curl_easy_setopt(curl, CURLOPT_NOPROXY, "*"); /* the proxy would be another network path */
         }
         curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, error);
         curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);

@@ -26,7 +26,7 @@
  * caller that dies leaves no traffic behind.
  */
 
-#define GRACE_S 20 /* beyond the time asked: to connect, to hear the peer's results */
+#define GRACE_S 20 /* after the requested time: to connect, and for the peer's results */
 #define NOBODY 65534
 
 static const struct log program_log = { log_to_stderr, (void *)"joulecast-traffic" };
@@ -36,15 +36,15 @@ struct worker {
         int pidfd; /* -1: none */
         struct request request;
         uint64_t start_ns;
-        bool stopped;  /* asked to, before its end */
-        bool timed_out; /* the time asked and the grace are over */
+        bool stopped;  /* by a request */
+        bool timed_out; /* requested time and grace have passed */
         struct tally *tally; /* shared with the child */
 };
 
 struct input {
         char line[REQUEST_LINE_MAX];
         size_t length;
-        bool too_long; /* the rest of a line that does not fit is skipped */
+        bool too_long; /* skips the rest of the line */
         bool ended;
 };
 
@@ -97,7 +97,7 @@ static int work(const struct request *request, struct tally *tally)
         return request->url[0] ? receive_from_url(request, tally) : exchange_with_peer(request, tally);
 }
 
-/* libiperf writes its report to standard output, which carries our answers: the child has neither. */
+/* libiperf prints to standard output, which is for our answers: the child has none of them. */
 static void child(const struct request *request, struct tally *tally)
 {
         prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -128,7 +128,7 @@ static void worker_start(struct worker *worker, const struct request *request)
         }
 }
 
-/* Waits for the child's end and answers for it. */
+/* Waits for the child and answers for it. */
 static void worker_finish(struct worker *worker)
 {
         int status = 0;
@@ -139,7 +139,7 @@ static void worker_finish(struct worker *worker)
         close(worker->pidfd);
         worker->pidfd = -1;
         worker->pid = 0;
-        /* With a limit in bytes, running out of time is an end like another. */
+        /* with a limit in bytes, running out of time is a normal end */
         if (worker->stopped || worker->timed_out)
                 failed = worker->timed_out && !worker->request.bytes;
         else
@@ -245,7 +245,7 @@ static void serve(struct worker *worker)
                         worker->timed_out = true;
                         kill(worker->pid, SIGTERM);
                 }
-                /* The end of the work before new requests: "still running" is then true. */
+                /* First the end of the work: "still running" is then true. */
                 if (n > 0 && fds[1].revents)
                         worker_finish(worker);
                 else if (n > 0 && fds[0].revents)
@@ -254,7 +254,7 @@ static void serve(struct worker *worker)
         worker_stop(worker);
 }
 
-/* What talks to the network needs no privileges; a program that it would start gets none either. */
+/* Network access needs no privileges, and no program may gain any. */
 static int drop_privileges(void)
 {
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -329,7 +329,7 @@ int main(int argc, char **argv)
                 return 1;
         }
         signal(SIGPIPE, SIG_IGN);
-        /* Ignored by whoever started us, it would take the exit codes of our children. */
+        /* If our parent ignored it, waitpid() would not work. */
         signal(SIGCHLD, SIG_DFL);
         worker.tally =
                 mmap(NULL, sizeof(*worker.tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

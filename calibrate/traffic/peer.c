@@ -14,7 +14,7 @@
 #include "traffic.h"
 #include "util/util.h"
 
-/* Receives from or transmits to an `iperf3 -s` peer by libiperf: its types and error codes stop here. */
+/* Receives from or transmits to an `iperf3 -s` peer by libiperf; the only file that knows libiperf. */
 
 #define CONNECT_TIMEOUT_MS 5000
 #define STATS_INTERVAL_MAX_S 60 /* libiperf's own limit */
@@ -34,9 +34,9 @@ static int errno_from_iperf(int code)
 }
 
 /*
- * Stopped in the middle: libiperf's counts are out of reach, but the kernel knows
- * what each TCP socket has carried. getsockopt() is a bare system call, so a
- * handler may use it. The control connection's few bytes are among them.
+ * When stopped, libiperf's counts are out of reach, but the kernel knows what each TCP socket carried.
+ * getsockopt() is a plain system call, so a signal handler may use it. The few bytes of the control
+ * connection are included.
  */
 static void count_and_leave(int signal)
 {
@@ -62,7 +62,7 @@ static double end_bytes(const cJSON *report, const char *sum)
         return bytes >= 0 ? bytes : 0;
 }
 
-/* iperf_run_client() returns 0 after an error, too, when its report is JSON: the report says so. */
+/* iperf_run_client() also returns 0 after an error if the report is JSON: the report has the error. */
 static int read_report(struct iperf_test *test, const struct request *request, struct tally *tally)
 {
         const char *text = iperf_get_test_json_output_string(test);
@@ -81,7 +81,7 @@ static int read_report(struct iperf_test *test, const struct request *request, s
         return err;
 }
 
-/* There is no setter for this: through the options of iperf3, first, since they set all the others, too. */
+/* libiperf has no setter for it: parse iperf3's option, before the others because it resets them. */
 static int bind_to(struct iperf_test *test, const struct request *request)
 {
         char *arguments[] = { (char *)"iperf3", (char *)"-c", (char *)request->peer, (char *)"--bind-dev",
@@ -102,7 +102,7 @@ static void configure(struct iperf_test *test, const struct request *request)
         iperf_set_test_reverse(test, request->kind == REQUEST_RECEIVE);
         iperf_set_test_num_streams(test, 1);
         iperf_set_test_rate(test, request->bytes_per_s * 8);
-        /* Twenty blocks a second, where libiperf's 128 kB would come in bursts at low rates. */
+        /* twenty blocks a second; libiperf's 128 kB would come in bursts at low rates */
         iperf_set_test_blksize(test, (int)block);
         if (request->bytes) {
                 iperf_set_test_duration(test, 0);

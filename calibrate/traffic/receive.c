@@ -8,9 +8,8 @@
 #include "util/util.h"
 
 /*
- * Receives one URL again and again until time or bytes are over. We pace it
- * ourselves, by taking each chunk no sooner than the rate allows: libcurl's own
- * limit lets up to a hundred buffers through before it looks.
+ * Receives one URL repeatedly until time or bytes are used up. It is paced here, by delaying each chunk:
+ * libcurl's own limit passes up to a hundred buffers before it checks.
  */
 
 #define CHUNKS_PER_S 10
@@ -33,7 +32,7 @@ static bool enough(const struct receiver *receiver)
                (receiver->request->bytes && receiver->body_bytes >= receiver->request->bytes);
 }
 
-/* Waits until the average since the start is at the rate again. */
+/* Waits until the average rate since the start is right again. */
 static void wait_for_rate(const struct receiver *receiver)
 {
         double due_s = (double)receiver->body_bytes / (double)receiver->request->bytes_per_s;
@@ -50,13 +49,13 @@ static size_t take(char *data, size_t size, size_t n, void *user)
         receiver->body_bytes += size * n;
         receiver->tally->rx_bytes += size * n;
         wait_for_rate(receiver);
-        /* Taking less than was offered ends the transfer. */
+        /* a short count ends the transfer */
         return enough(receiver) ? 0 : size * n;
 }
 
 /*
- * A window of half a second's bytes: the sender would otherwise fill megabytes of
- * socket buffer at once and leave the radio idle while we read them slowly.
+ * A window of half a second: otherwise the sender fills megabytes of socket buffer at once, and the radio
+ * idles while we read them.
  */
 static int narrow_window(void *user, curl_socket_t socket, curlsocktype purpose)
 {

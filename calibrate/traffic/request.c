@@ -20,7 +20,7 @@ const char *const request_names[] = {
         [REQUEST_STOP] = "stop",
 };
 
-/* Of a double, integers are exact up to here. */
+/* integers in a double are exact up to this */
 #define EXACT_MAX 9007199254740992.0
 
 struct number {
@@ -35,7 +35,7 @@ struct number {
 #define TRANSFER (1u << REQUEST_RECEIVE | 1u << REQUEST_TRANSMIT)
 #define ANY (TRANSFER | 1u << REQUEST_WAKE)
 
-/* Everything is bounded: a caller that has lost its mind cannot make us run for ever or flood a network. */
+/* Everything has a limit, so that a faulty caller cannot flood a network or run forever. */
 static const struct number numbers[] = {
         { "port", ANY, 1, 65535, true, offsetof(struct request, port), AS_U16 },
         { "bytes_per_s", TRANSFER, 1000, 1e9, true, offsetof(struct request, bytes_per_s), AS_U64 },
@@ -95,10 +95,7 @@ static int parse_number(const cJSON *json, struct request *request, char *error,
                         json->string);
 }
 
-/*
- * A host name or address: nothing that a resolver,
- * a log or an option parser could take for something else.
- */
+/* A host name or address, without characters that a resolver, a log or an option parser could misread. */
 static bool is_host(const char *text)
 {
         if (!isalnum((unsigned char)*text) && *text != ':')
@@ -119,7 +116,7 @@ static bool is_url(const char *text)
         return true;
 }
 
-/* As the kernel allows them, and nothing that libcurl or libiperf would take for more than a name. */
+/* A name that the kernel allows and that libcurl and libiperf take as a plain name. */
 static bool is_interface(const char *text)
 {
         return *text && !strpbrk(text, "/!:%@ ") && strcmp(text, ".") && strcmp(text, "..");

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * What calibration asks of joulecast-traffic: one JSON object a line. Parsing
- * is apart from doing, so that tests and fuzzers need no network.
+ * Requests to joulecast-traffic: one JSON object a line. Parsing is separate, so that tests and fuzzers need
+ * no network.
  */
 
 #include <stddef.h>
@@ -24,8 +24,8 @@ extern const char *const request_names[]; /* by kind, as in the JSON */
 struct request {
         enum request_kind kind;
         char url[2048];       /* http or https; "" when a peer is named */
-        char peer[256];       /* host of an `iperf3 -s`; of wake: anything that datagrams can be sent to */
-        char interface[16];   /* over which alone it may go; "": as the machine's routes say */
+        char peer[256];       /* host of an `iperf3 -s`; for wake: any host */
+        char interface[16];   /* the only one to use; "": by the machine's routes */
         uint16_t port;        /* the peer's */
         uint64_t bytes_per_s; /* receive, transmit */
         uint64_t bytes;       /* ends there; 0: no such limit */

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What all kinds of traffic need: a clock, and a place for the sentence about what went wrong. */
+/* Shared by all kinds of traffic: a clock and an error message. */
 
 #include <errno.h>
 #include <math.h>

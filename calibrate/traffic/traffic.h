@@ -3,9 +3,8 @@
 #pragma once
 
 /*
- * The work is done in a child process, so that "stop" is a signal and takes
- * effect at once, whatever libcurl or libiperf are waiting for. What it counted
- * survives it in memory that both share.
+ * The work is done in a child process, so that "stop" is a signal and takes effect at once, whatever libcurl
+ * or libiperf wait for. The counts are in shared memory.
  */
 
 #include <stdint.h>
@@ -19,10 +18,7 @@ struct tally {
         char error[256]; /* a sentence, when the work returned an error */
 };
 
-/*
- * Each runs until an end condition of @request is met.
- * 0, or a negative errno with a sentence in tally->error.
- */
+/* Each runs until an end condition of @request. 0, or a negative errno with a sentence in tally->error. */
 int receive_from_url(const struct request *request, struct tally *tally);
 int exchange_with_peer(const struct request *request, struct tally *tally);
 int wake(const struct request *request, struct tally *tally);
@@ -31,5 +27,5 @@ int wake(const struct request *request, struct tally *tally);
 uint64_t traffic_now_ns(void);
 void traffic_sleep_s(double seconds);
 
-/* Puts a sentence into @tally and returns @err. */
+/* Writes the error message and returns @err. */
 int traffic_fail(struct tally *tally, int err, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -9,10 +9,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/*
- * Wakes the radio: one small burst, then a silence of a second or more, in which
- * it stays up for its tail and falls asleep again.
- */
+/* Wakes the radio: a small burst, then a silence of a second or more in which its tail ends. */
 
 #define DATAGRAM_BYTES 64
 
@@ -25,7 +22,7 @@ static bool more(const struct request *request, const struct tally *tally, uint6
         return tally->bursts == 0 || elapsed_s + request->silence_s < request->seconds;
 }
 
-/* HEAD: a question and an answer of some hundred bytes. Any answer will do, a refusal too. */
+/* HEAD: a request and an answer of some hundred bytes. Any answer will do. */
 static int wake_url(const struct request *request, struct tally *tally)
 {
         char error[CURL_ERROR_SIZE] = "";
@@ -80,7 +77,7 @@ static int open_peer(const struct request *request, struct tally *tally)
         return err;
 }
 
-/* A datagram that nobody need answer; a peer that refuses the port has been woken for all that. */
+/* A datagram without an answer; a peer that refuses the port was woken, too. */
 static int wake_peer(const struct request *request, struct tally *tally)
 {
         _cleanup_close_ int fd = open_peer(request, tally);
