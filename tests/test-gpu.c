@@ -114,7 +114,7 @@ static void test_crash(void)
         for (unsigned i = 0; i < 200 && look_again(&desk) == 0; i++)
                 usleep(10000);
         check(look_again(&desk) < 0);
-        check(strstr(desk.said, "ended under its load") != NULL);
+        check(strstr(desk.said, "ended unexpectedly") != NULL);
         check(load(&desk, 1) < 0); /* into a pipe that nobody reads */
         check_int(load(&desk, 1), 0); /* a new one */
         end(&desk);

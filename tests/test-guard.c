@@ -100,7 +100,7 @@ static void supplies(void)
         check_text(reason, "the battery does not discharge");
         sample.battery.have = 0;
         check_int(guard_judge(guard, &sample, reason, sizeof(reason)), -EAGAIN);
-        check_text(reason, "the battery shows nothing");
+        check_text(reason, "the battery cannot be read");
         sample.have = 0; /* taken out */
         check_int(guard_judge(guard, &sample, reason, sizeof(reason)), -EAGAIN);
         guard_close(guard);

@@ -33,7 +33,7 @@ int calibration_find_files(struct calibration *calibration)
         if (!err)
                 err = paths_journal(&calibration->journal);
         if (err)
-                log_error(&calibration->log, "%s: no place for its files: %s",
+                log_error(&calibration->log, "%s: its files cannot be placed: %s",
                           device ? device : "this machine", strerror(-err));
         return err;
 }

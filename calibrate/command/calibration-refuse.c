@@ -32,8 +32,8 @@ int calibration_refuse_limit(const struct calibration *calibration)
         if (calibration->run.method != METHOD_PERCENT || limit_percent >= STEPS_MIN_PERCENT)
                 return 0;
         log_error(&calibration->log,
-                  "--battery-limit %g: by percent the first observation takes up to %g %% of the battery; "
-                  "allow that or more",
+                  "--battery-limit %g: with the method percent the first observation takes up to %g %%; "
+                  "allow at least that",
                   limit_percent, STEPS_MIN_PERCENT);
         return -EINVAL;
 }
@@ -52,14 +52,14 @@ int calibration_refuse_machine(const struct calibration *calibration)
                 return 0;
         if (!calibration->run.description.battery) {
                 log_error(&calibration->log,
-                          "this machine has no battery to calibrate by; name a virtual device "
-                          "with --device virtual:NAME, or see what would be done with --dry-run");
+                          "this machine has no battery to measure with; use a virtual device (--device "
+                          "virtual:NAME) or --dry-run");
                 return -ENODEV;
         }
         if (geteuid() != 0 && pins_frequencies(&calibration->run.description)) {
                 log_error(&calibration->log,
-                          "only root can pin this machine's CPU frequencies; start it again with "
-                          "sudo, or see what would be done with --dry-run");
+                          "only root can set this machine's CPU frequencies; start it again with sudo, or "
+                          "use --dry-run");
                 return -EPERM;
         }
         return 0;
@@ -118,8 +118,7 @@ int calibration_refuse_profile(const struct calibration *calibration)
         }
         if (err)
                 log_error(&calibration->log,
-                          "%s: the profile could not be written there: %s; name another file with "
-                          "--profile",
+                          "%s: the profile cannot be written: %s; name another file with --profile",
                           calibration->profile, own_folder_why(err));
         return err;
 }

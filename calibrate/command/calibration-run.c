@@ -32,7 +32,7 @@ static int take_device(struct run *run)
         int err = run->hardware->ops->begin ? run->hardware->ops->begin(run->hardware) : 0;
 
         if (err)
-                log_error(run->log, "%s: cannot be taken for a calibration: %s", run->description.device,
+                log_error(run->log, "%s: the calibration cannot start: %s", run->description.device,
                           strerror(-err));
         return err;
 }
@@ -88,7 +88,7 @@ static int begin_again_by_percent(struct calibration *calibration)
         calibration->options.method = CHOICE_PERCENT;
         if (isnan(calibration->options.wifi_limit_bytes) && isfinite(before.limits.wifi_bytes))
                 calibration->options.wifi_limit_bytes = before.limits.wifi_bytes; /* as agreed to */
-        log_warning(&calibration->log, "it goes on by the steps of the battery's percentage");
+        log_warning(&calibration->log, "going on with the method percent");
         err = calibration_make_plan(calibration);
         if (!err)
                 err = begin_run(calibration);
@@ -121,8 +121,8 @@ static int fit(struct calibration *calibration, struct fit_result *result)
         run->child = NULL;
         err = has_measured(run) ? fit_child_run(&request, result) : -ENODATA;
         if (err == -ENOENT)
-                log_error(&calibration->log, "joulecast-fit is not there, so there is no profile yet; the "
-                          "observations are kept in %s", calibration->observations);
+                log_error(&calibration->log, "joulecast-fit was not found, so there is no profile; the "
+                                             "observations are kept in %s", calibration->observations);
         else if (err)
                 log_error(&calibration->log, "nothing could be fitted (%s); the observations are kept in %s",
                           run->stopped ? run->stopped : "", calibration->observations);
@@ -150,7 +150,8 @@ int calibration_run(struct calibration *calibration)
                 return err;
         }
         if (err) {
-                log_error(&calibration->log, "the night ended early: %s; its observations are kept in %s",
+                log_error(&calibration->log, "the calibration ended early: %s; its observations are kept in "
+                                             "%s",
                           err == -EPROTO ? "calibrate with --method percent" : strerror(-err),
                           calibration->observations);
                 return err;

@@ -19,8 +19,8 @@ static void print_other_way(FILE *file, const struct prospect *prospect)
                 return;
         estimate = run_estimate(prospect->description, prospect->plan, METHOD_PERCENT, prospect->request);
         text_print(file,
-                   "If that gauge cannot be trusted it goes on by percent: about %.1f hours and %.0f %% "
-                   "(--method %s does not).",
+                   "If that gauge turns out to be unreliable, the calibration goes on by percent: about "
+                   "%.1f hours and %.0f %% of the battery (--method %s prevents this).",
                    estimate.hours, estimate.percent, observation_method_names[prospect->method]);
 }
 
@@ -33,8 +33,8 @@ static void print_amounts(FILE *file, const struct prospect *prospect)
         if (isfinite(prospect->options->battery_limit_percent))
                 snprintf(limit, sizeof(limit), " (at most %g %%)", prospect->options->battery_limit_percent);
         text_print(file,
-                   "It holds this machine in %zu states, one after another, for about %.1f hours, and takes "
-                   "about %.0f %% of the battery%s; below %.0f %% of charge it never goes.",
+                   "It holds this machine in %zu states, one after another, for about %.1f hours, and uses "
+                   "about %.0f %% of the battery%s. It ends at %.0f %% of charge at the latest.",
                    prospect->plan->n, estimate.hours, estimate.percent, limit,
                    refuse_floor_percent(prospect->description));
         print_other_way(file, prospect);
@@ -45,7 +45,7 @@ static void print_groups(FILE *file, const struct hardware_description *descript
 {
         for (size_t i = 0; i < description->n_policies; i++)
                 if (description->policies[i].n_members > 1)
-                        text_print(file, "CPUs %s are of one kind and are measured as one.",
+                        text_print(file, "CPUs %s are of one kind and are measured together.",
                                    description->policies[i].cpus);
 }
 
@@ -61,9 +61,9 @@ void consent_print(FILE *file, const struct prospect *prospect, const char *when
         text_print(file, "Until it ends, leave the machine alone%s: it pauses when you need it.",
                    prospect->options->force_discharge ? "" : " and unplugged");
         text_print(file,
-                   "Touched meanwhile, and put back however it ends, after a power cut by the next start:");
+                   "Changed meanwhile, and restored however it ends (after a power cut by the next start):");
         touched_print_back(file, &touched);
-        text_print(file, "Used or written, and not taken back:");
+        text_print(file, "Used or written permanently:");
         touched_print_staying(file, &touched);
 }
 

@@ -79,9 +79,9 @@ static const char *when(const struct prospect *prospect, const struct planned_mo
         case ROLE_BLOCK:
                 return gauge ? "every pass" : "first block";
         case ROLE_EXTRA:
-                return gauge ? "some passes" : "if it tells most";
+                return gauge ? "some passes" : "if most informative";
         case ROLE_CANDIDATE:
-                return gauge ? "never" : "if it tells most";
+                return gauge ? "never" : "if most informative";
         case ROLE_HELD_BACK:
                 return "once, to check";
         case ROLE_BURN:
@@ -145,9 +145,9 @@ static void print_text(const struct prospect *prospect, const struct run_estimat
         printf("\nFrequency policies%s\n",
                prospect->options->device ? "" : " (pinned through libcpupower)");
         print_policies(prospect->description);
-        printf("\nTouched while it runs, and put back\n");
+        printf("\nChanged while it runs, and restored\n");
         touched_print_back(stdout, &touched);
-        printf("\nUsed or written, and not taken back\n");
+        printf("\nUsed or written permanently\n");
         touched_print_staying(stdout, &touched);
 }
 

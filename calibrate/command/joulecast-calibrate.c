@@ -48,7 +48,7 @@ static int ask(struct calibration *calibration, const struct prospect *prospect,
 
         if (err < 0) {
                 log_error(&calibration->log,
-                          "nobody is there to be asked; say --yes to start without a question");
+                          "no terminal to ask on; use --yes to start without a question");
                 return err;
         }
         kept_log_release(&calibration->kept, &calibration->log);
@@ -94,7 +94,7 @@ static int unschedule(const struct calibration *calibration)
         if (err == -ENOENT)
                 printf("No calibration was scheduled.\n");
         else if (!err)
-                printf("No calibration will start by itself.\n");
+                printf("The scheduled calibration is cancelled.\n");
         return err == -ENOENT ? 0 : err;
 }
 
@@ -125,8 +125,8 @@ static int schedule(struct calibration *calibration, const struct prospect *pros
         if (!err)
                 err = schedule_arm(&schedule, &calibration->log);
         if (!err)
-                printf("Scheduled: it starts %s. Leave the machine unplugged and charged then; `joulecast "
-                       "calibrate --schedule off` takes it back.\n",
+                printf("Scheduled: it starts %s. The machine must be charged and unplugged then; `joulecast "
+                       "calibrate --schedule off` cancels it.\n",
                        when);
         return err;
 }

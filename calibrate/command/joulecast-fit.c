@@ -194,7 +194,7 @@ static int fit_observations(const struct options *options)
         if (!path)
                 return fail(-ENOMEM, "observations", "");
         if (access(path, F_OK) < 0 && errno == ENOENT)
-                return fail(-ENOENT, path, "no observations there; run joulecast calibrate first");
+                return fail(-ENOENT, path, "there are no observations; run joulecast calibrate first");
         err = observations_open(path, false, &program_log, &database);
         if (err < 0)
                 return err == -ENODATA ? CODE_NO_DATA : CODE_FAILED; /* the sentence is said */
@@ -205,7 +205,7 @@ static int fit_observations(const struct options *options)
         if (err)
                 status = fail(err, path, "");
         else if (!run)
-                status = fail(-ENODATA, path, options->run ? "has no observations of a calibration of that number" :
+                status = fail(-ENODATA, path, options->run ? "has no calibration run with that number" :
                               "holds no observations; run joulecast calibrate first");
         else
                 status = refit(options, run, database, path);

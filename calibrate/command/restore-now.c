@@ -26,8 +26,8 @@ static int restore(const char *journal, const struct log *log, struct restore_re
 static void say_again(const struct log *log)
 {
         log_error(log,
-                  "all is put back, but this soon after a boot systemd may still bring what it saved of "
-                  "radios and brightness before it; say this once more in some seconds");
+                  "everything is restored, but so soon after a boot systemd may still change radios and "
+                  "brightness to what it saved; repeat this in some seconds");
 }
 
 int restore_first(const char *journal, const struct log *log)
@@ -38,15 +38,15 @@ int restore_first(const char *journal, const struct log *log)
 
         if (err == -EIO)
                 log_error(log,
-                          "an earlier calibration was cut short, and %zu settings of it could not be put "
-                          "back; none is started before they are",
+                          "an earlier calibration was interrupted, and %zu of its settings could not be "
+                          "restored; no calibration starts before they are",
                           report.failed);
         else if (err == -EAGAIN)
                 say_again(log);
         else if (!err && there)
                 log_warning(log,
-                            "an earlier calibration was cut short; %zu settings were put back, %zu were as "
-                            "before, %zu were left as somebody else has set them",
+                            "an earlier calibration was interrupted; %zu settings were restored, %zu were "
+                            "unchanged, %zu were left because another program has changed them",
                             report.restored, report.kept, report.left);
         return err;
 }
@@ -70,7 +70,7 @@ static void print_json(const struct restore_report *report)
 
 static void print_text(const struct restore_report *report)
 {
-        printf("%zu put back, %zu were as before, %zu left as somebody else has set them, %zu failed\n",
+        printf("%zu restored, %zu unchanged, %zu left because another program has changed them, %zu failed\n",
                report->restored, report->kept, report->left, report->failed);
 }
 
@@ -98,7 +98,7 @@ static int end_it(const char *journal, const struct log *log)
                 err = lock_take(journal, NULL);
         }
         if (err)
-                log_error(log, "the calibration that runs (process %d) does not end: %s", (int)pid,
+                log_error(log, "the running calibration (process %d) does not end: %s", (int)pid,
                           strerror(-err));
         return err; /* held until this process ends */
 }
@@ -123,9 +123,9 @@ int restore_by_hand(const char *journal, bool json, bool end_running, const stru
         else if (there)
                 print_text(&report);
         else if (ended)
-                printf("The calibration was told to end, and has put everything back.\n");
+                printf("The running calibration was ended and has restored everything.\n");
         else
-                printf("No calibration%s was interrupted; there is nothing to put back.\n",
-                       geteuid() ? " of yours (root's are put back by root)" : "");
+                printf("No calibration%s was interrupted; there is nothing to restore.\n",
+                       geteuid() ? " of yours (root's are restored by root)" : "");
         return err;
 }

@@ -131,8 +131,8 @@ static int write_unit(const char *folder, const char *name, char *text, const st
         int err = text ? 0 : -errno;
 
         if (err == -EINVAL)
-                log_error(log, "one of the options, or the folder you are in, has a name that a unit of "
-                               "systemd cannot say; use plain names");
+                log_error(log, "an option or the current folder contains characters that a systemd unit "
+                               "cannot contain; use plain names");
         if (err)
                 return err;
         if (asprintf(&path, "%s/%s", folder, name) < 0) {
@@ -162,8 +162,8 @@ static int check_systemd(const struct log *log)
 
         if (err)
                 log_error(log,
-                          "no systemd runs here (or joulecast was built without it), and --schedule is one "
-                          "of its timers; start `joulecast calibrate --yes` with your own scheduler");
+                          "--schedule needs systemd, which does not run here (or joulecast was built "
+                          "without it); start `joulecast calibrate --yes` by another scheduler");
         return err;
 }
 
@@ -212,6 +212,6 @@ int schedule_disarm(const char *folder, const struct log *log)
         if (!err)
                 err = schedule_bus_reload();
         if (err)
-                log_error(log, "%s: cannot be taken back: %s", path, strerror(-err));
+                log_error(log, "%s: cannot be removed: %s", path, strerror(-err));
         return err;
 }

@@ -77,7 +77,7 @@ void touched_list(const struct prospect *prospect, struct touched *ret)
                 touch_machine(prospect, &touched);
         else
                 touch(&touched,
-                      "nothing of this machine: frequencies, screen, WiFi and load are the virtual device's");
+                      "nothing on this machine: frequencies, screen, WiFi and load are the virtual device's");
         touched.n_back = touched.n;
         if (!prospect->options->device)
                 spend(prospect, &touched);

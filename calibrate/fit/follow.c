@@ -149,7 +149,7 @@ static struct cJSON *answer_start(struct follow *follow, const cJSON *start)
         if (err == -ENOMEM)
                 return failure("out of memory");
         if (err)
-                return failure("the start line does not tell the device, the method and the modes");
+                return failure("the start line lacks the device, the method or the modes");
         follow->started = true;
         answer = cJSON_CreateObject();
         cJSON_AddBoolToObject(answer, "ready", true);

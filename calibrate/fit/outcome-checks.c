@@ -79,16 +79,16 @@ int outcome_residuals(struct outcome *outcome, const struct columns *columns, co
                 if (n < 2 || fabs(z) < LACK_OF_FIT_Z)
                         continue;
                 err = outcome_warn(outcome,
-                                   "%zu rows of %s lie %.1f standard deviations off on average: the model "
-                                   "does not explain this mode",
+                                   "%zu rows of %s are off by %.1f standard deviations on average: the "
+                                   "model does not explain this state",
                                    n, outcome->modes[i].mode, z);
                 if (err)
                         return err;
         }
         if (fabs(mean_z(rows, fit, NULL, "idle", &n)) > LACK_OF_FIT_Z)
                 return outcome_warn(outcome,
-                                    "the idle rows do not fit the others: something unseen ran in some "
-                                    "modes");
+                                    "the idle rows do not fit the others: an uncounted load ran in some "
+                                    "states");
         return 0;
 }
 

@@ -118,7 +118,7 @@ static void explain(const struct columns *columns, const gsl_matrix *null, size_
         if (best == SIZE_MAX)
                 snprintf(remark, REMARK_MAX, "not identifiable (too few rows)");
         else
-                snprintf(remark, REMARK_MAX, "not identifiable (no row tells it from %s)",
+                snprintf(remark, REMARK_MAX, "not identifiable (no row separates it from %s)",
                          coefficient_key(&columns->list[best], key));
 }
 
@@ -320,7 +320,8 @@ static int check_rising(struct outcome *outcome, const struct columns *columns, 
                         if (fall <= 3 * sqrt(fmax(variance, 0)))
                                 continue;
                         err = outcome_warn(outcome,
-                                           "%s is below %s by more than its error: was it throttled?",
+                                           "%s is lower than %s by more than its error: was the CPU "
+                                           "throttled?",
                                            outcome->lines[b].key, outcome->lines[a].key);
                         if (err)
                                 return err;

@@ -50,7 +50,7 @@ int refit_device(const struct observation_run *run, const struct observation *ob
         cJSON_Delete(json);
         if (err) {
                 snprintf(error, error_size,
-                         "the run's description of the device has policies that make no sense");
+                         "the run's description of the device has invalid policies");
                 return -EINVAL;
         }
         snprintf(device.name, sizeof(device.name), "%s", run->device);
@@ -58,7 +58,7 @@ int refit_device(const struct observation_run *run, const struct observation *ob
         if (!(device.energy_full_mwh > 0))
                 device.energy_full_mwh = energy_of(observations, n);
         if (!(device.energy_full_mwh > 0)) {
-                snprintf(error, error_size, "nothing tells how much energy the full battery holds");
+                snprintf(error, error_size, "the energy of the full battery is unknown");
                 return -EINVAL;
         }
         *ret = device;

@@ -63,11 +63,11 @@ static void print_checks(const struct outcome *outcome, FILE *to)
                 snprintf(width, sizeof(width), "+- %.1f", check->half_width_mw);
                 fprintf(to, "%-32s %10.1f %10.1f %12s  mW   %s\n",
                         util_printable(check->mode, name, sizeof(name)), check->measured_mw,
-                        check->predicted_mw, width, check->inside ? "holds" : "does not hold");
+                        check->predicted_mw, width, check->inside ? "holds" : "failed");
         }
         fprintf(to, "%s\n", outcome->validation == VALIDATION_PASSED ?
-                "Validated: rows that were never fitted came out as predicted." :
-                "Not validated: rows that were never fitted came out differently (x-validated = false).");
+                "Validated: held-back rows came out as predicted." :
+                "Not validated: held-back rows did not come out as predicted (x-validated = false).");
 }
 
 void outcome_print(const struct outcome *outcome, const char *path, FILE *to)

@@ -133,8 +133,8 @@ int rows_make(const struct columns *columns, const struct observation *observati
         }
         if (charge > 0) {
                 snprintf(error, error_size,
-                         "%zu observations tell neither a full charge nor a full energy of the battery to "
-                         "get joules from",
+                         "%zu observations have neither full charge nor full energy of the battery, so they "
+                         "cannot be converted to joules",
                          charge);
                 rows_clear(&rows);
                 return -EINVAL;

@@ -40,7 +40,7 @@ int backlight_prepare(struct backlight *backlight, struct settings *settings)
                 return 0;
         err = settings_add(settings, backlight->brightness);
         if (err) {
-                log_error(backlight->log, "%s: it cannot be held: %s", backlight->brightness, strerror(-err));
+                log_error(backlight->log, "%s: cannot be held: %s", backlight->brightness, strerror(-err));
                 return err;
         }
         if (faccessat(backlight->root_fd, backlight->power + 1, W_OK, AT_EACCESS) < 0 ||
@@ -79,7 +79,7 @@ int backlight_hold(struct backlight *backlight, uint32_t brightness)
                 err = -EIO;
         if (err)
                 log_error(backlight->log, "%s: cannot be set to %s: %s", backlight->brightness, text,
-                          err == -EIO ? "the driver does not keep it" : strerror(-err));
+                          err == -EIO ? "the driver does not keep the value" : strerror(-err));
         return err || !backlight->off ? err : backlight_switch(backlight, true);
 }
 
@@ -116,7 +116,8 @@ int backlight_check(struct backlight *backlight)
                 return 0;
         if (!backlight->told)
                 log_warning(backlight->log,
-                            "somebody changed the brightness from %u to %u; it is held at %u again",
+                            "the brightness was changed from %u to %u by another program or the user; "
+                            "setting %u again",
                             held, now, held);
         backlight->told = true;
         return backlight_hold(backlight, held);

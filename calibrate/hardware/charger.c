@@ -87,8 +87,8 @@ static int force(struct charger *charger)
         if (discharges(charger))
                 return 0;
         log_error(charger->log,
-                  "the firmware took force-discharge, but the battery did not begin to discharge within "
-                  "%d s; unplug the charger and leave --force-discharge out",
+                  "the firmware accepted force-discharge, but the battery does not discharge after %d s; "
+                  "unplug the charger and omit --force-discharge",
                   WAIT_S);
         return -EIO;
 }
@@ -134,8 +134,8 @@ static int find_batteries(struct charger *charger)
                                  "/sys/class/power_supply/%s/charge_behaviour", units[i].name);
         if (!err && charger->n == 0) {
                 log_error(charger->log,
-                          "--force-discharge: no battery's charge_behaviour offers force-discharge here; "
-                          "unplug the charger and leave it out");
+                          "--force-discharge: no battery's charge_behaviour supports it; unplug the charger "
+                          "and omit it");
                 return -ENOTSUP;
         }
         return err;

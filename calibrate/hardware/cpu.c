@@ -87,7 +87,7 @@ static int prepare(struct part *part, struct settings *settings)
         self->settings = settings;
         if (self->missing) {
                 log_error(self->log,
-                          "this joulecast was built without libcpupower, which pins CPU frequencies");
+                          "CPU frequencies cannot be set: joulecast was built without libcpupower");
                 return -ENOSYS;
         }
         for (size_t i = 0; !err && self->drives && i < ARRAY_SIZE(boosts); i++)
@@ -233,7 +233,7 @@ static int load(struct cpu_part *self, const struct mode *mode)
                         cpus[n++] = self->policies[i].cpus[k];
         err = n > 0 ? spin_start(cpus, n, &self->spin) : 0;
         if (err)
-                log_error(self->log, "no load can be put on the CPUs of %s: %s", mode->name, strerror(-err));
+                log_error(self->log, "the CPUs of %s cannot be loaded: %s", mode->name, strerror(-err));
         return err;
 }
 

@@ -95,12 +95,12 @@ static const char *reason(int err)
 {
         switch (err) {
         case -ENOTSUP:
-                return "its file system does not read and write past the page cache (O_DIRECT)";
+                return "its file system has no direct I/O (O_DIRECT)";
         case -ENOSPC:
-                return "it has no room for a file of 256 MB; delete something, or name a folder elsewhere "
-                       "with --disk";
+                return "it has no room for a file of 256 MB; free some space, or name another folder with "
+                       "--disk";
         case -EDQUOT:
-                return "the file of 256 MB alone would go beyond --write-limit";
+                return "the file of 256 MB would exceed --write-limit";
         default:
                 return strerror(-err);
         }
@@ -114,7 +114,7 @@ static void say_errors(struct part_disk *disk)
                 if (!err || err == -EINTR || disk->storages[i].said)
                         continue;
                 disk->storages[i].said = true;
-                log_warning(disk->log, "%s: the storage %s is not measured any more: %s",
+                log_warning(disk->log, "%s: storage %s is no longer measured: %s",
                             disk->storages[i].storage.folder, disk->storages[i].storage.device, reason(err));
         }
 }
@@ -127,8 +127,8 @@ static void say_limit(struct part_disk *disk)
         if (!counts.limit_reached || disk->said_limit)
                 return;
         disk->said_limit = true;
-        log_warning(disk->log, "--write-limit is reached: nothing more is written in this night, and "
-                               "disk.write_mj_per_mb is measured no further");
+        log_warning(disk->log, "--write-limit is reached: no more writes in this run, and no more "
+                               "measurements of disk.write_mj_per_mb");
 }
 
 /* ---- what the counters say ---- */
@@ -169,8 +169,8 @@ static void check_device(struct part_disk *disk, size_t i)
             sees(device.written_bytes - storage->start.written_bytes, done.written_bytes))
                 return;
         log_warning(disk->log,
-                    "%s: of what was read and written there, the storage %s saw only a part: it is not "
-                    "measured any more; name a folder right on a storage with --disk",
+                    "%s: only a part of the reads and writes reached storage %s, so it is no longer "
+                    "measured; name a folder directly on a storage with --disk",
                     storage->storage.folder, storage->storage.device);
         storage->said = true;
         disk_load_drop(disk->load, i, -ENOTSUP);
@@ -188,8 +188,7 @@ static void check_own_io(struct part_disk *disk, const struct disk_counts *count
                 return;
         disk->said_io = true;
         log_bug_kernel(disk->log,
-                       "/proc/self/io does not count what is read and written past the page cache; apps' "
-                       "bytes may be missed, too");
+                       "/proc/self/io does not count direct I/O; bytes of apps may be missing, too");
 }
 
 static void check_pace(struct part_disk *disk, const struct disk_counts *counts)
@@ -203,7 +202,7 @@ static void check_pace(struct part_disk *disk, const struct disk_counts *counts)
                 return;
         disk->said_slow = true;
         log_info(disk->log,
-                 "the storage keeps up with %.1f MB/s of the %.1f asked for; what it does is what counts",
+                 "the storage does %.1f MB/s of the %.1f asked for; its real rate is used",
                  done / seconds / BYTES_PER_MB, asked / seconds / BYTES_PER_MB);
 }
 
@@ -361,7 +360,7 @@ static int add_storage(struct part_disk *disk, const char *folder, bool named)
                             "%s: no storage is measured there: %s; name a folder on one with --disk", folder,
                             why);
         } else if (is_named(disk, storage.device)) {
-                log_warning(disk->log, "%s is on the storage %s, which is measured already", folder,
+                log_warning(disk->log, "%s is on storage %s, which is measured already", folder,
                             storage.device);
                 storage_close(&storage);
         } else {

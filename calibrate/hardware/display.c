@@ -69,7 +69,7 @@ static void start_program(struct display *display)
                 return;
         display->told_picture = true;
         log_info(display->log,
-                 "no white picture can be shown on this screen, so its brightness alone is measured");
+                 "no white picture can be shown on this screen: only brightness is varied");
 }
 
 /* What the kernel shows of the screen is what the fit uses. */
@@ -82,7 +82,7 @@ static void compare(struct display *display, bool on)
                 return;
         display->told_state = true;
         log_warning(display->log,
-                    "the screen was switched %s, and the kernel says that it is %s; that counts",
+                    "the screen was switched %s, but the kernel shows it %s; the kernel's state is used",
                     on ? "on" : "off", on ? "off" : "on");
 }
 
@@ -128,8 +128,8 @@ static int switch_off(struct display *display)
                 return err;
         if (!display->told_dim)
                 log_warning(display->log,
-                            "the screen cannot be switched off from here; its dimmest light counts to "
-                            "what the machine always draws");
+                            "the screen cannot be switched off: its power at the lowest brightness becomes "
+                            "part of the base");
         display->told_dim = true;
         return display->backlight.max ? backlight_hold(&display->backlight, 1) : 0;
 }
@@ -153,7 +153,7 @@ static int check(struct part *part)
             program_lives(&display->screen.program))
                 return err;
         screen_program_end(&display->screen);
-        log_warning(display->log, "the screen was taken from us; we take it again");
+        log_warning(display->log, "the screen was lost; taking it again");
         return display->on ? switch_on(display, display->backlight.held) : switch_off(display);
 }
 

@@ -116,7 +116,7 @@ static int check(struct part *part)
 
         if (!(gpu->share > 0) || program_lives(&gpu->program))
                 return 0;
-        log_error(gpu->log, "joulecast-gpu has ended under its load; the GPU's driver may have crashed");
+        log_error(gpu->log, "joulecast-gpu ended unexpectedly; the GPU's driver may have crashed");
         return -EPIPE;
 }
 

@@ -201,10 +201,10 @@ static int restore(struct hardware *hardware)
 /* Not while the run pauses: the machine is then its user's. */
 static void stay_awake(struct hardware_machine *machine)
 {
-        machine->inhibitor = logind_inhibit("A calibration measures what this machine draws");
+        machine->inhibitor = logind_inhibit("A calibration measures this machine's power");
         if (machine->inhibitor < 0)
                 log_warning(machine->options.log,
-                            "nothing keeps this machine from going to sleep meanwhile: %s",
+                            "this machine cannot be kept from sleeping meanwhile: %s",
                             strerror(-machine->inhibitor));
 }
 

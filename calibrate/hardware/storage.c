@@ -152,7 +152,7 @@ static int find_device(int root_fd, struct storage *storage, char *why, size_t s
         if (major == 0) {
                 if (!(info.stx_mask & STATX_MNT_ID) ||
                     mounted_device(root_fd, info.stx_mnt_id, &device, type, sizeof(type)) < 0)
-                        return refuse(why, size, "it lies on no storage of its own (%s)", type);
+                        return refuse(why, size, "its file system has no storage of its own (%s)", type);
                 major = major(device.st_rdev);
                 minor = minor(device.st_rdev);
         }
@@ -160,7 +160,8 @@ static int find_device(int root_fd, struct storage *storage, char *why, size_t s
                 return refuse(why, size, "the block device %u:%u below it is not in /sys/dev/block", major,
                               minor);
         if (!is_counted(root_fd, storage->device))
-                return refuse(why, size, "%s below it stands on memory or on another file", storage->device);
+                return refuse(why, size, "the device %s below it is in memory or in another file",
+                              storage->device);
         return 0;
 }
 

@@ -201,7 +201,7 @@ static int take_answer(struct traffic_load *load, const char *line)
         load->asked = false;
         load->left_bytes -= member(json, "rx_bytes") + member(json, "tx_bytes");
         if (!json)
-                err = fail(load, "joulecast-traffic does not speak our language");
+                err = fail(load, "joulecast-traffic gave an invalid answer");
         else if (error)
                 err = fail(load, error);
         else

@@ -42,20 +42,20 @@ static int find_radio(struct part_wifi *wifi)
         if (rfkill_find(wifi->root_fd, wifi->interface, wifi->radio, sizeof(wifi->radio)) < 0) {
                 wifi->radio[0] = '\0';
                 log_warning(wifi->log,
-                            "%s: its radio has no switch, so that what it costs to be on stays in the base",
+                            "%s: its radio cannot be switched off, so its power stays in the base",
                             wifi->interface);
                 return 0;
         }
         if (rfkill_hard_blocked(wifi->root_fd, wifi->radio)) {
-                log_warning(wifi->log, "%s: switched off by the machine's own switch, and not measured",
+                log_warning(wifi->log, "%s: not measured: it is switched off by a hardware switch",
                             wifi->interface);
                 return -ENODEV;
         }
         if (!wifi->allow_disconnect && remote_login_over(wifi->root_fd, wifi->interface)) {
                 wifi->radio[0] = '\0';
                 log_warning(wifi->log,
-                            "%s carries a remote login, or may do so, so its radio stays on, and what "
-                            "it costs stays in the base; --allow-disconnect switches it off all the same",
+                            "%s carries a remote login, or may do so, so its radio stays on and its power "
+                            "stays in the base; --allow-disconnect permits switching it off",
                             wifi->interface);
         }
         return 0;
@@ -70,13 +70,13 @@ static int find_traffic(struct part_wifi *wifi, const struct machine_hardware *m
         int costs, err;
 
         if (!machine->wifi_url && !machine->wifi_peer) {
-                log_info(wifi->log, "%s: without --wifi-url or --wifi-peer its traffic is not measured",
+                log_info(wifi->log, "%s: traffic is not measured without --wifi-url or --wifi-peer",
                          wifi->interface);
                 return 0;
         }
         costs = metered(wifi->interface);
         if (costs > 0) {
-                log_warning(wifi->log, "%s is on a metered network, so its traffic is not measured",
+                log_warning(wifi->log, "%s is on a metered network: traffic is not measured",
                             wifi->interface);
                 return 0;
         }

@@ -52,7 +52,7 @@ static void limit(struct part *part, double bytes)
         wifi->limit_bytes = bytes;
         if (wifi->load && wifi->perhaps_metered)
                 log_info(wifi->log,
-                         "%s: nobody here knows whether this network is metered; at most %.1f GB are moved",
+                         "%s: it is unknown whether this network is metered; at most %.1f GB are transferred",
                          wifi->interface, bytes / 1e9);
 }
 
@@ -113,8 +113,8 @@ static int wait_connected(struct part_wifi *wifi)
         }
         if (!wifi->said_away)
                 log_warning(wifi->log,
-                            "%s: no connection within %.0f s of switching it on; states with WiFi wait until "
-                            "it is back",
+                            "%s: no connection within %.0f s of switching it on; states with WiFi are "
+                            "postponed",
                             wifi->interface, CONNECT_S);
         wifi->said_away = true;
         return -ENOTCONN;
@@ -130,7 +130,7 @@ static void keep_power_save(struct part_wifi *wifi)
         if (!original || nl80211_power_save(wifi->nl, wifi->interface, &on) < 0 || on == (original[0] == '1'))
                 return;
         if (settings_write(wifi->settings, wifi->power_save, original) < 0)
-                log_warning(wifi->log, "%s: its power save changed to %s and cannot be put back",
+                log_warning(wifi->log, "%s: its power save changed to %s and cannot be set back",
                             wifi->interface, on ? "on" : "off");
 }
 
@@ -140,7 +140,7 @@ static void look_at_signal(const struct part_wifi *wifi)
 
         if (nl80211_station(wifi->nl, wifi->interface, &station) == 0 && station.signal_dbm < WEAK_DBM)
                 log_warning(wifi->log,
-                            "%s: the signal is weak (%d dBm): what WiFi costs here is more than elsewhere",
+                            "%s: the signal is weak (%d dBm): WiFi takes more energy here than elsewhere",
                             wifi->interface, station.signal_dbm);
 }
 
@@ -151,7 +151,7 @@ static bool carries_login(struct part_wifi *wifi)
 
         if (carries && !wifi->said_login)
                 log_warning(wifi->log,
-                            "%s carries a remote login now, or may do so: its radio stays on meanwhile",
+                            "%s now carries a remote login, or may do so: its radio stays on",
                             wifi->interface);
         wifi->said_login = wifi->said_login || carries;
         return carries;
@@ -196,8 +196,8 @@ static double left_bytes(struct part_wifi *wifi)
 static int said(struct part_wifi *wifi, int err)
 {
         if (err == -EDQUOT && !wifi->said_limit)
-                log_warning(wifi->log, "--wifi-limit is reached: nothing more is moved in this night, and "
-                            "wifi.rx_mj_per_mb and wifi.tx_mj_per_mb are measured no further");
+                log_warning(wifi->log, "--wifi-limit is reached: no more traffic in this run, and no more "
+                                       "measurements of wifi.rx_mj_per_mb and wifi.tx_mj_per_mb");
         wifi->said_limit = wifi->said_limit || err == -EDQUOT;
         return err == -EDQUOT || err == -EIO ? -EOPNOTSUPP : err;
 }
@@ -225,7 +225,7 @@ static bool is_metered_now(struct part_wifi *wifi)
 
         if (metered_now && !wifi->said_metered)
                 log_warning(wifi->log,
-                            "%s is on a metered network now: states with traffic wait until it is on another",
+                            "%s is on a metered network now: states with traffic are postponed",
                             wifi->interface);
         wifi->said_metered = metered_now;
         return metered_now;

@@ -211,7 +211,7 @@ static int judge_supply(struct guard *guard, const struct sample *sample, char *
         enum battery_status status = sample->battery.status;
 
         if (!(sample->have & SAMPLE_BATTERY) || !(sample->battery.have & BATTERY_CAPACITY)) {
-                snprintf(reason, size, "the battery shows nothing");
+                snprintf(reason, size, "the battery cannot be read");
                 return -EAGAIN;
         }
         if (sample->boottime_ns >= after(guard->charger_ns, CHARGER_LOOK_S)) {
@@ -234,8 +234,8 @@ static int judge_temperature(struct guard *guard, const struct battery *battery,
         if (!(battery->have & BATTERY_TEMPERATURE)) {
                 if (!guard->told_temperature)
                         log_info(guard->log,
-                                 "this battery shows no temperature; only the kernel's own throttling "
-                                 "guards it, and what runs throttled is left out");
+                                 "this battery shows no temperature; only the kernel's throttling protects "
+                                 "it, and throttled observations are rejected");
                 guard->told_temperature = true;
                 return 0;
         }

@@ -41,8 +41,8 @@ static int cannot(const struct log *log, const char *path, const char *what, int
 {
         if (err == -EPERM)
                 log_error(log,
-                          "%s: it or its folder belongs to somebody else or may be written by others, so it "
-                          "is not trusted; remove it if it is not yours",
+                          "%s: not trusted, because it or its folder belongs to or can be written by "
+                          "another user; remove it if it is not yours",
                           path);
         else
                 log_error(log, "%s: the restore journal cannot be %s: %s", path, what, strerror(-err));

@@ -101,9 +101,9 @@ struct parser {
 static int copy(const struct ini_place *place, const char *key, const char *value, char *buf, size_t size)
 {
         if (buf[0])
-                return ini_error(place, "%s stands there twice", key);
+                return ini_error(place, "%s occurs twice", key);
         if (!*value || strlen(value) >= size)
-                return ini_error(place, "%s = %.60s cannot be", key, value);
+                return ini_error(place, "%s = %.60s is invalid", key, value);
         memcpy(buf, value, strlen(value) + 1);
         return 0;
 }
@@ -114,11 +114,11 @@ static int set_head(struct parser *parser, const struct ini_place *place, const 
         int err;
 
         if (strcmp(key, "boot_id") == 0 && value[strspn(value, BOOT_ID)])
-                return ini_error(place, "boot_id = %.60s is none", value);
+                return ini_error(place, "boot_id = %.60s is invalid", value);
         if (strcmp(key, "boot_id") == 0)
                 return *value ? copy(place, key, value, parser->journal.boot_id, JOURNAL_BOOT_MAX) : 0;
         if (strcmp(key, "version"))
-                return ini_error(place, "there is no key \"%s\" in [journal]", key);
+                return ini_error(place, "unknown key \"%s\" in [journal]", key);
         err = ini_number(place, key, value, JOURNAL_VERSION, JOURNAL_VERSION, &number);
         parser->version = !err;
         return err;
@@ -139,7 +139,7 @@ static int set_end(struct parser *parser, const struct ini_place *place, const c
         }
         snprintf(expected, sizeof(expected), "%016" PRIx64, parser->checksum);
         if (strcmp(key, "checksum") || strcmp(value, expected))
-                return ini_error(place, "the checksum is not that of this text");
+                return ini_error(place, "the checksum is wrong");
         parser->sum = true;
         return 0;
 }
@@ -152,16 +152,16 @@ static int set_state(struct journal_entry *entry, const struct ini_place *place,
                 entry->state = (enum journal_state)i;
                 return 0;
         }
-        return ini_error(place, "state = %.60s is none", value);
+        return ini_error(place, "state = %.60s is invalid", value);
 }
 
 static int set_name(const struct parser *parser, struct journal_entry *entry, const struct ini_place *place,
                     const char *value)
 {
         if (entry->state == JOURNAL_FILE ? !scratch_name(value) : !attribute_find(value))
-                return ini_error(place, "%.100s is nothing that joulecast changes", value);
+                return ini_error(place, "%.100s is not a setting that joulecast changes", value);
         if (journal_find(&parser->journal, value))
-                return ini_error(place, "%.100s stands there twice", value);
+                return ini_error(place, "%.100s occurs twice", value);
         return copy(place, "name", value, entry->name, sizeof(entry->name));
 }
 
@@ -171,7 +171,7 @@ static int set_value(const struct journal_entry *entry, const struct ini_place *
         const struct attribute *attribute = attribute_find(entry->name);
 
         if (!attribute)
-                return ini_error(place, "%s stands before the name", key);
+                return ini_error(place, "%s comes before the name", key);
         if (!attribute_restorable(attribute, value))
                 return ini_error(place, "%s = %.60s is out of its range", key, value);
         return copy(place, key, value, buf, SETTING_VALUE_MAX);
@@ -184,9 +184,9 @@ static int set_entry(struct parser *parser, const struct ini_place *place, const
         if (strcmp(key, "name") == 0)
                 return set_name(parser, entry, place, value);
         if (entry->state == JOURNAL_FILE)
-                return ini_error(place, "there is no key \"%s\" of a file", key);
+                return ini_error(place, "unknown key \"%s\" of a file", key);
         if (strcmp(key, "device") == 0 && !plain_text(value))
-                return ini_error(place, "device = %.60s is none", value);
+                return ini_error(place, "device = %.60s is invalid", value);
         if (strcmp(key, "device") == 0)
                 return copy(place, key, value, entry->device, sizeof(entry->device));
         if (strcmp(key, "state") == 0)
@@ -197,7 +197,7 @@ static int set_entry(struct parser *parser, const struct ini_place *place, const
                 return set_value(entry, place, key, value, entry->written);
         if (strcmp(key, "read") == 0)
                 return set_value(entry, place, key, value, entry->read);
-        return ini_error(place, "there is no key \"%s\" of a setting", key);
+        return ini_error(place, "unknown key \"%s\" of a setting", key);
 }
 
 /* What an entry must have when the next one begins. */
@@ -213,9 +213,9 @@ static int check_last(const struct parser *parser, const struct ini_place *place
         if (!last->name[0])
                 return ini_error(place, "entry %zu has no name", parser->journal.n);
         if (last->state != JOURNAL_FILE && !last->original[0])
-                return ini_error(place, "%s: what it was is missing", last->name);
+                return ini_error(place, "%s: the original value is missing", last->name);
         if (last->state == JOURNAL_OURS && !last->read[0])
-                return ini_error(place, "%s: what was read is missing", last->name);
+                return ini_error(place, "%s: the value read is missing", last->name);
         return 0;
 }
 
@@ -242,7 +242,7 @@ static int on_key(void *data, const struct ini_place *place, const char *section
         int err = 0;
 
         if (!*section)
-                return ini_error(place, "%s stands before any section", key);
+                return ini_error(place, "%s comes before any section", key);
         if (strcmp(section, "journal") == 0 && !parser->section[0])
                 return set_head(parser, place, key, value);
         if (strcmp(section, parser->section)) {

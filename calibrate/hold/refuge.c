@@ -89,8 +89,8 @@ struct refuge *refuge_enter(const struct log *log)
         if (!err)
                 return refuge;
         log_info(log,
-                 "no control group of its own for the watchdog (%s): what kills the whole group of this "
-                 "command kills both, and the next start puts things back",
+                 "the watchdog has no control group of its own (%s): if this command's whole group is "
+                 "killed, the next start restores the settings",
                  strerror(-err));
         closep(&refuge->root_fd);
         free(refuge);

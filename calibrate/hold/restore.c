@@ -61,7 +61,7 @@ static enum verdict fail(const struct restore *restore, const struct journal_ent
                           entry->name, strerror(-err));
         else
                 log_error(restore->log,
-                          "%s: cannot be put back to %s: %s; set it by hand, or try `joulecast calibrate "
+                          "%s: cannot be restored to %s: %s; set it by hand, or try `joulecast calibrate "
                           "--restore` again",
                           entry->name, entry->original, strerror(-err));
         return VERDICT_FAILED;
@@ -70,11 +70,11 @@ static enum verdict fail(const struct restore *restore, const struct journal_ent
 static enum verdict gone(const struct restore *restore, const struct journal_entry *entry)
 {
         if (restore->rebooted && uptime_s(restore->root_fd) < PROBING_S) {
-                log_error(restore->log, "%s: not there yet; it is put back to %s when it is", entry->name,
+                log_error(restore->log, "%s: not available yet; it will be restored to %s", entry->name,
                           entry->original);
                 return VERDICT_FAILED;
         }
-        log_warning(restore->log, "%s: its device is gone, so it is not put back to %s", entry->name,
+        log_warning(restore->log, "%s: its device is gone, so it is not restored to %s", entry->name,
                     entry->original);
         return VERDICT_LEFT;
 }
@@ -126,7 +126,7 @@ static enum verdict judge_setting(const struct restore *restore, const struct jo
         if (is_ours(restore, entry, now))
                 return VERDICT_OURS;
         log_warning(restore->log,
-                    "%s: is %s, neither what it was (%s) nor what we made of it (%s); left alone",
+                    "%s: left at %s, which is neither its original value (%s) nor ours (%s)",
                     entry->name, now, entry->original,
                     entry->state == JOURNAL_OURS ? entry->read : "nothing");
         return VERDICT_LEFT;
@@ -136,11 +136,12 @@ static enum verdict judge_setting(const struct restore *restore, const struct jo
 static enum verdict folder_gone(const struct restore *restore, const struct journal_entry *entry)
 {
         if (restore->rebooted && uptime_s(restore->root_fd) < PROBING_S) {
-                log_error(restore->log, "%s: its folder is not there yet; it is removed when it is",
+                log_error(restore->log, "%s: its folder is not available yet; it will be removed",
                           entry->name);
                 return VERDICT_FAILED;
         }
-        log_warning(restore->log, "%s: its folder is gone; remove the file if that comes back", entry->name);
+        log_warning(restore->log, "%s: its folder is gone; remove the file by hand if it appears again",
+                    entry->name);
         return VERDICT_LEFT;
 }
 
@@ -160,7 +161,7 @@ static enum verdict remove_scratch(const struct restore *restore, const struct j
         if (fstatat(fd, base, &info, AT_SYMLINK_NOFOLLOW) < 0)
                 return errno == ENOENT ? VERDICT_KEPT : fail(restore, entry, -errno);
         if (!S_ISREG(info.st_mode) || info.st_uid != geteuid()) {
-                log_warning(restore->log, "%s: is not the file that calibration made; left alone",
+                log_warning(restore->log, "%s: left alone: it is not the file that calibration made",
                             entry->name);
                 return VERDICT_LEFT;
         }
@@ -242,7 +243,7 @@ static enum verdict judge_again(const struct restore *restore, const struct jour
                 return fail(restore, entry, err);
         if (strcmp(now, entry->original) &&
             !attribute_held_down(restore->root_fd, entry->name, now, entry->original)) {
-                log_error(restore->log, "%s: was put back to %s and still shows %s; set it by hand",
+                log_error(restore->log, "%s: was restored to %s but still shows %s; set it by hand",
                           entry->name, entry->original, now);
                 return VERDICT_FAILED;
         }
@@ -358,8 +359,8 @@ int settings_restore(int root_fd, const char *journal, const struct log *log, st
         err = journal_load(journal, log, &restore.journal);
         if (err == -EBADMSG)
                 log_error(log,
-                          "%s: nothing of it is believed; it still says what to put back by hand, and until "
-                          "it is removed no calibration starts",
+                          "%s: damaged, so it is not used; restore by hand what it lists and remove it, "
+                          "then calibrations can start again",
                           journal);
         if (!err)
                 err = restore_all(&restore, ret);

@@ -77,8 +77,8 @@ int rivals_refuse(int root_fd, const struct log *log)
         if (!found)
                 return 0;
         log_error(log,
-                  "%s is active and would change clocks and power saving in the middle; keep it away with "
-                  "`%s`, and start again",
+                  "%s is active and would change clocks and power saving meanwhile; stop it with `%s` and "
+                  "start again",
                   found->unit, found->command);
         return -EBUSY;
 }

@@ -28,7 +28,7 @@ static int start_scope(const char *unit)
         if (err >= 0)
                 err = sd_bus_message_append(message, "ssa(sv)a(sa(sv))", unit, "fail", 3,
                                             "Description", "s",
-                                            "Puts back what a calibration of joulecast changes",
+                                            "Restores what a calibration of joulecast changes",
                                             "PIDs", "au", 1, (uint32_t)getpid(),
                                             "CollectMode", "s", "inactive-or-failed", 0);
         if (err >= 0)

@@ -207,8 +207,8 @@ unsigned sessions_hear(struct sessions *sessions)
                 sessions->stale = true;
         if (more < 0) {
                 log_warning(sessions->log,
-                            "the system bus is gone (%s): who uses this machine is seen by its input "
-                            "devices alone",
+                            "the system bus is gone (%s): only input devices show now whether the machine "
+                            "is used",
                             strerror(-more));
                 sessions->bus = sd_bus_close_unref(sessions->bus);
         }

@@ -61,8 +61,7 @@ int settings_open(int root_fd, const char *journal, const struct log *log, struc
         if (!err && access(journal, F_OK) == 0) {
                 settings_unlock();
                 log_error(log,
-                          "%s: an interrupted calibration left this; put things back with `joulecast "
-                          "calibrate --restore` first",
+                          "%s: left by an interrupted calibration; run `joulecast calibrate --restore` first",
                           journal);
                 err = -EEXIST;
         }
@@ -156,7 +155,7 @@ static int add_affected(struct settings *settings, const char *name)
                         return err;
                 if (err && err != -ENOENT)
                         log_warning(settings->log,
-                                    "%s: cannot be read, so it is not put back if it changes with %s: %s",
+                                    "%s: cannot be read, so it is not restored if it changes with %s: %s",
                                     other, name, strerror(-err));
         }
         return 0;

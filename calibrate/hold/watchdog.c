@@ -85,15 +85,15 @@ static void say(const struct watchdog *watchdog, int result, const struct restor
 {
         if (WIFSIGNALED(result))
                 log_error(watchdog->log,
-                          "the calibration was ended by signal %d (%s); of what it had changed, %zu settings "
-                          "were put back, %zu were as before, %zu were left as somebody else has set them, "
-                          "%zu failed",
+                          "the calibration was ended by signal %d (%s); %zu settings were restored, %zu "
+                          "were unchanged, %zu were left because another program has changed them, %zu "
+                          "failed",
                           WTERMSIG(result), strsignal(WTERMSIG(result)), report->restored, report->kept,
                           report->left, report->failed);
         else if (report->restored + report->failed > 0)
                 log_error(watchdog->log,
-                          "the calibration ended without putting everything back; %zu settings were "
-                          "put back now, %zu failed",
+                          "the calibration ended without restoring everything; %zu settings were restored "
+                          "now, %zu failed",
                           report->restored, report->failed);
 }
 
@@ -128,7 +128,7 @@ int watchdog_start(const struct watchdog *watchdog, int *status)
                 int err = -errno;
 
                 sigprocmask(SIG_SETMASK, &mask, NULL);
-                log_error(watchdog->log, "no process can be made to do the calibration: %s", strerror(-err));
+                log_error(watchdog->log, "no process can be started for the calibration: %s", strerror(-err));
                 return err;
         }
         if (worker == 0) {

@@ -134,7 +134,7 @@ static const char *known_text(const struct progress_state *state, const char *be
 
         *buf = '\0';
         if (!isnan(half_width))
-                snprintf(buf, size, "%sknown to %.1f %%", before, half_width);
+                snprintf(buf, size, "%s+- %.1f %%", before, half_width);
         return buf;
 }
 
@@ -205,7 +205,7 @@ void progress_paused(struct progress *progress, const struct progress_state *sta
 
 void progress_wifi(struct progress *progress, const struct progress_state *state, bool back, double retry_s)
 {
-        char span[32], text[96] = "its access point is back";
+        char span[32], text[96] = "the access point can be reached again";
         cJSON *json;
 
         if (!progress)
@@ -213,11 +213,12 @@ void progress_wifi(struct progress *progress, const struct progress_state *state
         if (!progress->json) {
                 if (!back && isfinite(retry_s))
                         snprintf(text, sizeof(text),
-                                 "no access point to use; its states wait, and are tried again in %s",
+                                 "no usable access point; states with WiFi are postponed and tried again in "
+                                 "%s",
                                  span_text(retry_s / 3600, span, sizeof(span)));
                 else if (!back)
                         snprintf(text, sizeof(text),
-                                 "no access point to use; its states are left out from now on");
+                                 "no usable access point; states with WiFi are left out from now on");
                 printf("  %3.0f %%  WiFi: %s\n", state->percent, text);
                 flush();
                 return;
@@ -254,15 +255,15 @@ void progress_interrupted(struct progress *progress, const struct progress_state
 static void print_validation(const struct fit_result *fit)
 {
         if (fit->validated)
-                text_print(stdout, "Validated: mixtures that it never saw came out as it predicts.");
+                text_print(stdout, "Validated: the mixtures that were held back came out as predicted.");
         else if (fit->off.mode[0])
                 text_print(stdout,
-                           "Not validated: %s, which it never saw, drew %.0f mW where it predicts %.0f +- "
+                           "Not validated: the held-back mixture %s drew %.0f mW, predicted were %.0f +- "
                            "%.0f mW.",
                            fit->off.mode, fit->off.measured_mw, fit->off.predicted_mw,
                            fit->off.half_width_mw);
         else
-                text_print(stdout, "Not validated: there were no mixtures to check it by.");
+                text_print(stdout, "Not validated: no held-back mixtures were measured.");
 }
 
 void progress_done(struct progress *progress, const struct progress_state *state,

@@ -31,8 +31,8 @@ int refuse_start(const struct hardware_description *description, const struct lo
                 return -EINVAL;
         }
         if (isnan(look->capacity_percent)) {
-                log_error(log, "the battery shows no charge in percent, nor what tells it, so nobody would "
-                               "know when it is nearly empty; `joulecast doctor` says what it shows");
+                log_error(log, "the battery's charge in percent is unknown, so the calibration could empty "
+                               "it; see `joulecast doctor`");
                 return -EINVAL;
         }
         if (look->capacity_percent < refuse_start_percent(description)) {

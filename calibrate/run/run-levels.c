@@ -84,7 +84,7 @@ static int judge_level(const struct run *run, int err)
         if (run->method != METHOD_TICKS || (err && err != -EPROTO))
                 return err;
         if (err)
-                log_bug_firmware(run->log, "charge_now stands still while the percentage falls");
+                log_bug_firmware(run->log, "charge_now does not change while the percentage falls");
         else if (runner->step_percent > COARSE_PERCENT)
                 log_bug_firmware(run->log, "charge_now steps by %.2f %%, hardly finer than the percentage",
                                  runner->step_percent);

@@ -147,7 +147,7 @@ static void judge(struct run *run, const struct observation *observation, bool o
                 err = observe(run, observation);
         if (!err)
                 return;
-        log_warning(run->log, "joulecast-fit ended early; the night goes on in randomised blocks");
+        log_warning(run->log, "joulecast-fit ended early; the run goes on in randomised blocks");
         fit_child_close(run->child);
         run->child = NULL;
         run->judgement = (struct fit_judgement){ .half_width_percent = NAN, .expected_hours = NAN,
@@ -288,10 +288,10 @@ static int begin_child(struct run *run)
                              run->request.stop_percent, run->log, &run->child);
         if (err == -ENOENT)
                 log_warning(run->log,
-                            "joulecast-fit is not there; the night goes on without its judgement");
+                            "joulecast-fit was not found; the run goes on in randomised blocks");
         else if (err)
                 log_warning(run->log,
-                            "joulecast-fit does not answer; the night goes on without its judgement");
+                            "joulecast-fit does not answer; the run goes on in randomised blocks");
         return err == -ENOMEM ? err : 0;
 }
 

@@ -158,7 +158,7 @@ void runner_reject(const struct runner *runner, const struct mode *mode, struct 
 void runner_reject_gauge(struct observation *observation)
 {
         if (isnan(observation->power_mw))
-                reject(observation, "the battery's power went away");
+                reject(observation, "the battery stopped showing its power");
 }
 
 void runner_reject_steps(const struct runner *runner, double jump, double biggest, double n,
@@ -168,7 +168,7 @@ void runner_reject_steps(const struct runner *runner, double jump, double bigges
         double seconds = (double)observation->elapsed_ns / (double)NS_PER_S;
 
         if (isnan(jump))
-                reject(observation, "the battery's level went away");
+                reject(observation, "the battery stopped showing its level");
         else if (jump < 0)
                 reject(observation, "the level rose by %.2f %%", -jump);
         /* A fine level may make several steps in one refresh; a jump is more than the time explains. */

@@ -306,7 +306,7 @@ static int solve_system(struct fit *fit)
                 err = keep_all(fit, value);
         if (!err && most >= 1)
                 err = outcome_warn(&fit->outcome,
-                                   "some costs do not come back within their rounding: off by %.1f half "
+                                   "some costs are not reproduced within their rounding: off by %.1f half "
                                    "units of the last digit",
                                    most);
         return err;
@@ -337,7 +337,7 @@ int tables_fit(const struct usage_table *usage, const struct cost_table *costs, 
         if (!err)
                 err = make_system(&fit);
         if (err == -ENODATA)
-                snprintf(error, error_size, "no row of the costs has a partner in the usage table");
+                snprintf(error, error_size, "no row of the costs matches a row of the usage table");
         if (!err)
                 err = solve_system(&fit);
         system_clear(&fit.system);

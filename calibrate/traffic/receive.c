@@ -78,9 +78,10 @@ static int receive_once(CURL *curl, struct receiver *receiver, const char *error
         if (enough(receiver))
                 return receiver->body_bytes ? 0
                                             : traffic_fail(receiver->tally, -ETIMEDOUT,
-                                                           "the url gave nothing in the time asked");
+                                                           "nothing was received from the url in time");
         if (code != CURLE_OK)
-                return traffic_fail(receiver->tally, errno_from_curl(code), "the url gave nothing: %s",
+                return traffic_fail(receiver->tally, errno_from_curl(code), "nothing was received from the "
+                                                                            "url: %s",
                                     *error ? error : curl_easy_strerror(code));
         if (receiver->body_bytes == before)
                 return traffic_fail(receiver->tally, -ENODATA,

@@ -39,7 +39,7 @@ static int wake_url(const struct request *request, struct tally *tally)
                 code = curl_easy_perform(curl);
                 fetch_overhead(curl, tally);
                 if (code != CURLE_OK)
-                        return traffic_fail(tally, errno_from_curl(code), "the url gave nothing: %s",
+                        return traffic_fail(tally, errno_from_curl(code), "the url does not answer: %s",
                                             *error ? error : curl_easy_strerror(code));
                 tally->bursts++;
         }
