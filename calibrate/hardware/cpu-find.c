@@ -98,7 +98,8 @@ static void tell_left_out(const struct cpu_part *self, int root_fd)
                 n -= MIN(n, self->policies[i].shown.n_cpus);
         if (n > 0)
                 log_warning(self->log,
-                            "only the first %zu frequency policies are measured; the profile will lack %zu CPUs",
+                            "only the first %zu frequency policies are measured; the profile will lack %zu "
+                            "CPUs",
                             self->n_policies, n);
 }
 

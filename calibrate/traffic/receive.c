@@ -80,8 +80,8 @@ static int receive_once(CURL *curl, struct receiver *receiver, const char *error
                                             : traffic_fail(receiver->tally, -ETIMEDOUT,
                                                            "nothing was received from the url in time");
         if (code != CURLE_OK)
-                return traffic_fail(receiver->tally, errno_from_curl(code), "nothing was received from the "
-                                                                            "url: %s",
+                return traffic_fail(receiver->tally, errno_from_curl(code),
+                                    "nothing was received from the url: %s",
                                     *error ? error : curl_easy_strerror(code));
         if (receiver->body_bytes == before)
                 return traffic_fail(receiver->tally, -ENODATA,
