@@ -15,27 +15,27 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* Any user may connect, so one may not take all places, nor keep one for ever. */
+/* Any user may connect, so a user's connections are limited in number and time. */
 #define CLIENTS_OF_ONE_USER 4
-#define QUEUE 128 /* who waits to be let in */
+#define QUEUE 128 /* connections not accepted yet */
 #define PATIENCE_NS (5 * NS_PER_S)
 
 struct client {
-        int fd; /* -1: a free place */
+        int fd; /* -1: unused */
         uid_t uid;
         uint64_t deadline_ns;
         size_t n;
-        char *answer; /* NULL: still asking */
+        char *answer; /* NULL: the question is not complete yet */
         size_t length, sent;
         char text[SERVICE_REQUEST_MAX];
 };
 
 struct answers {
         int fd;
-        char *path; /* NULL: not ours to remove */
+        char *path; /* removed at the end */
         const struct question_source *source;
         uint64_t share_ns, spent_ns;
-        size_t first; /* whose turn it is */
+        size_t first; /* the client to be served next */
         struct client clients[ANSWERS_CLIENTS_MAX];
 };
 
@@ -86,13 +86,13 @@ int answers_open(const char *path, const struct question_source *source, uint64_
         return 0;
 }
 
-/* Answers have had their share of the time until the next poll. */
-static bool is_tired(const struct answers *answers)
+/* The time for answers until the next poll is used up. */
+static bool is_share_spent(const struct answers *answers)
 {
         return answers->spent_ns >= answers->share_ns;
 }
 
-/* ANSWERS_CLIENTS_MAX: there is none. Nobody is let in then: who comes waits in the queue of the socket. */
+/* ANSWERS_CLIENTS_MAX: none. Then new connections wait in the queue of the socket. */
 static size_t free_place(const struct answers *answers)
 {
         size_t i = 0;
@@ -104,7 +104,7 @@ static size_t free_place(const struct answers *answers)
 
 void answers_watch(const struct answers *answers, struct pollfd fds[ANSWERS_FDS])
 {
-        bool awake = answers && !is_tired(answers);
+        bool awake = answers && !is_share_spent(answers);
 
         fds[0] = (struct pollfd){ .fd = awake && free_place(answers) < ANSWERS_CLIENTS_MAX ? answers->fd : -1,
                                   .events = POLLIN };
@@ -117,7 +117,7 @@ uint64_t answers_deadline_ns(const struct answers *answers)
 {
         uint64_t first_ns = UINT64_MAX;
 
-        if (!answers || is_tired(answers))
+        if (!answers || is_share_spent(answers))
                 return first_ns;
         for (size_t i = 0; i < ARRAY_SIZE(answers->clients); i++) {
                 if (answers->clients[i].fd >= 0)
@@ -135,7 +135,7 @@ static size_t count_of_user(const struct answers *answers, uid_t uid)
         return n;
 }
 
-/* One at a time: the others are still there at the next look. */
+/* Accepts one connection; poll() reports the others again. */
 static void let_in(struct answers *answers, uint64_t now_ns)
 {
         _cleanup_close_ int fd = accept4(answers->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -145,7 +145,7 @@ static void let_in(struct answers *answers, uint64_t now_ns)
         socklen_t size = sizeof(peer);
 
         if (fd < 0) {
-                /* No more files: another look would find the same at once. */
+                /* No descriptor is free: wait for the next poll instead of trying again at once. */
                 if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
                         answers->spent_ns = answers->share_ns;
                 return;
@@ -174,7 +174,7 @@ static void give(struct client *client)
                 drop(client);
 }
 
-/* Of what has come: the length of the question, once it is whole; -1 not yet. */
+/* Receives. The length of the question when it is complete; -1: not yet. */
 static ssize_t take(struct client *client)
 {
         ssize_t n = recv(client->fd, client->text + client->n, sizeof(client->text) - client->n,
@@ -191,7 +191,7 @@ static ssize_t take(struct client *client)
         if (end)
                 return end - client->text;
         if (n == 0 && client->n == 0)
-                drop(client); /* it only looked whether we are there */
+                drop(client); /* the client only checked that the service runs */
         return n == 0 && client->n > 0 ? (ssize_t)client->n : -1;
 }
 
@@ -216,10 +216,10 @@ static bool serve(const struct answers *answers, struct client *client)
                 return true;
         }
         client->length = strlen(client->answer);
-        client->deadline_ns = poller_now_ns() + PATIENCE_NS;
+        client->deadline_ns = util_boottime_ns() + PATIENCE_NS;
         give(client);
 #ifdef __GLIBC__
-        malloc_trim(0); /* the service stays as small as before it was asked */
+        malloc_trim(0); /* return the memory of the answer to the system */
 #endif
         return true;
 }
@@ -237,7 +237,7 @@ void answers_serve(struct answers *answers, const struct pollfd fds[ANSWERS_FDS]
                 if (client->fd < 0 || client->fd != fds[i + 1].fd)
                         continue;
                 if (fds[i + 1].revents && answered && !client->answer)
-                        continue; /* its turn comes with the next look */
+                        continue; /* one answer per call */
                 if (fds[i + 1].revents && serve(answers, client)) {
                         answered = true;
                         answers->first = i + 1;
@@ -247,7 +247,7 @@ void answers_serve(struct answers *answers, const struct pollfd fds[ANSWERS_FDS]
         }
         if (fds[0].revents)
                 let_in(answers, now_ns);
-        answers->spent_ns += poller_now_ns() - now_ns;
+        answers->spent_ns += util_boottime_ns() - now_ns;
 }
 
 void answers_rest(struct answers *answers)

@@ -3,9 +3,8 @@
 #pragma once
 
 /*
- * The socket where users ask what their apps cost. It has no thread and no
- * timer while nobody asks, and answers between two polls: who asks without end
- * gets half of the time, and no poll is lost.
+ * The socket for users' questions. Without clients it needs neither a thread nor a timer. Questions are answered
+ * between two polls, in a limited share of that time, so that polls are not delayed.
  */
 
 #include <poll.h>
@@ -19,12 +18,12 @@
 struct answers;
 
 /**
- * answers_open() - listen
- * @path:     of the socket; one that is left over from a dead service is replaced. All users may connect
- * @source:   kept, with what it points to, as long as the socket is
- * @share_ns: most time that is spent on answers between two answers_rest()
+ * answers_open() - listen for questions
+ * @path:     of the socket; one that an earlier service left is replaced. All users may connect
+ * @source:   must stay valid until answers_close()
+ * @share_ns: time for answers between two calls of answers_rest()
  *
- * Return: 0; a negative errno, and @log heard it.
+ * Return: 0; a negative errno, which is logged.
  */
 int answers_open(const char *path, const struct question_source *source, uint64_t share_ns,
                  const struct log *log, struct answers **ret);
@@ -32,7 +31,7 @@ void answers_close(struct answers *answers);
 
 /* All of these do nothing where @answers is NULL. */
 void answers_watch(const struct answers *answers, struct pollfd fds[ANSWERS_FDS]);
-uint64_t answers_deadline_ns(const struct answers *answers); /* when somebody's patience ends; UINT64_MAX: no one's */
-/* Takes what has come, gives at most one answer. @now_ns: CLOCK_BOOTTIME. */
+uint64_t answers_deadline_ns(const struct answers *answers); /* of the next client; UINT64_MAX: none */
+/* Receives and sends, and computes at most one answer. @now_ns: CLOCK_BOOTTIME. */
 void answers_serve(struct answers *answers, const struct pollfd fds[ANSWERS_FDS], uint64_t now_ns);
-void answers_rest(struct answers *answers); /* a poll was made: the next share begins */
+void answers_rest(struct answers *answers); /* after a poll: the next share begins */

@@ -1,10 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * joulecastd: every so often it looks at what all processes have used, and
- * stores the differences of those that did something.
- */
+/* joulecastd: reads periodically what apps have used, and stores the differences. */
 
 #include <errno.h>
 #include <signal.h>
@@ -56,12 +53,12 @@ static int take_descriptors(void)
         if (limit.rlim_cur >= DESCRIPTORS_NEEDED)
                 return 0;
         log_error(&program_log,
-                  "it may have %llu files open at once and needs %d; raise LimitNOFILE= of the service, or ulimit -n",
+                  "the limit of open files is %llu, but %d are needed; raise LimitNOFILE= of the service, or ulimit -n",
                   (unsigned long long)limit.rlim_cur, DESCRIPTORS_NEEDED);
         return -EMFILE;
 }
 
-/* A tree has no kernel. */
+/* Without BPF and netlink for a machine tree. */
 static const struct collector *collectors_of(const struct options *options)
 {
         return options->machine ? plain_collectors : all_collectors;
@@ -160,18 +157,15 @@ static int open_database(const struct options *options, struct poller *poller, c
                                     : paths_usage(NULL, true, path);
 
         if (err) {
-                log_error(&program_log, "there is no home for a database; name one with --database");
+                log_error(&program_log, "there is no home folder for the database; use --database");
                 return err;
         }
-        umask(0077); /* who used what is nobody else's business */
+        umask(0077); /* usage data is private */
         poller->own_database = options->database ? NULL : *path;
         return poller_open_store(poller, *path);
 }
 
-/*
- * A trial of a few polls, and a tree, listen to nobody unless told to:
- * the service's agents are the service's.
- */
+/* With --count or --machine none by default: the agents belong to the service. */
 static int focus_socket(const struct options *options, char **ret)
 {
         if (options->focus_socket) {
@@ -197,7 +191,7 @@ static int open_machine(const struct options *options, const struct config *conf
         return machine_open(&machine, &poller->sources);
 }
 
-/* Sessions lock, sleep and take turns; where there is no manager to say so, the focus does without. */
+/* Without a session manager, locks and suspends are not known, and every user's agent is accepted. */
 static int add_session(const struct options *options, struct sources *sources)
 {
         struct source *session = NULL;
@@ -208,10 +202,7 @@ static int add_session(const struct options *options, struct sources *sources)
         return 0;
 }
 
-/*
- * As the machine's service by itself, else where it is told to.
- * Recording goes on where nobody can be answered.
- */
+/* The system service always answers; an error of its default socket does not stop recording. */
 static int open_answers(const struct options *options, const struct question_source *source,
                         double interval_s, struct poller *poller)
 {
@@ -247,7 +238,7 @@ static void say_what_is_watched(const struct options *options, const struct sour
                 log_info(&program_log, "watching all processes every %s s, into %s", line, path);
         else
                 log_info(&program_log,
-                         "watching your own processes every %s s, into %s; as root it would be all", line,
+                         "watching your own processes every %s s, into %s; run as root to watch all", line,
                          path);
 }
 

@@ -3,8 +3,7 @@
 #pragma once
 
 /*
- * Tells the service manager how we are ("READY=1", "STOPPING=1"), as sd_notify(3) describes it;
- * nothing where none listens. The protocol is one datagram, and a library for it would double what
- * the service keeps in memory.
+ * Sends "READY=1" or "STOPPING=1" to the service manager as sd_notify(3) does, if there is one. Without libsystemd,
+ * which would double the memory of a service without sd-bus.
  */
 void notify_manager(const char *state);

@@ -43,7 +43,7 @@ static int store_interval(struct poller *poller)
 {
         int err = store_append(poller->store, &poller->interval);
 
-        poller->waiting = err && err != -ERANGE; /* a time that no clock shows stays one */
+        poller->waiting = err && err != -ERANGE; /* -ERANGE: its times are out of range, and will stay so */
         if (err)
                 return err;
         poller->intervals++;
@@ -51,7 +51,7 @@ static int store_interval(struct poller *poller)
         return store_roll_up(poller->store, poller->interval.end_realtime_ns, &poller->retention);
 }
 
-/* Damage may show only when something is added. Once a run: the second time it is the disk. */
+/* For damage that shows only when writing. Once per run: if it happens again the disk is broken. */
 static int renew_store(struct poller *poller)
 {
         const char *path = poller->own_database;
@@ -64,7 +64,7 @@ static int renew_store(struct poller *poller)
         return err ? err : store_open(path, STORE_WRITE, poller->log, &poller->store);
 }
 
-/* Deleted by hand, and it begins anew. That its folder is gone, too, is an error where that is not our own. */
+/* If the database was deleted, create a new one. A missing folder is created only for the default path. */
 static int replace_gone_store(struct poller *poller)
 {
         if (!store_is_gone(poller->store))
@@ -87,10 +87,7 @@ static void tell_failure(struct poller *poller, int err)
         poller->failed = err;
 }
 
-/*
- * While something is built, processes come and go by the thousand;
- * of what held them the holes stay ours unless told.
- */
+/* Return memory to the system after bursts of short processes, such as builds. */
 #define ENDS_PER_TRIM 1024
 
 static void give_back(struct poller *poller)
@@ -101,7 +98,7 @@ static void give_back(struct poller *poller)
         poller->n_ended = 0;
 }
 
-/* Just before a suspend and just after it, so that it is an interval of its own. */
+/* A source wants a poll now: before and after a suspend, so that it becomes an interval of its own. */
 static bool is_due(const struct sources *sources)
 {
         for (size_t i = 0; i < sources->n; i++)
@@ -139,7 +136,7 @@ static int store_waiting(struct poller *poller)
         return err == -ENOMEM ? err : 0;
 }
 
-/* While the disk is full the kernel's totals go on, so that an interval from the last one on loses nothing of them. */
+/* While an interval cannot be stored. The kernel's totals go on, so the next interval spans the skipped polls. */
 static int skip(struct poller *poller)
 {
         poller->n_skipped += poller->waiting;
@@ -170,14 +167,6 @@ int poller_poll(struct poller *poller)
         return err;
 }
 
-uint64_t poller_now_ns(void)
-{
-        struct timespec now = { 0 };
-
-        clock_gettime(CLOCK_BOOTTIME, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static struct timespec timespec_of(uint64_t ns)
 {
         return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S) };
@@ -187,7 +176,7 @@ static struct timespec timespec_of(uint64_t ns)
 struct waiting {
         int signal_fd;
         int timer_fd;
-        const struct sources *sources; /* those with a descriptor are heard */
+        const struct sources *sources; /* those with a descriptor */
         struct answers *answers;       /* or NULL */
         uint64_t slack_ns;
 };
@@ -199,9 +188,8 @@ static void waiting_close(struct waiting *waiting)
 }
 
 /*
- * Two timers for one wakeup. ppoll() takes the thread's slack, so that it falls together with other
- * wakeups, but its clock stands still in suspend; the timerfd at the end of the slack has CLOCK_BOOTTIME,
- * and fires after a resume.
+ * Two timers for one wakeup. ppoll() uses the thread's timer slack, so that the wakeup coincides with others, but its
+ * clock stops during suspend. The timerfd, at the end of the slack, uses CLOCK_BOOTTIME and fires after resume.
  */
 static int waiting_open(struct waiting *waiting, const struct poller *poller, double interval_s)
 {
@@ -246,16 +234,16 @@ static void hear_sources(const struct sources *sources, const struct pollfd *fds
 {
         for (size_t i = 0; i < sources->n; i++)
                 if (fds[i].revents)
-                        sources->list[i]->ops->hear(sources->list[i], poller_now_ns());
+                        sources->list[i]->ops->hear(sources->list[i], util_boottime_ns());
 }
 
-/* Sleeps until @deadline_ns, or until a source wants a poll. 0; -EINTR: a signal asks us to end. */
+/* Sleeps until @deadline_ns, or until a source wants a poll. 0; -EINTR: a signal to end. */
 static int wait_until(const struct waiting *waiting, uint64_t deadline_ns)
 {
         int err = arm(waiting, deadline_ns);
 
         while (!err) {
-                uint64_t now_ns = poller_now_ns(),
+                uint64_t now_ns = util_boottime_ns(),
                          until_ns = MIN(deadline_ns, answers_deadline_ns(waiting->answers));
                 struct timespec left = timespec_of(until_ns - MIN(now_ns, until_ns));
                 struct pollfd fds[2 + ARRAY_SIZE(waiting->sources->list) + ANSWERS_FDS] = {
@@ -272,15 +260,15 @@ static int wait_until(const struct waiting *waiting, uint64_t deadline_ns)
                 if (fds[0].revents)
                         return -EINTR;
                 hear_sources(waiting->sources, fds + 2);
-                answers_serve(waiting->answers, fds + 2 + n, poller_now_ns());
+                answers_serve(waiting->answers, fds + 2 + n, util_boottime_ns());
         }
         return err;
 }
 
-/* A suspended machine does not catch up on what it slept through. */
+/* Skips the deadlines that passed during a suspend. */
 static uint64_t next_deadline(uint64_t deadline_ns, uint64_t interval_ns)
 {
-        uint64_t now_ns = poller_now_ns();
+        uint64_t now_ns = util_boottime_ns();
 
         deadline_ns += interval_ns;
         if (deadline_ns <= now_ns)
@@ -297,7 +285,7 @@ static int cannot_wait(const struct poller *poller, int err)
 int poller_run(struct poller *poller, double interval_s, uint64_t count)
 {
         _cleanup_(waiting_close) struct waiting waiting = { .signal_fd = -1, .timer_fd = -1 };
-        uint64_t interval_ns = (uint64_t)llround(interval_s * 1e9), deadline_ns = poller_now_ns();
+        uint64_t interval_ns = (uint64_t)llround(interval_s * 1e9), deadline_ns = util_boottime_ns();
         int err = waiting_open(&waiting, poller, interval_s);
 
         if (err)
@@ -305,7 +293,7 @@ int poller_run(struct poller *poller, double interval_s, uint64_t count)
         err = poller_poll(poller);
         notify_manager("READY=1");
         while (!err && (count == 0 || poller->polls < count)) {
-                if (poller_now_ns() >= deadline_ns)
+                if (util_boottime_ns() >= deadline_ns)
                         deadline_ns = next_deadline(deadline_ns, interval_ns);
                 err = wait_until(&waiting, deadline_ns);
                 if (err && err != -EINTR)

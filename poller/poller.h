@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The service's work: look, subtract, store; then sleep. */
+/* The main loop of the service: read the sources, make an interval, store it, sleep. */
 
 #include "answers.h"
 #include "interval/interval.h"
@@ -20,7 +20,7 @@ struct poller {
         struct sample sample;
         struct interval interval;
         struct store_retention retention;
-        const char *own_database; /* put aside where it is damaged; NULL: the user's choice, which nobody moves */
+        const char *own_database; /* renamed if damaged; NULL: the user chose the path, so it is left alone */
         const struct log *log;
 
         /* so far */
@@ -29,27 +29,25 @@ struct poller {
         uint64_t elapsed_ns;
         size_t n_processes; /* of the last poll */
         size_t n_ended;     /* since memory was given back */
-        bool waiting;       /* `interval` is not stored yet; until it is no other is made */
-        uint64_t n_skipped; /* polls at which it waited */
-        int failed;         /* the last error of the store, or 0; told when it changes */
+        bool waiting;       /* `interval` is not stored yet; no other is made before */
+        uint64_t n_skipped; /* polls since then */
+        int failed;         /* last error of the store, or 0; logged when it changes */
 };
 
-/* CLOCK_BOOTTIME: what the loop's deadlines are in. */
-uint64_t poller_now_ns(void);
 void poller_close(struct poller *poller);
 
-/* Opens @path to write. A damaged one of our own is put aside, and one that is new begins. */
+/* Opens @path for writing. If it is damaged and our own, it is renamed, and a new one is created. */
 int poller_open_store(struct poller *poller, const char *path);
 
 /*
- * One poll in one transaction. 0, also if it could not be stored (then poller->failed says so, and the next poll
- * tries again); -ENOMEM, or what no new database could be made for.
+ * One poll, stored in one transaction. 0, also if it could not be stored: then poller->failed is set, and the next
+ * poll tries again. -ENOMEM, or another error without a usable database.
  */
 int poller_poll(struct poller *poller);
 
 /**
  * poller_run() - poll until a signal or until enough
- * @interval_s: between polls; the wakeup may be late by min(1 s, a tenth of it), to fall together with others'
- * @count:      polls; 0: no end. SIGTERM and SIGINT end with a last poll
+ * @interval_s: between polls; a wakeup may be late by min(1 s, a tenth of it), to coincide with others
+ * @count:      polls; 0: until SIGTERM, SIGINT or SIGHUP, which cause a last poll
  */
 int poller_run(struct poller *poller, double interval_s, uint64_t count);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Answers a question by the public API, as the user who asks may see it. */
+/* Answers a question with the public API, restricted to what the user may see. */
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "question.h"
 #include "util/util.h"
 
-/* What an answer is made from. The library's last sentence is the answer's, where it fails. */
+/* If the library fails, its last error message becomes the answer. */
 struct answering {
         struct joulecast_context *context;
         struct joulecast_profile *profile;
@@ -29,7 +29,7 @@ static void answering_clear(struct answering *answering)
         joulecast_context_free(answering->context);
 }
 
-static void remember(void *data, enum joulecast_level level, const char *sentence)
+static void keep_message(void *data, enum joulecast_level level, const char *sentence)
 {
         struct answering *answering = data;
 
@@ -37,7 +37,7 @@ static void remember(void *data, enum joulecast_level level, const char *sentenc
                 snprintf(answering->sentence, sizeof(answering->sentence), "%s", sentence);
 }
 
-/* By another profile than the asker's the answer would be no answer to the question. */
+/* A client with a profile of its own must not get an answer by another one. */
 static int open_profile_of(struct answering *answering, const struct question_source *source,
                            const struct question *question)
 {
@@ -46,14 +46,14 @@ static int open_profile_of(struct answering *answering, const struct question_so
 
         if (err == -ENOENT) {
                 snprintf(answering->sentence, sizeof(answering->sentence),
-                         "this machine has no profile that the service could answer by; run joulecast calibrate");
+                         "the service has no profile of this machine; run joulecast calibrate");
                 return -ENODATA;
         }
         if (err == 0 && question->profile)
                 err = service_fingerprint(answering->profile->profile, fingerprint);
         if (err == 0 && question->profile && strcmp(question->profile, fingerprint) != 0) {
                 snprintf(answering->sentence, sizeof(answering->sentence),
-                         "the service answers by the machine's profile, /etc/joulecast/profile.ini, and no other");
+                         "the service answers only by the machine's profile, /etc/joulecast/profile.ini");
                 err = -EACCES;
         }
         return err;
@@ -66,7 +66,7 @@ static int open_all(struct answering *answering, const struct question_source *s
 
         if (err < 0)
                 return err;
-        joulecast_context_set_log(answering->context, remember, answering);
+        joulecast_context_set_log(answering->context, keep_message, answering);
         if (question->ask != ASK_APPS)
                 err = open_profile_of(answering, source, question);
         if (err == 0)
@@ -103,7 +103,6 @@ static int answer_predict(const struct answering *answering, const struct questi
         return err;
 }
 
-/* The question was checked when it was read. */
 static int answer_budget(const struct answering *answering, const struct question *question,
                          struct cJSON **ret)
 {
@@ -171,7 +170,7 @@ static int answer(const struct answering *answering, const struct question *ques
         }
 }
 
-/* Of the service itself: how it collects, and what it could not. */
+/* About the service: its collector, and how many process ends it missed. */
 static struct cJSON *answer_service(const struct question_source *source)
 {
         struct cJSON *json = cJSON_CreateObject();
@@ -188,7 +187,6 @@ static struct cJSON *answer_service(const struct question_source *source)
         return json;
 }
 
-/* One line: cJSON breaks none without formatting. */
 static char *print_line(struct cJSON *json)
 {
         _cleanup_free_ char *text = cJSON_PrintUnformatted(json);

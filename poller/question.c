@@ -1,10 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * Reads a question. Any user of the machine may send anything;
- * an unknown word is a mistake and not ignored.
- */
+/* Parses a question, which is not trusted. Unknown keys are errors. */
 
 #include "question.h"
 
@@ -147,7 +144,7 @@ static int check(struct reading *reading)
         const struct question *question = reading->question;
 
         if (question->ask == ASK_NOTHING)
-                return wrong(reading, "a question says what it asks: {\"ask\": \"cost\"}");
+                return wrong(reading, "\"ask\" is missing, as in {\"ask\": \"cost\"}");
         if ((question->ask == ASK_PREDICT || question->ask == ASK_BUDGET) && !question->app)
                 return wrong(reading, "\"app\" is missing");
         if (question->ask == ASK_PREDICT && isnan(question->minutes))
@@ -184,7 +181,7 @@ int question_parse(const char *text, size_t length, struct question *ret, char e
         while (json && end < text + length && strchr(" \t\r\n", *end) && *end)
                 end++;
         if (json && end < text + length)
-                err = wrong(&reading, "a question is one line of JSON, and nothing behind it");
+                err = wrong(&reading, "there is more than one JSON value in the line");
         else
                 err = read_question(&reading, json);
         cJSON_Delete(json);

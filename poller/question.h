@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What a user of this machine asks, as one line of JSON, and the line that answers it. */
+/* A user's question, one line of JSON, and the answer, another line. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,28 +25,27 @@ struct question {
         enum ask ask;
         int64_t from_ns, to_ns;
         char *app;
-        double minutes; /* NaN: not said */
+        double minutes; /* NaN: not given */
         struct budget_plan plan; /* its app is `app`; its reserves are owned */
-        char *profile;          /* the fingerprint of the one that the asker prices by, or NULL */
+        char *profile;          /* fingerprint of the profile that the client wants, or NULL */
 };
 
 #define QUESTION_ERROR_MAX 256
 
-/* 0; -EINVAL, and a sentence in @error that is safe to print; -ENOMEM. @text may be anything. */
+/* 0; -EINVAL, with a printable sentence in @error; -ENOMEM. @text is not trusted. */
 int question_parse(const char *text, size_t length, struct question *ret, char error[QUESTION_ERROR_MAX]);
 void question_clear(struct question *question);
 
-/* What is answered from. */
 struct sources;
 
 struct question_source {
         const char *database;
         const char *profile; /* NULL: the machine's */
-        bool live;           /* the battery is this machine's, and is read */
-        const struct sources *sources; /* what it watches */
+        bool live;           /* @database is this machine's, so its battery can be read */
+        const struct sources *sources; /* of the service */
 };
 
-/* The answer to a line of @uid's, with its newline; free() it. NULL: there is no memory. */
+/* The answer to a question of @uid, with a newline; free() it. NULL: out of memory. */
 char *question_answer(const struct question_source *source, uid_t uid, const char *text, size_t length);
-/* What is answered where there is no question to answer. */
+/* The answer for an error. */
 char *question_refuse(int err, const char *sentence);

@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * Gives up, for good, what is only needed to open the sources: CAP_NET_ADMIN, by which the kernel tells of
- * ends of threads (taskstats) and lets packets be counted. What comes from others is read without it.
+ * Drops CAP_NET_ADMIN, which is only needed to open sources (taskstats, counting packets). Data of other users is
+ * parsed after that.
  */
 void rights_give_up(void);

@@ -15,8 +15,8 @@
 #define LOGIN_SEAT LOGIN ".Seat"
 #define LOGIN_SESSION LOGIN ".Session"
 #define SEAT0_PATH LOGIN_PATH "/seat/seat0"
-#define CALL_US 500000 /* a hanging manager must not keep the service from its polls */
-/* Nor must one that never falls silent; what is left waits for the next event, or the poll. */
+/* A session manager that hangs or sends without end must not delay polls: the rest waits for the next one. */
+#define CALL_US 500000
 #define MESSAGES_MAX 256
 #define LOOKS_MAX 3
 
@@ -25,14 +25,14 @@ struct session_source {
         sd_bus *bus;
         struct source *focus;
         const struct log *log;
-        char path[128];   /* of the seat's active session; "": none */
-        bool seat_known;  /* the manager said which session is active, or that none is */
+        char path[128];   /* D-Bus path of the active session of seat0; "": none */
+        bool seat_known;  /* it is known which session is active, or that none is */
         bool session_known;
         uid_t uid;        /* of the active session */
         bool system;      /* a greeter or a lock screen */
-        bool locked, idle, sleeping;
-        bool stale;       /* something changed: ask */
-        bool told;
+        bool locked, sleeping;
+        bool stale;       /* read the properties again */
+        bool told;        /* the focus has got a state */
 };
 
 static int get_bool(struct session_source *self, const char *property, bool *ret)
@@ -88,13 +88,12 @@ static void ask_class(struct session_source *self)
 static void ask(struct session_source *self)
 {
         self->stale = false;
-        self->locked = self->idle = self->system = self->session_known = false;
+        self->locked = self->system = self->session_known = false;
         self->seat_known = ask_active(self) >= 0;
         if (!self->seat_known || !self->path[0])
                 return;
         self->session_known = ask_user(self) >= 0;
         get_bool(self, "LockedHint", &self->locked);
-        get_bool(self, "IdleHint", &self->idle);
         ask_class(self);
 }
 
@@ -103,14 +102,10 @@ static bool may_speak(void *data, uid_t uid)
         const struct session_source *self = data;
 
         if (!self->seat_known)
-                return true; /* no seat, no sessions: whoever speaks is all there is */
+                return true; /* no seat or no answer: accept every agent */
         return self->session_known && uid == self->uid && !self->system;
 }
 
-/*
- * Idle alone does not take the foreground: a film is watched without a key, and not every player inhibits. It
- * is the screen that goes off then.
- */
 static void tell(struct session_source *self, uint64_t boottime_ns)
 {
         self->told = true;
@@ -142,7 +137,7 @@ static int fd_session(const struct source *source)
         return sd_bus_get_fd(((const struct session_source *)source)->bus);
 }
 
-/* 0; >0: there is more; a negative errno: the manager is gone. */
+/* 0; >0: there are more; a negative errno: the manager is gone. */
 static int take_messages(struct session_source *self)
 {
         int more = 1;
@@ -167,12 +162,12 @@ static void hear_session(struct source *source, uint64_t boottime_ns)
 
         for (unsigned n = 0; more >= 0 && self->stale && n < LOOKS_MAX; n++) {
                 ask(self);
-                more = take_messages(self); /* the answers may have brought more news along */
+                more = take_messages(self); /* sd-bus may have queued signals while it waited for answers */
         }
         if (more < 0)
                 lose(self, more);
         else if (more > 0)
-                self->stale = true; /* what sd-bus holds already wakes nobody */
+                self->stale = true; /* messages in sd-bus's queue do not make its descriptor readable */
         tell(self, boottime_ns);
 }
 
@@ -180,9 +175,9 @@ static int read_session(struct source *source, struct sample *sample)
 {
         struct session_source *self = (struct session_source *)source;
 
-        if (!self->told || self->stale) /* what was asked when it was opened, and what was left */
+        if (!self->told || self->stale) /* the state at the start, and what the last call left */
                 hear_session(source, sample->boottime_ns);
-        return -ENODATA; /* it has no levels: the focus has them */
+        return -ENODATA; /* the focus source has the levels */
 }
 
 static void close_session(struct source *source)

@@ -3,17 +3,16 @@
 #pragma once
 
 /*
- * What the session manager (systemd-logind, elogind) says: whose session has
- * the seat, whether it is locked, idle or shown a greeter, and that the machine
- * goes to sleep. A hint that is set is believed; one that is not set says
- * nothing, since many lockers do not set it. sd-bus and sd-login stop here.
+ * The session manager (systemd-logind, elogind): the user of the active session, whether it is locked or a greeter,
+ * and suspend. A hint that is not set means nothing, since many lockers do not set it. No other file of the service
+ * uses sd-bus.
  */
 
 #include "source/source.h"
 #include "util/log.h"
 
 /*
- * A source without levels: what it hears it tells @focus (a source of focus.h), which must live longer.
+ * A source without levels: it passes its events on to @focus (a source of focus.h), which must live longer.
  * -ENODEV: no session manager, or built without.
  */
 int session_open(struct source *focus, const struct log *log, struct source **ret);

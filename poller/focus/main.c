@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* joulecast-focus: tells the service which app of this session has the screen. */
+/* joulecast-focus: reports to the service which app of this session has the screen. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ static int list(const struct log *log)
         for (size_t i = 0; backends[i]; i++) {
                 const char *why = backends[i]->probe();
 
-                printf("%-22s %s\n", backends[i]->name, why ? why : "is worth a try here");
+                printf("%-22s %s\n", backends[i]->name, why ? why : "may work here");
         }
         return log_flush_stdout(log) < 0 ? CODE_FAILED : CODE_OK;
 }
@@ -57,11 +57,7 @@ static bool is_backend(const char *name)
                         return true;
         return false;
 }
-
-/*
- * The user unit and the autostart entry may both start one: the second ends without a word. The
- * lock goes with the process.
- */
+/* The user unit and the autostart entry may both start an agent: the second one ends. */
 static int lock_session(void)
 {
         const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -79,7 +75,7 @@ static int lock_session(void)
 static void leave(int signal)
 {
         (void)signal;
-        _exit(0); /* what we hold goes with us, and the service hears that the connection has ended */
+        _exit(0); /* the kernel releases the lock and closes the connection, which the service notices */
 }
 
 static int stop_signals(sigset_t *stops)
@@ -111,8 +107,8 @@ static int run(struct agent *agent)
         agent_close_backend(agent);
         sender_close(&agent->sender);
         if (err)
-                fprintf(stderr, PROGRAM ": cannot wait for events: %s\n", strerror(-err));
-        return err ? 1 : 0;
+                log_error(agent->log, "cannot wait for events: %s", strerror(-err));
+        return err ? CODE_FAILED : CODE_OK;
 }
 
 int main(int argc, char **argv)
