@@ -55,7 +55,7 @@ void backend_close(struct backend *backend);
 int backend_fd(const struct backend *backend);
 
 extern const struct backend_ops sway_backend, hyprland_backend, niri_backend, gamescope_backend, kwin_backend,
-        gnome_backend, wlr_backend, x11_backend, i3_backend, peers_backend, console_backend;
+        gnome_backend, wlr_backend, x11_backend, i3_backend, peers_backend;
 
 /* In the order in which they are tried; NULL at the end. */
 extern const struct backend_ops *const backends[];

@@ -36,7 +36,6 @@ const struct backend_ops *const backends[] = {
 #endif
         &i3_backend,
         &peers_backend,
-        &console_backend,
         NULL,
 };
 
