@@ -299,7 +299,7 @@ static void print_overhead(const struct overhead *overhead)
                 return;
         }
         printf("joulecastd (pid %d) itself, in the %s since its start:\n", overhead->pid,
-               format_duration(overhead->running_s, duration));
+               answer_print_duration(overhead->running_s, duration));
         print_known("CPU", overhead->cpu_s_per_day, "s a day");
         print_known("wakeups", overhead->wakeups_per_hour, "an hour");
         print_known("written", overhead->written_mb_per_day, "MB a day");

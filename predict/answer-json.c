@@ -23,7 +23,7 @@ void answer_add_time(struct cJSON *to, const char *key, int64_t time_ns)
         if (time_ns == INT64_MIN)
                 cJSON_AddNullToObject(to, key);
         else
-                cJSON_AddStringToObject(to, key, (format_time(time_ns, buf, sizeof(buf)), buf));
+                cJSON_AddStringToObject(to, key, (values_print_time(time_ns, buf, sizeof(buf)), buf));
 }
 
 const char *answer_state(enum app_state state)

@@ -19,7 +19,7 @@ static int decimals(double resolution)
         return (int)fmin(fmax(1 - floor(log10(resolution)), 0), 4);
 }
 
-char *format_number(double value, double resolution, char *buf)
+char *answer_print_number(double value, double resolution, char *buf)
 {
         if (isnan(value))
                 snprintf(buf, 32, "?");
@@ -38,30 +38,30 @@ static double resolution_of(const struct cost_value *value)
         return fmin(resolution, fabs(value->value) / 2);
 }
 
-char *format_value(const struct cost_value *value, const char *unit, char *buf)
+char *answer_print_value(const struct cost_value *value, const char *unit, char *buf)
 {
         char number[32];
 
         if (isnan(value->value))
                 snprintf(buf, 64, "?");
         else
-                snprintf(buf, 64, "%s %s", format_number(value->value, resolution_of(value), number), unit);
+                snprintf(buf, 64, "%s %s", answer_print_number(value->value, resolution_of(value), number), unit);
         return buf;
 }
 
-char *format_bounds(const struct cost_value *value, char *buf)
+char *answer_print_bounds(const struct cost_value *value, char *buf)
 {
         char low[32], high[32];
 
         if (isnan(value->low))
                 buf[0] = '\0';
         else
-                snprintf(buf, 64, "%s .. %s", format_number(value->low, resolution_of(value), low),
-                         format_number(value->high, resolution_of(value), high));
+                snprintf(buf, 64, "%s .. %s", answer_print_number(value->low, resolution_of(value), low),
+                         answer_print_number(value->high, resolution_of(value), high));
         return buf;
 }
 
-char *format_duration(double seconds, char *buf)
+char *answer_print_duration(double seconds, char *buf)
 {
         double minutes = round(seconds / 60);
 
@@ -84,7 +84,7 @@ static void percent_cell(struct table *table, double energy_j, const struct prof
         struct cost_value value = { percent, NAN, NAN };
         char buf[64];
 
-        table_cell(table, "%s", format_value(&value, "%", buf));
+        table_cell(table, "%s", answer_print_value(&value, "%", buf));
 }
 
 static void energy_cell(struct table *table, double energy_j)
@@ -94,7 +94,7 @@ static void energy_cell(struct table *table, double energy_j)
         if (isnan(energy_j))
                 table_cell(table, "?");
         else
-                table_cell(table, "%s J", format_number(energy_j, fmax(fabs(energy_j) / 100, 1), buf));
+                table_cell(table, "%s J", answer_print_number(energy_j, fmax(fabs(energy_j) / 100, 1), buf));
 }
 
 static void power_cell(struct table *table, double energy_j, double seconds)
@@ -124,12 +124,12 @@ static void add_app(struct table *table, const struct cost *cost, const struct c
         table_row(table, TABLE_PLAIN);
         name_cell(table, cost, app);
         table_cell(table, "%s", answer_state(app->state));
-        table_cell(table, "%s", format_value(&app->percent, "%", percent));
-        table_cell(table, "%s", format_bounds(&app->percent, bounds));
-        table_cell(table, "%s", isnan(per_minute.value) ? "" : format_value(&per_minute, "%/min", rate));
+        table_cell(table, "%s", answer_print_value(&app->percent, "%", percent));
+        table_cell(table, "%s", answer_print_bounds(&app->percent, bounds));
+        table_cell(table, "%s", isnan(per_minute.value) ? "" : answer_print_value(&per_minute, "%/min", rate));
         power_cell(table, app->energy_j.value, app->active_s);
         energy_cell(table, app->energy_j.value);
-        table_cell(table, "%s", app->active_s > 0 ? format_duration(app->active_s, duration) : "");
+        table_cell(table, "%s", app->active_s > 0 ? answer_print_duration(app->active_s, duration) : "");
 }
 
 static void add_line(struct table *table, enum table_style style, const char *name, double energy_j,
@@ -145,7 +145,7 @@ static void add_line(struct table *table, enum table_style style, const char *na
         table_cell(table, "%s", "");
         power_cell(table, energy_j, seconds);
         energy_cell(table, energy_j);
-        table_cell(table, "%s", seconds > 0 ? format_duration(seconds, duration) : "");
+        table_cell(table, "%s", seconds > 0 ? answer_print_duration(seconds, duration) : "");
 }
 
 /* Rows below a thousandth of the total become one, where there are several; JSON has each. */
@@ -175,10 +175,10 @@ static void print_title(const struct cost *cost, const struct profile *profile)
         if (cost->from_ns == INT64_MIN) {
                 table_text(TABLE_PLAIN, "Profile %s", device);
         } else {
-                format_local(cost->from_ns, from, sizeof(from));
-                format_local(cost->to_ns, to, sizeof(to));
+                values_print_local(cost->from_ns, from, sizeof(from));
+                values_print_local(cost->to_ns, to, sizeof(to));
                 table_text(TABLE_PLAIN, "%s .. %s (%s), profile %s", from, to,
-                           format_duration((double)(cost->to_ns - cost->from_ns) / 1e9, duration), device);
+                           answer_print_duration((double)(cost->to_ns - cost->from_ns) / 1e9, duration), device);
         }
         putchar('\n');
 }
@@ -215,7 +215,7 @@ static void print_total(const struct cost *cost, const struct profile *profile)
         char total[64], bounds[64];
 
         table_note("Model total%s: %s (95 %% CI %s)", isnan(cost->base_j) ? " of the apps" : "",
-                   format_value(&percent, "%", total), format_bounds(&percent, bounds));
+                   answer_print_value(&percent, "%", total), answer_print_bounds(&percent, bounds));
 }
 
 int answer_cost_table(const struct cost *cost, const struct profile *profile)

@@ -30,7 +30,7 @@ const char *answer_state(enum app_state state);
 int answer_cost_table(const struct cost *cost, const struct profile *profile);
 
 /* With as many digits as the interval is worth, or else the size. @buf of 64. */
-char *format_value(const struct cost_value *value, const char *unit, char *buf); /* "8.41 %", "?" */
-char *format_bounds(const struct cost_value *value, char *buf);                  /* "8.12 .. 8.70"; "": unknown */
-char *format_number(double value, double resolution, char *buf); /* rounded to about @resolution; @buf of 32 */
-char *format_duration(double seconds, char *buf);                /* "38 min", "2 h 5 min"; @buf of 32 */
+char *answer_print_value(const struct cost_value *value, const char *unit, char *buf); /* "8.41 %", "?" */
+char *answer_print_bounds(const struct cost_value *value, char *buf);                  /* "8.12 .. 8.70"; "": unknown */
+char *answer_print_number(double value, double resolution, char *buf); /* rounded to about @resolution; @buf of 32 */
+char *answer_print_duration(double seconds, char *buf);                /* "38 min", "2 h 5 min"; @buf of 32 */

@@ -29,11 +29,11 @@ int ask_open(const struct options *options, struct ask *ret)
             joulecast_context_set_machine(ask.context, options->machine) < 0)
                 code = CODE_FAILED;
         if (code == CODE_OK)
-                code = find_profile_file(options, &path);
+                code = open_find_profile(options, &path);
         if (code == CODE_OK && joulecast_profile_load(ask.context, path, &ask.profile) < 0)
                 code = CODE_FAILED; /* the library has said why */
         if (code == CODE_OK)
-                code = check_usage_file(options);
+                code = open_check_usage(options);
         if (code == CODE_OK) {
                 err = joulecast_usage_open(ask.context, options->database, &ask.usage); /* and says why not */
                 code = err < 0 ? err == -ENOENT ? CODE_NO_DATA : CODE_FAILED : CODE_OK;

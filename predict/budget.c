@@ -40,7 +40,7 @@ static int take_reserve(const char *value, void *data)
         const char *equals = strrchr(value, '=');
         size_t n = question->n_reserves;
         double minutes;
-        int err = equals && equals != value ? parse_minutes(equals + 1, &minutes) : -EINVAL;
+        int err = equals && equals != value ? values_parse_minutes(equals + 1, &minutes) : -EINVAL;
 
         if (err < 0)
                 return err;
@@ -102,7 +102,7 @@ static int print_aside(const struct joulecast_budget *budget, const struct quest
         if (!stream)
                 return CODE_FAILED;
         fprintf(stream, "Of %.3g %% in the battery, %s %% are set aside", battery,
-                format_number(joulecast_budget_reserved_percent(budget), 1, reserved));
+                answer_print_number(joulecast_budget_reserved_percent(budget), 1, reserved));
         for (size_t i = 0; i < question->n_reserves; i++)
                 fprintf(stream, "%s %s of %s", i ? "," : ":", ask_span(question->reserve_minutes[i], span),
                         util_printable(question->reserve_app[i], name, sizeof(name)));

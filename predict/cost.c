@@ -58,8 +58,8 @@ static int nothing_recorded(struct joulecast_usage *usage)
                 log_error(&program_log, "nothing was recorded yet; start the service, or run joulecast poll");
                 return CODE_NO_DATA;
         }
-        format_local(from_ns, from, sizeof(from));
-        format_local(to_ns, to, sizeof(to));
+        values_print_local(from_ns, from, sizeof(from));
+        values_print_local(to_ns, to, sizeof(to));
         log_error(&program_log, "nothing was recorded in that time; the database goes from %s to %s",
                   from, to);
         return CODE_NO_DATA;
@@ -92,7 +92,7 @@ static int cost_of_database(const struct arguments *arguments)
 
 static int take_time(const char *text, void *data)
 {
-        return parse_time(text, realtime_now_ns(), data);
+        return values_parse_time(text, values_now_ns(), data);
 }
 
 #define TIME(at)                                                                                             \

@@ -24,7 +24,7 @@ static void look_at_sleeps(const char *path, struct store *store, struct recorde
         recorded->suspend_error_mw = power.error_mw;
 }
 
-void look_at_recorded(struct findings *findings)
+void doctor_look_at_recorded(struct findings *findings)
 {
         _cleanup_(store_closep) struct store *store = NULL;
         struct store_battery all, week;

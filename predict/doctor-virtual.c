@@ -16,7 +16,7 @@ static int add_battery(const struct sample *sample, struct findings *findings)
         struct battery_unit *unit;
 
         if (!(sample->have & SAMPLE_BATTERY)) {
-                findings_miss(findings, "battery", "this virtual device has none");
+                doctor_miss(findings, "battery", "this virtual device has none");
                 return 0;
         }
         unit = calloc(1, sizeof(*unit));
@@ -35,7 +35,7 @@ static int add_battery(const struct sample *sample, struct findings *findings)
         }
         findings->batteries = unit;
         findings->n_batteries = 1;
-        findings_check_batteries(findings);
+        doctor_check_batteries(findings);
         return 0;
 }
 
@@ -86,7 +86,7 @@ static int look(struct virtual_device *device, struct findings *findings)
         return err;
 }
 
-int look_at_virtual(const struct options *options, struct findings *findings)
+int doctor_look_at_virtual(const struct options *options, struct findings *findings)
 {
         _cleanup_(profile_freep) struct profile *truth = NULL;
         _cleanup_(virtual_freep) struct virtual_device *device = NULL;

@@ -19,14 +19,14 @@
 #include "util/paths.h"
 #include "util/util.h"
 
-void findings_clear(struct findings *findings)
+void doctor_clear(struct findings *findings)
 {
         free(findings->batteries);
         free(findings->policies);
         *findings = (struct findings){ 0 };
 }
 
-void findings_miss(struct findings *findings, const char *what, const char *format, ...)
+void doctor_miss(struct findings *findings, const char *what, const char *format, ...)
 {
         struct missing *missing;
         va_list arguments;
@@ -45,15 +45,15 @@ static void look_at_batteries(int root_fd, struct findings *findings)
         int err = battery_list(root_fd, &findings->batteries, &findings->n_batteries);
 
         if (err < 0)
-                findings_miss(findings, "battery", "sys/class/power_supply cannot be read: %s",
+                doctor_miss(findings, "battery", "sys/class/power_supply cannot be read: %s",
                               strerror(-err));
         else if (findings->n_batteries == 0)
-                findings_miss(findings, "battery", "sys/class/power_supply shows no battery of this machine");
-        findings_check_batteries(findings);
+                doctor_miss(findings, "battery", "sys/class/power_supply shows no battery of this machine");
+        doctor_check_batteries(findings);
 }
 
 /* A calibration takes batteries together: a current sensor in the one that discharges is enough. */
-void findings_check_batteries(struct findings *findings)
+void doctor_check_batteries(struct findings *findings)
 {
         struct battery sum = { 0 };
 
@@ -63,15 +63,15 @@ void findings_check_batteries(struct findings *findings)
                 const struct battery *battery = &findings->batteries[i].battery;
 
                 if (!(battery->have & BATTERY_POWER) && !(sum.have & BATTERY_POWER))
-                        findings_miss(findings, "current sensor",
+                        doctor_miss(findings, "current sensor",
                                       "%s shows neither power_now nor current_now with voltage_now: no "
                                       "calibration by gauge",
                                       findings->batteries[i].name);
                 if (!(battery->have & (BATTERY_CAPACITY | BATTERY_CHARGE_NOW | BATTERY_ENERGY_NOW)))
-                        findings_miss(findings, "charge", "%s shows no capacity, charge_now or energy_now",
+                        doctor_miss(findings, "charge", "%s shows no capacity, charge_now or energy_now",
                                       findings->batteries[i].name);
                 if (!(battery->have & BATTERY_VOLTAGE))
-                        findings_miss(findings, "voltage",
+                        doctor_miss(findings, "voltage",
                                       "%s shows no voltage_now: each percent counts as the same energy",
                                       findings->batteries[i].name);
         }
@@ -116,10 +116,10 @@ static void look_at_frequencies(int root_fd, struct findings *findings)
                         add_lacking(&times, policy->policy, errno);
         }
         if (list.n > 0)
-                findings_miss(findings, "frequency list", "the driver of policy %s has none",
+                doctor_miss(findings, "frequency list", "the driver of policy %s has none",
                               cpu_print_list(list.policies, list.n, policies, sizeof(policies)));
         if (times.n > 0)
-                findings_miss(findings, "time in state", "policy %s: stats/time_in_state: %s",
+                doctor_miss(findings, "time in state", "policy %s: stats/time_in_state: %s",
                               cpu_print_list(times.policies, times.n, policies, sizeof(policies)),
                               strerror(times.err));
 }
@@ -129,10 +129,10 @@ static void look_at_cpus(int root_fd, struct findings *findings)
         int err = cpu_list(root_fd, &findings->policies, &findings->n_policies);
 
         if (err < 0)
-                findings_miss(findings, "cpufreq", "sys/devices/system/cpu cannot be read: %s",
+                doctor_miss(findings, "cpufreq", "sys/devices/system/cpu cannot be read: %s",
                               strerror(-err));
         else if (findings->n_policies == 0)
-                findings_miss(findings, "cpufreq",
+                doctor_miss(findings, "cpufreq",
                               "the kernel shows no frequency policies (a virtual machine, or no "
                               "driver): the CPU's cost has the range over all operating points");
         look_at_frequencies(root_fd, findings);
@@ -155,18 +155,18 @@ static void look_at_rest(int root_fd, struct findings *findings)
 
         findings->has_display = err == 0;
         if (err < 0)
-                findings_miss(findings, "display",
+                doctor_miss(findings, "display",
                               "there is neither a backlight nor a connected screen in sys/class");
         else if (!findings->display.max_brightness)
-                findings_miss(findings, "brightness",
+                doctor_miss(findings, "brightness",
                               "sys/class/backlight is empty: the screen's cost has the range over "
                               "all levels");
         findings->has_disk = opens(root_fd, disk_open);
         if (!findings->has_disk)
-                findings_miss(findings, "disk", "proc/diskstats shows no storage");
+                doctor_miss(findings, "disk", "proc/diskstats shows no storage");
         findings->has_net = opens(root_fd, net_open);
         if (!findings->has_net)
-                findings_miss(findings, "network", "proc/net/dev shows no interface");
+                doctor_miss(findings, "network", "proc/net/dev shows no interface");
 }
 
 static bool has_sockets(int root_fd)
@@ -183,10 +183,10 @@ static bool has_sockets(int root_fd)
 static void miss_network(bool sockets, struct findings *findings)
 {
         if (sockets)
-                findings_miss(findings, "all network bytes by app",
+                doctor_miss(findings, "all network bytes by app",
                               "without BPF, only those of TCP connections that exist at a poll; the rest is base");
         else
-                findings_miss(findings, "network bytes by app",
+                doctor_miss(findings, "network bytes by app",
                               "no collector counts them here: the bytes of WiFi interfaces are base");
 }
 
@@ -215,16 +215,16 @@ static void miss_cpu_by_frequency(int root_fd, struct findings *findings)
                 times = times || has_times(root_fd, &findings->policies[i]);
         }
         if (findings->n_policies == 0)
-                findings_miss(findings, what, "the kernel shows no frequency");
+                doctor_miss(findings, what, "the kernel shows no frequency");
         else if (!times)
-                findings_miss(findings, what, "unknown: no policy has stats/time_in_state");
+                doctor_miss(findings, what, "unknown: no policy has stats/time_in_state");
         else if (most_khz < 2)
-                findings_miss(findings, what, "there is one frequency");
+                doctor_miss(findings, what, "there is one frequency");
         else if (n_khz > BPF_OPPS_MAX || findings->n_policies > BPF_POLICIES_MAX)
-                findings_miss(findings, what, "%s: BPF counts at most %d frequencies of %d policies", shared,
+                doctor_miss(findings, what, "%s: BPF counts at most %d frequencies of %d policies", shared,
                               BPF_OPPS_MAX, BPF_POLICIES_MAX);
         else
-                findings_miss(findings, what, "%s", shared);
+                doctor_miss(findings, what, "%s", shared);
 }
 
 /* joulecastd takes the first that opens; what that does not count is missing. */
@@ -240,7 +240,7 @@ static void look_at_collectors(int root_fd, const struct options *options, struc
                 int err = collector->open(&how, &source);
 
                 if (err) {
-                        findings_miss(findings, collector->name, "%s: %s", collector->what, strerror(-err));
+                        doctor_miss(findings, collector->name, "%s: %s", collector->what, strerror(-err));
                         continue;
                 }
                 if (findings->n_collectors == 0)
@@ -251,23 +251,23 @@ static void look_at_collectors(int root_fd, const struct options *options, struc
         if (!(counts & COUNTS_NET))
                 miss_network(sockets, findings);
         if (!(counts & COUNTS_EXITS))
-                findings_miss(findings, "short processes",
+                doctor_miss(findings, "short processes",
                               "what begins and ends between two polls is attributed to no app");
         if (!(counts & COUNTS_OPPS))
                 miss_cpu_by_frequency(root_fd, findings);
         if (!opens(root_fd, gpu_open))
-                findings_miss(findings, "GPU by app", "sys/class/drm shows no render node");
+                doctor_miss(findings, "GPU by app", "sys/class/drm shows no render node");
 }
 
 static void miss_profile(struct findings *findings, const char *why, const char *shipped)
 {
         if (shipped)
-                findings_miss(findings, "profile",
+                doctor_miss(findings, "profile",
                               "%.150s: %s; run joulecast calibrate, or joulecast profile use %s, "
                               "which ships for this device",
                               findings->profile, why, shipped);
         else
-                findings_miss(findings, "profile", "%.150s: %s; run joulecast calibrate", findings->profile, why);
+                doctor_miss(findings, "profile", "%.150s: %s; run joulecast calibrate", findings->profile, why);
 }
 
 /* @shipped: the profile that comes with joulecast for such a device, or NULL. */
@@ -275,7 +275,7 @@ static void look_at_files(const struct options *options, const char *shipped, st
 {
         _cleanup_free_ char *profile = NULL, *usage = NULL;
 
-        if (profile_path(options, &profile) < 0)
+        if (open_profile_path(options, &profile) < 0)
                 profile = NULL;
         if (!options->database && paths_usage(options->device, false, &usage) < 0)
                 usage = NULL;
@@ -285,10 +285,10 @@ static void look_at_files(const struct options *options, const char *shipped, st
         if (access(findings->profile, R_OK) < 0)
                 miss_profile(findings, strerror(errno), shipped);
         if (access(findings->database, R_OK) < 0)
-                findings_miss(findings, "usage", "%.150s: %s; start the service, or run joulecast poll",
+                doctor_miss(findings, "usage", "%.150s: %s; start the service, or run joulecast poll",
                               findings->database, strerror(errno));
         else
-                look_at_recorded(findings);
+                doctor_look_at_recorded(findings);
 }
 
 static int look_at_machine(const struct options *options, struct findings *findings)
@@ -306,16 +306,16 @@ static int look_at_machine(const struct options *options, struct findings *findi
         look_at_rest(root_fd, findings);
         look_at_collectors(root_fd, options, findings);
         if (!options->machine && geteuid() != 0)
-                findings_miss(findings, "other users' disk bytes",
+                doctor_miss(findings, "other users' disk bytes",
                               "only root can read /proc/PID/io of other users");
-        shipped = find_shipped_profile(root_fd);
+        shipped = open_find_shipped(root_fd);
         look_at_files(options, shipped, findings);
         return CODE_OK;
 }
 
 int doctor_main(int argc, char **argv)
 {
-        _cleanup_(findings_clear) struct findings findings = { 0 };
+        _cleanup_(doctor_clear) struct findings findings = { 0 };
         const struct option_row rows[] = {
                 { "overhead", .help = "what the running service itself costs", .flag = &findings.with_overhead },
         };
@@ -332,9 +332,9 @@ int doctor_main(int argc, char **argv)
         code = options_parse(&command, SHARED_ASK, argc, argv, &options);
         if (code >= 0)
                 return code;
-        code = options.device ? look_at_virtual(&options, &findings) : look_at_machine(&options, &findings);
+        code = options.device ? doctor_look_at_virtual(&options, &findings) : look_at_machine(&options, &findings);
         if (code == CODE_OK && findings.with_overhead)
-                code = look_at_overhead(&options, &findings);
+                code = doctor_look_at_overhead(&options, &findings);
         if (code != CODE_OK)
                 return code;
         return options.json ? doctor_json(&findings) : doctor_table(&findings);

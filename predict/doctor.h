@@ -59,20 +59,20 @@ struct findings {
 };
 
 /* `doctor --overhead`: looks for a running service; 0, or an exit code. */
-int look_at_overhead(const struct options *options, struct findings *findings);
+int doctor_look_at_overhead(const struct options *options, struct findings *findings);
 
-void findings_clear(struct findings *findings);
-void findings_miss(struct findings *findings, const char *what, const char *format, ...)
+void doctor_clear(struct findings *findings);
+void doctor_miss(struct findings *findings, const char *what, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
 /* What the database says of how it was collected; leaves it at nothing where it cannot be read. */
-void look_at_recorded(struct findings *findings);
+void doctor_look_at_recorded(struct findings *findings);
 
 /* What the batteries that were found do not show. */
-void findings_check_batteries(struct findings *findings);
+void doctor_check_batteries(struct findings *findings);
 
 /* A virtual device shows itself through the same samples as a real one. An exit code. */
-int look_at_virtual(const struct options *options, struct findings *findings);
+int doctor_look_at_virtual(const struct options *options, struct findings *findings);
 
 int doctor_json(const struct findings *findings);
 int doctor_table(const struct findings *findings);

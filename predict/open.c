@@ -27,7 +27,7 @@ static int no_files(const struct options *options, int err)
         return CODE_FAILED;
 }
 
-char *find_shipped_profile(int root_fd)
+char *open_find_shipped(int root_fd)
 {
         _cleanup_free_ char *folder = NULL;
 
@@ -50,7 +50,7 @@ static char *shipped_profile(const char *name)
         return path;
 }
 
-int profile_path(const struct options *options, char **ret)
+int open_profile_path(const struct options *options, char **ret)
 {
         if (!options->profile)
                 return paths_profile(options->device, false, ret);
@@ -63,7 +63,7 @@ int profile_path(const struct options *options, char **ret)
 static int no_profile(const struct options *options, const char *path)
 {
         _cleanup_close_ int root_fd = options->device ? -1 : open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_free_ char *shipped = root_fd < 0 ? NULL : find_shipped_profile(root_fd);
+        _cleanup_free_ char *shipped = root_fd < 0 ? NULL : open_find_shipped(root_fd);
         char printable[128], device[128];
 
         util_printable(path, printable, sizeof(printable));
@@ -79,10 +79,10 @@ static int no_profile(const struct options *options, const char *path)
         return CODE_NO_DATA;
 }
 
-int find_profile_file(const struct options *options, char **ret)
+int open_find_profile(const struct options *options, char **ret)
 {
         _cleanup_free_ char *path = NULL;
-        int err = profile_path(options, &path);
+        int err = open_profile_path(options, &path);
 
         if (err < 0)
                 return options->profile ? CODE_FAILED : no_files(options, err);
@@ -95,7 +95,7 @@ int find_profile_file(const struct options *options, char **ret)
 int open_profile(const struct options *options, struct profile **ret)
 {
         _cleanup_free_ char *path = NULL;
-        int code = find_profile_file(options, &path);
+        int code = open_find_profile(options, &path);
 
         if (code != CODE_OK)
                 return code;
@@ -118,7 +118,7 @@ static void nothing_recorded(const struct options *options, const char *path)
                 log_error(&program_log, "nothing was recorded yet: there is no %s; %s", printable, remedy);
 }
 
-int check_usage_file(const struct options *options)
+int open_check_usage(const struct options *options)
 {
         _cleanup_free_ char *found = NULL;
         const char *path = options->database;

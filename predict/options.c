@@ -39,5 +39,5 @@ int options_parse(const struct option_table *command, unsigned shared, int argc,
 
 int option_take_minutes(const char *text, void *data)
 {
-        return parse_minutes(text, data);
+        return values_parse_minutes(text, data);
 }

@@ -51,11 +51,11 @@ int options_parse(const struct option_table *command, unsigned shared, int argc,
 int option_take_minutes(const char *text, void *data);
 
 /* Values. 0; -EINVAL; -ERANGE: more than 1e6 minutes, or not from 1970 to 2200. */
-int parse_minutes(const char *text, double *ret);           /* "10m" "3h" "90s" "1h30m"; a plain number is minutes */
-int parse_time(const char *text, int64_t now_ns, int64_t *ret); /* ISO 8601, or -24h before @now_ns */
-void format_time(int64_t time_ns, char *buf, size_t size);  /* ISO 8601 in UTC, for JSON */
-void format_local(int64_t time_ns, char *buf, size_t size); /* "2026-11-20 03:12:44", for people */
-int64_t realtime_now_ns(void);
+int values_parse_minutes(const char *text, double *ret); /* "10m" "3h" "90s" "1h30m"; a plain number: minutes */
+int values_parse_time(const char *text, int64_t now_ns, int64_t *ret); /* ISO 8601, or -24h before @now_ns */
+void values_print_time(int64_t time_ns, char *buf, size_t size);  /* ISO 8601 in UTC, for JSON */
+void values_print_local(int64_t time_ns, char *buf, size_t size); /* "2026-11-20 03:12:44", for people */
+int64_t values_now_ns(void);
 
 /*
  * Loads the profile that @options say, or this machine's. The sentence is told here; 0, or an exit code:
@@ -64,14 +64,14 @@ int64_t realtime_now_ns(void);
 struct profile;
 int open_profile(const struct options *options, struct profile **ret);
 /* Name of the shipped profile that is for this machine, or NULL; free() it. */
-char *find_shipped_profile(int root_fd);
+char *open_find_shipped(int root_fd);
 
 /*
  * Path of --profile (a file, or the name of a shipped one),
  * else of the default; says so where there is none.
  */
-int find_profile_file(const struct options *options, char **ret);
+int open_find_profile(const struct options *options, char **ret);
 /* Where it is or would be, whether or not it is there. 0; as paths_profile(). */
-int profile_path(const struct options *options, char **ret);
+int open_profile_path(const struct options *options, char **ret);
 /* CODE_OK, or an exit code after its sentence: the database that @options say is not there, or empty. */
-int check_usage_file(const struct options *options);
+int open_check_usage(const struct options *options);

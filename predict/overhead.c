@@ -135,7 +135,7 @@ static void measure(int proc_fd, const struct proc_stat *stat, struct overhead *
                 overhead->written_mb_per_day = (double)io.write_bytes / BYTES_PER_MB / days;
 }
 
-int look_at_overhead(const struct options *options, struct findings *findings)
+int doctor_look_at_overhead(const struct options *options, struct findings *findings)
 {
         _cleanup_close_ int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         const char *said = secure_getenv("JOULECAST_SOCKET"), *socket = said && *said ? said : PATHS_SERVICE_SOCKET;

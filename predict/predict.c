@@ -21,8 +21,8 @@ static void add_line(struct table *table, const char *what, struct joulecast_val
 
         table_row(table, TABLE_PLAIN);
         table_cell(table, "%s", what);
-        table_cell(table, "%s", format_value(&plain, unit, text));
-        table_cell(table, "%s", format_bounds(&plain, bounds));
+        table_cell(table, "%s", answer_print_value(&plain, unit, text));
+        table_cell(table, "%s", answer_print_bounds(&plain, bounds));
 }
 
 static int print_table(const struct joulecast_forecast *forecast, const struct options *options, double minutes)

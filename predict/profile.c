@@ -206,14 +206,15 @@ static int show_table(const struct profile *profile, const char *path)
 
                 table_row(table, TABLE_PLAIN);
                 table_cell(table, "%s", coefficient_key(c, key));
-                table_cell(table, "%s", format_number(c->value, fmax(c->value / 100, 0.01), text));
+                table_cell(table, "%s", answer_print_number(c->value, fmax(c->value / 100, 0.01), text));
                 table_cell(table, "%s", term_unit(c->term));
                 interval = (struct cost_value){ c->value, c->value - t * c->standard_error,
                                                 c->value + t * c->standard_error };
                 if (c->value > 0 && t * c->standard_error > 0.5 * c->value)
-                        table_cell(table, "not resolved, below %s", format_number(interval.high, interval.high / 100, text));
+                        table_cell(table, "not resolved, below %s",
+                                   answer_print_number(interval.high, interval.high / 100, text));
                 else
-                        table_cell(table, "%s", format_bounds(&interval, text));
+                        table_cell(table, "%s", answer_print_bounds(&interval, text));
         }
         printf("%s\n", path);
         table_text(TABLE_PLAIN, "Device %s, method %s, created %s, %.0f mWh when full",

@@ -171,7 +171,7 @@ static int answer(const struct arguments *arguments, const struct profile *truth
 
         if (!arguments->options.json) {
                 printf("%s: %s simulated in %u polls, battery from %u %% to %u %%.\nRecorded in %s\n",
-                       truth->device, format_duration((double)ns / 1e9, length), watcher->polls,
+                       truth->device, answer_print_duration((double)ns / 1e9, length), watcher->polls,
                        watcher->first_percent, watcher->last_percent, database);
                 return CODE_OK;
         }
@@ -241,7 +241,7 @@ static int simulate(const struct arguments *arguments, int64_t realtime_ns)
 
 int simulate_main(int argc, char **argv)
 {
-        int64_t realtime_ns = realtime_now_ns();
+        int64_t realtime_ns = values_now_ns();
         struct arguments arguments = { .start_percent = 90, .interval_s = 30, .seed = 1 };
         const struct option_row rows[] = {
                 { "scenario", "FILE", "which app runs when and does what; or the name of a shipped one: airport",

@@ -151,7 +151,7 @@ static int print_json(const struct tracer *tracer, const struct cost *cost, doub
         _cleanup_free_ char *text = NULL;
         char time[32];
 
-        format_time(cost->to_ns, time, sizeof(time));
+        values_print_time(cost->to_ns, time, sizeof(time));
         cJSON_AddStringToObject(json, "time", time);
         cJSON_AddNumberToObject(json, "elapsed_s", seconds);
         cJSON_AddNumberToObject(json, "suspend_s", (double)tracer->interval.suspend_ns / 1e9);
@@ -263,7 +263,7 @@ static int print_table(const struct tracer *tracer, const struct cost *cost, dou
 {
         char time[32], *clock;
 
-        format_local(cost->to_ns, time, sizeof(time));
+        values_print_local(cost->to_ns, time, sizeof(time));
         clock = strchr(time, ' ') ? strchr(time, ' ') + 1 : time;
         if (tracer->intervals % 20 == 0)
                 print_heads(tracer);

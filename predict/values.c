@@ -30,7 +30,7 @@ static bool take_number(const char **text, double *ret)
         return util_parse_double(buf, ret) == 0;
 }
 
-int parse_minutes(const char *text, double *ret)
+int values_parse_minutes(const char *text, double *ret)
 {
         static const struct {
                 char unit;
@@ -59,7 +59,7 @@ int parse_minutes(const char *text, double *ret)
         return 0;
 }
 
-int64_t realtime_now_ns(void)
+int64_t values_now_ns(void)
 {
         struct timespec now;
 
@@ -147,7 +147,7 @@ static int parse_iso(const char *text, int64_t *ret)
         return 0;
 }
 
-int parse_time(const char *text, int64_t now_ns, int64_t *ret)
+int values_parse_time(const char *text, int64_t now_ns, int64_t *ret)
 {
         double minutes;
         int err;
@@ -156,14 +156,14 @@ int parse_time(const char *text, int64_t now_ns, int64_t *ret)
                 return parse_iso(text, ret);
         if (!text[1] || isdigit((unsigned char)text[strlen(text) - 1]))
                 return -EINVAL;
-        err = parse_minutes(text + 1, &minutes);
+        err = values_parse_minutes(text + 1, &minutes);
         if (err < 0)
                 return err;
         *ret = now_ns - (int64_t)llround(minutes * 60e9);
         return 0;
 }
 
-void format_local(int64_t time_ns, char *buf, size_t size)
+void values_print_local(int64_t time_ns, char *buf, size_t size)
 {
         time_t seconds = (time_t)(time_ns / (int64_t)NS_PER_S);
         struct tm tm;
@@ -172,7 +172,7 @@ void format_local(int64_t time_ns, char *buf, size_t size)
                 snprintf(buf, size, "?");
 }
 
-void format_time(int64_t time_ns, char *buf, size_t size)
+void values_print_time(int64_t time_ns, char *buf, size_t size)
 {
         time_t seconds = (time_t)(time_ns / (int64_t)NS_PER_S);
         struct tm tm;

@@ -188,7 +188,7 @@ static inline bool same(const struct sum *a, const struct sum *b)
         return equal;
 }
 
-static inline void sum_clear(struct sum *sum)
+static inline void future_sum_clear(struct sum *sum)
 {
         usage_clear(&sum->usage);
 }
@@ -198,8 +198,8 @@ static inline void check_same(struct sum a, struct sum b, const char *what)
         check(same(&a, &b));
         if (!same(&a, &b))
                 fprintf(stderr, "in: %s (%zu against %zu rows)\n", what, a.rows, b.rows);
-        sum_clear(&a);
-        sum_clear(&b);
+        future_sum_clear(&a);
+        future_sum_clear(&b);
 }
 
 static inline void append_days(struct store *store, int64_t start_ns, int64_t end_ns, int64_t step_ns)

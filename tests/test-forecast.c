@@ -323,7 +323,7 @@ static void without_errors(void)
         budget = ask(history, &plan);
         check(budget.minutes.value > 0);
         check(isnan(budget.minutes.low) && isnan(budget.minutes.high));
-        check(strstr(budget.basis, "no interval") != NULL);
+        check(strstr(budget.basis, "no error estimates") != NULL);
 }
 
 /* Nothing is promised of what has no coefficient: what it needs comes on top. */

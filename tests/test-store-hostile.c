@@ -26,7 +26,7 @@ static void hostile_names_come_back_printable(void)
         check_int(store_append(store, &interval), 0);
         sum = total(store, INT64_MIN, INT64_MAX, STORE_RAW, "a) R 1 (?[31m");
         check(sum.usage.read_bytes == UINT64_MAX);
-        sum_clear(&sum);
+        future_sum_clear(&sum);
         interval_clear(&interval);
         store_close(store);
         remove_database();
@@ -37,7 +37,7 @@ static uint64_t read_by(struct store *store, const char *app)
         struct sum sum = total(store, INT64_MIN, INT64_MAX, STORE_RAW, app);
         uint64_t bytes = sum.usage.read_bytes;
 
-        sum_clear(&sum);
+        future_sum_clear(&sum);
         return bytes;
 }
 
@@ -116,7 +116,7 @@ static void a_flood_of_processes_is_a_few_rows(bool ended, int64_t most_processe
                 sum = total(store, INT64_MIN, INT64_MAX, STORE_RAW, app);
                 check_int(sum.usage.write_bytes, 7 * 20 * 1000);
                 check_int(sum.rows, 20);
-                sum_clear(&sum);
+                future_sum_clear(&sum);
         }
         check(count_in_file("process") <= most_processes);
         store_close(store);

@@ -77,7 +77,7 @@ static void older_bytes_are_read(void)
                         check_int(sum.usage.cpu[j].busy_ns, j == 0 ? 300 : 600);
                         check_int(sum.usage.cpu[j].any_ns, j == 0 ? 150 : 75);
                 }
-                sum_clear(&sum);
+                future_sum_clear(&sum);
                 store_close(store);
         }
         remove_database();

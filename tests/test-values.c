@@ -45,10 +45,10 @@ static void times(void)
                 int64_t got = -1;
 
                 if (cases[i].s > 0) {
-                        check_int(parse_time(cases[i].text, now, &got), 0);
+                        check_int(values_parse_time(cases[i].text, now, &got), 0);
                         check_int(got, cases[i].s * INT64_C(1000000000));
                 } else {
-                        check_int(parse_time(cases[i].text, now, &got), cases[i].s ? -ERANGE : -EINVAL);
+                        check_int(values_parse_time(cases[i].text, now, &got), cases[i].s ? -ERANGE : -EINVAL);
                         check_int(got, -1);
                 }
         }
@@ -69,7 +69,7 @@ static void spans(void)
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 double got = NAN;
 
-                check_int(parse_minutes(cases[i].text, &got),
+                check_int(values_parse_minutes(cases[i].text, &got),
                           isnan(cases[i].minutes) ? -EINVAL : isinf(cases[i].minutes) ? -ERANGE : 0);
                 if (isfinite(cases[i].minutes))
                         check_near(got, cases[i].minutes, 1e-12);
@@ -80,9 +80,9 @@ static void written_back(void)
 {
         char buf[32];
 
-        format_time(INT64_C(1795144364999999999), buf, sizeof(buf));
+        values_print_time(INT64_C(1795144364999999999), buf, sizeof(buf));
         check_text(buf, "2026-11-20T03:12:44Z");
-        format_time(INT64_MIN, buf, sizeof(buf));
+        values_print_time(INT64_MIN, buf, sizeof(buf));
         check_text(buf, "?");
 }
 

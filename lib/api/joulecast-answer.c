@@ -17,7 +17,7 @@ _Static_assert((int)JOULECAST_GPU == (int)COMPONENT_GPU && (int)JOULECAST_CPU ==
                "same order");
 _Static_assert(JOULECAST_APP_MAX == APP_ID_MAX, "same ids");
 
-/* By what this device drew in its own sleeps, where enough of them are known, as a forecast is. */
+/* Suspended time is priced by this device's own sleeps, if there are enough, as in a forecast. */
 static int cost_of_store(const struct profile *profile, struct joulecast_usage *usage, int64_t from_ns,
                          int64_t to_ns, struct cost **ret)
 {
@@ -69,7 +69,7 @@ JOULECAST_EXPORT double joulecast_cost_measured_j(const struct joulecast_cost *c
 
 JOULECAST_EXPORT struct joulecast_value joulecast_cost_total_j(const struct joulecast_cost *cost)
 {
-        return value_out(cost->cost->total_j);
+        return api_value(cost->cost->total_j);
 }
 
 JOULECAST_EXPORT double joulecast_cost_base_j(const struct joulecast_cost *cost)
@@ -100,9 +100,9 @@ JOULECAST_EXPORT int joulecast_cost_app(const struct joulecast_cost *cost, size_
                 .name = app->name,
                 .state = (enum joulecast_state)app->state,
                 .active_s = app->active_s,
-                .energy_j = value_out(app->energy_j),
-                .percent = value_out(app->percent),
-                .percent_per_minute = value_out(app->percent_per_minute),
+                .energy_j = api_value(app->energy_j),
+                .percent = api_value(app->percent),
+                .percent_per_minute = api_value(app->percent_per_minute),
         };
         memcpy(ret->component_j, app->component_j, sizeof(ret->component_j));
         return 0;
@@ -125,15 +125,15 @@ JOULECAST_EXPORT const char *joulecast_cost_not_measured(const struct joulecast_
         return index < cost->cost->n_not_measured ? cost->cost->not_measured[index] : NULL;
 }
 
-static int tell_not_found(const struct joulecast_usage *usage, const struct history *history, const char *app)
+static int not_found(const struct joulecast_usage *usage, const struct history *history, const char *app)
 {
         char name[APP_ID_MAX];
 
         util_printable(app, name, sizeof(name));
         log_error(&usage->context->log,
                   history_find(history, app) == -EEXIST ?
-                          "several apps are called %s here; say by its id which one" :
-                          "%s was never seen here, so nothing is known of what it draws",
+                          "several apps are called %s; use the id" :
+                          "%s was never seen on this device, so its power is unknown",
                   name);
         return -ENODATA;
 }
@@ -153,12 +153,12 @@ JOULECAST_EXPORT int joulecast_forecast_new(const struct joulecast_profile *prof
         if (usage->service) {
                 err = service_forecast(usage, profile, app, minutes, &forecast->forecast);
         } else {
-                err = usage_history(usage, profile, &history);
+                err = api_usage_history(usage, profile, &history);
                 if (err < 0)
                         return err;
                 if (history_find(history, app) < 0)
-                        return tell_not_found(usage, history, app);
-                err = forecast_app(history, app, minutes, usage_battery(usage), &forecast->forecast);
+                        return not_found(usage, history, app);
+                err = forecast_app(history, app, minutes, api_usage_battery(usage), &forecast->forecast);
         }
         if (err < 0)
                 return err;
@@ -178,18 +178,18 @@ JOULECAST_EXPORT const char *joulecast_forecast_app(const struct joulecast_forec
 
 JOULECAST_EXPORT struct joulecast_value joulecast_forecast_energy_j(const struct joulecast_forecast *forecast)
 {
-        return value_out(forecast->forecast.energy_j);
+        return api_value(forecast->forecast.energy_j);
 }
 
 JOULECAST_EXPORT struct joulecast_value joulecast_forecast_percent(const struct joulecast_forecast *forecast)
 {
-        return value_out(forecast->forecast.percent);
+        return api_value(forecast->forecast.percent);
 }
 
 JOULECAST_EXPORT struct joulecast_value
 joulecast_forecast_device_percent(const struct joulecast_forecast *forecast)
 {
-        return value_out(forecast->forecast.device_percent);
+        return api_value(forecast->forecast.device_percent);
 }
 
 JOULECAST_EXPORT const char *joulecast_forecast_basis(const struct joulecast_forecast *forecast)
@@ -281,13 +281,13 @@ JOULECAST_EXPORT int joulecast_budget_new(const struct joulecast_profile *profil
         if (usage->service) {
                 err = service_budget(usage, profile, &plan->plan, &budget->budget);
         } else {
-                err = usage_history(usage, profile, &history);
+                err = api_usage_history(usage, profile, &history);
                 if (err < 0)
                         return err;
-                err = forecast_budget(history, &plan->plan, usage_battery(usage), &missing, &budget->budget);
+                err = forecast_budget(history, &plan->plan, api_usage_battery(usage), &missing, &budget->budget);
         }
         if (err == -ENODATA && missing)
-                return tell_not_found(usage, history, missing);
+                return not_found(usage, history, missing);
         if (err < 0)
                 return err;
         *ret = TAKE_PTR(budget);
@@ -306,7 +306,7 @@ JOULECAST_EXPORT const char *joulecast_budget_app(const struct joulecast_budget 
 
 JOULECAST_EXPORT struct joulecast_value joulecast_budget_minutes(const struct joulecast_budget *budget)
 {
-        return value_out(budget->budget.minutes);
+        return api_value(budget->budget.minutes);
 }
 
 JOULECAST_EXPORT double joulecast_budget_reserved_percent(const struct joulecast_budget *budget)

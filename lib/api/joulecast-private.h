@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Behind include/joulecast.h: what its opaque types are. */
+/* The opaque types of include/joulecast.h. */
 
 #include "forecast/forecast.h"
 #include "joulecast.h"
@@ -16,7 +16,7 @@ struct joulecast_context {
         void *data;
         char *device;
         char *machine;
-        uint64_t last_id; /* of the profiles made */
+        uint64_t last_id; /* of the profiles of this context */
 };
 
 struct joulecast_profile {
@@ -40,34 +40,34 @@ struct joulecast_budget {
 
 struct joulecast_plan {
         struct budget_plan plan;
-        char *names[BUDGET_RESERVES_MAX + 1]; /* the app's and the reserves', where the plan has its own */
+        char *names[BUDGET_RESERVES_MAX + 1]; /* of the app and the reserves */
 };
 
 struct joulecast_usage {
         struct joulecast_context *context;
         struct store *store;            /* NULL: the service is asked */
         char *service;                  /* its socket */
-        int64_t uid;                    /* who looks: sees their own apps, and one for all others'; -1: sees all */
-        bool live;                      /* the battery of the machine is this database's */
-        struct forecast_battery now;    /* as it was when last asked for, where it is live */
-        struct forecast_battery stored; /* as the store has it last; of one moment, so it is read once */
+        int64_t uid;                    /* its own apps, and one for all other users, are visible; -1: all are */
+        bool live;                      /* the present battery belongs to this database */
+        struct forecast_battery now;    /* when last read, where it is live */
+        struct forecast_battery stored; /* last in the store, which is read once */
         bool stored_read;
-        struct history *history;        /* by the profile of history_id, made when first asked */
+        struct history *history;        /* by the profile of history_id; made when needed */
         uint64_t history_id;
-        struct profile *learnt;         /* the history's, where sleeps say more of suspend than the profile; or NULL */
+        struct profile *learnt;         /* the history's, with suspend power from sleeps; or NULL */
 };
 
-/* The history of @usage by @profile, and the battery; kept for the next question. 0; -ENODATA; -errno. */
-int usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile,
+/* The history of @usage by @profile; kept for the next call. 0; -ENODATA; -errno. */
+int api_usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile,
                   const struct history **ret);
-const struct forecast_battery *usage_battery(struct joulecast_usage *usage);
-/* What --battery-percent, a live battery and the last stored one come down to for people. */
-int usage_percent(const struct forecast_battery *battery, double *ret);
+const struct forecast_battery *api_usage_battery(struct joulecast_usage *usage);
+/* Charge in percent. 0; -ENODEV: unknown. */
+int api_usage_percent(const struct forecast_battery *battery, double *ret);
 
-/* Tells the log why no path was found for what a context has of its own; returns @err. */
-int context_tell_path(const struct joulecast_context *context, int err);
+/* Logs why a context has no default path; returns @err. */
+int api_no_path(const struct joulecast_context *context, int err);
 
-static inline struct joulecast_value value_out(struct cost_value value)
+static inline struct joulecast_value api_value(struct cost_value value)
 {
         return (struct joulecast_value){ value.value, value.low, value.high };
 }

@@ -34,7 +34,7 @@ static void joulecast_usage_freep(struct joulecast_usage **usage)
         joulecast_usage_free(*usage);
 }
 
-/* Only root and the service open the machine's database; others ask the service. */
+/* Only root and the service may open the machine's database; others ask the service. */
 static bool must_ask(const struct joulecast_usage *usage, const char *path)
 {
         return !usage->context->device && !usage->context->machine && access(path, R_OK) < 0 &&
@@ -58,7 +58,7 @@ JOULECAST_EXPORT int joulecast_usage_open(struct joulecast_context *context, con
                 path = found;
         }
         if (err < 0)
-                return context_tell_path(context, err);
+                return api_no_path(context, err);
         if (found && must_ask(usage, path))
                 err = service_find(path, &context->log, &usage->service);
         else
@@ -86,7 +86,7 @@ JOULECAST_EXPORT int joulecast_usage_span(struct joulecast_usage *usage, int64_t
         return 0;
 }
 
-/* The cost of a usage by a profile that knows nothing is its times. */
+/* The cost by a blank profile is the times. */
 JOULECAST_EXPORT int joulecast_usage_apps(struct joulecast_usage *usage, joulecast_app_visitor visitor,
                                           void *data)
 {
@@ -119,7 +119,7 @@ static bool read_live(const char *machine, struct battery *ret)
         return ret->have & (BATTERY_CAPACITY | BATTERY_CHARGE_NOW | BATTERY_ENERGY_NOW);
 }
 
-const struct forecast_battery *usage_battery(struct joulecast_usage *usage)
+const struct forecast_battery *api_usage_battery(struct joulecast_usage *usage)
 {
         struct store_battery stored = { 0 };
 
@@ -136,7 +136,7 @@ const struct forecast_battery *usage_battery(struct joulecast_usage *usage)
         return &usage->stored;
 }
 
-int usage_percent(const struct forecast_battery *battery, double *ret)
+int api_usage_percent(const struct forecast_battery *battery, double *ret)
 {
         const struct battery *shown = &battery->battery;
 
@@ -157,19 +157,19 @@ int usage_percent(const struct forecast_battery *battery, double *ret)
 
 JOULECAST_EXPORT int joulecast_usage_battery(struct joulecast_usage *usage, double *percent, int *plugged)
 {
-        const struct forecast_battery *battery = usage_battery(usage);
+        const struct forecast_battery *battery = api_usage_battery(usage);
         int err;
 
         if (usage->service && !battery->known)
                 return service_battery(usage, percent, plugged);
-        err = usage_percent(battery, percent);
+        err = api_usage_percent(battery, percent);
         if (err == 0 && plugged)
                 *plugged = battery->battery.status == BATTERY_UNKNOWN ? -1 :
                            battery->battery.status != BATTERY_DISCHARGING;
         return err;
 }
 
-int usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile,
+int api_usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile,
                   const struct history **ret)
 {
         _cleanup_(profile_freep) struct profile *learnt = NULL;
@@ -184,7 +184,7 @@ int usage_history(struct joulecast_usage *usage, const struct joulecast_profile 
                                        &history);
                 if (err == -ENODATA)
                         log_error(&usage->context->log,
-                                  "nothing was recorded yet; joulecastd records while it runs");
+                                  "nothing was recorded yet; start the service, or run joulecast poll");
                 if (err < 0)
                         return err;
                 history_free(usage->history);

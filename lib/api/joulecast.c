@@ -17,7 +17,7 @@
 #include "util/quantile.h"
 #include "util/util.h"
 
-/* People need not know whose fault it is to read a sentence; the public levels are fewer. */
+/* The public levels are fewer. */
 static void pass_on(void *data, enum log_level level, const char *sentence)
 {
         struct joulecast_context *context = data;
@@ -93,7 +93,7 @@ static void joulecast_profile_freep(struct joulecast_profile **profile)
         joulecast_profile_free(*profile);
 }
 
-int context_tell_path(const struct joulecast_context *context, int err)
+int api_no_path(const struct joulecast_context *context, int err)
 {
         char device[128];
 
@@ -101,9 +101,9 @@ int context_tell_path(const struct joulecast_context *context, int err)
                 return err;
         if (context->device)
                 log_error(&context->log, "%s: %s", util_printable(context->device, device, sizeof(device)),
-                          err == -EINVAL ? "a device is virtual:NAME or virtual:FILE" : ini_text_error(err));
+                          ini_text_error(err));
         else
-                log_error(&context->log, "there is no home folder to look in; name a file");
+                log_error(&context->log, "there is no home folder to look in; give a path");
         return err;
 }
 
@@ -121,7 +121,7 @@ JOULECAST_EXPORT int joulecast_profile_load(struct joulecast_context *context, c
                 path = found;
         }
         if (err < 0)
-                return context_tell_path(context, err);
+                return api_no_path(context, err);
         err = profile_load(path, &context->log, &profile->profile);
         if (err < 0)
                 return err;

@@ -14,7 +14,7 @@
 #include "util/paths.h"
 #include "util/util.h"
 
-/* It answers between two polls, one after the other; a month of polls takes it a second. */
+/* The service answers between polls, one request after another; a month of polls takes a second. */
 #define PATIENCE_S 60
 #define ANSWER_MAX (64u << 20)
 
@@ -116,7 +116,7 @@ static int send_line(int fd, const char *line)
         return 0;
 }
 
-/* All up to the end: the service closes behind its answer. */
+/* To the end of the stream: the service closes it after its answer. */
 static int receive(int fd, char **ret)
 {
         _cleanup_free_ char *text = NULL;
@@ -150,7 +150,7 @@ int service_exchange(const char *path, const char *question, char **ret)
 
         if (err == 0)
                 err = send_line(fd, question);
-        /* The service may have said what was wrong with the question before it was read whole. */
+        /* The service may have refused the request before it was read completely. */
         return err == 0 || err == -EPIPE ? receive(fd, ret) : err;
 }
 
@@ -200,7 +200,7 @@ double service_number(struct service_answer *answer, const char *json, const cha
         return text && util_parse_double(text, &number) == 0 ? number : NAN;
 }
 
-/* What the service says went wrong; 0: nothing did. */
+/* The service's error; 0: none. */
 static int read_error(struct service_answer *answer, const struct log *log)
 {
         _cleanup_free_ char *whole = service_text(answer, answer->text, "$");
@@ -219,7 +219,7 @@ int service_check(const struct joulecast_usage *usage, int err)
 {
         if (err == -EBADMSG)
                 log_error(&usage->context->log,
-                          "what the service at %s says is no answer; is it another version?", usage->service);
+                          "the answer of the service at %s is not valid; is it another version?", usage->service);
         return err;
 }
 

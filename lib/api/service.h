@@ -3,9 +3,8 @@
 #pragma once
 
 /*
- * Asking joulecastd, for whoever may not open usage.db: one line of JSON to its
- * socket, one line back, the answer of the commands. joulecastd(8) has the
- * words.
+ * Client of joulecastd, for users who may not open usage.db: one line of JSON to
+ * its socket, one line back. joulecastd(8) documents both.
  */
 
 #include <sqlite3.h>
@@ -16,12 +15,12 @@
 #define SERVICE_FINGERPRINT_MAX 17
 
 /*
- * The service that answers in place of @database, which may not be read. 0: @ret is its socket, free() it;
- * -EACCES: nobody is there, and @log heard it.
+ * For a @database without read permission. 0: @ret is the service's socket, free() it; -EACCES: no service answers,
+ * and @log got a sentence.
  */
 int service_find(const char *database, const struct log *log, char **ret);
 
-/* As the functions of the public API; @log heard what the service said of an error. */
+/* As the functions of the public API; the log gets the service's sentence about an error. */
 int service_cost(struct joulecast_usage *usage, const struct joulecast_profile *profile, int64_t from_ns,
                  int64_t to_ns, struct cost **ret);
 int service_forecast(struct joulecast_usage *usage, const struct joulecast_profile *profile, const char *app,
@@ -29,17 +28,17 @@ int service_forecast(struct joulecast_usage *usage, const struct joulecast_profi
 int service_budget(struct joulecast_usage *usage, const struct joulecast_profile *profile,
                    const struct budget_plan *plan, struct budget *ret);
 int service_span(struct joulecast_usage *usage, int64_t *from_ns, int64_t *to_ns);
-int service_apps(struct joulecast_usage *usage, struct cost **ret); /* of each app its times */
+int service_apps(struct joulecast_usage *usage, struct cost **ret); /* the times of each app */
 int service_battery(struct joulecast_usage *usage, double *percent, int *plugged);
 
-/* Both ends price by one profile, or the answer would be another's. FNV-1a of its text in hexadecimal. */
+/* Client and service must use the same profile. FNV-1a of its text in hexadecimal. */
 int service_fingerprint(const struct profile *profile, char fingerprint[SERVICE_FINGERPRINT_MAX]);
 
-/* "ENODATA" and back: errors as the answer names them. An unknown one is "EIO". */
+/* Errors by name ("ENODATA") and back; others are "EIO". */
 const char *service_error_name(int err);
 int service_error(const char *name);
 
-/* An answer, taken apart by SQLite's functions for JSON: the library has SQLite already. */
+/* JSON is parsed by SQLite's functions, since the library links SQLite and no JSON library. */
 struct service_answer {
         sqlite3 *db;
         sqlite3_stmt *get;
@@ -48,17 +47,14 @@ struct service_answer {
 
 /* The process that listens at the socket @path; 0: another pid namespace's. */
 int service_pid(const char *path);
-/* The line that the service at the socket @path answers to the line @question; free() it. */
+/* Sends the line @question to the service at the socket @path; free() the answer. */
 int service_exchange(const char *path, const char *question, char **ret);
-/*
- * 0, and the answer in @ret, to be cleared;
- * a negative errno, and the log heard the sentence where there is one.
- */
+/* 0: @ret is the answer, service_clear() it; else a negative errno, after a sentence in the log. */
 int service_ask(const struct joulecast_usage *usage, const char *question, struct service_answer *ret);
-/* @err of reading an answer; -EBADMSG, that it is none: the log heard that sentence. */
+/* Returns @err; logs a sentence if it is -EBADMSG. */
 int service_check(const struct joulecast_usage *usage, int err);
 int service_open(struct service_answer *answer);
 void service_clear(struct service_answer *answer);
-/* What @path ("$.app") of @json is; NULL: nothing, or null. free() it. */
+/* The value at @path ("$.app") of @json; NULL: missing, or null. free() it. */
 char *service_text(struct service_answer *answer, const char *json, const char *path);
 double service_number(struct service_answer *answer, const char *json, const char *path); /* NaN: likewise */

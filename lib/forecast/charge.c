@@ -10,9 +10,9 @@
 #include "util/util.h"
 
 /*
- * Open-circuit voltage of a lithium-ion cell (LiCoO2 or NMC against graphite), in the middle of what is
- * published: below 30 % tables differ by 0.07 V. Only ratios are used, so it serves packs of several cells
- * too; what a device's own cell differs by is TUNING_VOLTAGE_SD.
+ * Open-circuit voltage of a lithium-ion cell (LiCoO2 or NMC against graphite), the middle of published tables,
+ * which differ by 0.07 V below 30 %. Only ratios are used, so it holds for packs of several cells. The deviation
+ * of a device's own cell is TUNING_VOLTAGE_SD.
  */
 static const struct {
         double percent, volt;
@@ -77,13 +77,13 @@ int charge_of(double full_mwh, const struct battery *shown, double percent, stru
         spread_step(&charge, isnan(percent) ? step : 0);
         charge.energy_sd = TUNING_NO_VOLTAGE_SD;
         if (shown && shown->have & BATTERY_ENERGY_FULL && shown->energy_full_uwh > 0) {
-                /* Today's, as a battery ages: the profile's was full in the night of its calibration. */
+                /* The present capacity: the profile's is that of its calibration, and batteries age. */
                 charge.percent_j = J_PER_PERCENT((double)shown->energy_full_uwh * 1e-3);
                 charge.energy_sd = TUNING_VOLTAGE_SD;
         }
         if (shown && shown->have & BATTERY_CHARGE_FULL && shown->have & BATTERY_VOLTAGE &&
             shown->charge_full_uah > 0) {
-                /* The voltage was seen at the battery's percentage; what the user says may be another. */
+                /* The voltage belongs to the battery's percentage; the user's may be another. */
                 double ratio = isnan(seen) ? 1 : cell_volt(charge.percent) / cell_volt(seen);
 
                 charge.percent_j = 0.01 * (double)shown->charge_full_uah * (double)shown->voltage_uv * ratio *

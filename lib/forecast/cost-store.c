@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The cost of what usage.db has. */
+/* The cost of usage.db. */
 
 #include <errno.h>
 

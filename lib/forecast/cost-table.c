@@ -11,10 +11,7 @@
 #include "cost.h"
 #include "util/util.h"
 
-/*
- * The policy whose operating points the kHz are:
- * a table does not say. The first one, where none has them all.
- */
+/* A table does not name the policy: the first that has all its frequencies, else the first. */
 static uint32_t find_policy(const struct profile *profile, uint32_t khz)
 {
         for (size_t i = 0; i < profile->n_coefficients; i++) {

@@ -11,8 +11,8 @@
 #include "util/util.h"
 
 /*
- * Rows are first summed by app and state, and only then multiplied: the model is linear, so the result is the
- * same, and a month of polls costs a sum each.
+ * Rows are summed by app and state before the model is applied: it is linear, so the result is the same, and a
+ * month of polls needs one evaluation per app.
  */
 struct entry {
         char *app, *name;
@@ -23,11 +23,11 @@ struct entry {
 };
 
 struct cost_maker {
-        struct entry *entries;  /* [0] is nobody's */
+        struct entry *entries;  /* [0] is base */
         size_t n, capacity;
         uint32_t *slots;        /* open addressing: index of an entry + 1, or 0 */
         size_t n_slots;         /* a power of two, at least twice n */
-        size_t last;            /* entry of the row before: rows of one app come in a row */
+        size_t last;            /* entry of the previous row: rows of one app follow each other */
         int64_t from_ns, to_ns;
 };
 
@@ -109,14 +109,14 @@ static int find_entry(struct cost_maker *maker, const char *app, enum app_state 
 int cost_maker_new(struct cost_maker **ret)
 {
         _cleanup_(cost_maker_freep) struct cost_maker *maker = calloc(1, sizeof(*maker));
-        size_t nobody;
+        size_t base_entry;
         int err;
 
         if (!maker)
                 return -ENOMEM;
         maker->from_ns = INT64_MAX;
         maker->to_ns = INT64_MIN;
-        err = find_entry(maker, "", STATE_BACKGROUND, &nobody);
+        err = find_entry(maker, "", STATE_BACKGROUND, &base_entry);
         if (err < 0)
                 return err;
         *ret = TAKE_PTR(maker);
@@ -176,7 +176,7 @@ int cost_maker_add(struct cost_maker *maker, const struct store_row *row)
         entry->active_ns += row->active_ns;
         maker->from_ns = MIN(maker->from_ns, row->start_ns);
         maker->to_ns = MAX(maker->to_ns, row->end_ns);
-        /* An app that only was alive has no counters to tell of; that is no lack of them. */
+        /* An app that did nothing has no counters; none is missing. */
         if (!usage ||
             (usage->have == 0 && usage_is_zero(usage) && usage->time_ns == 0 && usage->suspend_ns == 0))
                 return 0;
@@ -230,7 +230,7 @@ static double known(double value)
         return isnan(value) ? 0 : value;
 }
 
-static int make_base(const struct entry *nobody, const struct profile *profile, struct cost *cost,
+static int make_base(const struct entry *base_entry, const struct profile *profile, struct cost *cost,
                      struct model_vector *total)
 {
         _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
@@ -238,9 +238,9 @@ static int make_base(const struct entry *nobody, const struct profile *profile, 
         int err;
 
         cost->base_j = cost->base_idle_j = cost->base_wifi_j = cost->base_display_j = NAN;
-        if (!nobody->used)
+        if (!base_entry->used)
                 return 0;
-        err = model_vector_make(profile, &nobody->usage, &vector);
+        err = model_vector_make(profile, &base_entry->usage, &vector);
         if (err < 0)
                 return err;
         model_energy(profile, &vector, COST_LEVEL, 0, &energy);
@@ -251,15 +251,15 @@ static int make_base(const struct entry *nobody, const struct profile *profile, 
                 cost->base_idle_j = energy.value_j - known(cost->base_wifi_j) - known(cost->base_display_j);
         }
         /*
-         * Without the idle power there is no base to speak of: what else is nobody's is then unexplained, as the
-         * idle power is, and the total is the apps'. What is missing is named all the same.
+         * Without the idle power the base is unknown. All of it is then unattributed, the total is that of the
+         * apps, and missing coefficients are still named.
          */
         return model_vector_add_scaled(total, &vector, isnan(cost->base_j) ? 0 : 1);
 }
 
 /*
- * The battery's own figure can be set against the model only where it was on battery, and watched,
- * throughout; a hundredth of the time is left for polls around a plug.
+ * Measured energy is comparable with the model only if the device was on battery power, and recorded, all the
+ * time; 1 % is allowed for polls at which the charger was plugged in or out.
  */
 static void make_measured(const struct store_battery *battery, struct cost *cost)
 {
@@ -272,13 +272,15 @@ static void make_measured(const struct store_battery *battery, struct cost *cost
                 cost->unexplained_j = cost->measured_j - cost->total_j.value;
 }
 
-/* suspend.c says so in the profile. */
-static unsigned sleeps_of(const struct profile *profile, const struct usage *nobody)
+/* suspend.c stores it in the profile. */
+static unsigned sleeps_of(const struct profile *profile, const struct usage *base_entry)
 {
         const char *sleeps = profile_extra(profile, "suspend", "x-sleeps");
         uint64_t n;
 
-        return nobody->suspend_ns > 0 && sleeps && util_parse_u64(sleeps, &n) == 0 ? (unsigned)MIN(n, UINT32_MAX) : 0;
+        if (base_entry->suspend_ns == 0 || !sleeps || util_parse_u64(sleeps, &n) < 0)
+                return 0;
+        return (unsigned)MIN(n, UINT32_MAX);
 }
 
 static int by_energy(const void *a, const void *b)
@@ -314,7 +316,7 @@ int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
 {
         _cleanup_(cost_freep) struct cost *cost = calloc(1, sizeof(*cost));
         _cleanup_(model_vector_clear) struct model_vector total = { 0 };
-        const struct usage *nobody = &maker->entries[0].usage;
+        const struct usage *base_entry = &maker->entries[0].usage;
         struct model_energy energy;
         double seconds;
         int err;
@@ -329,8 +331,8 @@ int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
         err = make_apps(maker, profile, &total, cost);
         if (err < 0)
                 return err;
-        cost->n_sleeps = sleeps_of(profile, nobody);
-        seconds = isnan(cost->base_j) ? 0 : (double)nobody->time_ns / (double)NS_PER_S;
+        cost->n_sleeps = sleeps_of(profile, base_entry);
+        seconds = isnan(cost->base_j) ? 0 : (double)base_entry->time_ns / (double)NS_PER_S;
         model_energy(profile, &total, COST_LEVEL, model_background_sd_j(profile, seconds), &energy);
         cost->total_j = value_of(energy.value_j, energy.half_width_j, 1);
         make_measured(battery, cost);

@@ -11,7 +11,7 @@
 #include "util/quantile.h"
 #include "util/util.h"
 
-/* The future with so many minutes of play: what it needs, and how sure that is. */
+/* The future with some minutes of the app: its energy, and the uncertainty. */
 struct balance {
         struct future *future;
         const struct budget_plan *plan;
@@ -23,19 +23,19 @@ struct balance {
 
 static int balance_sum(const struct balance *balance, double minutes, struct sum *sum)
 {
-        int err = sum_actor(sum, balance->future, 0, 60 * minutes);
+        int err = future_sum_actor(sum, balance->future, 0, 60 * minutes);
 
         if (err == 0)
-                err = sum_standby(sum, balance->future, 60 * balance->plan->standby_minutes);
+                err = future_sum_standby(sum, balance->future, 60 * balance->plan->standby_minutes);
         for (size_t i = 0; i < balance->plan->n_reserves && err == 0; i++)
-                err = sum_actor(sum, balance->future, i + 1, 60 * balance->plan->reserves[i].minutes);
+                err = future_sum_actor(sum, balance->future, i + 1, 60 * balance->plan->reserves[i].minutes);
         return err;
 }
 
-/* What is left, less @z standard deviations; J. NaN: no interval, or no memory. */
+/* Energy left over, less @z standard deviations; J. NaN: no error estimates, or no memory. */
 static double balance_left_j(const struct balance *balance, double minutes, double z)
 {
-        _cleanup_(sum_clear) struct sum sum = { 0 };
+        _cleanup_(future_sum_clear) struct sum sum = { 0 };
         const struct profile *profile = balance->future->history->profile;
         double left_j;
 
@@ -44,12 +44,11 @@ static double balance_left_j(const struct balance *balance, double minutes, doub
         left_j = balance->available_j *
                          (1 - future_sag(balance->future, &balance->charge, balance->read_w, &sum)) -
                  model_energy_mj(profile, &sum.vector) * 1e-3;
-        return z == 0 ? left_j : left_j - z * hypot(balance->available_sd_j, sum_sd_j(&sum, profile));
+        return z == 0 ? left_j : left_j - z * hypot(balance->available_sd_j, future_sum_sd_j(&sum, profile));
 }
 
 /*
- * The minutes at which it just suffices: 0 where it never does, MINUTES_MAX where it does for longer than that;
- * NaN where nothing can be said.
+ * Minutes after which nothing is left: 0 where it never suffices, MINUTES_MAX for that and more; NaN: unknown.
  */
 static double balance_minutes(const struct balance *balance, double z)
 {
@@ -111,7 +110,7 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
                     const struct forecast_battery *battery, const char **missing, struct budget *ret)
 {
         _cleanup_(future_clear) struct future future = { 0 };
-        _cleanup_(sum_clear) struct sum reserved = { 0 }, play = { 0 };
+        _cleanup_(future_sum_clear) struct sum reserved = { 0 }, play = { 0 };
         struct balance balance = { .future = &future, .plan = plan };
         size_t apps[ACTORS_MAX];
         struct budget budget = { 0 };
@@ -130,7 +129,7 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
         if (err == 0)
                 err = balance_sum(&balance, 0, &reserved);
         if (err == 0)
-                err = sum_actor(&play, &future, 0, 60);
+                err = future_sum_actor(&play, &future, 0, 60);
         if (err < 0)
                 return err;
         balance.available_j = charge_energy_j(&balance.charge, plan->keep_percent);
@@ -142,7 +141,7 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
         budget.minutes.low = unpriced ? NAN : balance_minutes(&balance, z);
         budget.minutes.high = model_knows(&play.vector) ? balance_minutes(&balance, -z) : NAN;
         budget.reserved_percent =
-                plan->keep_percent + sum_energy_j(&reserved, history->profile) / balance.charge.percent_j;
+                plan->keep_percent + future_sum_energy_j(&reserved, history->profile) / balance.charge.percent_j;
         budget.battery_percent =
                 isnan(plan->battery_percent) ? floor(balance.charge.percent) : plan->battery_percent;
         snprintf(budget.app, sizeof(budget.app), "%s", history->apps[apps[0]].app);

@@ -14,11 +14,11 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* By a unit that is itself known to @unit_sd of its size. What has no coefficient comes on top: no upper end then. */
+/* @unit_sd: relative error of the unit. Parts without a coefficient come on top: then no upper end. */
 static struct cost_value value_of(const struct sum *sum, const struct profile *profile, double unit, double unit_sd)
 {
-        double value = sum_energy_j(sum, profile);
-        double half = quantile_normal(FORECAST_LEVEL) * hypot(sum_sd_j(sum, profile), unit_sd * value);
+        double value = future_sum_energy_j(sum, profile);
+        double half = quantile_normal(FORECAST_LEVEL) * hypot(future_sum_sd_j(sum, profile), unit_sd * value);
 
         return (struct cost_value){
                 .value = value / unit,
@@ -31,7 +31,7 @@ int forecast_app(const struct history *history, const char *app, double minutes,
                  const struct forecast_battery *battery, struct forecast *ret)
 {
         _cleanup_(future_clear) struct future future = { 0 };
-        _cleanup_(sum_clear) struct sum own = { 0 }, device = { 0 };
+        _cleanup_(future_sum_clear) struct sum own = { 0 }, device = { 0 };
         const struct profile *profile = history->profile;
         struct charge charge = { .percent_j = J_PER_PERCENT(profile->energy_full_mwh) };
         struct forecast forecast = { .minutes = minutes };
@@ -45,12 +45,12 @@ int forecast_app(const struct history *history, const char *app, double minutes,
                 return -ENODATA;
         err = future_make(history, &index, 1, &future);
         if (err == 0)
-                err = sum_add(&own, &future.actors[0].own, 60 * minutes);
+                err = future_sum_add(&own, &future.actors[0].own, 60 * minutes);
         if (err == 0)
-                err = sum_actor(&device, &future, 0, 60 * minutes);
+                err = future_sum_actor(&device, &future, 0, 60 * minutes);
         if (err < 0)
                 return err;
-        /* Without a known charge: percents of the profile's battery. */
+        /* Charge unknown: percent of the profile's battery. */
         if (charge_of(profile->energy_full_mwh, battery->known ? &battery->battery : NULL, NAN, &charge) == 0)
                 charge.percent_j *=
                         1 - future_sag(&future, &charge, future_read_load_w(&future, battery), &device);

@@ -4,8 +4,7 @@
 
 /*
  * What an app will cost, and how long it can run and leave enough for what is
- * needed later. docs/budget.md tells what the intervals are made of, and how
- * often they held.
+ * needed later. docs/budget.md explains the intervals, and how often they held.
  */
 
 #include <stdbool.h>
@@ -17,21 +16,21 @@
 #define FORECAST_BASIS_MAX 512
 #define BUDGET_RESERVES_MAX 16
 
-/* What is known of the battery now. */
+/* The present battery. */
 struct forecast_battery {
         bool known;
-        bool live;              /* read just now, not the last one stored */
+        bool live;              /* read just now, not the last that was stored */
         struct battery battery;
 };
 
 struct forecast {
         char app[APP_ID_MAX];
         double minutes;
-        /* high alone is NaN where something that is used has no coefficient. */
-        struct cost_value percent;        /* the app's own; of a full battery, by the voltage of today's charge */
+        /* Only high is NaN where the app uses something without a coefficient. */
+        struct cost_value percent;        /* the app's own; of a full battery, at the voltage of the present charge */
         struct cost_value energy_j;
         struct cost_value device_percent; /* with base and the usual background */
-        char basis[FORECAST_BASIS_MAX];   /* what it rests on, a sentence or two */
+        char basis[FORECAST_BASIS_MAX];   /* the data behind it, a sentence or two */
 };
 
 struct budget_reserve {
@@ -45,25 +44,25 @@ struct budget_plan {
         size_t n_reserves;
         double standby_minutes;
         double keep_percent;
-        double battery_percent;           /* NaN: what the battery says */
+        double battery_percent;           /* NaN: as the battery shows */
 };
 
 struct budget {
         char app[APP_ID_MAX];
         /*
-         * low: for sure, in 95 of 100 cases; 1e6 stands for that and more. NaN unknown: low alone where something
-         * that is used has no coefficient, so that the minutes are at most value.
+         * low: holds in 95 of 100 cases; 1e6 stands for that and more. Only low is NaN where the app uses something
+         * without a coefficient: value is then an upper limit.
          */
         struct cost_value minutes;
-        double reserved_percent;          /* for standby, reserves and what is to be kept; NaN unknown */
+        double reserved_percent;          /* for standby, reserves and the charge to keep; NaN: unknown */
         double battery_percent;
         char basis[FORECAST_BASIS_MAX];
 };
 
 /**
- * forecast_app() - what will it cost?
+ * forecast_app() - energy that an app will use
  * @app:     id or display name
- * @battery: for the voltage of today's charge
+ * @battery: for the voltage at the present charge
  *
  * Return: 0; -ENODATA: the app was never seen; -EINVAL: a time out of range; -ENOMEM.
  */
@@ -71,10 +70,10 @@ int forecast_app(const struct history *history, const char *app, double minutes,
                  const struct forecast_battery *battery, struct forecast *ret);
 
 /**
- * forecast_budget() - how long can it run, and leave enough?
- * @missing: gets which app was never seen, or NULL; may be NULL
+ * forecast_budget() - how long an app can run and leave enough
+ * @missing: gets the app that was never seen, or NULL; may be NULL
  *
- * Return: 0; -ENODATA: an app was never seen; -ENODEV: nothing says how full the battery is; -EINVAL;
+ * Return: 0; -ENODATA: an app was never seen; -ENODEV: the charge is unknown; -EINVAL;
  * -ENOMEM.
  */
 int forecast_budget(const struct history *history, const struct budget_plan *plan,

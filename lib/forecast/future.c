@@ -23,7 +23,7 @@ void future_clear(struct future *future)
         rate_clear(&future->base);
 }
 
-/* In front, if it ever was; an app that never had the screen is one that works in the background. */
+/* In the foreground if it ever was, else in the background. */
 static int actor_own(const struct history *history, struct actor *actor)
 {
         int err = rate_of_app(history, actor->app, STATE_FOREGROUND, &actor->own);
@@ -32,8 +32,8 @@ static int actor_own(const struct history *history, struct actor *actor)
 }
 
 /*
- * A background app that acts is not part of the usual background too. What others draw meanwhile is the mean of
- * all the time awake, and as well known: of its having the screen there is nothing to go by.
+ * A background app that is an actor is no part of the usual background. The power of other apps in that time is
+ * the mean of all time awake.
  */
 static void without_own(const struct history *history, const struct actor *actor, struct rate *background)
 {
@@ -50,7 +50,7 @@ static void without_own(const struct history *history, const struct actor *actor
         background->seconds = history->awake_s;
 }
 
-/* With a suspend power and a history that suspends, standing by is mostly that. */
+/* With a suspend power, and a history that has sleeps, standby is mostly suspended. */
 static double suspend_share(const struct history *history)
 {
         double idle_s = history->awake_s;
@@ -88,12 +88,12 @@ int future_make(const struct history *history, const size_t *apps, size_t n_apps
         return rate_of_base(history, &future->base);
 }
 
-void sum_clear(struct sum *sum)
+void future_sum_clear(struct sum *sum)
 {
         model_vector_clear(&sum->vector);
 }
 
-int sum_add(struct sum *sum, const struct rate *rate, double seconds)
+int future_sum_add(struct sum *sum, const struct rate *rate, double seconds)
 {
         double sd_j = rate_sd_j(rate, seconds);
 
@@ -107,14 +107,14 @@ static void sum_load(struct sum *sum, double power_w, double seconds)
         sum->squares += power_w * power_w * seconds;
 }
 
-int sum_actor(struct sum *sum, const struct future *future, size_t i, double seconds)
+int future_sum_actor(struct sum *sum, const struct future *future, size_t i, double seconds)
 {
-        int err = sum_add(sum, &future->actors[i].own, seconds);
+        int err = future_sum_add(sum, &future->actors[i].own, seconds);
 
         if (err == 0)
-                err = sum_add(sum, &future->actors[i].background, seconds);
+                err = future_sum_add(sum, &future->actors[i].background, seconds);
         if (err == 0)
-                err = sum_add(sum, &future->base, seconds);
+                err = future_sum_add(sum, &future->base, seconds);
         sum_load(sum,
                  future->actors[i].own.power_w + future->actors[i].background.power_w + future->base.power_w,
                  seconds);
@@ -122,14 +122,14 @@ int sum_actor(struct sum *sum, const struct future *future, size_t i, double sec
         return err;
 }
 
-int sum_standby(struct sum *sum, const struct future *future, double seconds)
+int future_sum_standby(struct sum *sum, const struct future *future, double seconds)
 {
         double suspend_s = seconds * future->suspend_share, awake_s = seconds - suspend_s;
         ssize_t suspend = profile_find(future->history->profile, TERM_SUSPEND, 0, 0, "");
-        int err = sum_add(sum, &future->standby, awake_s);
+        int err = future_sum_add(sum, &future->standby, awake_s);
 
         if (err == 0)
-                err = sum_add(sum, &future->base, awake_s);
+                err = future_sum_add(sum, &future->base, awake_s);
         if (err == 0 && suspend >= 0)
                 sum->vector.weight[suspend] += suspend_s;
         sum_load(sum, future->standby.power_w + future->base.power_w, awake_s);
@@ -137,7 +137,7 @@ int sum_standby(struct sum *sum, const struct future *future, double seconds)
         return err;
 }
 
-double sum_energy_j(const struct sum *sum, const struct profile *profile)
+double future_sum_energy_j(const struct sum *sum, const struct profile *profile)
 {
         return model_knows(&sum->vector) ? model_energy_mj(profile, &sum->vector) * 1e-3 : NAN;
 }
@@ -145,9 +145,9 @@ double sum_energy_j(const struct sum *sum, const struct profile *profile)
 /*
  * Standard deviation of a sum at the level's normal quantile: the model's errors have Student's t of the fit,
  * so their part is widened by it. A half range counts as a uniform distribution's. NaN: the profile has no
- * errors.
+ * error estimates.
  */
-double sum_sd_j(const struct sum *sum, const struct profile *profile)
+double future_sum_sd_j(const struct sum *sum, const struct profile *profile)
 {
         double t = quantile_student_t(profile->degrees_of_freedom, FORECAST_LEVEL) /
                    quantile_normal(FORECAST_LEVEL);
@@ -160,8 +160,8 @@ double sum_sd_j(const struct sum *sum, const struct profile *profile)
 }
 
 /*
- * Part of the energy that the future's load costs by pulling the voltage down further than it was when the
- * battery was read: its charge then gives less.
+ * Share of the energy that is lost because the future load lowers the voltage below that at which the battery was
+ * read.
  */
 double future_sag(const struct future *future, const struct charge *charge, double read_w,
                   const struct sum *sum)
@@ -173,8 +173,8 @@ double future_sag(const struct future *future, const struct charge *charge, doub
 }
 
 /*
- * The load under which the battery was read: by its own sensor, or idle. Charging lifts the voltage as a load
- * pulls it down, and what the charger feeds is none of the battery's.
+ * The load at which the battery was read: by its own sensor, else idle. Charging raises the voltage as a load lowers
+ * it.
  */
 double future_read_load_w(const struct future *future, const struct forecast_battery *battery)
 {
@@ -190,7 +190,7 @@ double future_read_load_w(const struct future *future, const struct forecast_bat
 
 static void append_unpriced(uint32_t unpriced, char *basis)
 {
-        const char *before = "; not all is in it: the profile lacks coefficients of ";
+        const char *before = "; incomplete: the profile lacks coefficients of ";
 
         for (size_t c = 0; c < COMPONENT_COUNT; c++) {
                 size_t length = strlen(basis);
@@ -221,16 +221,16 @@ void future_basis(const struct future *future, const struct forecast_battery *ba
                  profile->device[0] ? profile->device : "unnamed", profile->method[0] ? ", by " : "",
                  profile->method, isnan(said) ? where : "charge as given",
                  battery->known && battery->battery.status == BATTERY_CHARGING
-                         ? "; plugged in, answered as if unplugged now"
+                         ? "; plugged in, computed as if unplugged now"
                  : battery->known && (battery->battery.status == BATTERY_FULL ||
                                       battery->battery.status == BATTERY_NOT_CHARGING)
-                         ? "; on external power, answered as if unplugged now"
+                         ? "; on external power, computed as if unplugged now"
                          : "",
                  future->suspend_share > 0 ? "; standby mostly suspended" : "",
                  future->suspend_share > 0 && sleeps ? ", as in " : "",
                  future->suspend_share > 0 && sleeps ? sleeps : "",
                  future->suspend_share > 0 && sleeps ? " sleeps of this device" : "",
-                 isnan(profile->degrees_of_freedom) ? "; no interval, as the profile has no standard errors"
+                 isnan(profile->degrees_of_freedom) ? "; this profile has no error estimates"
                                                     : "");
         append_unpriced(unpriced, basis);
 }

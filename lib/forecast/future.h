@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * The pieces a future is made of (apps that run, standing by), and sums of
- * them: what forecast and budget share.
+ * The parts of a future (apps that run, standby) and their sums, which forecast
+ * and budget share.
  */
 
 #include "charge.h"
@@ -14,7 +14,7 @@
 #define MINUTES_MAX 1e6 /* two years */
 #define ACTORS_MAX (BUDGET_RESERVES_MAX + 1)
 
-/* An app that runs for a while: its own power, and what others draw meanwhile. */
+/* An app that runs for some time: its own power, and that of other apps in that time. */
 struct actor {
         size_t app;
         struct rate own;
@@ -23,12 +23,12 @@ struct actor {
 
 struct future {
         const struct history *history;
-        struct actor actors[ACTORS_MAX]; /* [0] plays; the others are reserves */
+        struct actor actors[ACTORS_MAX]; /* [0] is the app; the others are reserves */
         size_t n_actors;
-        struct rate other;               /* background while an app that is no actor has the screen */
-        struct rate standby;             /* background while none has */
+        struct rate other;               /* background while another app has the screen */
+        struct rate standby;             /* background while no app has it */
         struct rate base;
-        double suspend_share;            /* of standing by */
+        double suspend_share;            /* of standby */
 };
 
 /* @apps: indices in @history, at most ACTORS_MAX. 0; -ENODATA: one was never seen running; -ENOMEM. */
@@ -36,13 +36,13 @@ int future_make(const struct history *history, const size_t *apps, size_t n_apps
 void future_clear(struct future *future);
 
 /*
- * What a forecast rests on, a sentence; @said: the charge that the user says, or NaN; @unpriced: components that
- * are not, or not wholly, in it. FORECAST_BASIS_MAX bytes.
+ * A sentence about the data behind a forecast; @said: the user's charge, or NaN; @unpriced: components that are not
+ * completely in it. FORECAST_BASIS_MAX bytes.
  */
 void future_basis(const struct future *future, const struct forecast_battery *battery, double said,
                   uint32_t unpriced, char *basis);
 
-/* Energy to come: weights for the model, and the variance of what is not the model's. */
+/* Future energy: weights for the model, and the variance that is not the model's. */
 struct sum {
         struct model_vector vector;
         double variance_j2;
@@ -50,19 +50,16 @@ struct sum {
         double energy_j, squares; /* of power times time, and of power squared times time: the mean load of a joule */
 };
 
-int sum_add(struct sum *sum, const struct rate *rate, double seconds);
-/* Actor @i for so long, with base and background; standing by for so long. 0; -ENOMEM. */
-int sum_actor(struct sum *sum, const struct future *future, size_t i, double seconds);
-int sum_standby(struct sum *sum, const struct future *future, double seconds);
-void sum_clear(struct sum *sum);
-/* What the model says; NaN: it knows nothing of it. */
-double sum_energy_j(const struct sum *sum, const struct profile *profile);
-double sum_sd_j(const struct sum *sum, const struct profile *profile);
+int future_sum_add(struct sum *sum, const struct rate *rate, double seconds);
+/* Actor @i for some time, with base and background; standby for some time. 0; -ENOMEM. */
+int future_sum_actor(struct sum *sum, const struct future *future, size_t i, double seconds);
+int future_sum_standby(struct sum *sum, const struct future *future, double seconds);
+void future_sum_clear(struct sum *sum);
+/* By the model; NaN: no coefficient for any part. */
+double future_sum_energy_j(const struct sum *sum, const struct profile *profile);
+double future_sum_sd_j(const struct sum *sum, const struct profile *profile);
 
-/*
- * The load under which the battery was read (below 0: it charged),
- * and the part of its energy that a sum's load costs beyond that.
- */
+/* The load at which the battery was read (below 0: it charged), and the share of energy that a sum's load loses. */
 double future_read_load_w(const struct future *future, const struct forecast_battery *battery);
 double future_sag(const struct future *future, const struct charge *charge, double read_w,
                   const struct sum *sum);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A history from usage.db: fine where it is recent, coarse where it is old. */
+/* A history from usage.db: polls where it is recent, hours and days where it is old. */
 
 #include <errno.h>
 #include <time.h>
@@ -15,8 +15,8 @@
 #define DAY_NS (24 * HOUR_NS)
 
 /*
- * Where one grain ends and the next begins: on the edge of a period of the coarser one. A period belongs to
- * the span that holds its middle, and half of it would count twice or not at all.
+ * The end of one grain and the begin of the next, at the edge of a period of the coarser one: a period that is cut
+ * would count twice or not at all.
  */
 static int64_t edge(int64_t ns, int64_t period_ns)
 {
@@ -29,8 +29,8 @@ static int add_row(void *data, const struct store_row *row)
 }
 
 /*
- * When the history ends. An interval that was dated while the clock stood ahead, years perhaps, is no end: it
- * would make all others old and coarse. Where all are ahead, as on a virtual device, the clock tells nothing.
+ * End of the history. An interval of a time at which the clock was ahead, perhaps by years, is not the end: it would
+ * make all others old and coarse. If all are ahead, as on a virtual device, the clock is ignored.
  */
 static int find_end(struct store *store, int64_t *end_ns)
 {

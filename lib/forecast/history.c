@@ -12,7 +12,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* What came in for the block that is being filled, by 2 * app + state; app 0 is nobody. */
+/* Usage of the block that is being filled, by 2 * app + state; app 0 is base. */
 struct cell {
         struct usage usage;
         uint64_t active_ns;
@@ -144,7 +144,7 @@ static int find_app(struct history *history, const char *app, size_t *ret)
 int history_new(const struct profile *profile, struct history **ret)
 {
         _cleanup_(history_freep) struct history *history = calloc(1, sizeof(*history));
-        size_t nobody;
+        size_t base;
         int err;
 
         if (!history)
@@ -153,20 +153,20 @@ int history_new(const struct profile *profile, struct history **ret)
         history->reader = calloc(1, sizeof(*history->reader));
         if (!history->reader)
                 return -ENOMEM;
-        err = find_app(history, "", &nobody);
+        err = find_app(history, "", &base);
         if (err < 0)
                 return err;
         *ret = TAKE_PTR(history);
         return 0;
 }
 
-static int close_nobody(struct history *history, const struct cell *cell, struct history_block *block)
+static int close_base(struct history *history, const struct cell *cell, struct history_block *block)
 {
         _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
         struct usage awake = cell->usage;
         int err;
 
-        /* The screen that was on for nobody is no part of standing by, nor is being suspended a part of being awake. */
+        /* The screen on without an app is no part of standby, and suspended time is no part of time awake. */
         awake.n_screen = 0;
         awake.suspend_ns = 0;
         block->awake_s = (double)cell->usage.time_ns / (double)NS_PER_S;
@@ -237,7 +237,7 @@ static int close_block(struct history *history)
         for (size_t i = 0; i < reader->n_touched && err == 0; i++) {
                 struct cell *cell = &reader->cells[reader->touched[i]];
 
-                err = reader->touched[i] < 2 ? close_nobody(history, cell, block) :
+                err = reader->touched[i] < 2 ? close_base(history, cell, block) :
                                                close_app(history, reader->touched[i], cell, block);
         }
         for (size_t i = 0; i < reader->n_touched; i++) {
@@ -304,7 +304,7 @@ int history_add(struct history *history, const struct store_row *row)
         return usage_add(&cell->usage, row->usage);
 }
 
-/* A sum of nothing still has a weight for each coefficient. */
+/* An empty sum has a weight for each coefficient, too. */
 static int make_empty(const struct history *history, struct model_vector *vector)
 {
         if (vector->weight)

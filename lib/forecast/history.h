@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * What was recorded, as a forecast needs it: cut into blocks of several
- * minutes (recent polls), hours and days, each with what each app and the
- * background drew in it, by one profile. Read once, asked often.
+ * Recorded usage as a forecast needs it: in blocks of several minutes (recent
+ * polls), hours and days, each with the energy of each app and of the background
+ * by one profile.
  */
 
 #include "interval/interval.h"
@@ -15,7 +15,7 @@
 
 /* An app in one state. */
 struct history_state {
-        struct model_vector sum;  /* all that it used */
+        struct model_vector sum;  /* of all its usage */
         double active_s;
 };
 
@@ -48,7 +48,7 @@ struct history {
         size_t n_blocks;
         struct history_use *uses;     /* ascending by block */
         size_t n_uses;
-        struct model_vector base;     /* nobody's while awake, but for the screen */
+        struct model_vector base;     /* base while awake, without the screen */
         struct model_vector background;
         double awake_s, suspend_s;
         bool others;                  /* STORE_OTHERS is among the apps */
@@ -61,15 +61,14 @@ struct history {
 
 /**
  * history_read() - read what is stored
- * @profile: kept: it must outlive the history
- * @store:   not kept
+ * @profile: must outlive the history
  *
  * Polls of the last hours, hours of the last week, and days before that (tuning.h).
  *
  * Return: 0; -ENODATA: nothing is stored; another negative errno.
  */
 int history_read(const struct profile *profile, struct store *store, struct history **ret);
-/* As the user @uid may see it: the apps of others are one, which nobody finds. -1: everybody's. */
+/* For user @uid: the apps of other users are one, which history_find() does not find. -1: all apps. */
 int history_read_for(const struct profile *profile, struct store *store, int64_t uid, struct history **ret);
 void history_free(struct history *history);
 void history_freep(struct history **history);
@@ -79,5 +78,5 @@ int history_new(const struct profile *profile, struct history **ret);
 int history_add(struct history *history, const struct store_row *row);
 int history_finish(struct history *history);
 
-/* Index of an app by its id, or of the one whose display name it is; -ENOENT; -EEXIST: several have it. */
+/* Index of an app by its id, or by its display name; -ENOENT; -EEXIST: several have that name. */
 ssize_t history_find(const struct history *history, const char *app);

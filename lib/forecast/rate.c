@@ -17,8 +17,8 @@ void rate_clear(struct rate *rate)
 }
 
 /*
- * The mean's error is common to the whole span, a session's deviation too; noise averages out. All of it is
- * widened by Student's t against the normal, as few sessions do not tell their own variance well.
+ * The error of the mean and the deviation of a session are common to the whole span; noise averages out. All of it
+ * is widened by Student's t against the normal, because few sessions give a poor estimate of their variance.
  */
 double rate_sd_j(const struct rate *rate, double seconds)
 {
@@ -34,7 +34,7 @@ static int scale_vector(const struct model_vector *from, double factor, struct m
         return model_vector_add_scaled(ret, from, factor);
 }
 
-/* A variance seen with some degrees of freedom, together with what is assumed before anything is seen. */
+/* A variance with its degrees of freedom, combined with the prior. */
 static double with_prior(double sum_of_squares, double dof, double prior)
 {
         return (sum_of_squares + TUNING_PRIOR_DOF * prior) / (fmax(dof, 0) + TUNING_PRIOR_DOF);
@@ -59,8 +59,8 @@ static void spread_add(struct spread *spread, double active_s, double energy_j, 
 /*
  * Pieces of white noise of N J^2/s and length a have the variance N/a, so sum a (p - mean)^2 is about (n - 1)
  * N, for blocks as for sessions; what sessions have beyond that is their own: n_sessions - 1 times the mean
- * length times s^2. Only noise that was seen is taken off them: what is assumed of it would explain away how
- * sessions differ that are too short to show any.
+ * length times s^2. Only observed noise is subtracted from them: the prior's would hide the differences between
+ * sessions that are too short to show any.
  */
 int rate_of_app(const struct history *history, size_t app, enum app_state state, struct rate *ret)
 {
@@ -128,10 +128,7 @@ int rate_of_base(const struct history *history, struct rate *awake)
         return 0;
 }
 
-/*
- * Seconds of each block by who had the screen:
- * one column for each of the apps, then another app, then none.
- */
+/* Seconds of each block by the app that had the screen: a column for each of the apps, then other apps, then none. */
 static double *screen_shares(const struct history *history, const size_t *apps, size_t n_apps)
 {
         size_t columns = n_apps + 2;
@@ -238,7 +235,7 @@ static void solve_weight(struct regression *r, size_t coefficient)
         solve(r->matrix, r->columns, r->x);
 }
 
-/* What the blocks differ by from the sum of their kinds, as white noise: J^2/s. */
+/* Residuals of the blocks from the sum of their kinds, as white noise: J^2/s. */
 static double residual_noise(const struct regression *r, const struct rate *rates)
 {
         const struct history *history = r->history;
@@ -291,7 +288,7 @@ static int fill_rates(struct regression *r, struct rate *ret)
                 for (size_t c = 0; c < COMPONENT_COUNT; c++)
                         ret[i].vector.component_spread_mj[c] =
                                 history->background.component_spread_mj[c] / r->awake_s;
-                ret[i].vector.unpriced = history->background.unpriced; /* it has no weight to tell the kinds apart by */
+                ret[i].vector.unpriced = history->background.unpriced; /* it has no weight that distinguishes the kinds */
                 ret[i].noise_j2_per_s = noise;
                 ret[i].session_sd_w = TUNING_SESSION_SD * ret[i].power_w;
                 ret[i].mean_sd_w = sqrt(noise / seconds);

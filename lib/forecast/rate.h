@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * How much power something draws from now on, by what it drew: a mean, how far
- * a future span may be from it, and how well the mean itself is known.
+ * Expected power, from recorded power: a mean, the variance of a future span
+ * around it, and the error of the mean.
  */
 
 #include "history.h"
@@ -14,9 +14,9 @@
  * the mean is known to mean_sd_w, with so many degrees of freedom.
  */
 struct rate {
-        struct model_vector vector; /* a second of it: weights for the model */
+        struct model_vector vector; /* of one second: weights for the model */
         double power_w;
-        double session_sd_w;        /* one session against another */
+        double session_sd_w;        /* between sessions */
         double noise_j2_per_s;      /* within a session, white beyond a block */
         double mean_sd_w;
         double degrees_of_freedom;
@@ -24,13 +24,13 @@ struct rate {
         size_t n_sessions;
 };
 
-/* An app's own, in a state it was seen in. -ENODATA: never in that state. */
+/* An app's own power in a state. -ENODATA: it was never seen in that state. */
 int rate_of_app(const struct history *history, size_t app, enum app_state state, struct rate *ret);
 
 /*
- * What other apps draw in the background, while each of @apps has the screen, while another app has it, and
- * while none has. Blocks hold a mixture, so the three kinds are told apart by least squares, held together by
- * a prior of their common mean. @ret has n_apps + 2 entries, in that order.
+ * Power of other apps in the background while each of @apps has the screen, while another app has it, and while
+ * none has it. Blocks hold a mixture, so the kinds are separated by least squares, with a prior of their common
+ * mean. @ret has n_apps + 2 entries, in that order.
  */
 int rate_of_background(const struct history *history, const size_t *apps, size_t n_apps, struct rate *ret);
 
@@ -38,5 +38,5 @@ int rate_of_background(const struct history *history, const size_t *apps, size_t
 int rate_of_base(const struct history *history, struct rate *awake);
 void rate_clear(struct rate *rate);
 
-/* Standard deviation of the energy over a span of @seconds, of what is not the model's own error; J. */
+/* Standard deviation of the energy over @seconds, without the model's own error; J. */
 double rate_sd_j(const struct rate *rate, double seconds);

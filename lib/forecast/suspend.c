@@ -14,8 +14,7 @@
 #include "util/util.h"
 
 /*
- * Energy and time of one sleep; NaN: unknown.
- * What it was awake for, some seconds, is taken out at idle power.
+ * Energy and time of one sleep; NaN: unknown. The seconds that it was awake are subtracted at idle power.
  */
 static double energy_j(const struct profile *profile, const struct store_sleep *sleep)
 {
@@ -28,7 +27,7 @@ static double energy_j(const struct profile *profile, const struct store_sleep *
         return base < 0 ? all_j : all_j - awake_s * profile->coefficients[base].value * 1e-3;
 }
 
-/* A gauge of whole percents may be wrong by one at each end of a sleep, even where all sleeps look alike. */
+/* A gauge of whole percents may be wrong by one at each end of a sleep, even if all sleeps are equal. */
 static double step_j(const struct profile *profile, const struct store_sleep *sleeps, size_t n)
 {
         for (size_t i = 0; i < n; i++)
@@ -37,7 +36,7 @@ static double step_j(const struct profile *profile, const struct store_sleep *sl
         return J_PER_PERCENT(profile->energy_full_mwh);
 }
 
-/* Student's widening by the number of sleeps, as far as the profile's own t does not do it already. */
+/* Student's t of the number of sleeps, less the profile's own t, which is applied later. */
 static double widening(const struct profile *profile, size_t n)
 {
         double own = isnan(profile->degrees_of_freedom) ? quantile_normal(0.95) :
@@ -116,7 +115,7 @@ static int copy_profile(const struct profile *profile, struct profile **ret)
         return err ? err : profile_parse(text, strlen(text), "profile", NULL, ret);
 }
 
-/* In place of what the profile says, if it says anything: that was another device's, or another year's. */
+/* In place of the profile's value, which may be another device's, or old. */
 static int set_power(struct profile *profile, const struct suspend_power *power)
 {
         ssize_t at = profile_find(profile, TERM_SUSPEND, 0, 0, "");
@@ -166,7 +165,7 @@ static int count_sleep(void *data, const struct store_sleep *sleep)
         return 0;
 }
 
-/* Sleeps differ, but what many draw differs less on the average; how well the mean is known remains. */
+/* The mean of many sleeps varies less than one; the error of the mean remains. */
 static double error_of_many(const struct suspend_power *power, size_t many)
 {
         double mean = 1 / (double)power->n;
