@@ -7,6 +7,7 @@
 
 #include "fit/algebra.h"
 #include "fit-fixture.h"
+#include "sapp/sapp-fit.h"
 
 #define HOUR 3600.0
 
@@ -236,7 +237,7 @@ static void sapp_follows_its_equations(void)
                 list[i].elapsed_ns = (uint64_t)(s * NS_PER_S);
                 fill_usage(load, s, &list[i].usage);
         }
-        check_int(refit_sapp(&run, list, ARRAY_SIZE(list), &outcome, error, sizeof(error)), 0);
+        check_int(sapp_fit(&run, list, ARRAY_SIZE(list), &outcome, error, sizeof(error)), 0);
         check_near(value_of(&outcome, "cpu.0.active_mw.900000"), cpu, 1e-6);
         check_near(value_of(&outcome, "display.power_mw.255"), rest / 175, 1e-6);
         check(isnan(value_of(&outcome, "base.power_mw")));

@@ -8,6 +8,7 @@
 #include "run/run.h"
 #include "run/plan.h"
 #include "run/refresh.h"
+#include "sapp/sapp-plan.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -111,7 +112,7 @@ static void small_devices(void)
         check_int(plan_make(&description, &plan), 0);
         check_int(count(&plan, ROLE_BLOCK, NULL), 1); /* idle is always there */
         plan_clear(&plan);
-        check_int(plan_make_sapp(&description, &plan), -ENODATA);
+        check_int(sapp_plan_make(&description, &plan), -ENODATA);
 }
 
 /* No mode follows itself, the same seed gives the same order, and three passes visit every frequency. */
@@ -159,8 +160,8 @@ static void sapp(void)
         size_t order[256], n;
 
         phone(&description, 1, 12);
-        check_int(plan_make_sapp(&description, &plan), 0);
-        n = plan_order_sapp(&plan, 1, order);
+        check_int(sapp_plan_make(&description, &plan), 0);
+        n = plan_order_repeated(&plan, 1, order);
         check_int(n, 3 * (1 + 12 + 2 + 1));
         check_text(plan.modes[order[0]].mode.name, "sapp.display");
         check_int(plan.modes[order[0]].mode.brightness, 179);

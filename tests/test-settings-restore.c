@@ -89,8 +89,8 @@ static void test_reboot_left(void)
 
 static bool shuts_down;
 
-bool __wrap_machine_shuts_down(int root_fd);
-bool __wrap_machine_shuts_down(int root_fd)
+bool __wrap_shutdown_is_under_way(int root_fd);
+bool __wrap_shutdown_is_under_way(int root_fd)
 {
         return shuts_down;
 }

@@ -171,7 +171,7 @@ static void knows_connections_from_elsewhere(void)
                 struct connection connection;
                 char buf[64];
 
-                check_int(connection_parse(cases[i].line, &connection), *cases[i].far ? 0 : -EINVAL);
+                check_int(remote_login_parse_connection(cases[i].line, &connection), *cases[i].far ? 0 : -EINVAL);
                 if (!*cases[i].far)
                         continue;
                 check_text(text_of(&connection.far, buf), cases[i].far);
@@ -223,7 +223,7 @@ static void knows_what_sshd_says(void)
                 struct connection connection;
                 char buf[64];
 
-                check_int(ssh_connection_parse(cases[i].text, &connection), *cases[i].far ? 0 : -EINVAL);
+                check_int(remote_login_parse_ssh(cases[i].text, &connection), *cases[i].far ? 0 : -EINVAL);
                 if (!*cases[i].far)
                         continue;
                 check_text(text_of(&connection.far, buf), cases[i].far);

@@ -10,6 +10,7 @@
 
 #include "calibration.h"
 #include "hardware/describe.h"
+#include "sapp/sapp-plan.h"
 #include "util/paths.h"
 #include "util/util.h"
 
@@ -65,7 +66,7 @@ static int look_at_tree(struct calibration *calibration)
                 log_error(&calibration->log, "%s: cannot be read: %s", machine, strerror(-err));
                 return err;
         }
-        machine_describe(root_fd, description);
+        describe_machine(root_fd, description);
         description->wifi_tx = description->wifi && calibration->options.wifi_peer;
         description->wifi_rx = description->wifi_tx || (description->wifi && calibration->options.wifi_url);
         return 0;
@@ -151,7 +152,7 @@ int calibration_make_plan(struct calibration *calibration)
         };
         run->log = &calibration->log;
         run->method = choose_method(calibration);
-        err = options->sapp ? plan_make_sapp(&run->description, &run->plan)
+        err = options->sapp ? sapp_plan_make(&run->description, &run->plan)
                                         : plan_make(&run->description, &run->plan);
         if (err)
                 log_error(&calibration->log, "%s: no plan can be made: %s", run->description.device,

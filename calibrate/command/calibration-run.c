@@ -106,10 +106,10 @@ static bool has_measured(const struct run *run)
         return false;
 }
 
-static int fit(struct calibration *calibration, struct fit_result *result)
+static int fit(struct calibration *calibration, struct estimator_result *result)
 {
         struct run *run = &calibration->run;
-        struct fit_request request = {
+        struct estimator_request request = {
                 .observations = calibration->observations,
                 .run = run->record.id,
                 .estimator = run->plan.sapp ? "sapp" : "regression",
@@ -117,9 +117,9 @@ static int fit(struct calibration *calibration, struct fit_result *result)
         };
         int err;
 
-        fit_child_close(run->child);
+        estimator_close(run->child);
         run->child = NULL;
-        err = has_measured(run) ? fit_child_run(&request, result) : -ENODATA;
+        err = has_measured(run) ? estimator_run(&request, result) : -ENODATA;
         if (err == -ENOENT)
                 log_error(&calibration->log, "joulecast-fit was not found, so there is no profile; the "
                                              "observations are kept in %s", calibration->observations);
@@ -132,7 +132,7 @@ static int fit(struct calibration *calibration, struct fit_result *result)
 int calibration_run(struct calibration *calibration)
 {
         struct run *run = &calibration->run;
-        struct fit_result result = { 0 };
+        struct estimator_result result = { 0 };
         struct progress_state state;
         int err;
 

@@ -16,6 +16,7 @@
 
 #include "fit/follow.h"
 #include "fit/refit.h"
+#include "sapp/sapp-fit.h"
 #include "sapp/tables.h"
 #include "util/options.h"
 #include "util/own-folder.h"
@@ -167,7 +168,7 @@ static int refit(const struct options *options, const struct observation_run *ru
         if (!estimator)
                 estimator = strcmp(run->plan, "sapp") == 0 ? "sapp" : "regression";
         if (!err && strcmp(estimator, "sapp") == 0)
-                err = refit_sapp(run, list, n, &outcome, error, sizeof(error));
+                err = sapp_fit(run, list, n, &outcome, error, sizeof(error));
         else if (!err)
                 err = refit_regression(run, list, n, &outcome, error, sizeof(error));
         observations_free(list, n);

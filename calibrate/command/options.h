@@ -32,7 +32,7 @@ struct options {
         const char *device;           /* NULL: this machine */
         const char *machine;          /* folder with its `sys` and `proc`; NULL: the running one */
         const char *profile, *observations, *database; /* NULL: the default */
-        /* of this machine alone */
+        /* Of this machine alone. */
         const char *disks[OPTIONS_DISKS_MAX]; /* --disk FOLDER, once a storage; none: that of /var/tmp */
         size_t n_disks;
         double write_limit_bytes;

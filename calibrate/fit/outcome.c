@@ -13,7 +13,7 @@
 
 #include "util/util.h"
 
-/* smaller parts in a null vector are rounding */
+/* Smaller parts in a null vector are rounding. */
 #define NULL_PART 1e-6
 
 /* Profiles hold no larger number. */
@@ -241,7 +241,7 @@ static int add_coefficients(struct outcome *outcome, const struct columns *colum
                         return err;
                 kept[n++] = j;
         }
-        /* both are in the profile's order */
+        /* Both are in the profile's order. */
         for (size_t a = 0; a < n; a++)
                 for (size_t b = 0; b < n; b++)
                         profile->covariance[a * n + b] = gsl_matrix_get(fit->covariance, kept[a], kept[b]);

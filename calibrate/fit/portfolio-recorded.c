@@ -21,7 +21,7 @@
 #define STRETCH_NS (1200 * NS_PER_S)
 #define APPS_MAX 40
 
-/* minimum of recorded time, of all and of one span */
+/* Minimum of recorded time, of all and of one span. */
 #define RECORDED_MIN_NS (3600 * NS_PER_S)
 #define STRETCH_MIN_NS (600 * NS_PER_S)
 

@@ -14,10 +14,10 @@
 #include "portfolio-usage.h"
 #include "util/util.h"
 
-/* an hour costs as much as so many percent of the battery */
+/* An hour costs as much as so many percent of the battery. */
 #define HOUR_COST 3.0
 
-/* weight of apps relative to totals: a total has several, whose errors partly cancel */
+/* Weight of apps relative to totals: a total has several, whose errors partly cancel. */
 #define APP_WEIGHT 0.35
 
 void portfolio_clear(struct portfolio *portfolio)

@@ -8,14 +8,10 @@
 #include "outcome.h"
 
 /*
- * Both: 0; -EINVAL and -ENODATA with a sentence in @error: the observations cannot be fitted; -EDOM; -ENOMEM.
+ * 0; -EINVAL and -ENODATA with a sentence in @error: the observations cannot be fitted; -EDOM; -ENOMEM.
  */
 int refit_regression(const struct observation_run *run, const struct observation *observations, size_t n,
                      struct outcome *ret, char *error, size_t error_size);
-
-/* SApp's equations 1 to 4 for runs of `--plan sapp`, with the median of three iterations (sapp-fit.c). */
-int refit_sapp(const struct observation_run *run, const struct observation *observations, size_t n,
-               struct outcome *ret, char *error, size_t error_size);
 
 /* The run's device; if the run does not have the full energy, it is estimated from the charge. */
 int refit_device(const struct observation_run *run, const struct observation *observations, size_t n,

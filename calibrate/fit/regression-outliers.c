@@ -13,7 +13,7 @@
 #include "regression-private.h"
 #include "util/util.h"
 
-/* in one iteration only rows this far off, relative to the worst, lose weight */
+/* In one iteration only rows this far off, relative to the worst, lose weight. */
 #define WORST_FIRST 0.5
 
 /* Variance of a row relative to what all others predict, without its outlier variance. */
@@ -27,7 +27,7 @@ static double deletion_variance(const struct work *work, size_t a)
 /* Rows with less than this share of information besides the coefficients say little about the noise. */
 #define REDUNDANT 0.1
 
-/* median of chi square with one degree of freedom */
+/* Median of chi square with one degree of freedom. */
 #define MEDIAN_SQUARE 0.4549
 
 /*
@@ -55,7 +55,7 @@ static double usual_scale(const struct work *work, double *scratch)
  * (1964): a jump of the level must not pull at all. The worst go first, because they make good neighbours
  * look bad.
  */
-void weigh(struct work *work)
+void regression_weigh(struct work *work)
 {
         struct regression *fit = work->fit;
         double limit = work->options->outlier, most = 0, usual;
@@ -77,7 +77,7 @@ void weigh(struct work *work)
         }
 }
 
-/* mean of rare tasks relative to their standard deviation, expected before any is seen */
+/* Mean of rare tasks relative to their standard deviation, expected before any is seen. */
 #define RARE_PART 0.27
 
 /*
@@ -86,7 +86,7 @@ void weigh(struct work *work)
  * or may not see a rare task, which says little about its frequency: the mean counts as far as it is known,
  * and its error is added to the base's.
  */
-int recentre(struct work *work)
+int regression_recentre(struct work *work)
 {
         struct regression *fit = work->fit;
         size_t base = work->columns->term[TERM_BASE];
@@ -98,11 +98,11 @@ int recentre(struct work *work)
         if (!none)
                 return -ENOMEM;
         fit->extra = none;
-        err = invert_noise(work);
+        err = regression_invert_noise(work);
         fit->extra = extra;
         if (err)
                 return err;
-        unnoise_columns(work);
+        regression_unnoise_columns(work);
         for (size_t a = 0; a < fit->n; a++) {
                 double weight = gsl_matrix_get(work->white, a, base);
 

@@ -49,7 +49,7 @@ static void prior_smooth(gsl_matrix *prior, const struct device_policy *policy, 
         }
 }
 
-/* weight of the expected curvature, in second differences that were seen */
+/* Weight of the expected curvature, in second differences that were seen. */
 #define BEND_BELIEF 2
 
 /*
@@ -114,7 +114,7 @@ static void policy_prior(struct work *work, const struct device_policy *policy, 
         prior_smooth(work->fit->prior, policy, first, *sd);
 }
 
-void prior_make(struct work *work, bool first_time)
+void regression_prior_make(struct work *work, bool first_time)
 {
         const struct columns *columns = work->columns;
         struct regression *fit = work->fit;
@@ -143,14 +143,14 @@ void prior_make(struct work *work, bool first_time)
                 gsl_matrix_set(fit->prior, j, j, level * level);
 }
 
-/* weight of the expected size of a gauge's waves, in waves that were seen */
+/* Weight of the expected size of a gauge's waves, in waves that were seen. */
 #define LEVEL_BELIEF 6
 
 /*
  * The size of this gauge's waves: what is seen, and what may still be hidden (EM: Dempster, Laird and Rubin
  * 1977).
  */
-void learn_level(struct work *work)
+void regression_learn_level(struct work *work)
 {
         double usual = work->options->level_sd, squares = LEVEL_BELIEF * usual * usual;
 

@@ -6,7 +6,7 @@
 
 #include "regression.h"
 
-/* the rows' covariance is inverted in blocks, so that time stays linear in the number of rows */
+/* The rows' covariance is inverted in blocks, so that time stays linear in the number of rows. */
 #define BLOCK_ROWS 256
 
 struct work {
@@ -33,16 +33,16 @@ struct work {
 };
 
 /* regression-prior.c */
-void prior_make(struct work *work, bool first_time);
-void learn_level(struct work *work);
+void regression_prior_make(struct work *work, bool first_time);
+void regression_learn_level(struct work *work);
 
 /* regression-solve.c */
-int invert_noise(struct work *work);       /* of all rows, with their present weights */
-void unnoise_columns(struct work *work);
-int solve(struct work *work);
-double judge(struct work *work);           /* residuals, deletion[] and precision[]; returns chi square */
-double effective_parameters(const struct work *work);
+int regression_invert_noise(struct work *work);       /* of all rows, with their present weights */
+void regression_unnoise_columns(struct work *work);
+int regression_solve(struct work *work);
+double regression_judge(struct work *work); /* residuals, deletion[] and precision[]; returns chi square */
+double regression_effective_parameters(const struct work *work);
 
 /* regression-outliers.c */
-void weigh(struct work *work);
-int recentre(struct work *work);
+void regression_weigh(struct work *work);
+int regression_recentre(struct work *work);

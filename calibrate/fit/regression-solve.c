@@ -18,7 +18,7 @@ static gsl_matrix_view noise_block(const struct work *work, size_t from)
         return gsl_matrix_submatrix(work->noise, from, 0, n, n);
 }
 
-int invert_noise(struct work *work)
+int regression_invert_noise(struct work *work)
 {
         for (size_t from = 0; from < work->fit->n; from += BLOCK_ROWS) {
                 gsl_matrix_view block = noise_block(work, from);
@@ -58,7 +58,7 @@ static void add_column(struct work *work, size_t from, const gsl_matrix *block, 
 }
 
 /* white := C^-1 X; a mode touches few columns */
-void unnoise_columns(struct work *work)
+void regression_unnoise_columns(struct work *work)
 {
         gsl_matrix_set_zero(work->white);
         for (size_t at = 0; at < work->fit->n; at += BLOCK_ROWS) {
@@ -99,13 +99,13 @@ static void information(struct work *work)
         }
 }
 
-int solve(struct work *work)
+int regression_solve(struct work *work)
 {
-        int err = invert_noise(work);
+        int err = regression_invert_noise(work);
 
         if (err)
                 return err;
-        unnoise_columns(work);
+        regression_unnoise_columns(work);
         information(work);
         gsl_blas_dgemv(CblasTrans, 1 / work->fit->scale, work->white, work->y, 0, work->moment);
         return algebra_nnls(work->gram, work->moment, work->nonneg, work->fit->value);
@@ -115,7 +115,7 @@ int solve(struct work *work)
  * Number of parameters determined by the rows and not by the prior: the trace of the hat matrix (Hastie and
  * Tibshirani, Generalized Additive Models, 1990), inverse (gram - prior).
  */
-double effective_parameters(const struct work *work)
+double regression_effective_parameters(const struct work *work)
 {
         double trace = 0;
 
@@ -138,7 +138,7 @@ double effective_parameters(const struct work *work)
  * for correlated rows). deletion[] is in mW here; regression_weigh() divides it by the expected deviation. A
  * row that alone determines a coefficient has R_ii near 0 and is never an outlier.
  */
-double judge(struct work *work)
+double regression_judge(struct work *work)
 {
         struct regression *fit = work->fit;
         gsl_vector_view residual = gsl_vector_view_array(fit->residual_mw, fit->n);

@@ -215,16 +215,16 @@ static int iterate(struct work *work)
         for (int round = 0; round < ITERATIONS_MAX; round++) {
                 gsl_vector_memcpy(work->last, fit->value);
                 observe(work);
-                prior_make(work, round == 0);
-                err = solve(work);
+                regression_prior_make(work, round == 0);
+                err = regression_solve(work);
                 if (!err)
                         err = algebra_invert(work->gram, work->inverse);
                 if (err)
                         return err;
-                chi2 = judge(work);
-                weigh(work);
-                learn_level(work);
-                fit->degrees_of_freedom = fmax((double)fit->n - effective_parameters(work), 0);
+                chi2 = regression_judge(work);
+                regression_weigh(work);
+                regression_learn_level(work);
+                fit->degrees_of_freedom = fmax((double)fit->n - regression_effective_parameters(work), 0);
                 fit->scale = (work->options->prior_dof + chi2) /
                              (work->options->prior_dof + fit->degrees_of_freedom);
                 learn_power(work);
@@ -277,7 +277,7 @@ int regression_fit(const struct columns *columns, const struct rows *rows,
                 err = iterate(&work);
         }
         if (!err)
-                err = recentre(&work);
+                err = regression_recentre(&work);
         work_clear(&work);
         if (err) {
                 regression_clear(&fit);

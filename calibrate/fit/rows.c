@@ -15,10 +15,10 @@
  */
 #define GENERIC_VOLTAGE_V(percent) (3.62 + 0.0052 * (percent))
 
-/* if the refresh was not measured: what phones' fuel gauges usually have */
+/* If the refresh was not measured: what phones' fuel gauges usually have. */
 #define REFRESH_DEFAULT_S 10.0
 
-/* two observations are adjacent if the gap between them is at most this, s */
+/* Two observations are adjacent if the gap between them is at most this, s. */
 #define TOUCH_S 1.5
 
 static enum voltage_basis basis_of(const struct observation *observation, const struct device *device)
@@ -80,7 +80,7 @@ static void row_make(const struct columns *columns, const struct observation *ob
         columns_row(columns, &observation->usage, row->x);
         for (size_t j = 0; j < columns->n; j++)
                 row->x[j] *= per_second;
-        /* whatever the counters show, the device was awake */
+        /* Whatever the counters show, the device was awake. */
         row->x[columns->term[TERM_BASE]] = 1;
         row->fitted = usable(row) && !observation->burn && !observation->held_back &&
                       !observation->rejected[0];

@@ -131,18 +131,18 @@ static void describe_cpus(int root_fd, struct hardware_description *description)
         cpu_print_list(cpus, n, policy->cpus, sizeof(policy->cpus));
 }
 
-void machine_describe_battery(int root_fd, struct hardware_description *description)
+void describe_machine_battery(int root_fd, struct hardware_description *description)
 {
         *description = (struct hardware_description){ .energy_full_mwh = NAN, .rough_mwh = NAN };
         snprintf(description->device, sizeof(description->device), "this machine");
         description->battery = describe_battery(root_fd, description);
 }
 
-void machine_describe(int root_fd, struct hardware_description *description)
+void describe_machine(int root_fd, struct hardware_description *description)
 {
         struct display_state display;
 
-        machine_describe_battery(root_fd, description);
+        describe_machine_battery(root_fd, description);
         if (display_look(root_fd, &display) == 0)
                 description->max_brightness = display.max_brightness;
         any(root_fd, "sys/block", see_disk, description);

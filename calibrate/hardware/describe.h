@@ -7,6 +7,6 @@
 #include "hardware.h"
 
 /* Everything that a machine tree shows. */
-void machine_describe(int root_fd, struct hardware_description *description);
+void describe_machine(int root_fd, struct hardware_description *description);
 /* Only name and battery; the parts add what they can drive. */
-void machine_describe_battery(int root_fd, struct hardware_description *description);
+void describe_machine_battery(int root_fd, struct hardware_description *description);

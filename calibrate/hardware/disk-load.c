@@ -39,7 +39,7 @@ struct disk_load {
         struct file_state *files;
         size_t n_files;
 
-        /* only used by the thread */
+        /* Only used by the thread. */
         uint64_t file_bytes;
         double limit_bytes;
         char *buffer;

@@ -19,7 +19,7 @@
 #define STORAGES_MAX 8
 #define FOLDER_DEFAULT "/var/tmp"
 
-/* the device's counters are compared after so many bytes, and must show this part of them */
+/* The device's counters are compared after so many bytes, and must show this part of them. */
 #define COMPARE_BYTES 16e6
 #define SEEN_SHARE 0.9
 #define SLOW_SHARE 0.5

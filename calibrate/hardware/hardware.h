@@ -77,7 +77,7 @@ struct hardware_ops {
          * load does not run as asked, so the measurement is worthless. @reason: a phrase. NULL: always.
          */
         int (*may_go_on)(struct hardware *hardware, const struct sample *sample, char *reason, size_t size);
-        /* may end early; -EINTR: a signal; -ENODATA: battery empty */
+        /* May end early; -EINTR: a signal; -ENODATA: battery empty. */
         int (*wait)(struct hardware *hardware, uint64_t until_ns);
         int (*read)(struct hardware *hardware, struct sample *sample);       /* through lib's sources */
         /*

@@ -339,7 +339,7 @@ int hardware_machine_open(const struct machine_hardware *options, struct hardwar
                                              .description = &machine->description };
         err = machine->root_fd < 0 ? -errno : 0;
         if (!err) {
-                machine_describe_battery(machine->root_fd, &machine->description);
+                describe_machine_battery(machine->root_fd, &machine->description);
                 err = open_parts(machine);
         }
         if (err) {

@@ -13,7 +13,7 @@
 #include "source/disk.h"
 #include "util/util.h"
 
-/* unit of the block layer's counters for any device (admin-guide/iostats.rst) */
+/* Unit of the block layer's counters for any device (admin-guide/iostats.rst) */
 #define SECTOR_BYTES 512
 #define ALIGN_MIN 4096u   /* 4096-byte disks that report 512 would read before each write */
 #define ALIGN_MAX 65536u

@@ -27,7 +27,7 @@
 #define WARY_LOOKS 30       /* DHCP takes some seconds and may tell that a network is metered */
 #define ASK_LOOKS 10
 
-/* below this the radio sends slowly and repeats: its energy is not typical */
+/* Below this the radio sends slowly and repeats: its energy is not typical. */
 #define WEAK_DBM (-75)
 
 static struct part_wifi *wifi_of(struct part *part)

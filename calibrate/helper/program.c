@@ -94,7 +94,7 @@ int program_say(struct program *program, const char *line)
 
         if (n < 0 || (size_t)n >= sizeof(text))
                 return -EMSGSIZE;
-        /* at most PIPE_BUF bytes are written whole or not at all */
+        /* At most PIPE_BUF bytes are written whole or not at all. */
         return write(program->to_fd, text, (size_t)n) == n ? 0 : -EPIPE;
 }
 

@@ -20,7 +20,7 @@
 
 #define OPEN_TRIES 100 /* openat2() fails now and then while another process renames folders */
 
-/* settings that are not files; their names are in the list */
+/* Settings that are not files; their names are in the list. */
 static const struct setting_medium *const media[] = {
         &screen_medium,
         &power_save_medium,
@@ -39,7 +39,7 @@ static const char *below_root(const char *name)
         return name + strspn(name, "/");
 }
 
-bool is_running_machine(int root_fd)
+bool hold_is_running_machine(int root_fd)
 {
         struct stat root, given;
 
@@ -80,7 +80,8 @@ static int open_attribute(int root_fd, const char *name, int flags)
                 return -errno;
         if (!S_ISREG(info.st_mode))
                 return -EBADMSG;
-        if (is_running_machine(root_fd) && (fstatfs(fd, &filesystem) < 0 || filesystem.f_type != SYSFS_MAGIC))
+        if (hold_is_running_machine(root_fd) &&
+            (fstatfs(fd, &filesystem) < 0 || filesystem.f_type != SYSFS_MAGIC))
                 return -EBADMSG;
         return take_fd(&fd);
 }
@@ -134,7 +135,7 @@ static int ask_logind(int root_fd, const char *name, const char *value, int err)
         char backlight[SETTING_NAME_MAX + 1], end;
         uint64_t brightness;
 
-        if (!is_running_machine(root_fd) || util_parse_u64(value, &brightness) < 0 ||
+        if (!hold_is_running_machine(root_fd) || util_parse_u64(value, &brightness) < 0 ||
             sscanf(name, "/sys/class/backlight/%180[^/]/brightnes%c", backlight, &end) != 2)
                 return err;
         return logind_set_brightness(backlight, (uint32_t)brightness) < 0 ? err : 0;
@@ -226,6 +227,6 @@ void attribute_device(int root_fd, const char *name, char *buf, size_t size)
                 n = readlinkat(root_fd, below_root(folder), buf, size - 1);
         }
         buf[n < 0 || (size_t)n == size - 1 ? 0 : n] = '\0';
-        if (!plain_text(buf))
+        if (!attribute_plain_text(buf))
                 buf[0] = '\0';
 }

@@ -42,7 +42,7 @@ static const struct attribute attributes[] = {
           .persists = true },
 };
 
-bool plain_text(const char *text)
+bool attribute_plain_text(const char *text)
 {
         size_t length = strlen(text);
 
@@ -58,7 +58,7 @@ bool plain_text(const char *text)
 /* No "//", "/./" or "/../", and nothing that a line of the journal could not say. */
 static bool plain_path(const char *path)
 {
-        if (strlen(path) > SETTING_NAME_MAX || !plain_text(path))
+        if (strlen(path) > SETTING_NAME_MAX || !attribute_plain_text(path))
                 return false;
         for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/')) {
                 size_t part = strcspn(at + 1, "/");
@@ -131,7 +131,7 @@ bool attribute_affects(const struct attribute *attribute, const char *name, cons
         return false;
 }
 
-bool scratch_name(const char *path)
+bool attribute_scratch_name(const char *path)
 {
         const char *last = strrchr(path, '/');
 

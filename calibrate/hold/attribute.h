@@ -53,13 +53,13 @@ bool attribute_affects(const struct attribute *attribute, const char *name, cons
  * Can be stored in a line of the journal and read back unchanged: no comment character, no leading or
  * trailing blanks, no control characters.
  */
-bool plain_text(const char *text);
+bool attribute_plain_text(const char *text);
 
 /* Is it the path of a scratch file of ours: absolute, without "..", named .joulecast-disk-*? */
-bool scratch_name(const char *path);
+bool attribute_scratch_name(const char *path);
 
 /* Is it "/" of the running machine, and not a machine tree? */
-bool is_running_machine(int root_fd);
+bool hold_is_running_machine(int root_fd);
 
 /* The current value. 0; -ENOENT; -EBADMSG: not a valid value of this setting; -errno. */
 int attribute_read(int root_fd, const char *name, char value[SETTING_VALUE_MAX]);

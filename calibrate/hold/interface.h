@@ -16,5 +16,5 @@ bool interface_carries(int root_fd, const char *upper, const char *interface);
 bool interface_is_set_up(const char *interface);   /* as `ip link set up` left it, connected or not */
 int interface_bring_up(const char *interface);     /* as `ip link set up` */
 int interface_bytes(int root_fd, const char *interface, uint64_t *ret); /* received and sent since boot */
-/* how often the carrier changed; WiFi does so with each connection */
+/* How often the carrier changed; WiFi does so with each connection. */
 int interface_carrier_changes(int root_fd, const char *interface, uint64_t *ret);

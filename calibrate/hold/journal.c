@@ -158,7 +158,7 @@ static int set_state(struct journal_entry *entry, const struct ini_place *place,
 static int set_name(const struct parser *parser, struct journal_entry *entry, const struct ini_place *place,
                     const char *value)
 {
-        if (entry->state == JOURNAL_FILE ? !scratch_name(value) : !attribute_find(value))
+        if (entry->state == JOURNAL_FILE ? !attribute_scratch_name(value) : !attribute_find(value))
                 return ini_error(place, "%.100s is not a setting that joulecast changes", value);
         if (journal_find(&parser->journal, value))
                 return ini_error(place, "%.100s occurs twice", value);
@@ -185,7 +185,7 @@ static int set_entry(struct parser *parser, const struct ini_place *place, const
                 return set_name(parser, entry, place, value);
         if (entry->state == JOURNAL_FILE)
                 return ini_error(place, "unknown key \"%s\" of a file", key);
-        if (strcmp(key, "device") == 0 && !plain_text(value))
+        if (strcmp(key, "device") == 0 && !attribute_plain_text(value))
                 return ini_error(place, "device = %.60s is invalid", value);
         if (strcmp(key, "device") == 0)
                 return copy(place, key, value, entry->device, sizeof(entry->device));

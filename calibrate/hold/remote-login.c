@@ -41,7 +41,7 @@ static void judge(struct search *search, const struct connection *connection)
         int err;
 
         search->known = true;
-        if (address_is_link_local(&connection->far) && !connection->far.scope) {
+        if (route_address_is_link_local(&connection->far) && !connection->far.scope) {
                 search->over = true; /* on any link: which one is not known here */
                 return;
         }
@@ -123,12 +123,12 @@ static int utmp_parse(const struct utmpx *entry, struct address *ret)
 
         *ret = (struct address){ .family = is_v6 ? AF_INET6 : AF_INET };
         memcpy(ret->bytes, entry->ut_addr_v6, ret->family == AF_INET ? 4 : 16);
-        address_unmap(ret);
+        route_address_unmap(ret);
         if (entry->ut_addr_v6[0] || ret->family == AF_INET6)
                 return 0;
         snprintf(host, sizeof(host), "%.*s", (int)sizeof(entry->ut_host), entry->ut_host);
         host[strcspn(host, " ")] = '\0';
-        return address_parse(host, ret);
+        return route_address_parse(host, ret);
 }
 
 /* A host in utmp that is not a display of this machine. */
@@ -145,7 +145,7 @@ static void logged_in_from_elsewhere(struct search *search)
                         continue;
                 if (utmp_parse(entry, &connection.far) < 0)
                         search->unknown = true;
-                else if (!address_is_loopback(&connection.far))
+                else if (!route_address_is_loopback(&connection.far))
                         judge(search, &connection);
         }
         endutxent();
@@ -166,13 +166,13 @@ static int parse_hex(const char *text, struct address *ret)
                         return -EINVAL;
                 memcpy(ret->bytes + 4 * i, &word, sizeof(word));
         }
-        address_unmap(ret);
+        route_address_unmap(ret);
         return 0;
 }
 
 #define ESTABLISHED 1
 
-int connection_parse(const char *line, struct connection *ret)
+int remote_login_parse_connection(const char *line, struct connection *ret)
 {
         char near[40], far[40];
         unsigned state;
@@ -182,18 +182,18 @@ int connection_parse(const char *line, struct connection *ret)
                    &ret->near_port, far, &state, &ret->inode) < 4 ||
             state != ESTABLISHED || parse_hex(near, &ret->near) < 0 || parse_hex(far, &ret->far) < 0)
                 return -EINVAL;
-        return address_is_loopback(&ret->far) ? -EINVAL : 0;
+        return route_address_is_loopback(&ret->far) ? -EINVAL : 0;
 }
 
-int ssh_connection_parse(const char *text, struct connection *ret)
+int remote_login_parse_ssh(const char *text, struct connection *ret)
 {
         char far[64], near[64];
 
         *ret = (struct connection){ 0 };
         if (sscanf(text, "%63s %*u %63s %u", far, near, &ret->near_port) != 3 ||
-            address_parse(far, &ret->far) < 0)
+            route_address_parse(far, &ret->far) < 0)
                 return -EINVAL;
-        if (address_parse(near, &ret->near) < 0)
+        if (route_address_parse(near, &ret->near) < 0)
                 ret->near = (struct address){ 0 };
         return 0;
 }
@@ -216,7 +216,7 @@ static void connections(struct search *search, const char *path)
         if (!file)
                 closep(&fd);
         while (file && fgets(line, sizeof(line), file)) /* there may be thousands of lines */
-                if (connection_parse(line, &connection) == 0 && is_login(search, &connection))
+                if (remote_login_parse_connection(line, &connection) == 0 && is_login(search, &connection))
                         judge(search, &connection);
 }
 
@@ -225,9 +225,9 @@ static void environment(struct search *search)
         const char *text = getenv("SSH_CONNECTION");
         struct connection connection;
 
-        if (text && ssh_connection_parse(text, &connection) < 0)
+        if (text && remote_login_parse_ssh(text, &connection) < 0)
                 search->unknown = true;
-        else if (text && !address_is_loopback(&connection.far))
+        else if (text && !route_address_is_loopback(&connection.far))
                 judge(search, &connection);
 }
 

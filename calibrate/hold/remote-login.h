@@ -24,7 +24,7 @@ struct connection {
 };
 
 /* -EINVAL: not an established connection with another machine. */
-int connection_parse(const char *line, struct connection *ret);
+int remote_login_parse_connection(const char *line, struct connection *ret);
 
 /* sshd's SSH_CONNECTION: "REMOTE-ADDRESS PORT LOCAL-ADDRESS PORT". -EINVAL. */
-int ssh_connection_parse(const char *text, struct connection *ret);
+int remote_login_parse_ssh(const char *text, struct connection *ret);

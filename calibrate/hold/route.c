@@ -22,7 +22,7 @@ static size_t size_of(const struct address *address)
         return address->family == AF_INET ? 4 : 16;
 }
 
-void address_unmap(struct address *address)
+void route_address_unmap(struct address *address)
 {
         static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
 
@@ -33,7 +33,7 @@ void address_unmap(struct address *address)
         memset(address->bytes + 4, 0, 12);
 }
 
-int address_parse(const char *text, struct address *ret)
+int route_address_parse(const char *text, struct address *ret)
 {
         struct address address = { .family = strchr(text, ':') ? AF_INET6 : AF_INET };
         const char *scope = strchr(text, '%');
@@ -47,12 +47,12 @@ int address_parse(const char *text, struct address *ret)
         if (inet_pton(address.family, copy, address.bytes) != 1)
                 return -EINVAL;
         address.scope = scope ? if_nametoindex(scope + 1) : 0;
-        address_unmap(&address);
+        route_address_unmap(&address);
         *ret = address;
         return 0;
 }
 
-bool address_is_loopback(const struct address *address)
+bool route_address_is_loopback(const struct address *address)
 {
         static const unsigned char loopback6[16] = { [15] = 1 };
 
@@ -60,7 +60,7 @@ bool address_is_loopback(const struct address *address)
                                           : memcmp(address->bytes, loopback6, sizeof(loopback6)) == 0;
 }
 
-bool address_is_link_local(const struct address *address)
+bool route_address_is_link_local(const struct address *address)
 {
         return address->family == AF_INET6 && address->bytes[0] == 0xfe && (address->bytes[1] & 0xc0) == 0x80;
 }

@@ -17,10 +17,10 @@ struct address {
 };
 
 /* "192.0.2.1", "2001:db8::1", "fe80::1%wlan0"; IPv4-mapped IPv6 becomes IPv4. -EINVAL. */
-int address_parse(const char *text, struct address *ret);
-void address_unmap(struct address *address);
-bool address_is_loopback(const struct address *address);
-bool address_is_link_local(const struct address *address); /* of IPv6 */
+int route_address_parse(const char *text, struct address *ret);
+void route_address_unmap(struct address *address);
+bool route_address_is_loopback(const struct address *address);
+bool route_address_is_link_local(const struct address *address); /* of IPv6 */
 
 /* To @to; @from: local address, for policy rules; may be NULL. -ENETUNREACH and the like: no route. */
 int route_lookup(const struct address *to, const struct address *from, unsigned *interface);

@@ -42,7 +42,7 @@ static int write_power(int root_fd, const char *name, const char *value)
 {
         const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };
 
-        if (strcmp(value, "on") != 0 || !is_running_machine(root_fd))
+        if (strcmp(value, "on") != 0 || !hold_is_running_machine(root_fd))
                 return -EOPNOTSUPP;
         for (unsigned i = 0; i < TRIES && !is_on(root_fd, name); i++) {
                 struct screen_program screen = { 0 };

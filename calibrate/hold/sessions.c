@@ -14,7 +14,7 @@
 #define LOGIN_PATH "/org/freedesktop/login1"
 #define CALL_US 500000 /* a hanging manager must not delay the run ... */
 #define ASK_NS NS_PER_S /* ... nor one that answers each call late */
-/* nor one that sends without end; the rest is read next time */
+/* Nor one that sends without end; the rest is read next time. */
 #define MESSAGES_MAX 256
 #define LOOKS_MAX 3
 

@@ -174,7 +174,7 @@ int settings_add_file(struct settings *settings, const char *path)
 
         if (settings->committed)
                 return -EBUSY;
-        if (!scratch_name(path))
+        if (!attribute_scratch_name(path))
                 return -EPERM;
         if (journal_find(&settings->journal, path))
                 return 0;
@@ -263,7 +263,7 @@ int settings_after(struct settings *settings, const char *name)
         for (size_t i = 0; i < settings->journal.n; i++) {
                 struct journal_entry *other = &settings->journal.entries[i];
 
-                /* if it cannot be read now (no setspeed under this governor) it stays pending */
+                /* If it cannot be read now (no setspeed under this governor) it stays pending. */
                 if (other->state == JOURNAL_PENDING && attribute_affects(attribute, name, other->name))
                         read_back(settings, other);
         }

@@ -18,7 +18,7 @@ static bool is_this_machine(int root_fd)
 #define TOO_LATE 124 /* exit status of timeout(1) */
 
 /* By systemctl, which asks systemd directly: the bus may be gone by then. */
-bool machine_shuts_down(int root_fd)
+bool shutdown_is_under_way(int root_fd)
 {
         char state[32] = "";
         FILE *answer;

@@ -9,4 +9,4 @@
  * and will restore that at boot. Also true if systemd is too busy to answer; false for a machine tree or
  * without systemd.
  */
-bool machine_shuts_down(int root_fd);
+bool shutdown_is_under_way(int root_fd);

@@ -72,7 +72,7 @@ int observations_start(struct observations *observations, struct observation_run
 /* One transaction; sets id. */
 int observations_append(struct observations *observations, struct observation *observation);
 int observations_finish(struct observations *observations, int64_t run);
-/* runs that have observations, newest last */
+/* Runs that have observations, newest last. */
 int observations_runs(struct observations *observations, struct observation_run **ret, size_t *n);
 void observations_free_runs(struct observation_run *runs, size_t n);
 /* All of one run, in order. */

@@ -54,11 +54,11 @@ static int light(struct picture *picture, bool on)
         for (size_t i = 0; i < wayland->n; i++) {
                 struct output *output = &wayland->outputs[i];
 
-                output_switch(output, on);
+                wayland_output_switch(output, on);
                 if (on && output->output && !output->surface)
-                        window_show(output);
+                        wayland_window_show(output);
                 else if (!on)
-                        window_take(output);
+                        wayland_window_take(output);
         }
         err = settle(wayland, on);
         return err == -ETIMEDOUT && !on ? -EOPNOTSUPP : err;
@@ -95,8 +95,8 @@ static void close_wayland(struct picture *picture)
 
         for (size_t i = 0; i < wayland->n; i++) {
                 if (!wayland->outputs[i].lit)
-                        output_switch(&wayland->outputs[i], true);
-                output_drop(&wayland->outputs[i]);
+                        wayland_output_switch(&wayland->outputs[i], true);
+                wayland_output_drop(&wayland->outputs[i]);
         }
         if (wayland->display) {
                 wl_display_roundtrip(wayland->display);

@@ -84,9 +84,9 @@ static void registry_global(void *data, struct wl_registry *registry, uint32_t n
                 add_output(wayland, name);
 }
 
-void output_drop(struct output *output)
+void wayland_output_drop(struct output *output)
 {
-        window_take(output);
+        wayland_window_take(output);
         drop_power(output);
         if (output->output)
                 wl_output_destroy(output->output);
@@ -100,7 +100,7 @@ static void registry_global_remove(void *data, struct wl_registry *registry, uin
 
         for (size_t i = 0; i < wayland->n; i++)
                 if (wayland->outputs[i].output && wayland->outputs[i].name == name)
-                        output_drop(&wayland->outputs[i]);
+                        wayland_output_drop(&wayland->outputs[i]);
 }
 
 static const struct wl_registry_listener registry_listener = {
@@ -122,7 +122,7 @@ static void open_powers(struct wayland *wayland)
         }
 }
 
-void output_switch(struct output *output, bool on)
+void wayland_output_switch(struct output *output, bool on)
 {
         if (output->power)
                 wl_proxy_marshal_flags(output->power, OUTPUT_POWER_SET_MODE, NULL, 1, 0,

@@ -87,7 +87,7 @@ static const struct xdg_toplevel_listener window_listener = {
         .close = window_close,
 };
 
-void window_show(struct output *output)
+void wayland_window_show(struct output *output)
 {
         struct wayland *wayland = output->wayland;
 
@@ -105,7 +105,7 @@ void window_show(struct output *output)
         wl_surface_commit(output->surface);
 }
 
-void window_take(struct output *output)
+void wayland_window_take(struct output *output)
 {
         if (output->inhibitor)
                 zwp_idle_inhibitor_v1_destroy(output->inhibitor);

@@ -47,9 +47,9 @@ struct wayland {
 
 /* Finds globals and outputs, and whether outputs can be switched. */
 int wayland_look(struct wayland *wayland);
-void output_switch(struct output *output, bool on);
-void output_drop(struct output *output);
+void wayland_output_switch(struct output *output, bool on);
+void wayland_output_drop(struct output *output);
 
 /* Shows a white window over the whole output, and keeps the session from idling. */
-void window_show(struct output *output);
-void window_take(struct output *output);
+void wayland_window_show(struct output *output);
+void wayland_window_take(struct output *output);

@@ -15,7 +15,7 @@
 #define ANSWER_MS 60000
 #define ANSWER_MAX (4 << 20)     /* bytes */
 
-struct fit_child {
+struct estimator {
         struct program program; /* its pipes are the files below */
         FILE *to, *from;
         const struct log *log;
@@ -24,7 +24,7 @@ struct fit_child {
 };
 
 /* Sends one line and reads the answer. */
-static int exchange(struct fit_child *child, cJSON *request, cJSON **ret)
+static int exchange(struct estimator *child, cJSON *request, cJSON **ret)
 {
         _cleanup_free_ char *text = cJSON_PrintUnformatted(request);
         const char *error;
@@ -70,7 +70,7 @@ static void members_to_json(const struct hardware_policy *policy, cJSON *item)
         }
 }
 
-struct cJSON *description_to_json(const struct hardware_description *description)
+struct cJSON *estimator_description_json(const struct hardware_description *description)
 {
         cJSON *json = cJSON_CreateObject(), *policies = cJSON_AddArrayToObject(json, "policies");
 
@@ -123,7 +123,7 @@ static int modes_to_json(const struct hardware_description *description, const s
 static cJSON *start_line(const struct observation_run *run, const struct hardware_description *description,
                          const struct plan *plan, const char *database, double stop_percent)
 {
-        cJSON *line = cJSON_CreateObject(), *start = description_to_json(description);
+        cJSON *line = cJSON_CreateObject(), *start = estimator_description_json(description);
 
         cJSON_AddItemToObject(line, "start", start);
         cJSON_AddStringToObject(start, "device", run->device);
@@ -139,13 +139,13 @@ static cJSON *start_line(const struct observation_run *run, const struct hardwar
         return line;
 }
 
-int fit_child_open(const struct observation_run *run, const struct hardware_description *description,
+int estimator_open(const struct observation_run *run, const struct hardware_description *description,
                    const struct plan *plan, const char *database, double stop_percent, const struct log *log,
-                   struct fit_child **ret)
+                   struct estimator **ret)
 {
         char *const arguments[] = { (char *)"joulecast-fit", (char *)"--follow", NULL };
         cJSON *answer = NULL, *start = start_line(run, description, plan, database, stop_percent);
-        struct fit_child *child = calloc(1, sizeof(*child));
+        struct estimator *child = calloc(1, sizeof(*child));
         int err = child && start ? 0 : -ENOMEM;
 
         if (!err)
@@ -163,14 +163,14 @@ int fit_child_open(const struct observation_run *run, const struct hardware_desc
                 err = -EPROTO;
         cJSON_Delete(answer);
         if (err) {
-                fit_child_close(child);
+                estimator_close(child);
                 return err == -EPIPE ? -ENOENT : err;
         }
         *ret = child;
         return 0;
 }
 
-void fit_child_close(struct fit_child *child)
+void estimator_close(struct estimator *child)
 {
         if (!child)
                 return;
@@ -192,7 +192,7 @@ static double number(const cJSON *json, const char *name)
         return cJSON_IsNumber(item) ? item->valuedouble : NAN;
 }
 
-int fit_child_keep(struct fit_child *child, const struct observation *observation)
+int estimator_keep(struct estimator *child, const struct observation *observation)
 {
         cJSON *line = cJSON_CreateObject(), *answer = NULL;
         int err;
@@ -204,11 +204,11 @@ int fit_child_keep(struct fit_child *child, const struct observation *observatio
         return err;
 }
 
-int fit_child_observe(struct fit_child *child, const struct observation *observation,
-                      const struct fit_remaining *remaining, struct fit_judgement *ret)
+int estimator_observe(struct estimator *child, const struct observation *observation,
+                      const struct estimator_remaining *remaining, struct estimator_judgement *ret)
 {
         cJSON *line = cJSON_CreateObject(), *object = cJSON_CreateObject(), *left_out, *answer = NULL;
-        struct fit_judgement judgement = { 0 };
+        struct estimator_judgement judgement = { 0 };
         const char *next;
         int err;
 
@@ -257,15 +257,15 @@ static int read_all(int fd, char **ret)
 }
 
 /* In half-widths of the prediction. */
-static double how_far_off(const struct fit_result *result)
+static double how_far_off(const struct estimator_result *result)
 {
         return fabs(result->off.measured_mw - result->off.predicted_mw) / result->off.half_width_mw;
 }
 
-static void read_held_back(const cJSON *check, struct fit_result *result)
+static void read_held_back(const cJSON *check, struct estimator_result *result)
 {
         const cJSON *mode = cJSON_GetObjectItemCaseSensitive(check, "mode");
-        struct fit_result this = *result;
+        struct estimator_result this = *result;
 
         if (!cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(check, "inside")) || !cJSON_IsString(mode))
                 return;
@@ -278,14 +278,14 @@ static void read_held_back(const cJSON *check, struct fit_result *result)
 }
 
 /* The answer names the profile; without that there is none. */
-static int read_result(const char *text, struct fit_result *ret)
+static int read_result(const char *text, struct estimator_result *ret)
 {
         cJSON *json = cJSON_Parse(text);
         const cJSON *check;
         bool written = cJSON_IsString(cJSON_GetObjectItemCaseSensitive(json, "profile"));
 
         if (written) {
-                *ret = (struct fit_result){
+                *ret = (struct estimator_result){
                         .validated = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "validated")),
                 };
                 cJSON_ArrayForEach(check, cJSON_GetObjectItemCaseSensitive(json, "held_back"))
@@ -295,7 +295,7 @@ static int read_result(const char *text, struct fit_result *ret)
         return written ? 0 : -ENODATA;
 }
 
-int fit_child_run(const struct fit_request *request, struct fit_result *ret)
+int estimator_run(const struct estimator_request *request, struct estimator_result *ret)
 {
         _cleanup_free_ char *text = NULL;
         char run[24];

@@ -12,10 +12,10 @@
 #include "observation/observation.h"
 #include "plan.h"
 
-struct fit_child;
+struct estimator;
 
 /* The follower's judgement of the run so far. */
-struct fit_judgement {
+struct estimator_judgement {
         double half_width_percent; /* 95 %, of a portfolio's total energy; NaN unknown */
         char next[MODE_NAME_MAX];  /* the mode to measure next; "" none */
         double expected_hours;     /* still to go; NaN unknown */
@@ -23,30 +23,30 @@ struct fit_judgement {
 };
 
 /* -ENOENT: there is no joulecast-fit; -EPROTO: it does not follow the protocol. */
-int fit_child_open(const struct observation_run *run, const struct hardware_description *description,
+int estimator_open(const struct observation_run *run, const struct hardware_description *description,
                    const struct plan *plan, const char *database, double stop_percent, const struct log *log,
-                   struct fit_child **ret);
-void fit_child_close(struct fit_child *child);
+                   struct estimator **ret);
+void estimator_close(struct estimator *child);
 
 /* Hands over an observation without asking for a judgement: within a gauge's pass none is needed. */
-int fit_child_keep(struct fit_child *child, const struct observation *observation);
+int estimator_keep(struct estimator *child, const struct observation *observation);
 /* What may still be used. Infinite: no limit. */
-struct fit_remaining {
+struct estimator_remaining {
         double percent, hours;
         const char *const *left_out; /* modes that cannot be measured any more */
         size_t n_left_out;
 };
-int fit_child_observe(struct fit_child *child, const struct observation *observation,
-                      const struct fit_remaining *remaining, struct fit_judgement *ret);
+int estimator_observe(struct estimator *child, const struct observation *observation,
+                      const struct estimator_remaining *remaining, struct estimator_judgement *ret);
 
-struct fit_request {
+struct estimator_request {
         const char *observations;
         int64_t run;
         const char *estimator;     /* "regression" or "sapp" */
         const char *profile;       /* written */
 };
 
-struct fit_result {
+struct estimator_result {
         bool validated;            /* held-back rows were as predicted */
         struct {
                 char mode[MODE_NAME_MAX];
@@ -55,6 +55,6 @@ struct fit_result {
 };
 
 /* -ENOENT: there is no joulecast-fit; -ENODATA: nothing could be fitted, logged. */
-int fit_child_run(const struct fit_request *request, struct fit_result *ret);
+int estimator_run(const struct estimator_request *request, struct estimator_result *ret);
 
-struct cJSON *description_to_json(const struct hardware_description *description);
+struct cJSON *estimator_description_json(const struct hardware_description *description);

@@ -12,13 +12,13 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* by how much the guessed length of a mode may be wrong (plan_guess()) */
+/* By how much the guessed length of a mode may be wrong (plan_guess()) */
 #define GUESS_FACTOR 1.5
 
-/* the rest is for what other programs write and move meanwhile */
+/* The rest is for what other programs write and move meanwhile. */
 #define OURS 0.95
 
-/* below this part of its rate a load does not stand out of the noise: make the mode rarer instead */
+/* Below this part of its rate a load does not stand out of the noise: make the mode rarer instead. */
 #define RATE_SHARE_MIN 0.25
 
 #define ROUNDS 12
@@ -84,7 +84,7 @@ static uint32_t visits(const struct plan *plan, const struct planned_mode *mode,
 {
         switch (mode->role) {
         case ROLE_BLOCK:
-                return plan->sapp ? SAPP_ITERATIONS : method == METHOD_GAUGE ? passes : 1;
+                return plan->sapp ? PLAN_ITERATIONS : method == METHOD_GAUGE ? passes : 1;
         case ROLE_HELD_BACK:
                 return 1;
         case ROLE_EXTRA:
@@ -128,7 +128,7 @@ static void limit_visits(const struct limiter *limiter, const struct budget *bud
         for (size_t i = 0; i < limiter->plan->n; i++)
                 if (budget->bytes_per_s(&limiter->plan->modes[i].mode) > 0)
                         limiter->plan->modes[i].visits_max = 0;
-        for (uint32_t round = 0; round < limiter->passes + SAPP_ITERATIONS; round++) {
+        for (uint32_t round = 0; round < limiter->passes + PLAN_ITERATIONS; round++) {
                 for (size_t i = 0; i < limiter->plan->n; i++) {
                         struct planned_mode *mode = &limiter->plan->modes[i];
                         double bytes = visit_bytes(limiter, budget, i);

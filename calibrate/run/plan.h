@@ -8,11 +8,11 @@
 #include "model/usage.h"
 #include "observation/observation.h"
 
-/* before a gauge's period is known */
+/* Before a gauge's period is known. */
 #define GAUGE_PERIOD_GUESS_S 3.5
 #define TICKS_DWELL_GUESS_S 75.0
 
-#define SAPP_ITERATIONS 3
+#define PLAN_ITERATIONS 3
 
 enum plan_role {
         ROLE_BLOCK,     /* in the first randomised block, and in every pass of a gauge */
@@ -40,8 +40,6 @@ struct plan {
 
 /* The plan of the regression; docs/calibration.md has its states. -ENOMEM. */
 int plan_make(const struct hardware_description *description, struct plan *ret);
-/* SApp's own procedure, without what the device lacks. -ENODATA: it shows no CPU. */
-int plan_make_sapp(const struct hardware_description *description, struct plan *ret);
 void plan_clear(struct plan *plan);
 
 struct mode plan_mode(const char *kind, const char *name, ...) __attribute__((format(printf, 2, 3)));
@@ -92,8 +90,8 @@ int plan_usage(const struct hardware_description *description, const struct mode
 size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t last, bool extras,
                   size_t *ret);
 
-/* SApp's order: each mode three times in a row. Room for 3 * plan->n in @ret. */
-size_t plan_order_sapp(const struct plan *plan, uint64_t seed, size_t *ret);
+/* SApp's order: the frequencies shuffled, each mode three times in a row. Room for 3 * plan->n in @ret. */
+size_t plan_order_repeated(const struct plan *plan, uint64_t seed, size_t *ret);
 
 /* Fills guess_w of all modes from the battery's size. */
 void plan_guess(const struct hardware_description *description, struct plan *plan);

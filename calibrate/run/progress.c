@@ -233,7 +233,7 @@ void progress_wifi(struct progress *progress, const struct progress_state *state
 }
 
 /* Other programs read this line; docs/json.md has its keys. */
-static void done_json(const struct progress_state *state, const struct fit_result *fit, bool done)
+static void done_json(const struct progress_state *state, const struct estimator_result *fit, bool done)
 {
         cJSON *json = cJSON_CreateObject();
 
@@ -252,7 +252,7 @@ void progress_interrupted(struct progress *progress, const struct progress_state
                 done_json(state, NULL, false);
 }
 
-static void print_validation(const struct fit_result *fit)
+static void print_validation(const struct estimator_result *fit)
 {
         if (fit->validated)
                 text_print(stdout, "Validated: the mixtures that were held back came out as predicted.");
@@ -267,7 +267,7 @@ static void print_validation(const struct fit_result *fit)
 }
 
 void progress_done(struct progress *progress, const struct progress_state *state,
-                   const struct fit_result *fit, const char *profile)
+                   const struct estimator_result *fit, const char *profile)
 {
         char span[32];
 

@@ -48,4 +48,4 @@ void progress_wifi(struct progress *progress, const struct progress_state *state
 void progress_interrupted(struct progress *progress, const struct progress_state *state);
 /* @fit: the answer of joulecast-fit; NULL: there is no profile. */
 void progress_done(struct progress *progress, const struct progress_state *state,
-                   const struct fit_result *fit, const char *profile);
+                   const struct estimator_result *fit, const char *profile);

@@ -12,11 +12,11 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* shortest dwell by fine steps; a number of refreshes is required, too (runner-steps.c) */
+/* Shortest dwell by fine steps; a number of refreshes is required, too (runner-steps.c) */
 #define TICKS_MIN_S 60.0
 #define TICKS_MIN_STEPS 2
 
-/* more means that the run cannot end */
+/* More means that the run cannot end. */
 #define OBSERVATIONS_MAX 1000
 
 /*
@@ -151,7 +151,7 @@ static int measure(struct run *run, size_t mode)
 static void make_block(struct run *run)
 {
         size_t n = run->plan.sapp
-                           ? plan_order_sapp(&run->plan, run->record.seed, run->order)
+                           ? plan_order_repeated(&run->plan, run->record.seed, run->order)
                            : plan_order(&run->plan, run->record.seed, 0, run->last, false, run->order);
         _cleanup_free_ size_t *done = calloc(run->plan.n + 1, sizeof(*done));
 

@@ -120,7 +120,7 @@ static void count(struct run *run, const struct observation *observation, size_t
 static int observe(struct run *run, const struct observation *observation)
 {
         _cleanup_free_ const char **left_out = calloc(run->plan.n + 1, sizeof(*left_out));
-        struct fit_remaining remaining = {
+        struct estimator_remaining remaining = {
                 .percent = remaining_percent(run),
                 .hours = run->request.time_limit_h - run_hours(run),
                 .left_out = left_out,
@@ -131,7 +131,7 @@ static int observe(struct run *run, const struct observation *observation)
         for (size_t i = 0; i < run->plan.n; i++)
                 if (run_leaves_out(run, i))
                         left_out[remaining.n_left_out++] = run->plan.modes[i].mode.name;
-        return fit_child_observe(run->child, observation, &remaining, &run->judgement);
+        return estimator_observe(run->child, observation, &remaining, &run->judgement);
 }
 
 /* Without joulecast-fit the run goes on in randomised blocks. */
@@ -142,15 +142,15 @@ static void judge(struct run *run, const struct observation *observation, bool o
         if (!run->child)
                 return;
         if (only_keep)
-                err = fit_child_keep(run->child, observation);
+                err = estimator_keep(run->child, observation);
         else
                 err = observe(run, observation);
         if (!err)
                 return;
         log_warning(run->log, "joulecast-fit ended early; the run goes on in randomised blocks");
-        fit_child_close(run->child);
+        estimator_close(run->child);
         run->child = NULL;
-        run->judgement = (struct fit_judgement){ .half_width_percent = NAN, .expected_hours = NAN,
+        run->judgement = (struct estimator_judgement){ .half_width_percent = NAN, .expected_hours = NAN,
                                                    .expected_percent = NAN };
 }
 
@@ -245,7 +245,7 @@ double run_left_at(const struct run *run)
 
         if (!last)
                 return NAN;
-        /* just below the edge of a step */
+        /* Just below the edge of a step. */
         return last->percent - (isnan(last->steps) ? 0 : last->steps / 2) - 0.01;
 }
 
@@ -258,7 +258,7 @@ int64_t run_ended_ns(const struct run *run)
 
 int run_begin(struct run *run)
 {
-        cJSON *json = description_to_json(&run->description);
+        cJSON *json = estimator_description_json(&run->description);
         int err;
 
         snprintf(run->record.device, sizeof(run->record.device), "%s", run->description.device);
@@ -284,7 +284,7 @@ static int begin_child(struct run *run)
 
         if (run->plan.sapp)
                 return 0; /* it has its own order and end */
-        err = fit_child_open(&run->record, &run->description, &run->plan, run->database,
+        err = estimator_open(&run->record, &run->description, &run->plan, run->database,
                              run->request.stop_percent, run->log, &run->child);
         if (err == -ENOENT)
                 log_warning(run->log,
@@ -298,7 +298,7 @@ static int begin_child(struct run *run)
 int run_open(struct run *run)
 {
         run->last = SIZE_MAX;
-        run->judgement = (struct fit_judgement){ .half_width_percent = NAN, .expected_hours = NAN,
+        run->judgement = (struct estimator_judgement){ .half_width_percent = NAN, .expected_hours = NAN,
                                                    .expected_percent = NAN };
         run->start_ns = run->runner.look.at_ns;
         run->order = calloc(RUN_ORDER_MAX(run), sizeof(*run->order));
@@ -320,7 +320,7 @@ int run_open(struct run *run)
 
 void run_close(struct run *run)
 {
-        fit_child_close(run->child);
+        estimator_close(run->child);
         run->child = NULL;
         observations_free(run->before, run->n_before);
         free(run->record.description);

@@ -45,8 +45,8 @@ struct run {
         struct observations *observations;
         struct observation_run record;
         struct runner runner;
-        struct fit_child *child;        /* NULL: runs without joulecast-fit */
-        struct fit_judgement judgement;
+        struct estimator *child;        /* NULL: runs without joulecast-fit */
+        struct estimator_judgement judgement;
         struct progress *progress;
 
         struct observation *before;     /* of a resumed run */

@@ -5,8 +5,10 @@
  * SApp's estimator: equations 1 to 4 of the paper, for runs of `--plan sapp`. Each mode has three iterations
  * of one percent; the one with the median time counts.
  *
- * E_f = 1 / cycles (1); E_d = (1 - E_f cycles) / time (2); E_r, E_w = (1 - E_f cycles) / bytes (3); E_x = (1
- * - E_f cycles) / bytes received (4).
+ *     E_f = 1 / cycles                        (1)
+ *     E_d = (1 - E_f cycles) / time           (2)
+ *     E_r, E_w = (1 - E_f cycles) / bytes     (3)
+ *     E_x = (1 - E_f cycles) / bytes received (4)
  *
  * 1 is one percent of the battery; a cycle is CPU time. There is no base, no shared part and no interval.
  */
@@ -16,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fit/refit.h"
+#include "sapp-fit.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -202,7 +204,7 @@ static int add_all(struct outcome *outcome, const struct observation *observatio
         return 0;
 }
 
-int refit_sapp(const struct observation_run *run, const struct observation *observations, size_t n,
+int sapp_fit(const struct observation_run *run, const struct observation *observations, size_t n,
                struct outcome *ret, char *error, size_t error_size)
 {
         struct outcome outcome = { .estimator = "sapp", .noise_scale = NAN };

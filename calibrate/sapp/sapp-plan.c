@@ -8,20 +8,19 @@
  * frequency. Three iterations of one percent each; the fit takes the one of median length.
  */
 
-#include "run/plan.h"
+#include "sapp-plan.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#include "hardware/random.h"
 #include "util/util.h"
 
 #define SAPP_BRIGHTNESS 0.7
 #define SAPP_OPERATION_BYTES 32000
 #define SAPP_OPERATIONS 1200
 
-/* the paper gives no rates: typical for flash and WiFi of its time */
+/* The paper gives no rates: typical for flash and WiFi of its time. */
 #define SAPP_READ_MB_PER_S 20
 #define SAPP_WRITE_MB_PER_S 10
 #define SAPP_RX_MB_PER_S 1.5
@@ -101,7 +100,7 @@ static int add_burn(struct plan *plan, const struct hardware_description *descri
         return plan_add(plan, ROLE_BURN, &burn);
 }
 
-int plan_make_sapp(const struct hardware_description *description, struct plan *ret)
+int sapp_plan_make(const struct hardware_description *description, struct plan *ret)
 {
         struct mode display = spinning(description, "display", "sapp.display");
         struct plan plan = { .sapp = true };
@@ -126,27 +125,4 @@ int plan_make_sapp(const struct hardware_description *description, struct plan *
         plan_guess(description, &plan);
         *ret = plan;
         return 0;
-}
-
-/* Display, then the frequencies shuffled, then the rest; each three times in a row. */
-size_t plan_order_sapp(const struct plan *plan, uint64_t seed, size_t *ret)
-{
-        size_t cpu[256], n_cpu = 0, taken = 0, n = 0;
-        struct random random;
-
-        for (size_t i = 0; i < plan->n && n_cpu < ARRAY_SIZE(cpu); i++)
-                if (!strcmp(plan->modes[i].mode.kind, "cpu"))
-                        cpu[n_cpu++] = i;
-        random_start(&random, seed, 0);
-        random_shuffle(&random, cpu, n_cpu);
-        for (size_t i = 0; i < plan->n; i++) {
-                bool is_cpu = taken < n_cpu && !strcmp(plan->modes[i].mode.kind, "cpu");
-                size_t mode = is_cpu ? cpu[taken] : i;
-                uint32_t times = MIN((uint32_t)SAPP_ITERATIONS, plan->modes[mode].visits_max);
-
-                for (size_t k = 0; plan->modes[i].role == ROLE_BLOCK && k < times; k++)
-                        ret[n++] = mode;
-                taken += is_cpu;
-        }
-        return n;
 }

@@ -237,7 +237,7 @@ static int keep(struct fit *fit, enum term term, uint32_t point, double value)
         return err;
 }
 
-/* the paper's screen was at 70 % of 255 */
+/* The paper's screen was at 70 % of 255. */
 #define TABLE_BRIGHTNESS 178
 #define TABLE_MAX_BRIGHTNESS 255
 

@@ -6,7 +6,7 @@
 
 #include "traffic.h"
 
-/* to connect, and then without data */
+/* To connect, and then without data. */
 #define CONNECT_TIMEOUT_S 10L
 #define SILENT_TIMEOUT_S 15L
 

@@ -94,7 +94,7 @@ static int work(const struct request *request, struct tally *tally)
 {
         if (request->kind == REQUEST_WAKE)
                 return wake(request, tally);
-        return request->url[0] ? receive_from_url(request, tally) : exchange_with_peer(request, tally);
+        return request->url[0] ? receive_from_url(request, tally) : peer_exchange(request, tally);
 }
 
 /* libiperf prints to standard output, which is for our answers: the child has none of them. */
@@ -139,7 +139,7 @@ static void worker_finish(struct worker *worker)
         close(worker->pidfd);
         worker->pidfd = -1;
         worker->pid = 0;
-        /* with a limit in bytes, running out of time is a normal end */
+        /* With a limit in bytes, running out of time is a normal end. */
         if (worker->stopped || worker->timed_out)
                 failed = worker->timed_out && !worker->request.bytes;
         else

@@ -102,7 +102,7 @@ static void configure(struct iperf_test *test, const struct request *request)
         iperf_set_test_reverse(test, request->kind == REQUEST_RECEIVE);
         iperf_set_test_num_streams(test, 1);
         iperf_set_test_rate(test, request->bytes_per_s * 8);
-        /* twenty blocks a second; libiperf's 128 kB would come in bursts at low rates */
+        /* Twenty blocks a second; libiperf's 128 kB would come in bursts at low rates. */
         iperf_set_test_blksize(test, (int)block);
         if (request->bytes) {
                 iperf_set_test_duration(test, 0);
@@ -115,7 +115,7 @@ static void configure(struct iperf_test *test, const struct request *request)
         iperf_set_test_json_output(test, 1);
 }
 
-int exchange_with_peer(const struct request *request, struct tally *tally)
+int peer_exchange(const struct request *request, struct tally *tally)
 {
         struct sigaction action = { .sa_handler = count_and_leave };
         struct iperf_test *test = iperf_new_test();

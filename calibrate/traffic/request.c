@@ -20,7 +20,7 @@ const char *const request_names[] = {
         [REQUEST_STOP] = "stop",
 };
 
-/* integers in a double are exact up to this */
+/* Integers in a double are exact up to this. */
 #define EXACT_MAX 9007199254740992.0
 
 struct number {

@@ -20,7 +20,7 @@ struct tally {
 
 /* Each runs until an end condition of @request. 0, or a negative errno with a sentence in tally->error. */
 int receive_from_url(const struct request *request, struct tally *tally);
-int exchange_with_peer(const struct request *request, struct tally *tally);
+int peer_exchange(const struct request *request, struct tally *tally);
 int wake(const struct request *request, struct tally *tally);
 
 /* CLOCK_MONOTONIC. */

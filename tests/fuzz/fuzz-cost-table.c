@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fuzz.h"
-#include "sapp/tables.h"
+#include "sapp/cost-table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -17,7 +17,7 @@ static void check_entry(const struct journal_entry *entry)
         const struct attribute *attribute = attribute_find(entry->name);
 
         if (entry->state == JOURNAL_FILE) {
-                fuzz_assert(scratch_name(entry->name) && !strstr(entry->name, "/../"));
+                fuzz_assert(attribute_scratch_name(entry->name) && !strstr(entry->name, "/../"));
                 return;
         }
         fuzz_assert(attribute && !strstr(entry->name, "/../") && entry->state < JOURNAL_FILE);

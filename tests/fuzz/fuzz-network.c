@@ -19,9 +19,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         unsigned interface;
 
         fuzz_assert(text);
-        if (connection_parse(text, &connection) == 0)
-                fuzz_assert(connection.far.family && !address_is_loopback(&connection.far));
-        if (ssh_connection_parse(text, &connection) == 0)
+        if (remote_login_parse_connection(text, &connection) == 0)
+                fuzz_assert(connection.far.family && !route_address_is_loopback(&connection.far));
+        if (remote_login_parse_ssh(text, &connection) == 0)
                 fuzz_assert(connection.far.family);
         route_parse(data, size, &interface);
         if (nl80211_parse_station(data, size, &station) == 0)

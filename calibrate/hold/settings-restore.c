@@ -320,7 +320,7 @@ static int finish(struct restore *restore, const char *boot_id)
         size_t kept;
         int err;
 
-        if (!booting && !machine_shuts_down(restore->root_fd))
+        if (!booting && !shutdown_is_under_way(restore->root_fd))
                 return journal_remove(restore->path, restore->log);
         err = keep_what_may_come_back(restore, boot_id, &kept);
         return !err && booting && kept ? -EAGAIN : err;
