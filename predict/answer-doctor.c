@@ -124,8 +124,7 @@ static struct cJSON *overhead_json(const struct overhead *overhead)
 }
 
 static const char *const net_by_names[NET_BY_COUNT] = {
-        [NET_BY_CALLS] = " by calls", [NET_BY_FUNCTIONS] = " by functions", [NET_BY_PACKETS] = " by packets",
-        [NET_BY_SOCKETS] = " by sockets",
+        [NET_BY_CALLS] = " by calls", [NET_BY_PACKETS] = " by packets", [NET_BY_SOCKETS] = " by sockets",
 };
 
 /* "CPU, disk, network by calls" */

@@ -29,7 +29,7 @@ static const uint32_t optional[] = { COUNTS_NET, COUNTS_OPPS, COUNTS_EXITS };
 /* What to load: a bit for each thing, and how to count the network. */
 struct wanted {
         uint32_t counts;
-        struct net_way net;
+        enum net_by net_by;
         bool iterator;
         int root_fd;
         const struct bpf_opps *opps;
@@ -137,7 +137,6 @@ static void seed_opps(struct process_bpf *bpf, const struct bpf_opps *opps)
 
 static int load_counts(const struct wanted *wanted, uint32_t counts, struct process_bpf **ret)
 {
-        static const struct net_way no_net;
         struct process_bpf *bpf = process_bpf__open();
         int err;
 
@@ -145,7 +144,7 @@ static int load_counts(const struct wanted *wanted, uint32_t counts, struct proc
                 return -errno;
         choose_programs(bpf, counts, wanted->iterator);
         choose_maps(bpf, counts, wanted->iterator, wanted->opps);
-        net_way_choose(bpf, counts & COUNTS_NET ? &wanted->net : &no_net);
+        net_way_choose(bpf, counts & COUNTS_NET ? wanted->net_by : NET_BY_BEST);
         set_constants(bpf, counts, wanted->opps);
         err = process_bpf__load(bpf);
         if (!err && (counts & COUNTS_OPPS))
@@ -153,7 +152,7 @@ static int load_counts(const struct wanted *wanted, uint32_t counts, struct proc
         if (!err)
                 err = process_bpf__attach(bpf);
         if (!err && (counts & COUNTS_NET))
-                err = net_way_attach(bpf, &wanted->net, wanted->root_fd);
+                err = net_way_attach(bpf, wanted->net_by, wanted->root_fd);
         if (err) {
                 process_bpf__destroy(bpf);
                 return err < 0 ? err : -EIO;
@@ -176,10 +175,9 @@ static bool loads(const struct wanted *wanted, uint32_t counts)
 static bool find_net_way(struct wanted *wanted, enum net_by only)
 {
         for (enum net_by by = NET_BY_CALLS; by <= NET_BY_PACKETS; by++) {
-                if ((only != NET_BY_BEST && by != only) ||
-                    (by == NET_BY_FUNCTIONS && !wanted->net.can_functions))
+                if (only != NET_BY_BEST && by != only)
                         continue;
-                wanted->net.by = by;
+                wanted->net_by = by;
                 if (loads(wanted, COUNTS_NET))
                         return true;
         }
@@ -192,7 +190,7 @@ static int load_most(struct wanted *wanted, enum net_by only, struct process_col
         uint32_t counts = wanted->counts, works = 0;
         int err = -EOPNOTSUPP;
 
-        wanted->net.by = NET_BY_CALLS;
+        wanted->net_by = NET_BY_CALLS;
         if (only == NET_BY_BEST || only == NET_BY_CALLS || !(counts & COUNTS_NET))
                 err = load_counts(wanted, counts, &collector->bpf);
         if (err) {
@@ -207,7 +205,7 @@ static int load_most(struct wanted *wanted, enum net_by only, struct process_col
         if (err)
                 return err;
         collector->source.counts = counts;
-        collector->source.net_by = counts & COUNTS_NET ? wanted->net.by : NET_BY_BEST;
+        collector->source.net_by = counts & COUNTS_NET ? wanted->net_by : NET_BY_BEST;
         return 0;
 }
 
@@ -318,8 +316,6 @@ static int load(const struct collector_options *options, bool iterator, struct p
          */
         if (iterator || bpf_opps_read(options->root_fd, &collector->opps) < 0)
                 wanted.counts &= ~(uint32_t)COUNTS_OPPS;
-        if (wanted.counts & COUNTS_NET)
-                wanted.net = net_way_look();
         err = load_most(&wanted, options->net_by, collector);
         if (err)
                 return err == -EINVAL ? -EOPNOTSUPP : err; /* the kernel's word for what it does not have */

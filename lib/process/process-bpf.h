@@ -79,14 +79,6 @@ int process_bpf_watch_interfaces(struct process_collector *collector, const char
 /* process-bpf-route.c: index of the interface by which packets leave for the Internet; 0: there is none. */
 int process_bpf_find_route(void);
 
-/* process-bpf-net-way.c: which programs count network bytes. */
-struct net_way {
-        enum net_by by;     /* NET_BY_BEST: none */
-        bool functions[6];  /* of the kernel's that can be hooked, as in hooked_functions */
-        bool can_functions; /* enough of them for NET_BY_FUNCTIONS */
-};
-
-/* What a kernel lets us hook, asked once. */
-struct net_way net_way_look(void);
-void net_way_choose(struct process_bpf *bpf, const struct net_way *way);
-int net_way_attach(struct process_bpf *bpf, const struct net_way *way, int root_fd); /* what libbpf does not by itself */
+/* process-bpf-net-way.c: which programs count network bytes; NET_BY_BEST: none. */
+void net_way_choose(struct process_bpf *bpf, enum net_by by);
+int net_way_attach(struct process_bpf *bpf, enum net_by by, int root_fd); /* what libbpf does not attach by itself */

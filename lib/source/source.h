@@ -35,7 +35,6 @@ enum source_counts {
 enum net_by {
         NET_BY_BEST,      /* of an option: whatever works */
         NET_BY_CALLS,     /* tracepoints of socket calls (BPF) */
-        NET_BY_FUNCTIONS, /* the kernel's functions behind them (BPF) */
         NET_BY_PACKETS,   /* packets of sockets whose owner is known (BPF) */
         NET_BY_SOCKETS,   /* totals of TCP sockets that are there at a poll (sock_diag) */
         NET_BY_COUNT

@@ -235,6 +235,5 @@ void measure_net(void)
                 return;
         }
         measure_way(NET_BY_CALLS, "calls");
-        measure_way(NET_BY_FUNCTIONS, "functions");
         measure_way(NET_BY_PACKETS, "packets");
 }

@@ -80,11 +80,11 @@ static inline bool is_there(const char *collector)
         return there;
 }
 
-/* "COLLECTOR calls|functions|packets|sockets": the first; NULL, and says why, where this machine has it not. */
+/* "COLLECTOR calls|packets|sockets": the first; NULL, and says why, where this machine has it not. */
 static inline const char *begin(int argc, char **argv)
 {
-        static const char *const ways[] = { [NET_BY_CALLS] = "calls", [NET_BY_FUNCTIONS] = "functions",
-                                            [NET_BY_PACKETS] = "packets", [NET_BY_SOCKETS] = "sockets" };
+        static const char *const ways[] = { [NET_BY_CALLS] = "calls", [NET_BY_PACKETS] = "packets",
+                                            [NET_BY_SOCKETS] = "sockets" };
         const char *collector = argc > 1 ? argv[1] : "bpf", *name = argc > 2 ? argv[2] : "calls";
         int ready[2];
         char byte = 0;

@@ -6,7 +6,7 @@
  * end that nobody was told, where there are more processes than places; and which interface they went through
  * when the routes change.
  *
- * Usage: test-net-owners COLLECTOR calls|functions|packets|sockets
+ * Usage: test-net-owners COLLECTOR calls|packets|sockets
  */
 
 #include <linux/bpf.h>

@@ -3,18 +3,15 @@
 #pragma once
 
 /*
- * Bytes that a process hands to a socket or takes from one, and bursts: the
- * first of them after a second of silence.
+ * Network bytes of each process, and bursts: the first bytes after a second of silence. One of two ways is loaded
+ * (process-bpf-net-way.c):
  *
- * Three ways, of which one is loaded (process-bpf-net-way.c):
+ * - calls: tracepoints at the end of a socket call (6.3), in the context of the process that sent or read. io_uring
+ *   threads belong to their process. A peek is not counted; splice() from TCP into a pipe is missed.
+ * - packets: cgroup_skb programs at the root control group (5.15), often in a softirq. The socket's owner is kept
+ *   beside it.
  *
- * - calls: tracepoints at the end of a socket call (6.3). The caller is the one who sent or read, never a softirq
- *   that happened to run; threads of an io_uring are its process's. What a peek returns is counted when it is really
- *   read. Missed: splice() from TCP into a pipe, which has a function of its own that is hooked where one can be.
- * - functions: the same at the exit of the kernel's functions behind these calls (5.12 on x86, 6.4 on arm64).
- * - packets: at the control group of all (cgroup_skb; 5.15), in a softirq as often as not. The socket knows its process.
- *
- * All count payload; headers are in the interface's totals, and so nobody's.
+ * Both count payload; headers are in the interface's totals alone, and so unattributed.
  */
 
 struct net_storage {
@@ -236,62 +233,6 @@ int BPF_PROG(count_receive, struct sock *sk, int ret, int flags)
         if (ret > 0 && !(flags & (MSG_PEEK | MSG_ERRQUEUE)))
                 count_bytes(sk, ret, 0);
         return 0;
-}
-
-static __always_inline int sent_by(struct socket *socket, int ret)
-{
-        struct sock *sk = socket->sk;
-
-        if (sk && ret > 0)
-                count_bytes(sk, 0, ret);
-        return 0;
-}
-
-static __always_inline int received_by(struct socket *socket, int flags, int ret)
-{
-        struct sock *sk = socket->sk;
-
-        if (sk && ret > 0 && !(flags & (MSG_PEEK | MSG_ERRQUEUE)))
-                count_bytes(sk, ret, 0);
-        return 0;
-}
-
-SEC("fexit/inet_sendmsg")
-int BPF_PROG(inet_sent, struct socket *socket, void *message, __u64 size, int ret)
-{
-        return sent_by(socket, ret);
-}
-
-SEC("fexit/inet6_sendmsg")
-int BPF_PROG(inet6_sent, struct socket *socket, void *message, __u64 size, int ret)
-{
-        return sent_by(socket, ret);
-}
-
-/* sendfile() and splice() into a socket, until 6.4; since then they are calls as any other. */
-SEC("fexit/inet_sendpage")
-int BPF_PROG(inet_sent_page, struct socket *socket, void *page, int offset, __u64 size, int flags, int ret)
-{
-        return sent_by(socket, ret);
-}
-
-SEC("fexit/inet_recvmsg")
-int BPF_PROG(inet_received, struct socket *socket, void *message, __u64 size, int flags, int ret)
-{
-        return received_by(socket, flags, ret);
-}
-
-SEC("fexit/inet6_recvmsg")
-int BPF_PROG(inet6_received, struct socket *socket, void *message, __u64 size, int flags, int ret)
-{
-        return received_by(socket, flags, ret);
-}
-
-SEC("fexit/tcp_splice_read")
-int BPF_PROG(tcp_spliced, struct socket *socket, void *position, void *pipe, __u64 size, unsigned int flags,
-             int ret)
-{
-        return received_by(socket, 0, ret);
 }
 
 #include "net-packets.bpf.h"
