@@ -35,7 +35,7 @@ int poller_open_store(struct poller *poller, const char *path)
         poller->database = path;
         if (err != -EBADMSG || !poller->own_database)
                 return err;
-        err = store_put_aside(path, poller->log);
+        err = store_put_aside(path, STORE_DAMAGED, poller->log);
         return err ? err : store_open(path, STORE_WRITE, poller->log, &poller->store);
 }
 
@@ -60,7 +60,7 @@ static int renew_store(struct poller *poller)
         store_close(poller->store);
         poller->store = NULL;
         poller->own_database = NULL;
-        err = store_put_aside(path, poller->log);
+        err = store_put_aside(path, STORE_DAMAGED, poller->log);
         return err ? err : store_open(path, STORE_WRITE, poller->log, &poller->store);
 }
 

@@ -162,7 +162,7 @@ static int show_json(const struct profile *profile, const char *path)
                 cJSON_AddStringToObject(item, "key", coefficient_key(c, key));
                 cJSON_AddNumberToObject(item, "value", c->value);
                 cJSON_AddNumberToObject(item, "standard_error", c->standard_error);
-                cJSON_AddStringToObject(item, "unit", term_unit(c->term));
+                cJSON_AddStringToObject(item, "unit", term_keys[c->term].unit);
                 cJSON_AddItemToArray(list, item);
         }
         return answer_print_json(json);
@@ -207,7 +207,7 @@ static int show_table(const struct profile *profile, const char *path)
                 table_row(table, TABLE_PLAIN);
                 table_cell(table, "%s", coefficient_key(c, key));
                 table_cell(table, "%s", answer_print_number(c->value, fmax(c->value / 100, 0.01), text));
-                table_cell(table, "%s", term_unit(c->term));
+                table_cell(table, "%s", term_keys[c->term].unit);
                 interval = (struct cost_value){ c->value, c->value - t * c->standard_error,
                                                 c->value + t * c->standard_error };
                 if (c->value > 0 && t * c->standard_error > 0.5 * c->value)

@@ -106,7 +106,8 @@ static int price(const struct tracer *tracer, struct cost **ret)
         for (size_t i = 0; !err && i < interval->n_rows; i++) {
                 const struct interval_row *row = &interval->rows[i];
 
-                err = add_row(maker, interval, row, &row->usage, row->state, interval->elapsed_ns);
+                if (!usage_is_empty(&row->usage)) /* else it was only alive */
+                        err = add_row(maker, interval, row, &row->usage, row->state, interval->elapsed_ns);
         }
         return err ? err : cost_maker_finish(maker, tracer->profile, &battery, ret);
 }
@@ -294,8 +295,8 @@ static void log_unseen(const struct tracer *tracer, const struct cost *cost)
         for (size_t i = 0; i < cost->n_apps; i++)
                 if (is_wanted(tracer, &cost->apps[i]))
                         return;
-        for (size_t i = 0; i < interval->n_alive; i++)
-                if (strcmp(interval->alive[i].app, tracer->app) == 0)
+        for (size_t i = 0; i < interval->n_rows; i++)
+                if (strcmp(interval->rows[i].app, tracer->app) == 0)
                         return;
         log_info(&program_log,
                  "%s was not seen yet and has no power until it starts; without --app all apps are shown",

@@ -108,7 +108,7 @@ static inline int poll(struct fixture *f)
 
 static const struct interval_row *row(const struct fixture *f, const char *app, enum app_state state)
 {
-        static const struct interval_row none = { .pid = -1 };
+        static const struct interval_row none = { .app = "(none)" };
 
         for (size_t i = 0; i < f->interval.n_rows; i++)
                 if (strcmp(f->interval.rows[i].app, app) == 0 && f->interval.rows[i].state == state)
@@ -120,10 +120,16 @@ static inline uint64_t active(const struct fixture *f, const char *app, enum app
 {
         uint64_t sum = 0;
 
-        for (size_t i = 0; i < f->interval.n_alive; i++)
-                if (strcmp(f->interval.alive[i].app, app) == 0 && f->interval.alive[i].state == state)
-                        sum += f->interval.alive[i].active_ns;
+        for (size_t i = 0; i < f->interval.n_rows; i++)
+                if (strcmp(f->interval.rows[i].app, app) == 0 && f->interval.rows[i].state == state)
+                        sum += f->interval.rows[i].active_ns;
         return sum;
+}
+
+/* Rows that are there because an app was alive, and used nothing. */
+static inline bool idle(const struct fixture *f, const char *app, enum app_state state)
+{
+        return usage_is_zero(&row(f, app, state)->usage);
 }
 
 static inline uint64_t busy(const struct fixture *f, const char *app)

@@ -58,31 +58,17 @@ static inline uint64_t draw(void)
         return state;
 }
 
-static inline struct interval_row *add_row(struct interval *interval, pid_t pid, const char *app,
-                                           enum app_state state)
+/* An app of user 1000; "" is the base. */
+static inline struct interval_row *add_row(struct interval *interval, const char *app, enum app_state state,
+                                           uint64_t active_ns)
 {
         struct interval_row *row;
 
-        util_grow(&interval->rows, &interval->capacity.rows, interval->n_rows + 1, sizeof(*interval->rows));
+        util_grow(&interval->rows, &interval->capacity, interval->n_rows + 1, sizeof(*interval->rows));
         row = &interval->rows[interval->n_rows++];
-        *row = (struct interval_row){ .pid = pid, .start_time = (uint64_t)pid * 7, .uid = 1000, .state = state };
+        *row = (struct interval_row){ .uid = *app ? 1000 : (uid_t)-1, .state = state, .active_ns = active_ns };
         snprintf(row->app, sizeof(row->app), "%s", app);
-        snprintf(row->comm, sizeof(row->comm), "%s", app);
-        if (pid == 0)
-                row->uid = (uid_t)-1;
         return row;
-}
-
-static inline void add_alive(struct interval *interval, const char *app, enum app_state state,
-                             uint64_t active_ns)
-{
-        struct interval_alive *alive;
-
-        util_grow(&interval->alive, &interval->capacity.alive, interval->n_alive + 1,
-                  sizeof(*interval->alive));
-        alive = &interval->alive[interval->n_alive++];
-        *alive = (struct interval_alive){ .uid = 1000, .state = state, .active_ns = active_ns };
-        snprintf(alive->app, sizeof(alive->app), "%s", app);
 }
 
 static inline void fill_randomly(struct usage *usage)
@@ -105,7 +91,7 @@ static inline void make_interval(struct interval *interval, int64_t end_ns, uint
 {
         for (size_t i = 0; i < interval->n_rows; i++)
                 usage_clear(&interval->rows[i].usage);
-        interval->n_rows = interval->n_alive = 0;
+        interval->n_rows = 0;
         interval->end_realtime_ns = end_ns;
         interval->start_realtime_ns = end_ns - (int64_t)elapsed_ns;
         interval->elapsed_ns = elapsed_ns;
@@ -116,18 +102,19 @@ static inline void make_interval(struct interval *interval, int64_t end_ns, uint
         interval->battery_have = draw() % 2 ? INTERVAL_DISCHARGE | INTERVAL_DISCHARGE_PERCENT : 0;
         interval->discharge_uj = draw() % 100000000;
         interval->discharge_percent = (double)(draw() % 1000) / 1000;
-        add_row(interval, 0, "", STATE_BACKGROUND)->usage.time_ns = elapsed_ns;
+        add_row(interval, "", STATE_BACKGROUND, 0)->usage.time_ns = elapsed_ns;
         fill_randomly(&interval->rows[0].usage);
         for (unsigned i = 0; i < n_apps; i++) {
+                struct interval_row *row;
                 char app[16];
 
                 snprintf(app, sizeof(app), "app-%u", i);
-                if (draw() % 2)
-                        fill_randomly(&add_row(interval, 100 + (pid_t)i, app, draw() % 2)->usage);
                 if (draw() % 4)
-                        add_alive(interval, app, STATE_BACKGROUND, elapsed_ns);
+                        row = add_row(interval, app, STATE_BACKGROUND, draw() % 8 ? elapsed_ns : draw() % elapsed_ns);
                 else
-                        add_alive(interval, app, STATE_FOREGROUND, draw() % elapsed_ns);
+                        row = add_row(interval, app, STATE_FOREGROUND, draw() % elapsed_ns);
+                if (draw() % 2)
+                        fill_randomly(&row->usage);
         }
 }
 
@@ -172,23 +159,19 @@ static inline size_t count_rows(struct store *store, const char *app)
 
 static inline bool same(const struct sum *a, const struct sum *b)
 {
-        bool equal = a->active_ns == b->active_ns && a->usage.n_cpu == b->usage.n_cpu &&
-                     a->usage.n_screen == b->usage.n_screen && a->usage.time_ns == b->usage.time_ns &&
-                     a->usage.read_bytes == b->usage.read_bytes &&
-                     a->usage.write_bytes == b->usage.write_bytes &&
-                     a->usage.wifi_rx_bytes == b->usage.wifi_rx_bytes &&
-                     a->usage.wifi_wakes == b->usage.wifi_wakes &&
-                     a->usage.gpu_busy_ns == b->usage.gpu_busy_ns && a->usage.have == b->usage.have;
+        bool equal = a->active_ns == b->active_ns && a->usage.have == b->usage.have &&
+                     memcmp(a->usage.amount, b->usage.amount, sizeof(a->usage.amount)) == 0;
 
-        for (size_t i = 0; equal && i < a->usage.n_cpu; i++)
-                equal = memcmp(&a->usage.cpu[i], &b->usage.cpu[i], sizeof(a->usage.cpu[i])) == 0;
-        for (size_t i = 0; equal && i < a->usage.n_screen; i++)
-                equal = a->usage.screen[i].brightness == b->usage.screen[i].brightness &&
-                        a->usage.screen[i].on_ns == b->usage.screen[i].on_ns;
+        for (size_t k = 0; equal && k < KEYED_COUNT; k++) {
+                const struct points *one = &a->usage.keyed[k], *other = &b->usage.keyed[k];
+
+                equal = one->n == other->n &&
+                        (one->n == 0 || memcmp(one->list, other->list, one->n * sizeof(*one->list)) == 0);
+        }
         return equal;
 }
 
-static inline void future_sum_clear(struct sum *sum)
+static inline void sum_clear(struct sum *sum)
 {
         usage_clear(&sum->usage);
 }
@@ -198,8 +181,8 @@ static inline void check_same(struct sum a, struct sum b, const char *what)
         check(same(&a, &b));
         if (!same(&a, &b))
                 fprintf(stderr, "in: %s (%zu against %zu rows)\n", what, a.rows, b.rows);
-        future_sum_clear(&a);
-        future_sum_clear(&b);
+        sum_clear(&a);
+        sum_clear(&b);
 }
 
 static inline void append_days(struct store *store, int64_t start_ns, int64_t end_ns, int64_t step_ns)
@@ -228,7 +211,7 @@ static inline int64_t count_in_file(const char *table)
 {
         sqlite3_stmt *statement;
         sqlite3 *db;
-        char text[64];
+        char text[200];
         int64_t n;
 
         snprintf(text, sizeof(text), "SELECT count(*) FROM %s", table);
@@ -273,7 +256,7 @@ static inline void append_sleep(struct store *store, int64_t end_ns, uint64_t su
                                      .discharge_uj = 900000000, .discharge_percent = 2.5 };
 
         interval.start_realtime_ns = end_ns - (int64_t)interval.elapsed_ns;
-        add_row(&interval, 0, "", STATE_BACKGROUND);
+        add_row(&interval, "", STATE_BACKGROUND, 0);
         check_int(store_append(store, &interval), 0);
         interval_clear(&interval);
 }

@@ -38,12 +38,11 @@ static void add(struct cost_maker *maker, const char *app, enum app_state state,
 static struct cost *make(const struct profile *profile, const struct store_battery *battery, uint32_t lacking)
 {
         _cleanup_(cost_maker_freep) struct cost_maker *maker = NULL;
-        struct cpu_time cpu = { .khz = 400000, .busy_ns = S(10), .any_ns = S(8) };
-        struct screen_time screen = { .brightness = 100, .on_ns = S(30) };
-        struct usage front = { .have = USAGE_ALL & ~lacking, .cpu = &cpu, .n_cpu = 1, .screen = &screen, .n_screen = 1 };
-        struct usage behind = { .have = USAGE_ALL, .cpu = &cpu, .n_cpu = 1, .read_bytes = 1000000, .wifi_wakes = 2 };
-        struct usage nobody = { .have = USAGE_ALL, .time_ns = S(100), .wifi_on_ns = S(100), .screen = &screen,
-                                .n_screen = 1 };
+        struct point cpu = { .khz = 400000, .busy_ns = S(10), .any_ns = S(8) };
+        struct point screen = { .brightness = 100, .on_ns = S(30) };
+        struct usage front = { .have = USAGE_ALL & ~lacking, .cpu = { &cpu, 1 }, .screen = { &screen, 1 } };
+        struct usage behind = { .have = USAGE_ALL, .cpu = { &cpu, 1 }, .read_bytes = 1000000, .wifi_wakes = 2 };
+        struct usage nobody = { .have = USAGE_ALL, .time_ns = S(100), .wifi_on_ns = S(100), .screen = { &screen, 1 } };
         struct usage nothing = { .have = USAGE_ALL };
         struct cost *cost = NULL;
 

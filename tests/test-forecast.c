@@ -50,13 +50,13 @@ static struct history *make(const struct profile *profile, uint64_t play)
         check_int(history_new(profile, &history), 0);
         for (uint64_t poll = 0; poll < 300; poll++) {
                 bool plays = poll % 100 < play, calls = !plays && poll % 100 >= 95;
-                struct cpu_time core = { .khz = 400000, .busy_ns = S(30), .any_ns = S(30) };
-                struct cpu_time some = { .khz = 400000, .busy_ns = S(plays ? 3 : 1.2), .any_ns = S(plays ? 3 : 1.2) };
-                struct screen_time screen = { .brightness = 100, .on_ns = S(30) };
+                struct point core = { .khz = 400000, .busy_ns = S(30), .any_ns = S(30) };
+                struct point some = { .khz = 400000, .busy_ns = S(plays ? 3 : 1.2), .any_ns = S(plays ? 3 : 1.2) };
+                struct point screen = { .brightness = 100, .on_ns = S(30) };
                 struct usage nobody = { .have = USAGE_ALL, .time_ns = S(30) };
-                struct usage game = { .have = USAGE_ALL, .cpu = &core, .n_cpu = 1, .screen = &screen, .n_screen = 1 };
-                struct usage call = { .have = USAGE_ALL, .screen = &screen, .n_screen = 1 };
-                struct usage sync = { .have = USAGE_ALL, .cpu = &some, .n_cpu = 1 };
+                struct usage game = { .have = USAGE_ALL, .cpu = { &core, 1 }, .screen = { &screen, 1 } };
+                struct usage call = { .have = USAGE_ALL, .screen = { &screen, 1 } };
+                struct usage sync = { .have = USAGE_ALL, .cpu = { &some, 1 } };
 
                 add(history, poll, "", STATE_BACKGROUND, &nobody);
                 add(history, poll, "sync", STATE_BACKGROUND, &sync);
@@ -105,9 +105,9 @@ static void never_had_the_screen(const struct profile *profile)
 
         check_int(history_new(profile, &history), 0);
         for (uint64_t poll = 0; poll < 600; poll++) {
-                struct cpu_time half = { .khz = 400000, .busy_ns = S(30), .any_ns = S(30) };
+                struct point half = { .khz = 400000, .busy_ns = S(30), .any_ns = S(30) };
                 struct usage nobody = { .have = USAGE_ALL, .time_ns = S(30) };
-                struct usage radio = { .have = USAGE_ALL, .cpu = &half, .n_cpu = 1 };
+                struct usage radio = { .have = USAGE_ALL, .cpu = { &half, 1 } };
 
                 add(history, poll, "", STATE_BACKGROUND, &nobody);
                 if (poll % 40 < 20)
@@ -131,9 +131,9 @@ static void short_sessions(const struct profile *profile)
         check_int(history_new(profile, &history), 0);
         for (uint64_t poll = 0; poll < 8 * 120; poll++) {
                 uint64_t busy_ns = S(30) * (poll / 120 % 2 ? 94 : 86) / 50;
-                struct cpu_time cores = { .khz = 400000, .busy_ns = busy_ns, .any_ns = S(30) };
+                struct point cores = { .khz = 400000, .busy_ns = busy_ns, .any_ns = S(30) };
                 struct usage nobody = { .have = USAGE_ALL, .time_ns = S(30) };
-                struct usage game = { .have = USAGE_ALL, .cpu = &cores, .n_cpu = 1 };
+                struct usage game = { .have = USAGE_ALL, .cpu = { &cores, 1 } };
 
                 add(history, poll, "", STATE_BACKGROUND, &nobody);
                 if (poll % 120 < 4)
@@ -365,15 +365,14 @@ static void what_is_not_used(void)
                 parse(FIT "[base]\npower_mw = 100 1\n[cpu 0]\nactive_mw.400000 = 500 5\nshared_mw.400000 = 0 0\n");
         _cleanup_(history_freep) struct history *history = NULL;
         struct budget_plan plan = { .app = "radio", .battery_percent = 20, .standby_minutes = 60 };
-        struct screen_time screen = { .brightness = 100, .on_ns = S(5) };
-        struct cpu_time half = { .khz = 400000, .busy_ns = S(15), .any_ns = S(15) };
+        struct point screen = { .brightness = 100, .on_ns = S(5) };
+        struct point half = { .khz = 400000, .busy_ns = S(15), .any_ns = S(15) };
         struct budget budget;
 
         check_int(history_new(profile, &history), 0);
         for (uint64_t poll = 0; poll < 100; poll++) {
-                struct usage nobody = { .have = USAGE_ALL, .time_ns = S(20), .suspend_ns = S(10), .screen = &screen,
-                                        .n_screen = 1 };
-                struct usage radio = { .have = USAGE_ALL, .cpu = &half, .n_cpu = 1 };
+                struct usage nobody = { .have = USAGE_ALL, .time_ns = S(20), .suspend_ns = S(10), .screen = { &screen, 1 } };
+                struct usage radio = { .have = USAGE_ALL, .cpu = { &half, 1 } };
 
                 add(history, poll, "", STATE_BACKGROUND, &nobody);
                 add(history, poll, "radio", STATE_BACKGROUND, &radio);

@@ -77,8 +77,8 @@ static int look(struct fixture *f, uint64_t *little_ns, uint64_t *big_ns)
         check_int(f->sample.n_opps, 4); /* of both policies, whichever is there */
         err = interval_make(f->maker, &f->sample, &f->interval);
         *little_ns = *big_ns = 0;
-        for (size_t i = 0; !err && i < f->interval.rows[0].usage.n_cpu; i++) {
-                const struct cpu_time *cpu = &f->interval.rows[0].usage.cpu[i];
+        for (size_t i = 0; !err && i < f->interval.rows[0].usage.cpu.n; i++) {
+                const struct point *cpu = &f->interval.rows[0].usage.cpu.list[i];
 
                 *(cpu->policy == 0 ? little_ns : big_ns) += cpu->busy_ns;
                 check(cpu->khz != KHZ_UNKNOWN);

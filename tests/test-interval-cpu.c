@@ -30,12 +30,12 @@ static void cpu_time_is_shared_by_time_in_state(void)
         a = &row(&f, "a", STATE_BACKGROUND)->usage;
         b = &f.interval.rows[0].usage;
         check_int(f.interval.split_by, SPLIT_SHARED);
-        check_int(a->n_cpu, 2);
-        check_int(a->cpu[0].busy_ns, 3 * S);
-        check_int(a->cpu[1].busy_ns, 6 * S);
-        check_int(a->cpu[0].any_ns, 3 * S); /* any = busy: the other core idles, so 10 s * 0.5 * 9 / 15 */
+        check_int(a->cpu.n, 2);
+        check_int(a->cpu.list[0].busy_ns, 3 * S);
+        check_int(a->cpu.list[1].busy_ns, 6 * S);
+        check_int(a->cpu.list[0].any_ns, 3 * S); /* any = busy: the other core idles, so 10 s * 0.5 * 9 / 15 */
         check_int(usage_busy_ns(b), 3 * S); /* nobody's: 15 - 9 - 3 */
-        check_int(b->cpu[0].any_ns + b->cpu[1].any_ns, 3 * S);
+        check_int(b->cpu.list[0].any_ns + b->cpu.list[1].any_ns, 3 * S);
         teardown(&f);
 }
 
@@ -58,9 +58,9 @@ static void policies_share_by_their_busy_time(void)
                 poll(&f);
         }
         a = &row(&f, "a", STATE_BACKGROUND)->usage;
-        check_int(a->cpu[0].busy_ns, 2 * S);
-        check_int(a->cpu[1].busy_ns, 6 * S);
-        check_int(a->cpu[1].policy, 4);
+        check_int(a->cpu.list[0].busy_ns, 2 * S);
+        check_int(a->cpu.list[1].busy_ns, 6 * S);
+        check_int(a->cpu.list[1].policy, 4);
         teardown(&f);
 }
 
@@ -83,8 +83,8 @@ static void frequencies_that_nobody_tells_split_nothing(void)
                 poll(&f);
         }
         check_int(f.interval.split_by, SPLIT_UNKNOWN);
-        check_int(f.interval.n_shape, 2);
-        check_int(row(&f, "a", STATE_BACKGROUND)->usage.cpu[1].busy_ns, 6 * S);
+        check_int(f.interval.shape.n, 2);
+        check_int(row(&f, "a", STATE_BACKGROUND)->usage.cpu.list[1].busy_ns, 6 * S);
         teardown(&f);
 }
 
@@ -104,10 +104,10 @@ static void any_is_one_minus_the_product(void)
                 poll(&f);
         }
         for (size_t i = 0; i < f.interval.n_rows; i++)
-                any += f.interval.rows[i].usage.n_cpu ? f.interval.rows[i].usage.cpu[0].any_ns : 0;
+                any += f.interval.rows[i].usage.cpu.n ? f.interval.rows[i].usage.cpu.list[0].any_ns : 0;
         check_int(f.interval.split_by, SPLIT_NONE);
         check_near((double)any, 7.5e9, 3); /* 10 s * (1 - 0.5 * 0.5) */
-        check_near((double)row(&f, "a", STATE_BACKGROUND)->usage.cpu[0].any_ns, 6e9, 3);
+        check_near((double)row(&f, "a", STATE_BACKGROUND)->usage.cpu.list[0].any_ns, 6e9, 3);
         teardown(&f);
 }
 
@@ -139,8 +139,8 @@ static void a_package_is_awake_once(bool counted)
                 check_int(poll(&f), poll_number ? 0 : -ENODATA);
         }
         for (size_t i = 0; i < f.interval.n_rows; i++)
-                for (size_t k = 0; k < f.interval.rows[i].usage.n_cpu; k++) {
-                        const struct cpu_time *cpu = &f.interval.rows[i].usage.cpu[k];
+                for (size_t k = 0; k < f.interval.rows[i].usage.cpu.n; k++) {
+                        const struct point *cpu = &f.interval.rows[i].usage.cpu.list[k];
 
                         check_near((double)cpu->any_ns, (double)any[cpu->policy], 1);
                         total += cpu->any_ns;
@@ -176,9 +176,9 @@ static void counted_by_the_kernel_is_taken_as_it_is(void)
         }
         check_int(f.interval.split_by, SPLIT_COUNTED);
         a = &row(&f, "a", STATE_BACKGROUND)->usage;
-        check_int(a->cpu[0].busy_ns, 1 * S);
-        check_int(a->cpu[1].busy_ns, 5 * S);
-        check_int(a->cpu[1].any_ns, 4 * S);
+        check_int(a->cpu.list[0].busy_ns, 1 * S);
+        check_int(a->cpu.list[1].busy_ns, 5 * S);
+        check_int(a->cpu.list[1].any_ns, 4 * S);
         check_int(usage_busy_ns(&f.interval.rows[0].usage), 2 * S);
         teardown(&f);
 }
@@ -215,9 +215,9 @@ static uint64_t ran_at(const struct fixture *f, uint32_t policy, uint32_t khz)
 {
         const struct usage *usage = &row(f, "a", STATE_BACKGROUND)->usage;
 
-        for (size_t i = 0; i < usage->n_cpu; i++)
-                if (usage->cpu[i].policy == policy && usage->cpu[i].khz == khz)
-                        return usage->cpu[i].busy_ns;
+        for (size_t i = 0; i < usage->cpu.n; i++)
+                if (usage->cpu.list[i].policy == policy && usage->cpu.list[i].khz == khz)
+                        return usage->cpu.list[i].busy_ns;
         return 0;
 }
 

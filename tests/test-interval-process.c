@@ -18,7 +18,7 @@ static void reused_pid_is_another_process(void)
         process(after(&f, 30), 10, 2, "new", 3 * S);
         check_int(poll(&f), 0);
         check_int(busy(&f, "new"), 3 * S);
-        check_int(row(&f, "old", STATE_BACKGROUND)->pid, -1);
+        check(idle(&f, "old", STATE_BACKGROUND));
         teardown(&f);
 }
 
@@ -36,7 +36,7 @@ static void new_process_counts_from_its_birth_but_a_hidden_one_does_not(void)
         process(sample, 11, 2, "hidden", 4000 * S)->read_bytes = 77;
         check_int(poll(&f), 0);
         check_int(busy(&f, "born"), 4 * S);
-        check_int(row(&f, "hidden", STATE_BACKGROUND)->pid, -1);
+        check(idle(&f, "hidden", STATE_BACKGROUND));
         sample = after(&f, 30);
         core(sample, 0, 0, 0);
         process(sample, 11, 2, "hidden", 4001 * S)->read_bytes = 80;
@@ -56,7 +56,7 @@ static void backward_is_a_gap(void)
         process(after(&f, 30), 10, 1, "a", 20 * S)->read_bytes = 900;
         check_int(poll(&f), 0);
         check_int(busy(&f, "a"), 0);
-        check_int(f.interval.n_rows, 1);
+        check(idle(&f, "a", STATE_BACKGROUND));
         process(after(&f, 30), 10, 1, "a", 21 * S)->read_bytes = 950;
         check_int(poll(&f), 0);
         check_int(busy(&f, "a"), 1 * S);
@@ -144,30 +144,28 @@ static void what_was_not_counted_before_is_not_known(void)
         teardown(&f);
 }
 
-static void small_change_is_carried_not_lost(void)
+static void processes_of_an_app_are_one_owner(void)
 {
         struct fixture f;
-        uint64_t total = 0, want = 0;
+        struct sample *sample;
 
         setup(&f);
-        process(after(&f, 0), 10, 1, "a", 0);
+        sample = after(&f, 0);
+        for (pid_t pid = 10; pid < 13; pid++)
+                process(sample, pid, 1, "a", 0)->uid = pid == 12 ? 1001 : 1000;
         poll(&f);
-        for (int i = 1; i <= 25; i++) {
-                want = (uint64_t)i * TUNING_ROW_CPU_NS / 10;
-                process(after(&f, 30), 10, 1, "a", want);
-                poll(&f);
-                total += busy(&f, "a");
-                check_int(f.interval.n_rows, i % 10 == 0 ? 2 : 1);
+        sample = after(&f, 30);
+        for (pid_t pid = 10; pid < 13; pid++) {
+                process(sample, pid, 1, "a", (uint64_t)pid * 1000)->uid = pid == 12 ? 1001 : 1000;
+                sample->processes[sample->n_processes - 1].write_bytes = (uint64_t)pid;
         }
-        after(&f, 30); /* it is gone, with half a row unpaid */
-        poll(&f);
-        total += busy(&f, "a");
-        check_int(total, want);
-
-        /* One whose end is told has no more to come. */
-        process(after(&f, 30), 11, 2, "b", TUNING_ROW_CPU_NS / 4)->ended_ns = f.sample.boottime_ns - S;
-        poll(&f);
-        check_int(busy(&f, "b"), TUNING_ROW_CPU_NS / 4);
+        check_int(poll(&f), 0);
+        check_int(f.interval.n_rows, 3); /* the base, and the app of two users */
+        check_int(f.interval.rows[1].uid, 1000);
+        check_int(usage_busy_ns(&f.interval.rows[1].usage), 21000);
+        check_int(f.interval.rows[1].usage.write_bytes, 21);
+        check_int(f.interval.rows[2].uid, 1001);
+        check_int(usage_busy_ns(&f.interval.rows[2].usage), 12000);
         teardown(&f);
 }
 
@@ -200,7 +198,7 @@ int main(void)
         cancelled_writes_do_not_count_twice();
         reaped_children_do_not_count_twice();
         what_was_not_counted_before_is_not_known();
-        small_change_is_carried_not_lost();
+        processes_of_an_app_are_one_owner();
         one_that_was_there_before_counts_from_here();
         return check_result();
 }

@@ -27,11 +27,11 @@ static void screen_time_is_split_at_its_events(void)
         process(sample, 10, 1, "a", 3 * S);
         process(sample, 11, 1, "b", 3 * S);
         check_int(poll(&f), 0);
-        check_int(row(&f, "a", STATE_FOREGROUND)->usage.n_screen, 1);
-        check_int(row(&f, "a", STATE_FOREGROUND)->usage.screen[0].on_ns, 10 * S);
-        check_int(row(&f, "b", STATE_FOREGROUND)->usage.screen[0].on_ns, 5 * S);
-        check_int(row(&f, "b", STATE_FOREGROUND)->usage.screen[1].on_ns, 3 * S);
-        check_int(row(&f, "b", STATE_FOREGROUND)->usage.screen[1].brightness, 200);
+        check_int(row(&f, "a", STATE_FOREGROUND)->usage.screen.n, 1);
+        check_int(row(&f, "a", STATE_FOREGROUND)->usage.screen.list[0].on_ns, 10 * S);
+        check_int(row(&f, "b", STATE_FOREGROUND)->usage.screen.list[0].on_ns, 5 * S);
+        check_int(row(&f, "b", STATE_FOREGROUND)->usage.screen.list[1].on_ns, 3 * S);
+        check_int(row(&f, "b", STATE_FOREGROUND)->usage.screen.list[1].brightness, 200);
         check_int(usage_screen_ns(&f.interval.rows[0].usage), 2 * S);
         check_int(usage_busy_ns(&row(&f, "a", STATE_FOREGROUND)->usage), 1 * S); /* a third of the time */
         check_int(usage_busy_ns(&row(&f, "a", STATE_BACKGROUND)->usage), 2 * S);
@@ -79,11 +79,11 @@ static void a_short_life_is_not_stretched(void)
         event(sample, f.boottime_ns - 15 * S, "", false, 100);
         check_int(poll(&f), 0);
         check_int(usage_busy_ns(&row(&f, "player", STATE_FOREGROUND)->usage), 6 * S);
-        check_int(row(&f, "player", STATE_BACKGROUND)->pid, -1);
+        check(idle(&f, "player", STATE_BACKGROUND));
         check_int(active(&f, "player", STATE_FOREGROUND), 10 * S);
         check_int(active(&f, "player", STATE_BACKGROUND), 0);
         check_int(active(&f, "music", STATE_BACKGROUND), 20 * S);
-        check_int(f.interval.n_alive, 2); /* who begins at the end of an interval has not lived in it */
+        check_int(f.interval.n_rows, 3); /* who begins at the end of an interval has not lived in it */
         teardown(&f);
 }
 

@@ -21,9 +21,8 @@ static void record(void)
         for (int i = 1; i <= 120; i++) {
                 make_interval(&interval, START + i * 60 * S, 60 * NS_PER_S, 0);
                 interval.battery.capacity_percent = 40;
-                add_row(&interval, 7, "game", STATE_FOREGROUND)->usage.have = USAGE_ALL;
+                add_row(&interval, "game", STATE_FOREGROUND, 60 * NS_PER_S)->usage.have = USAGE_ALL;
                 usage_add_cpu(&interval.rows[1].usage, 0, 1000000, 30 * NS_PER_S, 30 * NS_PER_S);
-                add_alive(&interval, "game", STATE_FOREGROUND, 60 * NS_PER_S);
                 check_int(store_append(store, &interval), 0);
         }
         interval_clear(&interval);

@@ -113,8 +113,8 @@ static void listed_and_never_measured(void)
         static const char listed[] = "[profile]\nversion = 1\n[battery]\nenergy_full_mwh = 10000\n[cpu 0]\ncpus = 0\n"
                                    "active_mw.400000 = 1000\n[cpu 1]\ncpus = 1\nas = 0\n[cpu 2]\ncpus = 2\n";
         struct profile *profile = parse(listed);
-        struct cpu_time cpu = { .policy = 2, .khz = KHZ_UNKNOWN, .busy_ns = S(1), .any_ns = S(1) };
-        struct usage usage = { .have = USAGE_ALL, .cpu = &cpu, .n_cpu = 1 };
+        struct point cpu = { .policy = 2, .khz = KHZ_UNKNOWN, .busy_ns = S(1), .any_ns = S(1) };
+        struct usage usage = { .have = USAGE_ALL, .cpu = { &cpu, 1 } };
 
         check_text(missing_of(profile, &usage), "cpu.2.active_mw, cpu.2.shared_mw");
         check(isnan(energy_of(profile, &usage, 0).component_j[COMPONENT_CPU]));
@@ -151,10 +151,9 @@ static void is_as_another(void)
 
 static void every_term(const struct profile *profile)
 {
-        struct cpu_time cpu = { .khz = 400000, .busy_ns = S(20), .any_ns = S(12) };
-        struct screen_time screen = { .brightness = 5, .on_ns = S(7) };
-        struct usage usage = { .have = USAGE_ALL, .time_ns = S(30), .cpu = &cpu, .n_cpu = 1, .screen = &screen,
-                               .n_screen = 1, .read_bytes = 2000000, .wifi_on_ns = S(30),
+        struct point cpu = { .khz = 400000, .busy_ns = S(20), .any_ns = S(12) };
+        struct point screen = { .brightness = 5, .on_ns = S(7) };
+        struct usage usage = { .have = USAGE_ALL, .time_ns = S(30), .cpu = { &cpu, 1 }, .screen = { &screen, 1 }, .read_bytes = 2000000, .wifi_on_ns = S(30),
                                .wifi_rx_bytes = 3000000 };
         struct model_energy energy = energy_of(profile, &usage, 1.5);
         double variance_mj2;
@@ -177,9 +176,9 @@ static void every_term(const struct profile *profile)
 
 static void between_and_outside(const struct profile *profile)
 {
-        struct cpu_time cpu = { .busy_ns = S(1) };
-        struct screen_time screen = { .on_ns = S(1) };
-        struct usage usage = { .have = USAGE_ALL, .cpu = &cpu, .n_cpu = 1, .screen = &screen, .n_screen = 1 };
+        struct point cpu = { .busy_ns = S(1) };
+        struct point screen = { .on_ns = S(1) };
+        struct usage usage = { .have = USAGE_ALL, .cpu = { &cpu, 1 }, .screen = { &screen, 1 } };
         static const struct {
                 uint32_t khz, brightness;
                 double cpu_j, cpu_spread_j, display_j, display_spread_j;
@@ -210,7 +209,7 @@ static void between_and_outside(const struct profile *profile)
 
 static void what_is_missing_is_named(const struct profile *profile)
 {
-        struct cpu_time cpu = { .khz = 400000, .busy_ns = S(1) };
+        struct point cpu = { .khz = 400000, .busy_ns = S(1) };
         struct usage usage = { .have = USAGE_ALL };
         struct model_energy energy;
 
@@ -228,7 +227,7 @@ static void what_is_missing_is_named(const struct profile *profile)
         check(isnan(energy.component_j[COMPONENT_WIFI]));
         check_near(energy.component_j[COMPONENT_CPU], 0, 0);
         check_near(energy.value_j, 0.006, 1e-12);
-        usage = (struct usage){ .have = USAGE_ALL, .cpu = &cpu, .n_cpu = 1, .suspend_ns = 5, .wifi_wakes = 1 };
+        usage = (struct usage){ .have = USAGE_ALL, .cpu = { &cpu, 1 }, .suspend_ns = 5, .wifi_wakes = 1 };
         cpu.policy = 4;
         check_text(missing_of(profile, &usage),
                    "suspend.power_mw, cpu.4.active_mw, cpu.4.shared_mw, wifi.wake_mj");
@@ -286,8 +285,8 @@ static void no_errors_no_interval(void)
 
 static void vectors_add_up(const struct profile *profile)
 {
-        struct cpu_time cpu = { .khz = KHZ_UNKNOWN, .busy_ns = S(1) };
-        struct usage usage = { .have = USAGE_ALL, .time_ns = S(1), .cpu = &cpu, .n_cpu = 1 };
+        struct point cpu = { .khz = KHZ_UNKNOWN, .busy_ns = S(1) };
+        struct usage usage = { .have = USAGE_ALL, .time_ns = S(1), .cpu = { &cpu, 1 } };
         struct model_vector sum = { 0 }, one = { 0 };
         struct model_energy energy;
 

@@ -58,12 +58,12 @@ static void check_same(const struct observation *got, const struct observation *
         check_int(got->usage.time_ns, want->usage.time_ns);
         check_int(got->usage.wifi_rx_bytes, want->usage.wifi_rx_bytes);
         check_int(got->usage.wifi_wakes, want->usage.wifi_wakes);
-        check_int(got->usage.n_cpu, want->usage.n_cpu);
-        check(!memcmp(got->usage.cpu, want->usage.cpu, want->usage.n_cpu * sizeof(*want->usage.cpu)));
-        check_int(got->usage.n_screen, want->usage.n_screen);
-        check_int(got->usage.screen[0].brightness, want->usage.screen[0].brightness);
-        check_int(got->usage.screen[0].on_ns, want->usage.screen[0].on_ns);
-        check_int(got->usage.screen[1].brightness, BRIGHTNESS_UNKNOWN);
+        check_int(got->usage.cpu.n, want->usage.cpu.n);
+        check(!memcmp(got->usage.cpu.list, want->usage.cpu.list, want->usage.cpu.n * sizeof(*want->usage.cpu.list)));
+        check_int(got->usage.screen.n, want->usage.screen.n);
+        check_int(got->usage.screen.list[0].brightness, want->usage.screen.list[0].brightness);
+        check_int(got->usage.screen.list[0].on_ns, want->usage.screen.list[0].on_ns);
+        check_int(got->usage.screen.list[1].brightness, BRIGHTNESS_UNKNOWN);
 }
 
 static void json_round_trip(void)

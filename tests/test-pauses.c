@@ -275,15 +275,15 @@ static void states_are_the_modes(void)
                 unsigned brightness;
 
                 if (sscanf(observation->mode, "display.%u", &brightness) == 1) {
-                        check_int(usage->n_screen, 1);
-                        check_int(usage->n_screen ? usage->screen[0].brightness : 0, brightness);
-                        check_near((double)(usage->n_screen ? usage->screen[0].on_ns : 0) / s, 1, 0.02);
+                        check_int(usage->screen.n, 1);
+                        check_int(usage->screen.n ? usage->screen.list[0].brightness : 0, brightness);
+                        check_near((double)(usage->screen.n ? usage->screen.list[0].on_ns : 0) / s, 1, 0.02);
                         lit++;
                 } else if (!observation->burn && strcmp(observation->kind, "wifi") == 0) {
                         check_near((double)usage->wifi_on_ns / s, 1, 0.02);
                         associated++;
                 } else if (strcmp(observation->kind, "idle") == 0) {
-                        check_int(usage->n_screen, 0);
+                        check_int(usage->screen.n, 0);
                         check_int(usage->wifi_on_ns, 0);
                 }
         }

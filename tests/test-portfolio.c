@@ -25,7 +25,7 @@ static void record(const char *path, size_t n)
                 interval.start_realtime_ns = (int64_t)(1000000 + 1800 * i) * (int64_t)NS_PER_S;
                 interval.end_realtime_ns = interval.start_realtime_ns + 1800 * (int64_t)NS_PER_S;
                 rows[0].usage = (struct usage){ .have = USAGE_ALL, .time_ns = 1800 * NS_PER_S };
-                rows[1].pid = 7;
+                rows[0].uid = (uid_t)-1;
                 rows[1].state = STATE_FOREGROUND;
                 snprintf(rows[1].app, sizeof(rows[1].app), "reader");
                 rows[1].usage.have = USAGE_ALL;

@@ -443,7 +443,7 @@ static void refuses(void)
         runner_reject(&runner, &mode, &observation);
         check(strstr(observation.rejected, "other programs kept 0.99 cores busy") != NULL);
         observation = good;
-        observation.usage.cpu[0].busy_ns = 60000000000;
+        observation.usage.cpu.list[0].busy_ns = 60000000000;
         runner_reject(&runner, &mode, &observation);
         check(strstr(observation.rejected, "other programs") == NULL);
         mode.tx_mb_per_s = 0;

@@ -82,8 +82,8 @@ static void retention_drops_details_and_keeps_totals(void)
         check_same(total(store, INT64_MIN, INT64_MAX, STORE_RAW, NULL), all, "the finest there is");
         check_int(store_roll_up(store, end + DAY, &short_days), 0);
         check(count_in_file("period") < 7 + 4 * 24);
-        future_sum_clear(&left);
-        future_sum_clear(&right);
+        sum_clear(&left);
+        sum_clear(&right);
         store_close(store);
         remove_database();
 }
@@ -109,7 +109,7 @@ static uint64_t time_of(struct store *store, int64_t from_ns, int64_t to_ns, enu
         struct sum sum = total(store, from_ns, to_ns, grain, NULL);
         uint64_t time_ns = sum.usage.time_ns;
 
-        future_sum_clear(&sum);
+        sum_clear(&sum);
         return time_ns;
 }
 

@@ -7,44 +7,45 @@
 
 #include "store-fixture.h"
 
-/*
- * Proportions as time_in_state makes them, with what breaks them:
- * a missing point, any beyond busy, huge numbers.
- */
-static void fill_in_shape(struct usage *usage, uint64_t busy_ns, unsigned round)
+/* The machine's proportions, as time_in_state makes them, with a point that no core was busy at. */
+static void make_shape(struct points *shape)
 {
-        usage->have = USAGE_CPU;
-        for (uint32_t i = 0; i < 20; i++) {
-                uint64_t part_ns = busy_ns / 210 * (i + 1) + draw() % 3;
+        struct usage usage = { 0 };
 
-                if (round % 3 == 1 && i == round % 20)
-                        continue;
-                if (round % 7 == 2 && i == 4)
-                        part_ns = draw() >> 9;
-                usage_add_cpu(usage, i / 10 * 4, 300000 + i * 100000, part_ns,
-                              round % 5 == 3 ? part_ns * 2 : part_ns / 3);
-        }
+        for (uint32_t i = 0; i < 20; i++)
+                usage_add_cpu(&usage, i / 10 * 4, 300000 + i * 100000, 1 + (draw() >> 20), i == 4 ? 0 : draw() >> 21);
+        *shape = usage.cpu;
 }
 
+/* Shared CPU times are written as a sum and a shape, and others in full; both come back to the ns. */
 static void shaped_usages_come_back_exactly(void)
 {
         struct store *store = open_store(STORE_WRITE);
         struct interval interval = { 0 };
-        struct sum want = { .active_ns = 0 }, got;
+        struct sum want = { .active_ns = 60 * NS_PER_S }, got;
 
         make_interval(&interval, START, NS_PER_S, 0);
+        make_shape(&interval.shape);
         for (unsigned i = 0; i < 60; i++) {
+                struct usage *usage;
                 char app[16];
 
                 snprintf(app, sizeof(app), "app-%u", i);
-                fill_in_shape(&add_row(&interval, 100 + (pid_t)i, app, STATE_BACKGROUND)->usage,
-                              draw() % NS_PER_S, i);
+                usage = &add_row(&interval, app, STATE_BACKGROUND, NS_PER_S)->usage;
+                usage->have = USAGE_CPU;
+                check_int(points_share(&interval.shape, draw() % NS_PER_S, &usage->cpu), 0);
+                interval.rows[interval.n_rows - 1].shaped = i % 3 != 1 && i % 7 != 2;
+                if (i % 3 == 1)
+                        usage->cpu.list[draw() % usage->cpu.n].any_ns += 1;
+                if (i % 7 == 2)
+                        check_int(usage_add_cpu(usage, 0, 300000, draw() >> 9, draw() >> 9), 0);
         }
         for (size_t i = 0; i < interval.n_rows; i++)
                 check_int(usage_add(&want.usage, &interval.rows[i].usage), 0);
         check_int(store_append(store, &interval), 0);
+        check_int(count_in_file("usage WHERE cpu_busy_ns > 0 AND cpu IS NULL") >= 30, true);
         for (unsigned i = 0; i < 60; i += 7) {
-                struct sum one = { .usage = { 0 } };
+                struct sum one = { .active_ns = NS_PER_S };
                 char app[16];
 
                 snprintf(app, sizeof(app), "app-%u", i);
@@ -56,6 +57,66 @@ static void shaped_usages_come_back_exactly(void)
         check_same(got, want, "shaped");
         interval_clear(&interval);
         store_close(store);
+        remove_database();
+}
+
+/* What anyone may read with sqlite3: an amount is in the column of its word, NULL where it was not counted. */
+static void amounts_are_named_columns(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        struct interval interval = { 0 };
+        struct usage *usage;
+
+        make_interval(&interval, START, NS_PER_S, 0);
+        usage = &add_row(&interval, "game", STATE_FOREGROUND, NS_PER_S)->usage;
+        usage->have = USAGE_ALL & ~USAGE_GPU;
+        for (size_t i = 0; i < AMOUNT_COUNT; i++)
+                if (i != AMOUNT_gpu_busy_ns)
+                        usage->amount[i] = 1000 + i;
+        usage_add_cpu(usage, 0, 300000, 77, 70);
+        usage_add_screen(usage, 100, 88);
+        check_int(store_append(store, &interval), 0);
+        for (size_t i = 0; i < AMOUNT_COUNT; i++) {
+                char where[120];
+
+                snprintf(where, sizeof(where), "usage JOIN app ON app.id = usage.app WHERE app.app = 'game' AND %s %s",
+                         amount_kinds[i].word, i == AMOUNT_gpu_busy_ns ? "IS NULL" : "");
+                if (i != AMOUNT_gpu_busy_ns)
+                        snprintf(where + strlen(where), sizeof(where) - strlen(where), "= %zu", 1000 + i);
+                check_int(count_in_file(where), 1);
+        }
+        check_int(count_in_file("usage WHERE cpu_busy_ns = 77 AND screen_on_ns = 88 AND active_ns = 1000000000"), 1);
+        interval_clear(&interval);
+        store_close(store);
+        remove_database();
+}
+
+static void keep_sentence(void *data, enum log_level level, const char *sentence)
+{
+        snprintf(data, 256, "%s", sentence);
+}
+
+static void an_older_database_is_kept_aside(void)
+{
+        char sentence[256] = "", *aside, *end;
+        const struct log log = { keep_sentence, sentence };
+        struct store *store = open_store(STORE_WRITE);
+
+        append_days(store, START, START + 600 * S, 60 * S);
+        store_close(store);
+        run_sql("PRAGMA user_version = 2");
+        check_int(store_open(path, STORE_READ, &log, &store), -EBADMSG);
+        check(strstr(sentence, "an older one made it"));
+        check_int(store_open(path, STORE_WRITE, &log, &store), 0);
+        check_int(count_rows(store, NULL), 0);
+        store_close(store);
+        aside = strstr(sentence, path);
+        end = aside ? strchr(aside, ',') : NULL;
+        check(end && strstr(aside, ".older-"));
+        if (end) {
+                *end = '\0';
+                check_int(unlink(aside), 0);
+        }
         remove_database();
 }
 
@@ -101,23 +162,22 @@ static void failed_append_leaves_nothing(void)
                                      .start_realtime_ns = START - S,
                                      .elapsed_ns = NS_PER_S };
 
-        add_row(&interval, 0, "", STATE_BACKGROUND);
+        add_row(&interval, "", STATE_BACKGROUND, 0);
         check_int(store_append(store, &interval), 0);
         run_sql("CREATE UNIQUE INDEX one_length ON interval (elapsed_ns)");
         interval.end_realtime_ns += S;
-        check_int(store_append(store, &interval), -EBADMSG); /* it is all there is to write */
-        add_row(&interval, 7, "new", STATE_BACKGROUND)->usage.read_bytes = 5;
-        add_alive(&interval, "new", STATE_BACKGROUND, NS_PER_S);
+        check_int(store_append(store, &interval), -EBADMSG);
+        add_row(&interval, "new", STATE_BACKGROUND, NS_PER_S)->usage.read_bytes = 5;
         check_int(store_append(store, &interval), -EBADMSG);
         check_int(count_in_file("interval"), 1);
-        check_int(count_in_file("process"), 0);
-        check_int(count_in_file("app"), 1); /* nobody */
+        check_int(count_in_file("usage"), 1);
+        check_int(count_in_file("app"), 1); /* the base */
         run_sql("DROP INDEX one_length");
         check_int(store_append(store, &interval), 0);
         interval.end_realtime_ns += S;
-        check_int(store_append(store, &interval), 0); /* no new name: alone */
+        check_int(store_append(store, &interval), 0);
         check_int(count_in_file("interval"), 3);
-        check_int(count_in_file("process"), 1);
+        check_int(count_in_file("usage"), 5);
         check_int(count_rows(store, "new"), 2);
         interval_clear(&interval);
         store_close(store);
@@ -149,6 +209,8 @@ int main(void)
 {
         name_database();
         shaped_usages_come_back_exactly();
+        amounts_are_named_columns();
+        an_older_database_is_kept_aside();
         empty_and_missing();
         one_writer_many_readers();
         failed_append_leaves_nothing();

@@ -151,11 +151,11 @@ static void play(struct store *store, int64_t from_ns)
                 for (size_t a = 0; a < ARRAY_SIZE(apps); a++) {
                         struct interval_row *row;
 
-                        util_grow(&interval.rows, &interval.capacity.rows, interval.n_rows + 1, sizeof(*row));
+                        util_grow(&interval.rows, &interval.capacity, interval.n_rows + 1, sizeof(*row));
                         row = memset(&interval.rows[interval.n_rows++], 0, sizeof(*row));
                         row->state = a ? STATE_FOREGROUND : STATE_BACKGROUND;
-                        row->pid = a ? 7 : 0;
                         row->uid = a ? 1000 : (uid_t)-1;
+                        row->active_ns = a ? 60 * S : 0;
                         strcpy(row->app, apps[a]);
                         row->usage.have = USAGE_ALL;
                         if (a)
@@ -163,10 +163,6 @@ static void play(struct store *store, int64_t from_ns)
                         else
                                 row->usage.time_ns = 60 * S;
                 }
-                util_grow(&interval.alive, &interval.capacity.alive, 1, sizeof(*interval.alive));
-                interval.alive[interval.n_alive++] = (struct interval_alive){ .app = "game", .uid = 1000,
-                                                                              .state = STATE_FOREGROUND,
-                                                                              .active_ns = 60 * S };
                 check_int(store_append(store, &interval), 0);
                 interval_clear(&interval);
         }

@@ -21,10 +21,10 @@ static void figure_3(const char *path)
         check_text(birds->name, "Angry Birds");
         check_int(birds->state, STATE_FOREGROUND);
         check_near(birds->time_ms, 2168274, 0);
-        check_int(birds->usage.n_cpu, 3);
-        check_int(birds->usage.cpu[0].khz, 1026000);
-        check_int(birds->usage.cpu[0].busy_ns, INT64_C(69170000000));
-        check_int(birds->usage.cpu[2].busy_ns, INT64_C(2295930000000));
+        check_int(birds->usage.cpu.n, 3);
+        check_int(birds->usage.cpu.list[0].khz, 1026000);
+        check_int(birds->usage.cpu.list[0].busy_ns, INT64_C(69170000000));
+        check_int(birds->usage.cpu.list[2].busy_ns, INT64_C(2295930000000));
         check_int(usage_screen_ns(&birds->usage), INT64_C(2168274000000));
         check_int(birds->usage.read_bytes, 237568);
         check_int(birds->usage.write_bytes, 4356000);
@@ -90,12 +90,12 @@ static void quotes_and_line_ends(void)
         check_int(table->n_rows, 1);
         check(table->has_tx);
         check_text(table->rows[0].name, "Word, \"Draft\"");
-        check_int(table->rows[0].usage.cpu[0].busy_ns, 25000000);
+        check_int(table->rows[0].usage.cpu.list[0].busy_ns, 25000000);
         check_int(table->rows[0].usage.read_bytes, 1000);
         check_int(table->rows[0].usage.write_bytes, 2000);
         check_int(table->rows[0].usage.wifi_rx_bytes, 3000);
         check_int(table->rows[0].usage.wifi_tx_bytes, 4000);
-        check_int(table->rows[0].usage.n_screen, 0);
+        check_int(table->rows[0].usage.screen.n, 0);
 }
 
 int main(int argc, char **argv)

@@ -14,10 +14,10 @@ static void adds_up(void)
         check_int(usage_add_cpu(&a, 0, 1200000, 5, 5), 0);
         check_int(usage_add_cpu(&a, 0, 300000, 7, 6), 0);
         check_int(usage_add_cpu(&a, 0, 1200000, 5, 4), 0);
-        check_int(a.n_cpu, 3);
-        check_int(a.cpu[0].khz, 300000);
-        check_int(a.cpu[1].busy_ns, 10);
-        check_int(a.cpu[2].policy, 4);
+        check_int(a.cpu.n, 3);
+        check_int(a.cpu.list[0].khz, 300000);
+        check_int(a.cpu.list[1].busy_ns, 10);
+        check_int(a.cpu.list[2].policy, 4);
         a.have = USAGE_CPU | USAGE_DISK;
         b.have = USAGE_CPU;
         b.read_bytes = 3;

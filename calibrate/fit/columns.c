@@ -112,7 +112,7 @@ static ssize_t find_policy(const struct device *device, uint32_t policy)
  * Operating points that the device did not list but that were seen,
  * e.g. the single one of a machine without cpufreq.
  */
-static int learn_point(struct device *device, const struct cpu_time *cpu)
+static int learn_point(struct device *device, const struct point *cpu)
 {
         ssize_t at = find_policy(device, cpu->policy);
         struct device_policy *policy;
@@ -138,7 +138,7 @@ struct seen {
         size_t n_levels;
 };
 
-static int see_level(struct seen *seen, const struct screen_time *screen)
+static int see_level(struct seen *seen, const struct point *screen)
 {
         size_t at = 0;
 
@@ -161,10 +161,6 @@ static int see_level(struct seen *seen, const struct screen_time *screen)
  * trickle alone would be a number with an error of many times itself, where "not measured" is the truth.
  * Modes of a load are far above.
  */
-#define TRICKLE_DISK_PER_S 100e3
-#define TRICKLE_WIFI_PER_S 10e3
-#define TRICKLE_WAKES_PER_S 0.3
-
 static bool stands_out(uint64_t amount, double trickle_per_s, const struct usage *usage)
 {
         return (double)amount > trickle_per_s * (double)usage->time_ns / NS_PER_S;
@@ -174,34 +170,31 @@ static int see(struct seen *seen, struct device *device, const struct usage *usa
 {
         int err;
 
-        for (size_t i = 0; i < usage->n_cpu; i++) {
-                if (usage->cpu[i].busy_ns == 0)
+        for (size_t i = 0; i < usage->cpu.n; i++) {
+                if (usage->cpu.list[i].busy_ns == 0)
                         continue;
-                err = learn_point(device, &usage->cpu[i]);
+                err = learn_point(device, &usage->cpu.list[i]);
                 if (err)
                         return err;
         }
-        for (size_t i = 0; i < usage->n_screen; i++) {
-                err = see_level(seen, &usage->screen[i]);
+        for (size_t i = 0; i < usage->screen.n; i++) {
+                err = see_level(seen, &usage->screen.list[i]);
                 if (err)
                         return err;
         }
-        seen->terms[TERM_DISK_READ] |= stands_out(usage->read_bytes, TRICKLE_DISK_PER_S, usage);
-        seen->terms[TERM_DISK_WRITE] |= stands_out(usage->write_bytes, TRICKLE_DISK_PER_S, usage);
-        seen->terms[TERM_WIFI_ON] |= usage->wifi_on_ns > 0;
-        seen->terms[TERM_WIFI_RX] |= stands_out(usage->wifi_rx_bytes, TRICKLE_WIFI_PER_S, usage);
-        seen->terms[TERM_WIFI_TX] |= stands_out(usage->wifi_tx_bytes, TRICKLE_WIFI_PER_S, usage);
-        seen->terms[TERM_WIFI_WAKE] |= stands_out(usage->wifi_wakes, TRICKLE_WAKES_PER_S, usage);
-        seen->terms[TERM_GPU] |= usage->gpu_busy_ns > 0;
+        for (size_t i = 0; i < AMOUNT_COUNT; i++)
+                if (amount_kinds[i].term != TERM_NONE)
+                        seen->terms[amount_kinds[i].term] |=
+                                stands_out(usage->amount[i], amount_kinds[i].trickle_per_s, usage);
         return 0;
 }
 
 static void see_busy(struct seen *seen, const struct device *device, const struct usage *usage)
 {
-        for (size_t i = 0; i < usage->n_cpu; i++) {
-                ssize_t at = find_policy(device, usage->cpu[i].policy);
+        for (size_t i = 0; i < usage->cpu.n; i++) {
+                ssize_t at = find_policy(device, usage->cpu.list[i].policy);
 
-                if (at >= 0 && usage->cpu[i].busy_ns > 0)
+                if (at >= 0 && usage->cpu.list[i].busy_ns > 0)
                         seen->policies[at] = true;
         }
 }
@@ -299,9 +292,8 @@ static void put(const struct columns *columns, enum term term, double amount, do
 
 void columns_row(const struct columns *columns, const struct usage *usage, double *row)
 {
-        put(columns, TERM_BASE, (double)usage->time_ns / NS_PER_S, row);
-        for (size_t i = 0; i < usage->n_cpu; i++) {
-                const struct cpu_time *cpu = &usage->cpu[i];
+        for (size_t i = 0; i < usage->cpu.n; i++) {
+                const struct point *cpu = &usage->cpu.list[i];
                 ssize_t at = find_policy(&columns->device, cpu->policy);
                 size_t n = at < 0 ? 0 : columns->device.policies[at].n_khz;
 
@@ -312,15 +304,11 @@ void columns_row(const struct columns *columns, const struct usage *usage, doubl
                         spread(columns, columns->shared[at], n, cpu->khz, (double)cpu->any_ns / NS_PER_S,
                                row);
         }
-        for (size_t i = 0; i < usage->n_screen; i++)
-                if (columns->levels > 0 && usage->screen[i].brightness != BRIGHTNESS_UNKNOWN)
+        for (size_t i = 0; i < usage->screen.n; i++)
+                if (columns->levels > 0 && usage->screen.list[i].brightness != BRIGHTNESS_UNKNOWN)
                         spread(columns, columns->term[TERM_DISPLAY], columns->levels,
-                               usage->screen[i].brightness, (double)usage->screen[i].on_ns / NS_PER_S, row);
-        put(columns, TERM_DISK_READ, (double)usage->read_bytes / BYTES_PER_MB, row);
-        put(columns, TERM_DISK_WRITE, (double)usage->write_bytes / BYTES_PER_MB, row);
-        put(columns, TERM_WIFI_ON, (double)usage->wifi_on_ns / NS_PER_S, row);
-        put(columns, TERM_WIFI_RX, (double)usage->wifi_rx_bytes / BYTES_PER_MB, row);
-        put(columns, TERM_WIFI_TX, (double)usage->wifi_tx_bytes / BYTES_PER_MB, row);
-        put(columns, TERM_WIFI_WAKE, (double)usage->wifi_wakes, row);
-        put(columns, TERM_GPU, (double)usage->gpu_busy_ns / NS_PER_S, row);
+                               usage->screen.list[i].brightness, (double)usage->screen.list[i].on_ns / NS_PER_S, row);
+        for (size_t i = 0; i < AMOUNT_COUNT; i++)
+                if (amount_kinds[i].term != TERM_NONE)
+                        put(columns, amount_kinds[i].term, (double)usage->amount[i] / amount_kinds[i].per_unit, row);
 }

@@ -9,12 +9,6 @@
 
 #include "util/util.h"
 
-/*
- * Integers travel as JSON numbers, which are doubles:
- * beyond 2^53 (104 days in ns, 9 PB) they would be rounded.
- */
-#define JSON_INTEGER_MAX 9007199254740992.0
-
 const char *const observation_method_names[] = { "percent", "gauge", "ticks", NULL };
 
 enum kind {
@@ -32,46 +26,31 @@ struct field {
         enum kind kind;
         size_t offset;
         size_t size;   /* of a text with its NUL */
-        uint32_t have; /* USAGE_* under which an amount was counted; 0: always there */
 };
 
-#define FIELD(type, member, kind_, have_)                                                                    \
-        { #member, kind_, offsetof(struct type, member), sizeof(((struct type *)0)->member), have_ }
-
-static const struct field usage_fields[] = {
-        FIELD(usage, time_ns, KIND_U64, 0),
-        FIELD(usage, suspend_ns, KIND_U64, 0),
-        FIELD(usage, read_bytes, KIND_U64, USAGE_DISK),
-        FIELD(usage, write_bytes, KIND_U64, USAGE_DISK),
-        FIELD(usage, wifi_on_ns, KIND_U64, USAGE_WIFI),
-        FIELD(usage, wifi_rx_bytes, KIND_U64, USAGE_WIFI),
-        FIELD(usage, wifi_tx_bytes, KIND_U64, USAGE_WIFI),
-        FIELD(usage, wifi_wakes, KIND_U64, USAGE_WIFI),
-        FIELD(usage, other_rx_bytes, KIND_U64, 0),
-        FIELD(usage, other_tx_bytes, KIND_U64, 0),
-        FIELD(usage, gpu_busy_ns, KIND_U64, USAGE_GPU),
-};
+#define FIELD(type, member, kind_)                                                                    \
+        { #member, kind_, offsetof(struct type, member), sizeof(((struct type *)0)->member) }
 
 static const struct field observation_fields[] = {
-        FIELD(observation, id, KIND_I64, 0),
-        FIELD(observation, run, KIND_I64, 0),
-        FIELD(observation, sequence, KIND_U32, 0),
-        FIELD(observation, pass, KIND_U32, 0),
-        FIELD(observation, mode, KIND_TEXT, 0),
-        FIELD(observation, kind, KIND_TEXT, 0),
-        FIELD(observation, start_realtime_ns, KIND_I64, 0),
-        FIELD(observation, elapsed_ns, KIND_U64, 0),
-        FIELD(observation, percent, KIND_REAL, 0),
-        FIELD(observation, steps, KIND_REAL, 0),
-        FIELD(observation, charge_full_uah, KIND_REAL, 0),
-        FIELD(observation, voltage_mv, KIND_REAL, 0),
-        FIELD(observation, power_mw, KIND_REAL, 0),
-        FIELD(observation, gauge_updates, KIND_U32, 0),
-        FIELD(observation, refresh_s, KIND_REAL, 0),
-        FIELD(observation, temperature_c, KIND_REAL, 0),
-        FIELD(observation, burn, KIND_BOOL, 0),
-        FIELD(observation, held_back, KIND_BOOL, 0),
-        FIELD(observation, rejected, KIND_TEXT, 0),
+        FIELD(observation, id, KIND_I64),
+        FIELD(observation, run, KIND_I64),
+        FIELD(observation, sequence, KIND_U32),
+        FIELD(observation, pass, KIND_U32),
+        FIELD(observation, mode, KIND_TEXT),
+        FIELD(observation, kind, KIND_TEXT),
+        FIELD(observation, start_realtime_ns, KIND_I64),
+        FIELD(observation, elapsed_ns, KIND_U64),
+        FIELD(observation, percent, KIND_REAL),
+        FIELD(observation, steps, KIND_REAL),
+        FIELD(observation, charge_full_uah, KIND_REAL),
+        FIELD(observation, voltage_mv, KIND_REAL),
+        FIELD(observation, power_mw, KIND_REAL),
+        FIELD(observation, gauge_updates, KIND_U32),
+        FIELD(observation, refresh_s, KIND_REAL),
+        FIELD(observation, temperature_c, KIND_REAL),
+        FIELD(observation, burn, KIND_BOOL),
+        FIELD(observation, held_back, KIND_BOOL),
+        FIELD(observation, rejected, KIND_TEXT),
 };
 
 static cJSON *integer_text(int64_t value)
@@ -83,14 +62,6 @@ static cJSON *integer_text(int64_t value)
 }
 
 /* cJSON prints 15 digits; a number must come back as it was. */
-static cJSON *exact_integer(uint64_t value)
-{
-        char text[24];
-
-        snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-        return cJSON_CreateRaw(text);
-}
-
 static cJSON *exact_real(double value)
 {
         char text[32];
@@ -107,9 +78,9 @@ static cJSON *field_to_json(const struct field *field, const void *from)
 
         switch (field->kind) {
         case KIND_U32:
-                return exact_integer(*(const uint32_t *)at);
+                return usage_json_integer(*(const uint32_t *)at);
         case KIND_U64:
-                return exact_integer(*(const uint64_t *)at);
+                return usage_json_integer(*(const uint64_t *)at);
         case KIND_I64:
                 return integer_text(*(const int64_t *)at);
         case KIND_REAL:
@@ -122,15 +93,6 @@ static cJSON *field_to_json(const struct field *field, const void *from)
         return NULL;
 }
 
-static int integer(const cJSON *json, double max, double *ret)
-{
-        if (!cJSON_IsNumber(json) || !(json->valuedouble >= 0) || json->valuedouble > max ||
-            json->valuedouble != floor(json->valuedouble))
-                return -EINVAL;
-        *ret = json->valuedouble;
-        return 0;
-}
-
 static int field_from_json(const struct field *field, const cJSON *json, void *to)
 {
         char *at = (char *)to + field->offset;
@@ -138,12 +100,12 @@ static int field_from_json(const struct field *field, const cJSON *json, void *t
 
         switch (field->kind) {
         case KIND_U32:
-                if (integer(json, UINT32_MAX, &number) < 0)
+                if (usage_json_read_integer(json, UINT32_MAX, &number) < 0)
                         return -EINVAL;
                 *(uint32_t *)at = (uint32_t)number;
                 return 0;
         case KIND_U64:
-                if (integer(json, JSON_INTEGER_MAX, &number) < 0)
+                if (usage_json_read_integer(json, USAGE_JSON_INTEGER_MAX, &number) < 0)
                         return -EINVAL;
                 *(uint64_t *)at = (uint64_t)number;
                 return 0;
@@ -166,144 +128,6 @@ static int field_from_json(const struct field *field, const cJSON *json, void *t
                 return 0;
         }
         return -EINVAL;
-}
-
-static cJSON *cpu_to_json(const struct usage *usage)
-{
-        cJSON *list = cJSON_CreateArray();
-
-        for (size_t i = 0; i < usage->n_cpu; i++) {
-                const struct cpu_time *cpu = &usage->cpu[i];
-                cJSON *item = cJSON_CreateObject();
-
-                cJSON_AddItemToObject(item, "policy", exact_integer(cpu->policy));
-                cJSON_AddItemToObject(item, "khz", exact_integer(cpu->khz));
-                cJSON_AddItemToObject(item, "busy_ns", exact_integer(cpu->busy_ns));
-                cJSON_AddItemToObject(item, "any_ns", exact_integer(cpu->any_ns));
-                cJSON_AddItemToArray(list, item);
-        }
-        return list;
-}
-
-static cJSON *screen_to_json(const struct usage *usage)
-{
-        cJSON *list = cJSON_CreateArray();
-
-        for (size_t i = 0; i < usage->n_screen; i++) {
-                const struct screen_time *screen = &usage->screen[i];
-                cJSON *item = cJSON_CreateObject();
-
-                if (screen->brightness == BRIGHTNESS_UNKNOWN)
-                        cJSON_AddNullToObject(item, "brightness");
-                else
-                        cJSON_AddItemToObject(item, "brightness", exact_integer(screen->brightness));
-                cJSON_AddItemToObject(item, "on_ns", exact_integer(screen->on_ns));
-                cJSON_AddItemToArray(list, item);
-        }
-        return list;
-}
-
-struct cJSON *usage_to_json(const struct usage *usage)
-{
-        cJSON *json = cJSON_CreateObject();
-
-        for (size_t i = 0; i < ARRAY_SIZE(usage_fields); i++) {
-                const struct field *field = &usage_fields[i];
-                bool counted = (usage->have & field->have) == field->have;
-
-                cJSON_AddItemToObject(json, field->name,
-                                      counted ? field_to_json(field, usage) : cJSON_CreateNull());
-        }
-        cJSON_AddItemToObject(json, "cpu", usage->have & USAGE_CPU ? cpu_to_json(usage) : cJSON_CreateNull());
-        cJSON_AddItemToObject(json, "screen",
-                              usage->have & USAGE_DISPLAY ? screen_to_json(usage) : cJSON_CreateNull());
-        return json;
-}
-
-static int cpu_from_json(const cJSON *list, struct usage *usage)
-{
-        const cJSON *item;
-
-        if (!cJSON_IsArray(list))
-                return -EINVAL;
-        cJSON_ArrayForEach(item, list) {
-                double policy, khz, busy, any;
-                int err;
-
-                if (integer(cJSON_GetObjectItemCaseSensitive(item, "policy"), UINT32_MAX, &policy) < 0 ||
-                    integer(cJSON_GetObjectItemCaseSensitive(item, "khz"), UINT32_MAX, &khz) < 0 ||
-                    integer(cJSON_GetObjectItemCaseSensitive(item, "busy_ns"), JSON_INTEGER_MAX, &busy) < 0 ||
-                    integer(cJSON_GetObjectItemCaseSensitive(item, "any_ns"), JSON_INTEGER_MAX, &any) < 0)
-                        return -EINVAL;
-                err = usage_add_cpu(usage, (uint32_t)policy, (uint32_t)khz, (uint64_t)busy, (uint64_t)any);
-                if (err)
-                        return err;
-        }
-        return 0;
-}
-
-static int screen_from_json(const cJSON *list, struct usage *usage)
-{
-        const cJSON *item;
-
-        if (!cJSON_IsArray(list))
-                return -EINVAL;
-        cJSON_ArrayForEach(item, list) {
-                const cJSON *level = cJSON_GetObjectItemCaseSensitive(item, "brightness");
-                double brightness = BRIGHTNESS_UNKNOWN, on;
-                int err;
-
-                if ((!cJSON_IsNull(level) && integer(level, UINT32_MAX, &brightness) < 0) ||
-                    integer(cJSON_GetObjectItemCaseSensitive(item, "on_ns"), JSON_INTEGER_MAX, &on) < 0)
-                        return -EINVAL;
-                err = usage_add_screen(usage, (uint32_t)brightness, (uint64_t)on);
-                if (err)
-                        return err;
-        }
-        return 0;
-}
-
-static int usage_parse(const cJSON *json, struct usage *usage)
-{
-        const cJSON *cpu = cJSON_GetObjectItemCaseSensitive(json, "cpu");
-        const cJSON *screen = cJSON_GetObjectItemCaseSensitive(json, "screen");
-        int err;
-
-        usage->have = USAGE_ALL;
-        for (size_t i = 0; i < ARRAY_SIZE(usage_fields); i++) {
-                const struct field *field = &usage_fields[i];
-                const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, field->name);
-
-                if (field->have && (!item || cJSON_IsNull(item)))
-                        usage->have &= ~field->have;
-                else if (field_from_json(field, item, usage) < 0)
-                        return -EINVAL;
-        }
-        if (!cpu || cJSON_IsNull(cpu))
-                usage->have &= ~(uint32_t)USAGE_CPU;
-        else if ((err = cpu_from_json(cpu, usage)) < 0)
-                return err;
-        if (!screen || cJSON_IsNull(screen))
-                usage->have &= ~(uint32_t)USAGE_DISPLAY;
-        else if ((err = screen_from_json(screen, usage)) < 0)
-                return err;
-        return 0;
-}
-
-int usage_from_json(const struct cJSON *json, struct usage *ret)
-{
-        struct usage usage = { 0 };
-        int err;
-
-        if (!cJSON_IsObject(json))
-                return -EINVAL;
-        err = usage_parse(json, &usage);
-        if (err < 0) {
-                usage_clear(&usage);
-                return err;
-        }
-        *ret = usage;
-        return 0;
 }
 
 struct cJSON *observation_to_json(const struct observation *observation)

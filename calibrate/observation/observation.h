@@ -8,7 +8,7 @@
  */
 
 #include "mode.h"
-#include "model/usage.h"
+#include "model/usage-json.h"
 #include "util/log.h"
 
 enum observation_method {
@@ -101,13 +101,6 @@ void observation_clear(struct observation *observation);
  */
 struct cJSON;
 
-/*
- * A usage as JSON, with the words of the struct. Amounts of a component that was not counted are null, "cpu"
- * is a list of {"policy", "khz", "busy_ns", "any_ns"}, "screen" one of {"brightness": number or null,
- * "on_ns"}. An observation has all its members ("id", "run" and "start_realtime_ns" as decimal strings),
- * "method" and "usage".
- */
-struct cJSON *usage_to_json(const struct usage *usage);
-int usage_from_json(const struct cJSON *json, struct usage *ret);
+/* All members ("id", "run" and "start_realtime_ns" as decimal strings), "method" and "usage" (usage-json.h). */
 struct cJSON *observation_to_json(const struct observation *observation);
 int observation_from_json(const struct cJSON *json, struct observation *ret);

@@ -61,12 +61,12 @@ static uint64_t busy_at(const struct usage *usage, const struct hardware_policy 
         uint64_t at = 0;
 
         *total = 0;
-        for (size_t i = 0; i < usage->n_cpu; i++) {
-                if (!has_load(policy, usage->cpu[i].policy, cores))
+        for (size_t i = 0; i < usage->cpu.n; i++) {
+                if (!has_load(policy, usage->cpu.list[i].policy, cores))
                         continue;
-                *total += usage->cpu[i].busy_ns;
-                if (usage->cpu[i].khz == khz)
-                        at += usage->cpu[i].busy_ns;
+                *total += usage->cpu.list[i].busy_ns;
+                if (usage->cpu.list[i].khz == khz)
+                        at += usage->cpu.list[i].busy_ns;
         }
         return at;
 }

@@ -68,15 +68,15 @@ static bool has(const struct observation *observation, enum term term)
 
         switch (term) {
         case TERM_DISPLAY:
-                return usage->n_screen > 0;
+                return usage->screen.n > 0;
         case TERM_DISK_READ:
-                return usage->read_bytes > usage->write_bytes && usage->n_screen == 0;
+                return usage->read_bytes > usage->write_bytes && usage->screen.n == 0;
         case TERM_DISK_WRITE:
-                return usage->write_bytes > usage->read_bytes && usage->n_screen == 0;
+                return usage->write_bytes > usage->read_bytes && usage->screen.n == 0;
         case TERM_WIFI_RX:
-                return usage->wifi_rx_bytes > usage->wifi_tx_bytes && usage->n_screen == 0;
+                return usage->wifi_rx_bytes > usage->wifi_tx_bytes && usage->screen.n == 0;
         default:
-                return usage->n_screen == 0 && usage->read_bytes == 0 && usage->write_bytes == 0 &&
+                return usage->screen.n == 0 && usage->read_bytes == 0 && usage->write_bytes == 0 &&
                        usage->wifi_rx_bytes == 0;
         }
 }
@@ -92,8 +92,8 @@ static double cpu_mj(const struct outcome *outcome, const struct observation *ob
 {
         double sum = 0;
 
-        for (size_t i = 0; i < observation->usage.n_cpu; i++) {
-                const struct cpu_time *cpu = &observation->usage.cpu[i];
+        for (size_t i = 0; i < observation->usage.cpu.n; i++) {
+                const struct point *cpu = &observation->usage.cpu.list[i];
                 ssize_t at = profile_find(outcome->profile, TERM_CPU_ACTIVE,
                                           profile_as(outcome->profile, cpu->policy), cpu->khz, "");
 
@@ -125,9 +125,9 @@ static uint64_t busy_at(const struct outcome *outcome, const struct usage *usage
 {
         uint64_t busy_ns = 0;
 
-        for (size_t i = 0; i < usage->n_cpu; i++)
-                if (usage->cpu[i].khz == khz && profile_as(outcome->profile, usage->cpu[i].policy) == as)
-                        busy_ns += usage->cpu[i].busy_ns;
+        for (size_t i = 0; i < usage->cpu.n; i++)
+                if (usage->cpu.list[i].khz == khz && profile_as(outcome->profile, usage->cpu.list[i].policy) == as)
+                        busy_ns += usage->cpu.list[i].busy_ns;
         return busy_ns;
 }
 
@@ -136,8 +136,8 @@ static int add_cpu(struct outcome *outcome, const struct observation *observatio
 {
         uint64_t all = usage_busy_ns(&observation->usage);
 
-        for (size_t i = 0; i < observation->usage.n_cpu; i++) {
-                const struct cpu_time *cpu = &observation->usage.cpu[i];
+        for (size_t i = 0; i < observation->usage.cpu.n; i++) {
+                const struct point *cpu = &observation->usage.cpu.list[i];
                 uint32_t as = profile_as(outcome->profile, cpu->policy);
                 int err;
 
@@ -158,7 +158,7 @@ static double amount(const struct observation *observation, enum term term, uint
         *point = 0;
         switch (term) {
         case TERM_DISPLAY:
-                *point = usage->screen[0].brightness;
+                *point = usage->screen.list[0].brightness;
                 return (double)usage_screen_ns(usage) / NS_PER_S;
         case TERM_DISK_READ:
                 return (double)usage->read_bytes / BYTES_PER_MB;

@@ -191,9 +191,9 @@ static void add_columns(struct fit *fit, const struct usage_table_row *row, enum
 {
         double *x = gsl_matrix_ptr(fit->system.x, fit->system.n, 0);
 
-        for (size_t k = 0; column == COST_CPU && k < row->usage.n_cpu; k++)
-                for (size_t j = 0; j < fit->n_khz && fit->khz[j] <= row->usage.cpu[k].khz; j++)
-                        x[j] += (double)row->usage.cpu[k].busy_ns / NS_PER_S * stretch_ghz(fit, j) /
+        for (size_t k = 0; column == COST_CPU && k < row->usage.cpu.n; k++)
+                for (size_t j = 0; j < fit->n_khz && fit->khz[j] <= row->usage.cpu.list[k].khz; j++)
+                        x[j] += (double)row->usage.cpu.list[k].busy_ns / NS_PER_S * stretch_ghz(fit, j) /
                                 fit->percent_mj;
         for (size_t k = 0; k < ARRAY_SIZE(others); k++)
                 if (others[k].column == column)

@@ -168,7 +168,7 @@ JOULECAST_EXPORT int joulecast_profile_coefficient(const struct joulecast_profil
         half = quantile_student_t(profile->profile->degrees_of_freedom, COST_LEVEL) * c->standard_error;
         *ret = (struct joulecast_coefficient){
                 .key = profile->keys[index],
-                .unit = term_unit(c->term),
+                .unit = term_keys[c->term].unit,
                 .value = c->value,
                 .standard_error = c->standard_error,
                 .low = isnan(half) ? NAN : fmax(c->value - half, 0),

@@ -36,8 +36,8 @@ static int add_table_row(struct cost_maker *maker, const struct profile *profile
         err = usage_copy(&usage, &table->usage);
         if (err < 0)
                 return err;
-        for (size_t i = 0; i < usage.n_cpu; i++)
-                usage.cpu[i].policy = find_policy(profile, usage.cpu[i].khz);
+        for (size_t i = 0; i < usage.cpu.n; i++)
+                usage.cpu.list[i].policy = find_policy(profile, usage.cpu.list[i].khz);
         err = cost_maker_add(maker, &row);
         usage_clear(&usage);
         return err;

@@ -177,8 +177,7 @@ int cost_maker_add(struct cost_maker *maker, const struct store_row *row)
         maker->from_ns = MIN(maker->from_ns, row->start_ns);
         maker->to_ns = MAX(maker->to_ns, row->end_ns);
         /* An app that did nothing has no counters; none is missing. */
-        if (!usage ||
-            (usage->have == 0 && usage_is_zero(usage) && usage->time_ns == 0 && usage->suspend_ns == 0))
+        if (!usage || usage_is_empty(usage))
                 return 0;
         entry->used = true;
         return usage_add(&entry->usage, usage);

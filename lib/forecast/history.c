@@ -167,7 +167,7 @@ static int close_base(struct history *history, const struct cell *cell, struct h
         int err;
 
         /* The screen on without an app is no part of standby, and suspended time is no part of time awake. */
-        awake.n_screen = 0;
+        awake.screen.n = 0;
         awake.suspend_ns = 0;
         block->awake_s = (double)cell->usage.time_ns / (double)NS_PER_S;
         block->suspend_s = (double)cell->usage.suspend_ns / (double)NS_PER_S;

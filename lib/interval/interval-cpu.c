@@ -4,7 +4,7 @@
 /*
  * CPU time over operating points. Where the kernel counted it by frequency
  * (cpu_opp_ns, opps_counted) that is what happened. Else it is shared: among
- * policies by their busy time, since nobody knows on which one a process ran,
+ * policies by their busy time, as it is not known on which one a process ran,
  * and within a policy by the time it spent at each frequency.
  */
 
@@ -37,6 +37,8 @@ void cpu_split_clear(struct cpu_split *split)
         free(split->points);
         free(split->weights);
         free(split->parts);
+        free(split->rest);
+        free(split->shares.list);
         *split = (struct cpu_split){ 0 };
 }
 
@@ -48,9 +50,12 @@ static int make_room(struct cpu_split *split, size_t n)
                 err = util_grow(&split->weights, &split->weights_capacity, n, sizeof(*split->weights));
         if (!err)
                 err = util_grow(&split->parts, &split->parts_capacity, n, sizeof(*split->parts));
+        if (!err)
+                err = util_grow(&split->rest, &split->rest_capacity, n, sizeof(*split->rest));
         if (err)
                 return err;
         split->n = n;
+        split->shares.n = 0;
         memset(split->points, 0, n * sizeof(*split->points));
         memset(split->weights, 0, n * sizeof(*split->weights));
         return 0;
@@ -155,7 +160,7 @@ static uint32_t package_of(const struct sample *now, uint32_t policy)
 
 /*
  * How long any of the policies of a package was busy,
- * if they know nothing of each other; the sum over all of them.
+ * if they are busy independently of each other; the sum over all of them.
  */
 static uint64_t package_any(const struct sample *now, uint32_t package, uint64_t awake_ns,
                             const struct cpu_split *split, uint64_t *sum_ns)
@@ -260,67 +265,96 @@ int cpu_split_make(const struct sample *before, const struct sample *now, uint64
         return 0;
 }
 
-/* The list of points as a vector of CPU times; zeros are left out. */
-static int add_parts(struct cpu_split *split, const uint64_t *part, struct usage *usage)
+/* The list of points with the CPU time of each; zeros are left out. */
+static int make_points(const struct cpu_split *split, const uint64_t *part, struct points *ret)
 {
+        struct points points = { 0 };
         size_t n = 0;
 
         for (size_t i = 0; i < split->n; i++)
                 n += part[i] > 0;
-        if (n == 0)
-                return 0;
-        usage->cpu = calloc(n, sizeof(*usage->cpu));
-        if (!usage->cpu)
+        points.list = n ? calloc(n, sizeof(*points.list)) : NULL;
+        if (n && !points.list)
                 return -ENOMEM;
-        for (size_t i = 0; i < split->n; i++) {
-                if (part[i] == 0)
-                        continue;
-                usage->cpu[usage->n_cpu++] = (struct cpu_time){
-                        .policy = split->points[i].policy,
-                        .khz = split->points[i].khz,
-                        .busy_ns = part[i],
-                };
-        }
+        for (size_t i = 0; i < split->n; i++)
+                if (part[i] > 0)
+                        points.list[points.n++] = (struct point){ .policy = split->points[i].policy,
+                                                                  .khz = split->points[i].khz,
+                                                                  .busy_ns = part[i] };
+        *ret = points;
         return 0;
 }
 
-int cpu_split_process(struct cpu_split *split, const struct process *before, const struct process *now,
-                      const size_t *opp_of, uint64_t most_ns, struct usage *usage)
+bool cpu_split_process(const struct cpu_split *split, const struct process *before, const struct process *now,
+                       const size_t *opp_of, uint64_t most_ns, uint64_t *opp_ns, uint64_t *cpu_ns)
 {
         bool exact = (now->have & PROCESS_CPU_OPPS) && now->cpu_opp_ns &&
                      (!before || ((before->have & PROCESS_CPU_OPPS) && before->cpu_opp_ns));
-        uint64_t total = growth(before ? before->cpu_ns : 0, now->cpu_ns, most_ns);
+        bool ran = false;
 
-        if (exact) {
-                for (size_t i = 0; i < split->n; i++)
-                        split->parts[i] = growth(before ? before->cpu_opp_ns[opp_of[i]] : 0,
-                                                 now->cpu_opp_ns[i], most_ns);
-        } else {
-                if (total == 0)
-                        return 0;
-                split_by_weight(total, split->weights, split->n, split->parts);
+        if (!exact) {
+                *cpu_ns = growth(before ? before->cpu_ns : 0, now->cpu_ns, most_ns);
+                return *cpu_ns > 0;
         }
-        for (size_t i = 0; i < split->n; i++)
-                split->points[i].owned_ns += split->parts[i];
-        return add_parts(split, split->parts, usage);
+        for (size_t i = 0; i < split->n; i++) {
+                opp_ns[i] = growth(before ? before->cpu_opp_ns[opp_of[i]] : 0, now->cpu_opp_ns[i], most_ns);
+                ran = ran || opp_ns[i] > 0;
+        }
+        return ran;
 }
 
-void cpu_split_any(const struct cpu_split *split, struct usage *usage)
+int cpu_split_owner(struct cpu_split *split, const struct tally *tally, struct points *ret)
 {
-        size_t point = 0;
+        split_by_weight(tally->cpu_ns, split->weights, split->n, split->parts);
+        for (size_t i = 0; i < split->n; i++) {
+                split->parts[i] += tally->opp_ns ? tally->opp_ns[i] : 0;
+                split->points[i].owned_ns += split->parts[i];
+        }
+        return make_points(split, split->parts, ret);
+}
 
-        for (size_t i = 0; i < usage->n_cpu; i++) {
-                struct cpu_time *cpu = &usage->cpu[i];
-                const struct cpu_point *at;
+int cpu_split_finish(struct cpu_split *split, struct points *shape)
+{
+        bool shared = split->by != SPLIT_COUNTED && split->n > 1;
+        struct point *list = reallocarray(split->shares.list, split->n, sizeof(*list));
 
-                while (split->points[point].policy != cpu->policy || split->points[point].khz != cpu->khz)
-                        point++;
-                at = &split->points[point];
-                cpu->any_ns = mul_div(at->any_ns, cpu->busy_ns, MAX(at->busy_ns, at->owned_ns));
+        if (!list)
+                return -ENOMEM;
+        split->shares = (struct points){ list, 0 };
+        for (size_t i = 0; i < split->n; i++) {
+                const struct cpu_point *point = &split->points[i];
+                uint64_t whole = MAX(point->busy_ns, point->owned_ns), any = MIN(point->any_ns, point->busy_ns);
+                uint64_t weight = shared ? split->weights[i] : whole;
+
+                if (weight > 0)
+                        list[split->shares.n++] = (struct point){ .policy = point->policy, .khz = point->khz,
+                                                                  .busy_ns = weight,
+                                                                  .any_ns = mul_div(any, weight, whole) };
+        }
+        if (!shared)
+                return 0;
+        shape->list = reallocarray(NULL, MAX(split->shares.n, (size_t)1), sizeof(*list));
+        if (!shape->list)
+                return -ENOMEM;
+        shape->n = split->shares.n;
+        memcpy(shape->list, list, shape->n * sizeof(*list));
+        return 0;
+}
+
+void cpu_split_any(const struct cpu_split *split, struct points *points)
+{
+        const struct point *share = split->shares.list, *end = share + split->shares.n;
+
+        for (size_t i = 0; i < points->n; i++) {
+                struct point *point = &points->list[i];
+
+                while (share < end && (share->policy != point->policy || share->khz != point->khz))
+                        share++;
+                point->any_ns = share < end ? mul_div(share->any_ns, point->busy_ns, share->busy_ns) : 0;
         }
 }
 
-/* Nobody counted the machine: it was as busy as its processes, and never two of them at once. */
+/* Without a count of the machine's own it was as busy as its processes, and never two of them at once. */
 static void follow_owners(struct cpu_split *split)
 {
         for (size_t i = 0; i < split->n; i++) {
@@ -329,7 +363,7 @@ static void follow_owners(struct cpu_split *split)
         }
 }
 
-int cpu_split_rest(struct cpu_split *split, uint64_t *debt_ns, uint64_t most_debt_ns, struct usage *usage)
+int cpu_split_rest(struct cpu_split *split, uint64_t *debt_ns, uint64_t most_debt_ns, struct points *ret)
 {
         uint64_t rest = 0, debt = *debt_ns, paid;
 
@@ -338,12 +372,12 @@ int cpu_split_rest(struct cpu_split *split, uint64_t *debt_ns, uint64_t most_deb
         for (size_t i = 0; i < split->n; i++) {
                 const struct cpu_point *point = &split->points[i];
 
-                split->weights[i] = point->busy_ns - MIN(point->busy_ns, point->owned_ns);
-                rest += split->weights[i];
+                split->rest[i] = point->busy_ns - MIN(point->busy_ns, point->owned_ns);
+                rest += split->rest[i];
                 debt += point->owned_ns - MIN(point->busy_ns, point->owned_ns);
         }
         paid = MIN(rest, debt);
         *debt_ns = MIN(debt - paid, most_debt_ns);
-        split_by_weight(rest - paid, split->weights, split->n, split->parts);
-        return rest > paid ? add_parts(split, split->parts, usage) : 0;
+        split_by_weight(rest - paid, split->rest, split->n, split->parts);
+        return make_points(split, split->parts, ret);
 }

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "interval-private.h"
-#include "model/usage.h"
 #include "util/util.h"
 
 static size_t slot_of(const struct held_table *table, pid_t pid)
@@ -167,9 +166,6 @@ static struct held *add(struct held_table *table, const struct process *process)
 
 static void held_free(struct held *held)
 {
-        if (held->carried)
-                usage_clear(held->carried);
-        free(held->carried);
         free(held->process.cpu_opp_ns);
         free(held);
 }
@@ -332,6 +328,20 @@ static void take_over(const struct held_table *table, struct held *held, size_t 
         held->reaped = (struct reaped){ 0 };
 }
 
+static void tally_clear(struct tally *tally)
+{
+        free(tally->opp_ns);
+        free(tally->screen.list);
+        *tally = (struct tally){ 0 };
+}
+
+static void app_free(struct live_app *app)
+{
+        tally_clear(&app->tally[STATE_BACKGROUND]);
+        tally_clear(&app->tally[STATE_FOREGROUND]);
+        free(app);
+}
+
 static void drop_empty_apps(struct held_table *table)
 {
         size_t kept = 0;
@@ -341,6 +351,8 @@ static void drop_empty_apps(struct held_table *table)
 
                 app->n_leaving = 0;
                 app->life_ns = 0;
+                tally_clear(&app->tally[STATE_BACKGROUND]);
+                tally_clear(&app->tally[STATE_FOREGROUND]);
                 if (app->members) {
                         table->apps[kept++] = app;
                         continue;
@@ -349,7 +361,7 @@ static void drop_empty_apps(struct held_table *table)
                 while (*at != app)
                         at = &(*at)->next;
                 *at = app->next;
-                free(app);
+                app_free(app);
         }
         table->n_apps = kept;
 }
@@ -374,7 +386,7 @@ void held_clear(struct held_table *table)
                         held_free(held);
                 }
         for (size_t i = 0; i < table->n_apps; i++)
-                free(table->apps[i]);
+                app_free(table->apps[i]);
         free(table->slots);
         free(table->app_slots);
         free(table->apps);

@@ -2,17 +2,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What the files of interval share among themselves, and nobody else includes. */
+/* What the files of interval share among themselves; no other file includes it. */
 
 #include "interval.h"
-
-/* a * b / c, rounded down, without overflow in between; 0 where @c is 0. The result must fit. */
-static inline uint64_t mul_div(uint64_t a, uint64_t b, uint64_t c)
-{
-        __extension__ typedef unsigned __int128 wide;
-
-        return c ? (uint64_t)((wide)a * b / c) : 0;
-}
 
 /*
  * Splits @total over @n weights so that the parts sum to @total exactly: each part is the difference of two
@@ -50,8 +42,18 @@ struct held {
         uint64_t listed;           /* number of that sample */
         bool fresh;                /* not known before the sample being subtracted */
         bool gone;
-        struct usage *carried;     /* too little for a row so far, or NULL */
         struct reaped reaped;
+};
+
+/* What processes of an owner used, while an interval is being made. */
+struct tally {
+        bool used;
+        uint32_t have;             /* USAGE_* that all of them counted */
+        uint64_t amount[OWNER_AMOUNT_COUNT];
+        uint64_t cpu_ns;           /* whose operating points are not known */
+        uint64_t *opp_ns;          /* the rest, one for each of the sample; NULL: none */
+        struct points screen;
+        uint64_t active_ns;
 };
 
 /* An app of one user, while processes of it are there. */
@@ -64,6 +66,7 @@ struct live_app {
         size_t n;                  /* of them that were there before it ... */
         size_t n_leaving;          /* ... and are not any more, or ended */
         uint64_t life_ns;          /* the longest of those that were there for a part of the interval */
+        struct tally tally[2];     /* by enum app_state */
 };
 
 /* Policies come and go with their CPUs, so the operating points of a sample stand elsewhere in the next. */
@@ -134,10 +137,11 @@ struct cpu_point {
 struct cpu_split {
         struct cpu_point *points; /* ascending by policy, kHz; never empty */
         uint64_t *weights;        /* how CPU time without a frequency is shared among them */
-        uint64_t *parts;          /* scratch, one a point */
+        uint64_t *parts, *rest;   /* scratch, one a point */
         size_t n;
-        size_t capacity, weights_capacity, parts_capacity;
+        size_t capacity, weights_capacity, parts_capacity, rest_capacity;
         bool counted;             /* busy_ns was counted and is not just what processes own */
+        struct points shares;     /* of each point that was used: busy time, and the part with any core busy */
         enum cpu_split_by by;
         uint32_t n_cpus;          /* 0 unknown */
 };
@@ -147,21 +151,24 @@ int cpu_split_make(const struct sample *before, const struct sample *now, uint64
 void cpu_split_clear(struct cpu_split *split);
 
 /*
- * Adds what a process ran since before to @usage, and to owned_ns. any_ns comes later, when all owners are
- * known. @opp_of: where the operating points of @now stand in @before.
+ * CPU time of a process since before. With exact counters it goes to @opp_ns, one for each point, else to
+ * @cpu_ns. @opp_of: where the operating points of @now stand in @before. Returns whether it ran at all.
  */
-int cpu_split_process(struct cpu_split *split, const struct process *before, const struct process *now,
-                      const size_t *opp_of, uint64_t most_ns, struct usage *usage);
-
-/* Gives @usage its part of any_ns by busy time; sums to no more than the policy's. */
-void cpu_split_any(const struct cpu_split *split, struct usage *usage);
+bool cpu_split_process(const struct cpu_split *split, const struct process *before, const struct process *now,
+                       const size_t *opp_of, uint64_t most_ns, uint64_t *opp_ns, uint64_t *cpu_ns);
+/* An owner's CPU time as points, which adds to their owned_ns; any_ns comes later, when all owners are known. */
+int cpu_split_owner(struct cpu_split *split, const struct tally *tally, struct points *ret);
+/* All owners are known: what part of each point's time some core was busy. And the shape of a shared split. */
+int cpu_split_finish(struct cpu_split *split, struct points *shape);
+/* Gives @points their part of any_ns by busy time; sums to no more than the policy's. */
+void cpu_split_any(const struct cpu_split *split, struct points *points);
 
 /*
  * What no process owns: interrupts, processes that came and went between two polls. @debt_ns carries what
  * processes had counted beyond the machine to the next interval, so that ticks seen earlier by one counter
  * than by the other do not count twice.
  */
-int cpu_split_rest(struct cpu_split *split, uint64_t *debt_ns, uint64_t most_debt_ns, struct usage *usage);
+int cpu_split_rest(struct cpu_split *split, uint64_t *debt_ns, uint64_t most_debt_ns, struct points *ret);
 
 /* The battery's level, remembered so that a gauge that flickers upward is not counted twice. */
 struct level {
@@ -185,12 +192,10 @@ struct interval_maker {
         struct screen_split screen;
         struct cpu_split cpu;
         struct battery_levels levels;
-        uint64_t cpu_debt_ns, read_debt_bytes, write_debt_bytes;
+        uint64_t cpu_debt_ns;
+        uint64_t debt[OWNER_AMOUNT_COUNT]; /* what owners had counted beyond the machine */
         struct screen_event *skipped; /* of samples at which no interval ended */
         size_t n_skipped, skipped_capacity;
-
-        struct held **owner; /* of each row being made; NULL: no process that is still there */
-        size_t owner_capacity;
 };
 
 /* All that is needed to make one interval. */
@@ -204,17 +209,13 @@ struct making {
 };
 
 /* interval-process.c */
-struct interval_row *making_add_row(struct making *making, const struct process *process, struct held *owner,
-                                    enum app_state state);
-uint32_t making_usage_have(const struct process *before, const struct process *now); /* as bits of a usage */
 uint64_t making_alive_ns(const struct making *making, const struct held *held);
-int making_subtract_processes(struct making *making);
-int making_carry_small_rows(struct making *making);
+int making_subtract_processes(struct making *making); /* into the tallies of their apps */
 
-/* interval-nobody.c */
+/* interval-owner.c */
+struct interval_row *making_add_row(struct making *making, const char *app, uid_t uid, enum app_state state);
+int making_add_owners(struct making *making); /* rows of the tallies, with screen and time alive */
+
+/* interval-base.c */
 uint32_t making_idle_have(const struct making *making);
-int making_fill_nobodys(struct making *making);
-
-/* interval-app.c */
-int making_add_screen_time(struct making *making);
-int making_list_alive(struct making *making);
+int making_fill_base(struct making *making);

@@ -5,7 +5,7 @@
  * The one place that subtracts.
  *
  * A gap (a total that went backward or leapt beyond reason) counts 0 and goes on from the new value.
- * Processes, what is nobody's, screen, CPU and battery have a file each.
+ * Processes, owners, the base, screen, CPU and battery have a file each.
  */
 
 #include "interval.h"
@@ -36,35 +36,28 @@ void interval_maker_free(struct interval_maker *maker)
         sample_clear(&maker->before);
         screen_split_clear(&maker->screen);
         cpu_split_clear(&maker->cpu);
-        free(maker->owner);
         free(maker->skipped);
         free(maker);
 }
 
 static void interval_reset(struct interval *interval)
 {
-        struct interval kept;
+        struct interval_row *rows;
+        size_t capacity;
 
         for (size_t i = 0; i < interval->n_rows; i++)
                 usage_clear(&interval->rows[i].usage);
-        util_shrink(&interval->rows, &interval->capacity.rows, interval->n_rows);
-        util_shrink(&interval->alive, &interval->capacity.alive, interval->n_alive);
-        kept = (struct interval){
-                .rows = interval->rows,
-                .alive = interval->alive,
-                .shape = interval->shape,
-                .capacity = interval->capacity,
-        };
-
-        *interval = kept;
+        util_shrink(&interval->rows, &interval->capacity, interval->n_rows);
+        free(interval->shape.list);
+        rows = interval->rows;
+        capacity = interval->capacity;
+        *interval = (struct interval){ .rows = rows, .capacity = capacity };
 }
 
 void interval_clear(struct interval *interval)
 {
         interval_reset(interval);
         free(interval->rows);
-        free(interval->alive);
-        free(interval->shape);
         *interval = (struct interval){ 0 };
 }
 
@@ -87,45 +80,10 @@ static void measure_time(struct making *making)
         making->awake_ns = elapsed_ns - interval->suspend_ns;
 }
 
-/* The weights of a shared split, which are not kept until its end. */
-static int keep_shape(struct making *making)
-{
-        const struct cpu_split *split = &making->maker->cpu;
-        struct interval *interval = making->interval;
-        bool shared = split->by != SPLIT_COUNTED && split->n > 1;
-        int err = 0;
-
-        if (shared)
-                err = util_grow(&interval->shape, &interval->capacity.shape, split->n,
-                                sizeof(*interval->shape));
-        for (size_t i = 0; !err && shared && i < split->n; i++)
-                if (split->weights[i] > 0)
-                        interval->shape[interval->n_shape++] = (struct cpu_time){
-                                .policy = split->points[i].policy,
-                                .khz = split->points[i].khz,
-                                .busy_ns = split->weights[i],
-                        };
-        return err;
-}
-
-/* Now that all owners are known: what part of a point's time some core was busy. */
-static void finish_shape(struct making *making)
-{
-        const struct cpu_point *point = making->maker->cpu.points;
-
-        for (size_t i = 0; i < making->interval->n_shape; i++) {
-                struct cpu_time *cpu = &making->interval->shape[i];
-
-                while (point->policy != cpu->policy || point->khz != cpu->khz)
-                        point++;
-                cpu->any_ns = mul_div(MIN(point->any_ns, point->busy_ns), cpu->busy_ns,
-                                      MAX(point->busy_ns, point->owned_ns));
-        }
-}
-
 static int make(struct making *making)
 {
         struct interval_maker *maker = making->maker;
+        struct interval *interval = making->interval;
         int err;
 
         measure_time(making);
@@ -134,29 +92,22 @@ static int make(struct making *making)
                 err = cpu_split_make(making->before, making->now, making->awake_ns, &maker->cpu);
         if (err)
                 return err;
-        making->interval->split_by = maker->cpu.by;
-        err = keep_shape(making);
-        if (err)
-                return err;
-        if (!making_add_row(making, NULL, NULL, STATE_BACKGROUND))
+        interval->split_by = maker->cpu.by;
+        if (!making_add_row(making, "", (uid_t)-1, STATE_BACKGROUND))
                 return -ENOMEM;
         making->idle_have = making_idle_have(making);
-        if (making->interval->have & SAMPLE_PROCESSES)
+        if (interval->have & SAMPLE_PROCESSES)
                 err = making_subtract_processes(making);
         if (!err)
-                err = making_fill_nobodys(making);
-        finish_shape(making);
-        for (size_t i = 0; !err && i < making->interval->n_rows; i++)
-                if (i == 0 || maker->owner[i]) /* settled rows have theirs */
-                        cpu_split_any(&maker->cpu, &making->interval->rows[i].usage);
+                err = making_add_owners(making);
         if (!err)
-                err = making_carry_small_rows(making);
+                err = making_fill_base(making);
         if (!err)
-                err = making_add_screen_time(making);
+                err = cpu_split_finish(&maker->cpu, &interval->shape);
+        for (size_t i = 0; !err && i < interval->n_rows; i++)
+                cpu_split_any(&maker->cpu, &interval->rows[i].usage.cpu);
         if (!err)
-                err = making_list_alive(making);
-        if (!err)
-                battery_discharge(&maker->levels, making->before, making->now, making->interval);
+                battery_discharge(&maker->levels, making->before, making->now, interval);
         return err;
 }
 
@@ -170,7 +121,8 @@ static bool is_new_start(const struct interval_maker *maker, const struct sample
 static void forget(struct interval_maker *maker)
 {
         maker->levels = (struct battery_levels){ 0 };
-        maker->cpu_debt_ns = maker->read_debt_bytes = maker->write_debt_bytes = 0;
+        maker->cpu_debt_ns = 0;
+        memset(maker->debt, 0, sizeof(maker->debt));
         maker->n_skipped = 0;
 }
 

@@ -3,10 +3,9 @@
 #pragma once
 
 /*
- * An interval is the difference of two samples: who used what in between. The
- * rows, nobody's among them, sum to the whole machine. Everything that
- * can go wrong with counters ends here: a reused pid, a total that went
- * backward, a reboot, a step of the clock, a suspend.
+ * An interval is the difference of two samples: which owner used what in between. The rows, the base among
+ * them, sum to the whole machine. Everything that can go wrong with counters ends here: a reused pid, a total
+ * that went backward, a reboot, a step of the clock, a suspend.
  */
 
 #include "model/usage.h"
@@ -17,25 +16,17 @@ enum app_state {
         STATE_FOREGROUND = 1,
 };
 
-/* What one process (or nobody) used in one state. */
+/*
+ * What an owner used: an app of one user in one state. Processes end here. The base is a row too: time, WiFi
+ * association, and what no process owns.
+ */
 struct interval_row {
-        pid_t pid;            /* 0: nobody (base): time, WiFi association, and what no process owns; or an app
-                               * that had the screen and none of whose processes is known */
-        uint64_t start_time;
-        uid_t uid;
-        char comm[32];
-        char app[APP_ID_MAX]; /* "" for nobody */
+        char app[APP_ID_MAX]; /* "" is the base */
+        uid_t uid;            /* (uid_t)-1: the base's, and an app's that had the screen without a known process */
         enum app_state state;
-        bool ended;           /* no later interval tells of it */
-        struct usage usage;   /* an app's any_ns is its share, by busy time, of the policy's */
-};
-
-/* How long an app was alive in a state; foreground: had the screen. Also for apps without a row. */
-struct interval_alive {
-        char app[APP_ID_MAX];
-        uid_t uid;
-        enum app_state state;
-        uint64_t active_ns;
+        uint64_t active_ns;   /* how long it was alive in that state; foreground: had the screen. The base's: 0 */
+        bool shaped;          /* its CPU time is points_share() of the interval's shape */
+        struct usage usage;   /* empty: it was alive, and did nothing. An app's any_ns is its share, by busy time */
 };
 
 enum interval_battery_have {
@@ -65,20 +56,13 @@ struct interval {
         double discharge_percent;
 
         /*
-         * Where CPU time was shared among policies and frequencies, the proportions by which: busy_ns
-         * are weights, any_ns their part. All rows have nearly these, so that a store need not write the
-         * times of each. Empty: every row has its own.
+         * Where CPU time was shared among policies and frequencies: the proportions, as points_share() takes them.
+         * A usage that has exactly these need be written as its sum only. Empty: each has its own.
          */
-        struct cpu_time *shape;
-        size_t n_shape;
+        struct points shape;
 
-        struct interval_row *rows; /* nobody's first */
-        size_t n_rows;
-        struct interval_alive *alive;
-        size_t n_alive;
-        struct {
-                size_t rows, alive, shape;
-        } capacity;
+        struct interval_row *rows; /* the base first */
+        size_t n_rows, capacity;
 };
 
 struct interval_maker; /* remembers the sample before and the remainders that are carried */

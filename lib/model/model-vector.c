@@ -200,7 +200,7 @@ static bool is_known_policy(const struct profile *profile, uint32_t policy)
         return groups && listed;
 }
 
-static int name_missing_cpu(const struct profile *profile, const struct cpu_time *cpu,
+static int name_missing_cpu(const struct profile *profile, const struct point *cpu,
                             struct model_vector *vector)
 {
         static const struct {
@@ -223,7 +223,7 @@ static int name_missing_cpu(const struct profile *profile, const struct cpu_time
 }
 
 /* Frequency unknown: anything between the cheapest and the dearest operating point that it may have been. */
-static int add_cpu_range(const struct profile *profile, const struct cpu_time *cpu, double busy_s,
+static int add_cpu_range(const struct profile *profile, const struct point *cpu, double busy_s,
                          double any_s, struct model_vector *vector)
 {
         const struct coefficient *low = NULL, *high = NULL;
@@ -266,8 +266,8 @@ static int add_cpu(const struct profile *profile, const struct usage *usage, str
                 return 0;
         if (!has_term(profile, TERM_CPU_ACTIVE))
                 return unpriced(vector, COMPONENT_CPU, component_names[COMPONENT_CPU]);
-        for (size_t i = 0; i < usage->n_cpu; i++) {
-                const struct cpu_time *cpu = &usage->cpu[i];
+        for (size_t i = 0; i < usage->cpu.n; i++) {
+                const struct point *cpu = &usage->cpu.list[i];
                 double busy_s = (double)cpu->busy_ns * S_PER_NS, any_s = (double)cpu->any_ns * S_PER_NS;
 
                 if (cpu->busy_ns == 0 && cpu->any_ns == 0)
@@ -292,107 +292,81 @@ static int add_display(const struct profile *profile, const struct usage *usage,
                 return 0;
         if (!find_range(profile, TERM_DISPLAY, 0, &first, &end))
                 return unpriced(vector, COMPONENT_DISPLAY, component_names[COMPONENT_DISPLAY]);
-        for (size_t i = 0; i < usage->n_screen; i++) {
-                double on_s = (double)usage->screen[i].on_ns * S_PER_NS;
+        for (size_t i = 0; i < usage->screen.n; i++) {
+                double on_s = (double)usage->screen.list[i].on_ns * S_PER_NS;
 
-                if (usage->screen[i].brightness == BRIGHTNESS_UNKNOWN)
+                if (usage->screen.list[i].brightness == BRIGHTNESS_UNKNOWN)
                         split_range(profile, first, end, on_s, vector);
                 else
-                        split_weight(profile, first, end, usage->screen[i].brightness, on_s, vector);
+                        split_weight(profile, first, end, usage->screen.list[i].brightness, on_s, vector);
         }
         return 0;
 }
 
-/* One amount of one term that has no points; several storages share it by range, as bytes are not counted by
- * storage. */
-static int add_amount(const struct profile *profile, enum term term, const char *key, double amount,
-                      struct model_vector *vector)
+/*
+ * One amount of one term that has no points. Several storages share it by range, as bytes are not counted by
+ * storage.
+ */
+static int add_amount(const struct profile *profile, enum term term, double amount, struct model_vector *vector)
 {
+        char key[PROFILE_KEY_MAX];
         size_t first, end;
 
         if (amount == 0)
                 return 0;
-        if (!find_range(profile, term, 0, &first, &end))
-                return unpriced(vector, term_component(term), key);
-        split_range(profile, first, end, amount, vector);
-        return 0;
+        if (find_range(profile, term, 0, &first, &end)) {
+                split_range(profile, first, end, amount, vector);
+                return 0;
+        }
+        snprintf(key, sizeof(key), "%s.%s", term_keys[term].section, term_keys[term].key);
+        return unpriced(vector, term_component(term), key);
 }
 
-struct amount {
-        enum term term;
-        const char *key;
-        double amount;
-};
+static bool is_priced_in(const struct amount_kind *kind, enum component component)
+{
+        return kind->term != TERM_NONE && term_component(kind->term) == component;
+}
 
-/* A component that is amounts only: wholly unknown where it was not counted, or where the profile has none of
- * it. */
-static int add_amounts(const struct profile *profile, const struct usage *usage, uint32_t have,
-                       enum component component, const struct amount *amounts, size_t n,
+/*
+ * The plain amounts of a component: wholly unknown where they were not counted, or where the profile has no
+ * coefficient of it. WiFi: the machine knows its association, which is base, where bytes by app are not counted.
+ */
+static int add_amounts(const struct profile *profile, const struct usage *usage, enum component component,
                        struct model_vector *vector)
 {
-        bool used = false;
-        int err;
+        bool used = false, counted = true;
+        int err = 0;
 
-        for (size_t i = 0; i < n; i++)
-                used = used || amounts[i].amount != 0;
-        if (have && !(usage->have & have)) {
-                /*
-                 * WiFi: the machine knows its association,
-                 * which is base, where it cannot count bytes by app.
-                 */
-                err = not_counted(vector, component);
-                if (err < 0)
-                        return err;
+        for (size_t i = 0; i < AMOUNT_COUNT; i++) {
+                if (!is_priced_in(&amount_kinds[i], component))
+                        continue;
+                used = used || usage->amount[i] != 0;
+                counted = counted && (usage->have & amount_kinds[i].have) == amount_kinds[i].have;
         }
-        if (!used)
-                return 0;
+        if (!counted)
+                err = not_counted(vector, component);
+        if (err || !used)
+                return err;
         if (!has_component(profile, component))
                 return unpriced(vector, component, component_names[component]);
-        for (size_t i = 0; i < n; i++) {
-                err = add_amount(profile, amounts[i].term, amounts[i].key, amounts[i].amount, vector);
-                if (err < 0)
-                        return err;
-        }
-        return 0;
+        for (size_t i = 0; !err && i < AMOUNT_COUNT; i++)
+                if (is_priced_in(&amount_kinds[i], component))
+                        err = add_amount(profile, amount_kinds[i].term,
+                                         (double)usage->amount[i] / amount_kinds[i].per_unit, vector);
+        return err;
 }
 
 static int add_all(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
 {
-        const struct amount base[] = {
-                { TERM_BASE, "base.power_mw", (double)usage->time_ns * S_PER_NS },
-                { TERM_SUSPEND, "suspend.power_mw", (double)usage->suspend_ns * S_PER_NS },
-        };
-        const struct amount disk[] = {
-                { TERM_DISK_READ, "disk.read_mj_per_mb", (double)usage->read_bytes / BYTES_PER_MB },
-                { TERM_DISK_WRITE, "disk.write_mj_per_mb", (double)usage->write_bytes / BYTES_PER_MB },
-        };
-        const struct amount wifi[] = {
-                { TERM_WIFI_ON, "wifi.on_mw", (double)usage->wifi_on_ns * S_PER_NS },
-                { TERM_WIFI_RX, "wifi.rx_mj_per_mb", (double)usage->wifi_rx_bytes / BYTES_PER_MB },
-                { TERM_WIFI_TX, "wifi.tx_mj_per_mb", (double)usage->wifi_tx_bytes / BYTES_PER_MB },
-                { TERM_WIFI_WAKE, "wifi.wake_mj", (double)usage->wifi_wakes },
-        };
-        const struct amount gpu[] = {
-                { TERM_GPU, "gpu.active_mw", (double)usage->gpu_busy_ns * S_PER_NS },
-        };
-        int err;
+        int err = add_amounts(profile, usage, COMPONENT_BASE, vector);
 
-        err = add_amounts(profile, usage, 0, COMPONENT_BASE, base, ARRAY_SIZE(base), vector);
-        if (err < 0)
-                return err;
-        err = add_cpu(profile, usage, vector);
-        if (err < 0)
-                return err;
-        err = add_display(profile, usage, vector);
-        if (err < 0)
-                return err;
-        err = add_amounts(profile, usage, USAGE_DISK, COMPONENT_DISK, disk, ARRAY_SIZE(disk), vector);
-        if (err < 0)
-                return err;
-        err = add_amounts(profile, usage, USAGE_WIFI, COMPONENT_WIFI, wifi, ARRAY_SIZE(wifi), vector);
-        if (err < 0)
-                return err;
-        return add_amounts(profile, usage, USAGE_GPU, COMPONENT_GPU, gpu, ARRAY_SIZE(gpu), vector);
+        if (!err)
+                err = add_cpu(profile, usage, vector);
+        if (!err)
+                err = add_display(profile, usage, vector);
+        for (enum component c = COMPONENT_DISK; !err && c < COMPONENT_BASE; c++)
+                err = add_amounts(profile, usage, c, vector);
+        return err;
 }
 
 int model_vector_make(const struct profile *profile, const struct usage *usage, struct model_vector *ret)

@@ -9,21 +9,6 @@
 #include "util/tuning.h"
 #include "util/util.h"
 
-const char *term_unit(enum term term)
-{
-        switch (term) {
-        case TERM_DISK_READ:
-        case TERM_DISK_WRITE:
-        case TERM_WIFI_RX:
-        case TERM_WIFI_TX:
-                return "mJ/MB";
-        case TERM_WIFI_WAKE:
-                return "mJ";
-        default:
-                return "mW";
-        }
-}
-
 bool model_knows(const struct model_vector *vector)
 {
         for (size_t i = 0; i < vector->n; i++) {

@@ -31,9 +31,6 @@ struct model_vector {
         size_t n_not_measured;
 };
 
-/* "mW", "mJ/MB" or "mJ". */
-const char *term_unit(enum term term);
-
 int model_vector_make(const struct profile *profile, const struct usage *usage, struct model_vector *ret);
 void model_vector_clear(struct model_vector *vector);
 /*

@@ -3,25 +3,14 @@
 #pragma once
 
 /*
- * The keys of a profile, once for reading and writing: a table for the
- * coefficients and one for the plain numbers.
+ * The keys of a profile, once for reading and writing: those of coefficients are in component.c, the plain
+ * numbers are here.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "profile.h"
-
-struct term_key {
-        const char *section;
-        const char *key;
-        enum component component;
-        bool by_policy; /* [cpu P] */
-        bool by_point;  /* key.POINT */
-        bool by_disk;   /* [disk] or [disk NAME] */
-};
-
-extern const struct term_key term_keys[TERM_COUNT];
 
 /* A number of the profile that is no coefficient. NaN or 0 in a profile without it, as profile.h says. */
 struct number_key {

@@ -10,27 +10,6 @@
 #include "profile-keys.h"
 #include "util/util.h"
 
-const char *const component_names[COMPONENT_COUNT] = {
-        [COMPONENT_CPU] = "cpu",   [COMPONENT_DISPLAY] = "display", [COMPONENT_DISK] = "disk",
-        [COMPONENT_WIFI] = "wifi", [COMPONENT_GPU] = "gpu",         [COMPONENT_BASE] = "base",
-};
-
-const struct term_key term_keys[TERM_COUNT] = {
-        [TERM_BASE] = { "base", "power_mw", COMPONENT_BASE },
-        [TERM_CPU_ACTIVE] = { "cpu", "active_mw", COMPONENT_CPU, .by_policy = true, .by_point = true },
-        [TERM_CPU_SHARED] = { "cpu", "shared_mw", COMPONENT_CPU, .by_policy = true, .by_point = true },
-        [TERM_CPU_IDLE] = { "cpu", "idle_mw", COMPONENT_CPU, .by_policy = true, .by_point = true },
-        [TERM_DISPLAY] = { "display", "power_mw", COMPONENT_DISPLAY, .by_point = true },
-        [TERM_DISK_READ] = { "disk", "read_mj_per_mb", COMPONENT_DISK, .by_disk = true },
-        [TERM_DISK_WRITE] = { "disk", "write_mj_per_mb", COMPONENT_DISK, .by_disk = true },
-        [TERM_WIFI_ON] = { "wifi", "on_mw", COMPONENT_WIFI },
-        [TERM_WIFI_RX] = { "wifi", "rx_mj_per_mb", COMPONENT_WIFI },
-        [TERM_WIFI_TX] = { "wifi", "tx_mj_per_mb", COMPONENT_WIFI },
-        [TERM_WIFI_WAKE] = { "wifi", "wake_mj", COMPONENT_WIFI },
-        [TERM_GPU] = { "gpu", "active_mw", COMPONENT_GPU },
-        [TERM_SUSPEND] = { "suspend", "power_mw", COMPONENT_BASE },
-};
-
 #define NUMBER(section, key, field, min, max) { section, key, offsetof(struct profile, field), min, max }
 #define VIRTUAL(key, min, max) NUMBER("virtual", #key, virtual_device.key, min, max)
 

@@ -17,6 +17,7 @@
 
 #include <sys/types.h>
 
+#include "component.h"
 #include "util/log.h"
 
 #define PROFILE_VERSION 1
@@ -24,36 +25,6 @@
 #define PROFILE_NAME_MAX 64
 #define PROFILE_BYTES_MAX (8u << 20) /* of its file; the largest that calibration writes has a twentieth */
 
-/* What a coefficient multiplies. The order is the order in the file. */
-enum term {
-        TERM_BASE,         /* mW     base.power_mw            awake, idle at the lowest operating point */
-        TERM_CPU_ACTIVE,   /* mW     cpu.P.active_mw.KHZ      A, per busy core */
-        TERM_CPU_SHARED,   /* mW     cpu.P.shared_mw.KHZ      S, while at least one core is busy */
-        TERM_CPU_IDLE,     /* mW     cpu.P.idle_mw.KHZ        idling there, above the lowest; virtual devices only */
-        TERM_DISPLAY,      /* mW     display.power_mw.LEVEL   D */
-        TERM_DISK_READ,    /* mJ/MB  disk.read_mj_per_mb or disk.NAME.read_mj_per_mb */
-        TERM_DISK_WRITE,   /* mJ/MB */
-        TERM_WIFI_ON,      /* mW     wifi.on_mw */
-        TERM_WIFI_RX,      /* mJ/MB */
-        TERM_WIFI_TX,      /* mJ/MB */
-        TERM_WIFI_WAKE,    /* mJ     wifi.wake_mj, per burst */
-        TERM_GPU,          /* mW     gpu.active_mw */
-        TERM_SUSPEND,      /* mW     suspend.power_mw */
-        TERM_COUNT
-};
-
-/* The components of a cost, as in its JSON. */
-enum component {
-        COMPONENT_CPU,
-        COMPONENT_DISPLAY,
-        COMPONENT_DISK,
-        COMPONENT_WIFI,
-        COMPONENT_GPU,
-        COMPONENT_BASE, /* P0, suspend */
-        COMPONENT_COUNT
-};
-
-extern const char *const component_names[COMPONENT_COUNT];
 enum component term_component(enum term term);
 
 struct coefficient {

@@ -9,8 +9,8 @@
 
 void usage_clear(struct usage *usage)
 {
-        free(usage->cpu);
-        free(usage->screen);
+        for (size_t k = 0; k < KEYED_COUNT; k++)
+                free(usage->keyed[k].list);
         *usage = (struct usage){ 0 };
 }
 
@@ -18,21 +18,19 @@ int usage_copy(struct usage *to, const struct usage *from)
 {
         struct usage copy = *from;
 
-        copy.cpu = NULL;
-        copy.screen = NULL;
-        if (from->n_cpu > 0) {
-                copy.cpu = reallocarray(NULL, from->n_cpu, sizeof(*copy.cpu));
-                if (!copy.cpu)
-                        return -ENOMEM;
-                memcpy(copy.cpu, from->cpu, from->n_cpu * sizeof(*copy.cpu));
-        }
-        if (from->n_screen > 0) {
-                copy.screen = reallocarray(NULL, from->n_screen, sizeof(*copy.screen));
-                if (!copy.screen) {
-                        free(copy.cpu);
+        memset(copy.keyed, 0, sizeof(copy.keyed));
+        for (size_t k = 0; k < KEYED_COUNT; k++) {
+                const struct points *points = &from->keyed[k];
+
+                if (points->n == 0)
+                        continue;
+                copy.keyed[k].list = reallocarray(NULL, points->n, sizeof(struct point));
+                if (!copy.keyed[k].list) {
+                        usage_clear(&copy);
                         return -ENOMEM;
                 }
-                memcpy(copy.screen, from->screen, from->n_screen * sizeof(*copy.screen));
+                memcpy(copy.keyed[k].list, points->list, points->n * sizeof(struct point));
+                copy.keyed[k].n = points->n;
         }
         *to = copy;
         return 0;
@@ -43,143 +41,134 @@ static int add(uint64_t *to, uint64_t amount)
         return __builtin_add_overflow(*to, amount, to) ? -EOVERFLOW : 0;
 }
 
-/* Arrays grow by one; they hold a dozen entries at most on the machines we know. */
-static void *insert(void *array, size_t n, size_t at, size_t size)
+static int compare(const struct point *a, const struct point *b)
 {
-        char *grown = reallocarray(array, n + 1, size);
+        if (a->group != b->group)
+                return a->group < b->group ? -1 : 1;
+        return a->key < b->key ? -1 : a->key > b->key;
+}
 
-        if (grown)
-                memmove(grown + (at + 1) * size, grown + at * size, (n - at) * size);
-        return grown;
+/* Lists grow by one; they hold a few dozen entries at most on the machines we know. */
+static int insert(struct points *points, size_t at, const struct point *point)
+{
+        struct point *grown = reallocarray(points->list, points->n + 1, sizeof(*grown));
+
+        if (!grown)
+                return -ENOMEM;
+        memmove(grown + at + 1, grown + at, (points->n - at) * sizeof(*grown));
+        grown[at] = *point;
+        points->list = grown;
+        points->n++;
+        return 0;
+}
+
+/* @at: where to look first, as most lists have the same points; gets where it was found. */
+static int add_point(struct points *points, const struct point *point, size_t *at)
+{
+        int err;
+
+        while (*at < points->n && compare(&points->list[*at], point) < 0)
+                (*at)++;
+        if (*at == points->n || compare(&points->list[*at], point) != 0)
+                return insert(points, *at, point);
+        err = add(&points->list[*at].ns, point->ns);
+        return err ? err : add(&points->list[*at].any_ns, point->any_ns);
+}
+
+int usage_add_point(struct usage *usage, enum keyed keyed, const struct point *point)
+{
+        size_t at = 0;
+
+        return add_point(&usage->keyed[keyed], point, &at);
 }
 
 int usage_add_cpu(struct usage *usage, uint32_t policy, uint32_t khz, uint64_t busy_ns, uint64_t any_ns)
 {
-        struct cpu_time *grown;
-        size_t i;
-        int err;
-
-        for (i = 0; i < usage->n_cpu; i++) {
-                struct cpu_time *cpu = &usage->cpu[i];
-
-                if (cpu->policy == policy && cpu->khz == khz) {
-                        err = add(&cpu->busy_ns, busy_ns);
-                        return err ? err : add(&cpu->any_ns, any_ns);
-                }
-                if (cpu->policy > policy || (cpu->policy == policy && cpu->khz > khz))
-                        break;
-        }
-        grown = insert(usage->cpu, usage->n_cpu, i, sizeof(*grown));
-        if (!grown)
-                return -ENOMEM;
-        usage->cpu = grown;
-        usage->cpu[i] = (struct cpu_time){ .policy = policy, .khz = khz, .busy_ns = busy_ns, .any_ns = any_ns };
-        usage->n_cpu++;
-        return 0;
+        return usage_add_point(usage, KEYED_CPU,
+                               &(struct point){ .policy = policy, .khz = khz, .busy_ns = busy_ns, .any_ns = any_ns });
 }
 
 int usage_add_screen(struct usage *usage, uint32_t brightness, uint64_t on_ns)
 {
-        struct screen_time *grown;
-        size_t i;
-
-        for (i = 0; i < usage->n_screen; i++) {
-                if (usage->screen[i].brightness == brightness)
-                        return add(&usage->screen[i].on_ns, on_ns);
-                if (usage->screen[i].brightness > brightness)
-                        break;
-        }
-        grown = insert(usage->screen, usage->n_screen, i, sizeof(*grown));
-        if (!grown)
-                return -ENOMEM;
-        usage->screen = grown;
-        usage->screen[i] = (struct screen_time){ .brightness = brightness, .on_ns = on_ns };
-        usage->n_screen++;
-        return 0;
+        return usage_add_point(usage, KEYED_SCREEN, &(struct point){ .brightness = brightness, .on_ns = on_ns });
 }
 
-/* Both ascend, and mostly have the same points: each is looked for where the one before was found. */
-static int add_cpus(struct usage *to, const struct usage *from)
+bool usage_is_empty(const struct usage *usage)
 {
-        int err = 0;
-
-        for (size_t i = 0, at = 0; !err && i < from->n_cpu; i++) {
-                const struct cpu_time *cpu = &from->cpu[i];
-
-                while (at < to->n_cpu && (to->cpu[at].policy < cpu->policy ||
-                                          (to->cpu[at].policy == cpu->policy && to->cpu[at].khz < cpu->khz)))
-                        at++;
-                if (at == to->n_cpu || to->cpu[at].policy != cpu->policy || to->cpu[at].khz != cpu->khz) {
-                        err = usage_add_cpu(to, cpu->policy, cpu->khz, cpu->busy_ns, cpu->any_ns);
-                        continue;
-                }
-                err = add(&to->cpu[at].busy_ns, cpu->busy_ns);
-                if (!err)
-                        err = add(&to->cpu[at].any_ns, cpu->any_ns);
-        }
-        return err;
+        return usage->have == 0 && usage_is_zero(usage) && usage->time_ns == 0 && usage->suspend_ns == 0;
 }
 
 int usage_add(struct usage *to, const struct usage *from)
 {
-        const struct {
-                uint64_t *to;
-                uint64_t from;
-        } amounts[] = {
-                { &to->time_ns, from->time_ns },
-                { &to->suspend_ns, from->suspend_ns },
-                { &to->read_bytes, from->read_bytes },
-                { &to->write_bytes, from->write_bytes },
-                { &to->wifi_on_ns, from->wifi_on_ns },
-                { &to->wifi_rx_bytes, from->wifi_rx_bytes },
-                { &to->wifi_tx_bytes, from->wifi_tx_bytes },
-                { &to->wifi_wakes, from->wifi_wakes },
-                { &to->other_rx_bytes, from->other_rx_bytes },
-                { &to->other_tx_bytes, from->other_tx_bytes },
-                { &to->gpu_busy_ns, from->gpu_busy_ns },
-        };
-        bool empty = to->have == 0 && usage_is_zero(to) && to->time_ns == 0 && to->suspend_ns == 0;
-        int err;
+        uint32_t have = usage_is_empty(to) ? from->have : to->have & from->have;
+        int err = 0;
 
-        for (size_t i = 0; i < ARRAY_SIZE(amounts); i++) {
-                err = add(amounts[i].to, amounts[i].from);
-                if (err)
-                        return err;
-        }
-        err = add_cpus(to, from);
-        if (err)
-                return err;
-        for (size_t i = 0; i < from->n_screen; i++) {
-                err = usage_add_screen(to, from->screen[i].brightness, from->screen[i].on_ns);
-                if (err)
-                        return err;
-        }
-        to->have = empty ? from->have : to->have & from->have;
-        return 0;
+        for (size_t i = 0; !err && i < AMOUNT_COUNT; i++)
+                err = add(&to->amount[i], from->amount[i]);
+        for (size_t k = 0; k < KEYED_COUNT; k++)
+                for (size_t i = 0, at = 0; !err && i < from->keyed[k].n; i++)
+                        err = add_point(&to->keyed[k], &from->keyed[k].list[i], &at);
+        if (!err)
+                to->have = have;
+        return err;
+}
+
+uint64_t points_sum_ns(const struct points *points)
+{
+        uint64_t sum = 0;
+
+        for (size_t i = 0; i < points->n; i++)
+                sum += points->list[i].ns;
+        return sum;
 }
 
 uint64_t usage_busy_ns(const struct usage *usage)
 {
-        uint64_t sum = 0;
-
-        for (size_t i = 0; i < usage->n_cpu; i++)
-                sum += usage->cpu[i].busy_ns;
-        return sum;
+        return points_sum_ns(&usage->cpu);
 }
 
 uint64_t usage_screen_ns(const struct usage *usage)
 {
-        uint64_t sum = 0;
-
-        for (size_t i = 0; i < usage->n_screen; i++)
-                sum += usage->screen[i].on_ns;
-        return sum;
+        return points_sum_ns(&usage->screen);
 }
 
 bool usage_is_zero(const struct usage *usage)
 {
-        return usage_busy_ns(usage) == 0 && usage_screen_ns(usage) == 0 && usage->read_bytes == 0 &&
-               usage->write_bytes == 0 && usage->wifi_rx_bytes == 0 && usage->wifi_tx_bytes == 0 &&
-               usage->wifi_wakes == 0 && usage->other_rx_bytes == 0 && usage->other_tx_bytes == 0 &&
-               usage->gpu_busy_ns == 0;
+        for (size_t i = 0; i < OWNER_AMOUNT_COUNT; i++)
+                if (usage->amount[i])
+                        return false;
+        for (size_t k = 0; k < KEYED_COUNT; k++)
+                if (points_sum_ns(&usage->keyed[k]))
+                        return false;
+        return true;
+}
+
+int points_share(const struct points *shape, uint64_t total, struct points *ret)
+{
+        uint64_t sum = points_sum_ns(shape), running = 0, given = 0;
+        struct points points = { 0 };
+
+        if (shape->n == 0 || total == 0) {
+                *ret = points;
+                return 0;
+        }
+        points.list = calloc(shape->n, sizeof(*points.list));
+        if (!points.list)
+                return -ENOMEM;
+        for (size_t i = 0; i < shape->n; i++) {
+                const struct point *weight = &shape->list[i];
+                uint64_t until, part;
+
+                running += weight->ns;
+                until = sum ? mul_div(total, running, sum) : total; /* no weights: all to the first */
+                part = until - given;
+                given = until;
+                if (part == 0)
+                        continue;
+                points.list[points.n] = *weight;
+                points.list[points.n].ns = part;
+                points.list[points.n++].any_ns = mul_div(weight->any_ns, part, weight->ns);
+        }
+        *ret = points;
+        return 0;
 }

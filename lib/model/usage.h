@@ -3,62 +3,53 @@
 #pragma once
 
 /*
- * A usage is how much of each component somebody used in a span of time:
- * an app in an interval, the whole machine in a night, one calibration mode.
- * It is what the power model multiplies with its coefficients. Amounts only,
- * so usages add up; what was not counted is an unset bit in `have`, never 0.
+ * A usage is how much of each component an owner used in a span of time: an app in an interval, the whole
+ * machine in a calibration run, one mode of it. The power model multiplies it with its coefficients. It holds
+ * amounts only, so usages add up.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "component.h"
 
-enum usage_have {
-        USAGE_CPU = 1 << 0,     /* busy time by policy and frequency */
-        USAGE_DISK = 1 << 1,    /* bytes that reached a storage */
-        USAGE_WIFI = 1 << 2,    /* bytes and bursts over WiFi */
-        USAGE_GPU = 1 << 3,
-        USAGE_DISPLAY = 1 << 4, /* screen time by brightness */
+/*
+ * An amount by key. Its members have the names of each kind: CPU time by (policy, khz) is busy_ns, screen time
+ * by (0, brightness) is on_ns.
+ */
+struct point {
+        union {
+                uint32_t group;
+                uint32_t policy;
+        };
+        union {
+                uint32_t key;
+                uint32_t khz;
+                uint32_t brightness; /* raw, 0..max_brightness of the device */
+        };
+        union {
+                uint64_t ns;
+                uint64_t busy_ns; /* summed over cores and threads */
+                uint64_t on_ns;
+        };
+        uint64_t any_ns; /* CPU: while at least one core of the policy was busy; an app's part is shared by busy time */
 };
-#define USAGE_ALL (USAGE_CPU | USAGE_DISK | USAGE_WIFI | USAGE_GPU | USAGE_DISPLAY)
 
-#define KHZ_UNKNOWN UINT32_C(0)           /* no cpufreq, or frequency not known */
-#define BRIGHTNESS_UNKNOWN UINT32_MAX     /* the screen was on, nobody knows how bright */
-
-/* CPU time at one operating point. */
-struct cpu_time {
-        uint32_t policy;
-        uint32_t khz;
-        uint64_t busy_ns; /* summed over cores and threads */
-        uint64_t any_ns;  /* while at least one core of the policy was busy; an app's part is shared by busy time */
-};
-
-/* Time the screen was on at one brightness. */
-struct screen_time {
-        uint32_t brightness; /* raw, 0..max_brightness of the device */
-        uint64_t on_ns;
+struct points { /* ascending by group, then key; each once */
+        struct point *list;
+        size_t n;
 };
 
 struct usage {
-        uint32_t have;           /* USAGE_* that were counted */
-        uint64_t time_ns;        /* awake time of the machine; 0 in an app's usage */
-        uint64_t suspend_ns;     /* suspended time of the machine; 0 in an app's usage */
-        struct cpu_time *cpu;    /* ascending by policy, then kHz; each pair once */
-        size_t n_cpu;
-        struct screen_time *screen; /* ascending by brightness; each once */
-        size_t n_screen;
-        uint64_t read_bytes;
-        uint64_t write_bytes;
-        uint64_t wifi_on_ns;     /* associated; the machine's, 0 in an app's usage */
-        uint64_t wifi_rx_bytes;
-        uint64_t wifi_tx_bytes;
-        uint64_t wifi_wakes;     /* bursts of packets after a silence of 1 s or more */
-        uint64_t other_rx_bytes; /* interfaces that are neither WiFi nor loopback; not in the model yet */
-        uint64_t other_tx_bytes;
-        uint64_t gpu_busy_ns;
+        uint32_t have; /* USAGE_* that were counted */
+        AMOUNT_MEMBERS;
+        union {
+                struct points keyed[KEYED_COUNT];
+                struct { /* as enum keyed */
+                        struct points cpu;
+                        struct points screen;
+                };
+        };
 };
 
-void usage_clear(struct usage *usage); /* frees the arrays, zeroes the rest */
+void usage_clear(struct usage *usage); /* frees the points, zeroes the rest */
 int usage_copy(struct usage *to, const struct usage *from);
 
 /*
@@ -66,9 +57,33 @@ int usage_copy(struct usage *to, const struct usage *from);
  * (an empty @to takes over that of @from). 0; -ENOMEM; -EOVERFLOW.
  */
 int usage_add(struct usage *to, const struct usage *from);
+/* 0; -ENOMEM; -EOVERFLOW. */
+int usage_add_point(struct usage *usage, enum keyed keyed, const struct point *point);
 int usage_add_cpu(struct usage *usage, uint32_t policy, uint32_t khz, uint64_t busy_ns, uint64_t any_ns);
 int usage_add_screen(struct usage *usage, uint32_t brightness, uint64_t on_ns);
 
-uint64_t usage_busy_ns(const struct usage *usage);   /* all operating points */
-uint64_t usage_screen_ns(const struct usage *usage); /* all levels */
-bool usage_is_zero(const struct usage *usage);       /* nothing but time passed */
+uint64_t points_sum_ns(const struct points *points);
+uint64_t usage_busy_ns(const struct usage *usage);
+uint64_t usage_screen_ns(const struct usage *usage);
+bool usage_is_zero(const struct usage *usage); /* but for what only the machine has */
+bool usage_is_empty(const struct usage *usage); /* and nothing was counted */
+
+/* a * b / c, rounded down, without overflow in between; 0 where @c is 0. The result must fit. */
+static inline uint64_t mul_div(uint64_t a, uint64_t b, uint64_t c)
+{
+        __extension__ typedef unsigned __int128 wide;
+
+        return c ? (uint64_t)((wide)a * b / c) : 0;
+}
+
+/**
+ * points_share() - spread a time over points in the proportions of others
+ * @shape:  weights (ns) and, of each, the part in which some core was busy (any_ns); each below 2^62
+ * @total:  to be spread; the parts sum to it exactly, as each is the difference of two rounded running sums
+ * @ret:    gets a list of its own; points without a part are left out
+ *
+ * Where the kernel counts no CPU time by frequency, all usages of an interval have the shape of the machine. The
+ * interval and the store use this one function, so a store need only write the shape and each total.
+ * Return: 0; -ENOMEM.
+ */
+int points_share(const struct points *shape, uint64_t total, struct points *ret);

@@ -13,20 +13,23 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "model/component.h"
+
 #define APP_ID_MAX 128  /* longest id of an app, with its NUL */
 
+/* Bits of `have`; those of amounts are the usage's own. */
 enum sample_have {
-        SAMPLE_BATTERY = 1 << 0,
-        SAMPLE_OPPS = 1 << 1,       /* time (and busy, any where counted) by policy and frequency */
-        SAMPLE_CORES = 1 << 2,      /* busy time of each CPU */
-        SAMPLE_DISK = 1 << 3,
-        SAMPLE_WIFI = 1 << 4,       /* associated or not, interface bytes */
-        SAMPLE_WIFI_WAKES = 1 << 5, /* bursts of the whole machine */
-        SAMPLE_GPU = 1 << 6,
-        SAMPLE_SCREEN = 1 << 7,     /* on or off, brightness */
-        SAMPLE_FOREGROUND = 1 << 8, /* which app has the screen; unset: unknown */
-        SAMPLE_PROCESSES = 1 << 9,
-        SAMPLE_OTHER_NET = 1 << 10,
+        SAMPLE_DISK = USAGE_DISK,
+        SAMPLE_WIFI = USAGE_WIFI,             /* associated or not, interface bytes */
+        SAMPLE_WIFI_WAKES = USAGE_WIFI_WAKES, /* bursts of the whole machine */
+        SAMPLE_GPU = USAGE_GPU,
+        SAMPLE_OTHER_NET = USAGE_OTHER_NET,
+        SAMPLE_BATTERY = 1 << 16,
+        SAMPLE_OPPS = 1 << 17,       /* time (and busy, any where counted) by policy and frequency */
+        SAMPLE_CORES = 1 << 18,      /* busy time of each CPU */
+        SAMPLE_SCREEN = 1 << 19,     /* on or off, brightness */
+        SAMPLE_FOREGROUND = 1 << 20, /* which app has the screen; unset: unknown */
+        SAMPLE_PROCESSES = 1 << 21,
 };
 
 enum battery_status {
@@ -80,12 +83,12 @@ struct core {
 };
 
 enum process_have {
-        PROCESS_CPU = 1 << 0,
-        PROCESS_CPU_OPPS = 1 << 1, /* cpu_opp_ns is exact; else interval.c splits cpu_ns by time_in_state */
-        PROCESS_DISK = 1 << 2,     /* unset for a process whose io may not be read */
-        PROCESS_WIFI = 1 << 3,
-        PROCESS_GPU = 1 << 4,
-        PROCESS_OTHER_NET = 1 << 5,
+        PROCESS_CPU = USAGE_CPU,
+        PROCESS_DISK = USAGE_DISK, /* unset for a process whose io may not be read */
+        PROCESS_WIFI = USAGE_WIFI,
+        PROCESS_GPU = USAGE_GPU,
+        PROCESS_OTHER_NET = USAGE_OTHER_NET,
+        PROCESS_CPU_OPPS = 1 << 16, /* cpu_opp_ns is exact; else interval.c splits cpu_ns by time_in_state */
 };
 
 /* Identity is pid and start time; a reused pid is another process. */
@@ -99,14 +102,7 @@ struct process {
         uint32_t have;         /* PROCESS_* */
         uint64_t cpu_ns;       /* user and system, with its exited threads */
         uint64_t *cpu_opp_ns;  /* one for each opp of the sample, or NULL; the sample's */
-        uint64_t read_bytes;
-        uint64_t write_bytes;  /* minus cancelled writes */
-        uint64_t wifi_rx_bytes;
-        uint64_t wifi_tx_bytes;
-        uint64_t wifi_wakes;
-        uint64_t other_rx_bytes;
-        uint64_t other_tx_bytes;
-        uint64_t gpu_busy_ns;
+        OWNER_AMOUNT_MEMBERS;  /* write_bytes: minus cancelled writes */
         char comm[32];         /* hostile bytes as the kernel gives them */
         char app[APP_ID_MAX];  /* the app it belongs to; printable UTF-8 */
 };
@@ -144,15 +140,8 @@ struct sample {
         struct core *cores;     /* ascending by cpu; offline ones are missing */
         size_t n_cores;
 
-        uint64_t read_bytes;    /* of all storages */
-        uint64_t write_bytes;
         bool wifi_on;           /* associated now */
-        uint64_t wifi_rx_bytes; /* of all WiFi interfaces */
-        uint64_t wifi_tx_bytes;
-        uint64_t wifi_wakes;
-        uint64_t other_rx_bytes;
-        uint64_t other_tx_bytes;
-        uint64_t gpu_busy_ns;
+        OWNER_AMOUNT_MEMBERS;   /* of all storages, of all WiFi interfaces ... */
 
         struct screen_event *events; /* since the sample before, ascending in time; the last one holds from then on */
         size_t n_events;

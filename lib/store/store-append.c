@@ -2,10 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Writing one interval. What it costs decides its shape: an interval is one
- * row whose usages are packed into bytes (12 us for 50 processes, where a row
- * for each of them takes 35), and the set of apps that were alive is written
- * only when it changes.
+ * Writing one interval: a row of its own, and one for each owner that used something, had the screen or was not
+ * alive all of the time. The others, most apps of a machine, are in a set that is written only when it changes.
  */
 
 #include <errno.h>
@@ -13,12 +11,8 @@
 #include <string.h>
 
 #include "store-private.h"
+#include "util/tuning.h"
 #include "util/util.h"
-
-static int64_t clamp(uint64_t number)
-{
-        return number > INT64_MAX ? INT64_MAX : (int64_t)number;
-}
 
 static void bind_battery(sqlite3_stmt *add, int column, const struct interval *interval)
 {
@@ -28,12 +22,12 @@ static void bind_battery(sqlite3_stmt *add, int column, const struct interval *i
                 int64_t value;
         } columns[] = {
                 { BATTERY_CAPACITY, battery->capacity_percent },
-                { BATTERY_CHARGE_NOW, clamp(battery->charge_now_uah) },
-                { BATTERY_CHARGE_FULL, clamp(battery->charge_full_uah) },
-                { BATTERY_ENERGY_NOW, clamp(battery->energy_now_uwh) },
-                { BATTERY_ENERGY_FULL, clamp(battery->energy_full_uwh) },
-                { BATTERY_VOLTAGE, clamp(battery->voltage_uv) },
-                { BATTERY_POWER, clamp(battery->power_uw) },
+                { BATTERY_CHARGE_NOW, store_clamp(battery->charge_now_uah) },
+                { BATTERY_CHARGE_FULL, store_clamp(battery->charge_full_uah) },
+                { BATTERY_ENERGY_NOW, store_clamp(battery->energy_now_uwh) },
+                { BATTERY_ENERGY_FULL, store_clamp(battery->energy_full_uwh) },
+                { BATTERY_VOLTAGE, store_clamp(battery->voltage_uv) },
+                { BATTERY_POWER, store_clamp(battery->power_uw) },
                 { BATTERY_TEMPERATURE, battery->temperature_dc },
         };
 
@@ -45,106 +39,129 @@ static void bind_battery(sqlite3_stmt *add, int column, const struct interval *i
                         sqlite3_bind_int64(add, column + 1 + (int)i, columns[i].value);
 }
 
-static int put_owner(struct store *store, int64_t app, enum app_state state, int64_t process)
+static uint64_t awake_ns(const struct interval *interval)
 {
-        int err = put_number(&store->bytes, (uint64_t)app * 2 + state);
-
-        return err ? err : put_number(&store->bytes, (uint64_t)process);
+        return interval->elapsed_ns - interval->suspend_ns;
 }
 
-/*
- * A row of its own is for a process that is there for more than one interval. What comes and goes between two
- * polls, by the thousand while something is built, is written as its app's; and so is what is new beyond so
- * many at once, a few ten kB: any user may start processes without end.
- */
-#define NEW_PROCESSES_MAX 256
-
-static int sum_row(struct store *store, const struct interval_row *row, int64_t app)
+static bool was_only_alive(const struct interval *interval, const struct interval_row *row)
 {
+        return row->state == STATE_BACKGROUND && row->active_ns == awake_ns(interval) &&
+               usage_is_empty(&row->usage);
+}
+
+/* Names beyond a user's share are one owner, whose row is their sum. */
+static bool is_shared_name(const struct store *store, int64_t app)
+{
+        return strcmp(names_find_app(store, (uint64_t)app)->app, TUNING_OTHER_APPS) == 0;
+}
+
+static int add_to_shared(struct store *store, int64_t app, const struct interval_row *row)
+{
+        struct total *total;
         int err;
-        struct total *total = totals_of(store, &store->totals, (uint64_t)app, row->state, &err);
 
-        return err ? err : usage_add(&total->usage, &row->usage);
-}
-
-static int put_row(struct store *store, const struct interval_row *row, int64_t end_ns, size_t *room)
-{
-        size_t none = 0;
-        int64_t app, process = 0;
-        int err = names_row(store, row, end_ns, row->ended ? &none : room, &app, &process);
-
+        total = totals_of(store, &store->totals, (uint64_t)app, row->state, &err);
         if (err)
                 return err;
-        if (row->pid != 0 && process == 0)
-                return sum_row(store, row, app);
-        err = put_owner(store, app, row->state, process);
-        return err ? err : put_usage(store, &store->bytes, &row->usage, true);
+        total->active_ns = MAX(total->active_ns, row->active_ns);
+        return usage_add(&total->usage, &row->usage);
 }
 
-static int put_sums(struct store *store)
+static int put_shared(struct store *store, int64_t end_ns)
 {
         int err = 0;
 
         for (size_t i = 0; !err && i < store->totals.n; i++) {
                 const struct total *total = &store->totals.list[i];
 
-                err = put_owner(store, store->apps[total->app].id, total->state, 0);
-                if (!err)
-                        err = put_usage(store, &store->bytes, &total->usage, true);
+                err = insert_usage(store, SQL_ADD_USAGE,
+                                   &(struct store_usage){ end_ns, store->apps[total->app].id, total->state,
+                                                          total->active_ns, &total->usage, false });
         }
+        totals_reset(&store->totals);
         return err;
 }
 
-/* Proportions that all rows share, as the usage of app 0: they cost as much as two rows in full. */
-#define ROWS_PER_SHAPE 4
-static int put_shape(struct store *store, const struct interval *interval)
+/* Rows on their way to one statement. */
+struct batch {
+        struct store_usage rows[USAGES_AT_ONCE];
+        size_t n;
+};
+
+static int flush(struct store *store, struct batch *batch)
 {
-        const struct usage shape = { .cpu = interval->shape, .n_cpu = interval->n_shape };
-        int err = put_owner(store, 0, STATE_BACKGROUND, 0);
+        sqlite3_stmt *add = store_statement(store, SQL_ADD_USAGES);
+        struct packed_usage packed[USAGES_AT_ONCE];
+        size_t n = batch->n;
+        int err = add ? 0 : -EBADMSG;
 
-        return err ? err : put_usage(store, &store->bytes, &shape, true);
-}
-
-static size_t find_busiest(const struct interval *interval)
-{
-        size_t busiest = 0;
-        uint64_t most_ns = 0;
-
-        for (size_t i = 0; i < interval->n_rows; i++) {
-                uint64_t busy_ns = usage_busy_ns(&interval->rows[i].usage);
-
-                if (busy_ns > most_ns) {
-                        most_ns = busy_ns;
-                        busiest = i;
-                }
+        batch->n = 0;
+        if (n < USAGES_AT_ONCE) {
+                for (size_t i = 0; !err && i < n; i++)
+                        err = insert_usage(store, SQL_ADD_USAGE, &batch->rows[i]);
+                return err;
         }
-        return busiest;
+        store->bytes.n = 0;
+        for (size_t i = 0; !err && i < n; i++)
+                err = pack_usage(store, batch->rows[i].usage, batch->rows[i].shaped, &packed[i]);
+        if (err)
+                return err;
+        sqlite3_clear_bindings(add);
+        for (size_t i = 0; i < n; i++)
+                bind_usage(store, add, 1 + (int)i * (USAGE_COLUMNS_END - 1), &batch->rows[i], &packed[i]);
+        return store_step(store, add);
 }
 
-/*
- * Without a shape the busiest is first:
- * its proportions are the least rounded, and the others are written by them.
- */
-static int put_rows(struct store *store, const struct interval *interval, int64_t end_ns)
+static int put_row(struct store *store, const struct interval_row *row, int64_t app, int64_t end_ns,
+                   struct batch *batch)
 {
-        bool shaped = interval->n_shape > 1 && interval->n_rows >= ROWS_PER_SHAPE;
-        size_t busiest = shaped || interval->n_rows == 0 ? SIZE_MAX : find_busiest(interval);
-        size_t room = NEW_PROCESSES_MAX;
-        int err = 0;
+        if (is_shared_name(store, app))
+                return add_to_shared(store, app, row);
+        batch->rows[batch->n++] = (struct store_usage){ end_ns, app, row->state, row->active_ns, &row->usage, row->shaped };
+        return batch->n == USAGES_AT_ONCE ? flush(store, batch) : 0;
+}
 
-        store->bytes.n = store->shape.n = 0;
-        names_fetch(store, interval);
-        if (shaped)
-                err = put_shape(store, interval);
-        if (busiest != SIZE_MAX)
-                err = put_row(store, &interval->rows[busiest], end_ns, &room);
+static int find_names(struct store *store, const struct interval *interval)
+{
+        int err = util_grow(&store->ids, &store->ids_capacity, interval->n_rows, sizeof(*store->ids));
+
         for (size_t i = 0; !err && i < interval->n_rows; i++)
-                if (i != busiest)
-                        err = put_row(store, &interval->rows[i], end_ns, &room);
+                err = names_app(store, interval->rows[i].app, interval->rows[i].uid, &store->ids[i]);
+        return err;
+}
+
+static int last_usage(struct store *store, int64_t *ret)
+{
+        sqlite3_stmt *last = store_statement(store, SQL_LAST_USAGE);
+        int more = last ? store_step(store, last) : -EBADMSG;
+
+        if (more != 1)
+                return more < 0 ? more : -EBADMSG;
+        *ret = sqlite3_column_int64(last, 0);
+        sqlite3_reset(last);
+        return 0;
+}
+
+/* @first: id of the first row of the interval in table usage; @n: how many there are, one after the other. */
+static int put_rows(struct store *store, const struct interval *interval, int64_t end_ns, int64_t *first, int64_t *n)
+{
+        struct batch batch = { .n = 0 };
+        int err = last_usage(store, first);
+
         if (!err)
-                err = put_sums(store);
-        if (store->totals.n > 0)
-                totals_reset(&store->totals);
+                err = find_names(store, interval);
+        for (size_t i = 0; !err && i < interval->n_rows; i++)
+                if (!was_only_alive(interval, &interval->rows[i]))
+                        err = put_row(store, &interval->rows[i], store->ids[i], end_ns, &batch);
+        if (!err)
+                err = flush(store, &batch);
+        if (!err)
+                err = put_shared(store, end_ns);
+        if (!err)
+                err = last_usage(store, n);
+        *n -= *first;
+        (*first)++;
         return err;
 }
 
@@ -155,55 +172,50 @@ static int compare_ids(const void *a, const void *b)
         return *one < *other ? -1 : *one > *other;
 }
 
-/*
- * Ids of the apps that were alive in the background all of the time go to @set,
- * the others into store->active.
- */
-static int sort_alive(struct store *store, const struct interval *interval, int64_t *set, size_t *n)
+/* Ids of the apps that were alive in the background all of the time, ascending. */
+static size_t list_alive(const struct store *store, const struct interval *interval, int64_t *set)
 {
-        uint64_t awake_ns = interval->elapsed_ns - interval->suspend_ns;
-        int err = 0;
+        bool ascending = true;
+        size_t n = 0;
 
-        store->active.n = 0;
-        for (size_t i = 0; !err && i < interval->n_alive; i++) {
-                const struct interval_alive *alive = &interval->alive[i];
-                int64_t app;
+        for (size_t i = 0; i < interval->n_rows; i++) {
+                const struct interval_row *row = &interval->rows[i];
 
-                err = names_app(store, alive->app, alive->uid, &app);
-                if (err)
-                        break;
-                if (alive->state == STATE_BACKGROUND && alive->active_ns == awake_ns) {
-                        set[(*n)++] = app;
+                if (row->state != STATE_BACKGROUND || !*row->app || row->active_ns != awake_ns(interval))
                         continue;
-                }
-                err = put_number(&store->active, (uint64_t)app * 2 + alive->state);
-                if (!err)
-                        err = put_number(&store->active, alive->active_ns);
+                ascending = ascending && (n == 0 || set[n - 1] < store->ids[i]);
+                set[n++] = store->ids[i];
         }
-        if (*n > 1)
-                qsort(set, *n, sizeof(*set), compare_ids);
+        if (!ascending)
+                qsort(set, n, sizeof(*set), compare_ids);
+        return n;
+}
+
+/* Each id as the difference to the one before. */
+static int pack_alive(struct store *store, const struct interval *interval, struct bytes *ret)
+{
+        _cleanup_free_ int64_t *set = calloc(interval->n_rows + 1, sizeof(*set));
+        size_t n = set ? list_alive(store, interval, set) : 0;
+        int err = set ? 0 : -ENOMEM;
+
+        for (size_t i = 0; !err && i < n; i++)
+                if (i == 0 || set[i] != set[i - 1])
+                        err = put_number(ret, (uint64_t)(set[i] - (i ? set[i - 1] : 0)));
         return err;
 }
 
 /* Writes the set only if it is not the one of the interval before. */
 static int put_alive(struct store *store, const struct interval *interval)
 {
-        _cleanup_free_ int64_t *set = calloc(interval->n_alive + 1, sizeof(*set));
         _cleanup_(bytes_clear) struct bytes packed = { 0 };
         sqlite3_stmt *add;
-        size_t n = 0;
-        int err = set ? sort_alive(store, interval, set, &n) : -ENOMEM;
+        int err = pack_alive(store, interval, &packed);
 
-        for (size_t i = 0; !err && i < n; i++)
-                err = put_number(&packed, (uint64_t)(set[i] - (i ? set[i - 1] : 0)));
         if (err)
                 return err;
         if (store->alive_id && packed.n == store->alive.n &&
             (packed.n == 0 || memcmp(packed.data, store->alive.data, packed.n) == 0))
                 return 0;
-        err = store_begin(store);
-        if (err)
-                return err;
         add = store_statement(store, SQL_ADD_ALIVE);
         if (!add)
                 return -EBADMSG;
@@ -218,29 +230,35 @@ static int put_alive(struct store *store, const struct interval *interval)
         return 0;
 }
 
-static int put_interval(struct store *store, const struct interval *interval, int64_t end_ns)
+static int put_interval(struct store *store, const struct interval *interval, int64_t end_ns, int64_t first_usage,
+                        int64_t n_usages)
 {
         sqlite3_stmt *add = store_statement(store, SQL_ADD_INTERVAL);
+        int err;
 
         if (!add)
                 return -EBADMSG;
+        store->bytes.n = 0;
+        err = put_points(store, KEYED_CPU, &interval->shape);
+        if (err)
+                return err;
         sqlite3_clear_bindings(add);
         sqlite3_bind_int64(add, 1, end_ns);
         sqlite3_bind_int64(add, 2, interval->start_realtime_ns);
-        sqlite3_bind_int64(add, 3, clamp(interval->elapsed_ns));
-        sqlite3_bind_int64(add, 4, clamp(interval->suspend_ns));
+        sqlite3_bind_int64(add, 3, store_clamp(interval->elapsed_ns));
+        sqlite3_bind_int64(add, 4, store_clamp(interval->suspend_ns));
         if (interval->battery_have & INTERVAL_DISCHARGE)
-                sqlite3_bind_int64(add, 5, clamp(interval->discharge_uj));
+                sqlite3_bind_int64(add, 5, store_clamp(interval->discharge_uj));
         if (interval->battery_have & INTERVAL_DISCHARGE_PERCENT)
                 sqlite3_bind_int64(add, 6, llround(interval->discharge_percent * 1e9));
         bind_battery(add, 7, interval);
         sqlite3_bind_int64(add, 16, store->alive_id);
-        if (store->active.n > 0)
-                sqlite3_bind_blob(add, 17, store->active.data, (int)store->active.n, SQLITE_STATIC);
-        sqlite3_bind_blob(add, 18, store->bytes.n ? (const void *)store->bytes.data : "", (int)store->bytes.n,
-                          SQLITE_STATIC);
+        sqlite3_bind_int64(add, 17, first_usage);
+        sqlite3_bind_int64(add, 18, n_usages);
+        if (store->bytes.n > 0)
+                sqlite3_bind_blob(add, 19, store->bytes.data, (int)store->bytes.n, SQLITE_STATIC);
         if (interval->split_by != SPLIT_UNKNOWN)
-                sqlite3_bind_int64(add, 19, interval->split_by);
+                sqlite3_bind_int64(add, 20, interval->split_by);
         return store_step(store, add);
 }
 
@@ -288,35 +306,37 @@ static bool is_sane(const struct interval *interval)
                interval->start_realtime_ns <= interval->end_realtime_ns;
 }
 
-/*
- * Mostly the interval is all there is to write, and a transaction by itself;
- * whoever adds another row begins one.
- */
-int store_append(struct store *store, const struct interval *interval)
+static int put_all(struct store *store, const struct interval *interval, int64_t end_ns)
 {
-        int64_t end_ns = interval->end_realtime_ns;
-        int err = store->mode == STORE_READ ? -EROFS : is_sane(interval) ? find_key(store, &end_ns) : -ERANGE;
-        bool late = end_ns <= store->marks.hour_done_ns;
+        int64_t first = 0, n = 0;
+        int err = put_rows(store, interval, end_ns, &first, &n);
 
-        if (!err && late)
-                err = store_begin(store);
-        if (!err)
-                err = put_rows(store, interval, end_ns);
         if (!err)
                 err = put_alive(store, interval);
         if (!err)
                 err = sleep_put(store, interval, end_ns);
         if (!err)
-                err = put_interval(store, interval, end_ns);
-        if (!err && late)
+                err = put_interval(store, interval, end_ns, first, n);
+        if (!err && end_ns <= store->marks.hour_done_ns)
                 err = roll_up_late(store, end_ns);
-        if (!sqlite3_get_autocommit(store->db))
-                err = store_finish(store, err);
+        return err;
+}
+
+int store_append(struct store *store, const struct interval *interval)
+{
+        int64_t end_ns = interval->end_realtime_ns;
+        int err = store->mode == STORE_READ ? -EROFS : is_sane(interval) ? find_key(store, &end_ns) : -ERANGE;
+
+        if (!err)
+                err = store_begin(store);
+        if (err)
+                return err;
+        err = store_finish(store, put_all(store, interval, end_ns));
         if (!err) {
                 store->last_ns = MAX(store->last_ns, end_ns);
                 store->told = SQLITE_OK;
-        }
-        if (err) {
+        } else {
+                totals_reset(&store->totals);
                 store->alive_id = 0;
                 names_load(store); /* what was rolled back has no number any more */
         }

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A database that cannot be read any more makes room for a new one; nothing of it is deleted. */
+/* A database that cannot be used any more makes room for a new one; nothing of it is deleted. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +24,9 @@ static int move(const char *path, const char *suffix, const char *new_path)
         return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) < 0 ? -errno : 0;
 }
 
-int store_put_aside(const char *path, const struct log *log)
+int store_put_aside(const char *path, enum store_aside why, const struct log *log)
 {
+        static const char *const words[] = { [STORE_DAMAGED] = "damaged", [STORE_OLDER] = "older" };
         _cleanup_free_ char *aside = NULL, *shared = NULL;
         time_t now = time(NULL);
         struct tm utc = { 0 };
@@ -34,7 +35,7 @@ int store_put_aside(const char *path, const struct log *log)
 
         gmtime_r(&now, &utc);
         strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &utc);
-        if (asprintf(&aside, "%s.damaged-%s", path, when) < 0)
+        if (asprintf(&aside, "%s.%s-%s", path, words[why], when) < 0)
                 aside = NULL;
         if (asprintf(&shared, "%s-shm", path) < 0)
                 shared = NULL;
@@ -44,14 +45,15 @@ int store_put_aside(const char *path, const struct log *log)
         if (!err || err == -ENOENT)
                 err = move(path, "", aside);
         if (err) {
-                log_error(log, "cannot put the damaged %s aside: %s; move it away by hand", path,
+                log_error(log, "cannot put the %s %s aside: %s; move it away by hand", words[why], path,
                           strerror(-err));
                 return err;
         }
         unlink(shared); /* an index of the -wal, made anew */
-        log_warning(log,
-                    "the damaged database is kept as %s, and a new one begins; sqlite3's .recover may still "
-                    "read it",
+        log_warning(log, why == STORE_DAMAGED ?
+                            "the damaged database is kept as %s, and a new one begins; sqlite3's .recover may still "
+                            "read it" :
+                            "the database of an older version of joulecast is kept as %s, and a new one begins",
                     aside);
         return 0;
 }

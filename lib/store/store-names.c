@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Apps, operating points and processes have a row of their own once, and a number from then on. */
+/* Apps and keys of points have a row of their own once, and a number from then on. */
 
 #include <errno.h>
 #include <string.h>
@@ -10,26 +10,15 @@
 #include "util/tuning.h"
 #include "util/util.h"
 
-/* A process that is still there gets a new row after a day, so that old rows can go with the intervals. */
-#define PROCESS_ROW_NS DAY_NS
-
 void names_clear(struct store *store)
 {
         for (size_t i = 0; i < store->n_apps; i++) {
                 free(store->apps[i].app);
                 free(store->apps[i].name);
         }
-        store->n_apps = store->n_opps = store->n_users = 0;
+        store->n_apps = store->n_keys = store->n_users = 0;
         if (store->app_slots)
                 memset(store->app_slots, 0, store->app_slots_capacity * sizeof(*store->app_slots));
-        names_forget_processes(store);
-}
-
-void names_forget_processes(struct store *store)
-{
-        store->n_seen = 0;
-        if (store->seen)
-                memset(store->seen, 0, store->seen_capacity * sizeof(*store->seen));
 }
 
 /* Where (app, uid) is, or would be. */
@@ -137,32 +126,28 @@ static int load_apps(struct store *store)
         return more;
 }
 
-static int remember_opp(struct store *store, int64_t id, uint32_t policy, uint32_t khz)
+static int remember_key(struct store *store, const struct key_name *key)
 {
-        if (util_grow(&store->opps, &store->opps_capacity, store->n_opps + 1, sizeof(*store->opps)) < 0)
+        if (util_grow(&store->keys, &store->keys_capacity, store->n_keys + 1, sizeof(*store->keys)) < 0)
                 return -ENOMEM;
-        store->opps[store->n_opps++] = (struct opp_name){ id, policy, khz };
+        store->keys[store->n_keys++] = *key;
         return 0;
 }
 
-static int load_opps(struct store *store)
+static int load_keys(struct store *store)
 {
-        sqlite3_stmt *opps = store_statement(store, SQL_OPPS);
-        int more;
+        sqlite3_stmt *keys = store_statement(store, SQL_KEYS);
+        int more, err = 0;
 
-        if (!opps)
+        if (!keys)
                 return -EBADMSG;
-        while ((more = store_step(store, opps)) == 1) {
-                int err = remember_opp(store, sqlite3_column_int64(opps, 0),
-                                       (uint32_t)sqlite3_column_int64(opps, 1),
-                                       (uint32_t)sqlite3_column_int64(opps, 2));
-
-                if (err) {
-                        sqlite3_reset(opps);
-                        return err;
-                }
-        }
-        return more;
+        while (!err && (more = store_step(store, keys)) == 1)
+                err = remember_key(store, &(struct key_name){ sqlite3_column_int64(keys, 0),
+                                                              (enum keyed)sqlite3_column_int64(keys, 1),
+                                                              (uint32_t)sqlite3_column_int64(keys, 2),
+                                                              (uint32_t)sqlite3_column_int64(keys, 3) });
+        sqlite3_reset(keys);
+        return err ? err : more;
 }
 
 int names_load(struct store *store)
@@ -171,7 +156,7 @@ int names_load(struct store *store)
 
         names_clear(store);
         err = load_apps(store);
-        return err ? err : load_opps(store);
+        return err ? err : load_keys(store);
 }
 
 static int compare_app(const void *id, const void *element)
@@ -190,15 +175,18 @@ const struct app_name *names_find_app(const struct store *store, uint64_t id)
         return bsearch(&id, store->apps, store->n_apps, sizeof(*store->apps), compare_app);
 }
 
-const struct opp_name *names_find_opp(const struct store *store, uint64_t id)
+bool names_find_key(const struct store *store, enum keyed keyed, uint64_t id, struct point *ret)
 {
-        for (size_t i = 0; i < store->n_opps; i++) {
-                size_t at = (i + (size_t)id + store->n_opps - 1) % store->n_opps; /* ids start at 1 */
+        for (size_t i = 0; i < store->n_keys; i++) {
+                const struct key_name *key = &store->keys[(i + (size_t)id + store->n_keys - 1) % store->n_keys];
 
-                if ((uint64_t)store->opps[at].id == id)
-                        return &store->opps[at];
+                if ((uint64_t)key->id != id) /* ids start at 1, so mostly the first look finds it */
+                        continue;
+                ret->group = key->group;
+                ret->key = key->key;
+                return key->keyed == keyed;
         }
-        return NULL;
+        return false;
 }
 
 /* Adds one row; its id is larger than all before. */
@@ -252,8 +240,9 @@ int names_app(struct store *store, const char *app, uid_t uid, int64_t *ret)
 
         if (err)
                 return err;
-        util_printable(app, printable, sizeof(printable));
-        known = *app_slot(store, printable, uid);
+        known = *app_slot(store, app, uid);
+        if (!known)
+                known = *app_slot(store, util_printable(app, printable, sizeof(printable)), uid);
         if (!known && is_full(store, uid)) {
                 snprintf(printable, sizeof(printable), TUNING_OTHER_APPS);
                 known = find_others(store, &uid);
@@ -264,140 +253,31 @@ int names_app(struct store *store, const char *app, uid_t uid, int64_t *ret)
         return 0;
 }
 
-int names_opp(struct store *store, uint32_t policy, uint32_t khz, int64_t *ret)
+int names_key(struct store *store, enum keyed keyed, uint32_t group, uint32_t key, int64_t *ret)
 {
+        struct key_name name = { 0, keyed, group, key };
         sqlite3_stmt *add;
-        int64_t id;
         int err;
 
-        for (size_t i = 0; i < store->n_opps; i++) {
-                size_t at = (store->next_opp + i) % store->n_opps; /* they are asked for in their order */
+        for (size_t i = 0; i < store->n_keys; i++) {
+                size_t at = (store->next_key + i) % store->n_keys; /* they are asked for in their order */
 
-                if (store->opps[at].policy == policy && store->opps[at].khz == khz) {
-                        *ret = store->opps[at].id;
-                        store->next_opp = at + 1;
+                if (store->keys[at].keyed == keyed && store->keys[at].group == group && store->keys[at].key == key) {
+                        *ret = store->keys[at].id;
+                        store->next_key = at + 1;
                         return 0;
                 }
         }
-        add = store_statement(store, SQL_ADD_OPP);
+        add = store_statement(store, SQL_ADD_KEY);
         if (!add)
                 return -EBADMSG;
-        sqlite3_bind_int64(add, 1, policy);
-        sqlite3_bind_int64(add, 2, khz);
-        err = insert(store, add, &id);
+        sqlite3_bind_int64(add, 1, keyed);
+        sqlite3_bind_int64(add, 2, group);
+        sqlite3_bind_int64(add, 3, key);
+        err = insert(store, add, &name.id);
         if (!err)
-                err = remember_opp(store, id, policy, khz);
+                err = remember_key(store, &name);
         if (!err)
-                *ret = id;
+                *ret = name.id;
         return err;
-}
-
-static size_t seen_hash(const struct store *store, pid_t pid, uint64_t start_time)
-{
-        return ((size_t)pid * 2654435761u ^ (size_t)start_time * 40503u) & (store->seen_capacity - 1);
-}
-
-/* Where (pid, start_time, app) is, or would be; @app -1: where the first of (pid, start_time) is. */
-static struct seen_process *seen_slot(struct store *store, pid_t pid, uint64_t start_time, int64_t app)
-{
-        size_t mask = store->seen_capacity - 1, at = seen_hash(store, pid, start_time);
-
-        for (; store->seen[at].id; at = (at + 1) & mask)
-                if (store->seen[at].pid == pid && store->seen[at].start_time == start_time &&
-                    (store->seen[at].app == app || app < 0))
-                        break;
-        return &store->seen[at];
-}
-
-/* What recall_row() will look at. */
-void names_fetch(const struct store *store, const struct interval *interval)
-{
-        for (size_t i = 0; store->seen && i < interval->n_rows; i++)
-                util_fetch(&store->seen[seen_hash(store, interval->rows[i].pid, interval->rows[i].start_time)],
-                           sizeof(*store->seen));
-}
-
-static int make_seen_room(struct store *store)
-{
-        if (!store->seen) {
-                store->seen = calloc(4096, sizeof(*store->seen));
-                if (!store->seen)
-                        return -ENOMEM;
-                store->seen_capacity = 4096;
-        }
-        if (store->n_seen * 2 >= store->seen_capacity)
-                names_forget_processes(store); /* they will get new rows, which harms nobody */
-        return 0;
-}
-
-static bool is_current(const struct seen_process *seen, int64_t end_ns)
-{
-        return seen->id && end_ns >= seen->seen_ns && end_ns - seen->seen_ns < PROCESS_ROW_NS;
-}
-
-static int names_process(struct store *store, const struct interval_row *row, int64_t app, int64_t end_ns,
-                         size_t *room, int64_t *ret)
-{
-        struct seen_process *seen;
-        sqlite3_stmt *add;
-        char comm[sizeof(row->comm)];
-        int err = make_seen_room(store);
-
-        if (err)
-                return err;
-        seen = seen_slot(store, row->pid, row->start_time, app);
-        if (is_current(seen, end_ns) || *room == 0) {
-                *ret = is_current(seen, end_ns) ? seen->id : 0;
-                return 0;
-        }
-        add = store_statement(store, SQL_ADD_PROCESS);
-        if (!add)
-                return -EBADMSG;
-        sqlite3_bind_int64(add, 1, row->pid);
-        sqlite3_bind_int64(add, 2, (int64_t)row->start_time);
-        sqlite3_bind_text(add, 3, util_printable(row->comm, comm, sizeof(comm)), -1, SQLITE_STATIC);
-        sqlite3_bind_int64(add, 4, app);
-        sqlite3_bind_int64(add, 5, end_ns);
-        if (!seen->id)
-                store->n_seen++;
-        (*room)--;
-        err = insert(store, add, ret);
-        *seen = (struct seen_process){ row->pid, row->start_time, app, *ret, end_ns };
-        return err;
-}
-
-/* A process that was seen before is mostly still its app's: then nothing is hashed but two numbers. */
-static bool recall_row(struct store *store, const struct interval_row *row, int64_t end_ns, int64_t *app,
-                       int64_t *process)
-{
-        const struct seen_process *seen = store->seen ? seen_slot(store, row->pid, row->start_time, -1) : NULL;
-        const struct app_name *name = seen && is_current(seen, end_ns) ? names_find_app(store, (uint64_t)seen->app) : NULL;
-
-        if (!name || name->uid != row->uid || strcmp(name->app, row->app) != 0)
-                return false;
-        *app = seen->app;
-        *process = seen->id;
-        return true;
-}
-
-int names_row(struct store *store, const struct interval_row *row, int64_t end_ns, size_t *room, int64_t *app,
-              int64_t *process)
-{
-        int err;
-
-        if (row->pid != 0 && recall_row(store, row, end_ns, app, process))
-                return 0;
-        *process = 0;
-        err = names_app(store, row->app, row->uid, app);
-        return err || row->pid == 0 ? err : names_process(store, row, *app, end_ns, room, process);
-}
-
-int names_drop_processes(struct store *store, int64_t raw_gone_ns)
-{
-        sqlite3_stmt *drop = store_statement(store, SQL_DROP_PROCESSES);
-
-        if (!drop)
-                return -EBADMSG;
-        sqlite3_bind_int64(drop, 1, MAX(raw_gone_ns, INT64_MIN + PROCESS_ROW_NS) - PROCESS_ROW_NS);
-        return store_step(store, drop);
 }

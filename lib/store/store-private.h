@@ -23,13 +23,16 @@ enum statement {
         SQL_ROLLBACK,
         SQL_APPS,
         SQL_ADD_APP,
-        SQL_OPPS,
-        SQL_ADD_OPP,
-        SQL_ADD_PROCESS,
+        SQL_KEYS,
+        SQL_ADD_KEY,
         SQL_ADD_ALIVE,
         SQL_HAS_INTERVAL,
         SQL_LAST_KEY,
         SQL_ADD_INTERVAL,
+        SQL_ADD_USAGE,
+        SQL_ADD_USAGES,
+        SQL_LAST_USAGE,
+        SQL_USAGE,
         SQL_RAW_PIECES,
         SQL_PERIOD_PIECES,
         SQL_INTERVALS,
@@ -46,7 +49,7 @@ enum statement {
         SQL_SET_MARKS,
         SQL_DROP_INTERVALS,
         SQL_DROP_ALIVE,
-        SQL_DROP_PROCESSES,
+        SQL_DROP_USAGE,
         SQL_OLD_PERIODS,
         SQL_ADD_SLEEP,
         SQL_DROP_SLEEPS,
@@ -78,10 +81,11 @@ struct app_count { /* of one user */
         size_t n;
 };
 
-struct opp_name { /* ascending by id */
+struct key_name { /* ascending by id: what points are counted by, where that is a pair */
         int64_t id;
-        uint32_t policy;
-        uint32_t khz;
+        enum keyed keyed;
+        uint32_t group;
+        uint32_t key;
 };
 
 /* Grows at its end; room is kept. */
@@ -99,33 +103,18 @@ struct total {
         struct usage usage;
 };
 
+struct totals_slot {
+        size_t total;      /* index into list plus one; 0: none yet */
+        uint64_t interval; /* number of the last one that has a row */
+};
+
 struct totals {
         struct total *list;
         size_t n;
         size_t capacity;
-        size_t *slots; /* of app * 2 + state: index into list plus one */
+        struct totals_slot *slots; /* of app * 2 + state */
         size_t slots_capacity;
-};
-
-/* The last CPU times of a blob that stood there in full: the next ones have much the same proportions. */
-struct shape_point {
-        struct cpu_time cpu;
-        uint64_t any_scale; /* any_ns / busy_ns, at most 1, times 2^62 */
-};
-
-struct shape {
-        struct shape_point *points;
-        size_t n; /* 0: none yet */
-        size_t capacity;
-        uint64_t sum_ns;
-};
-
-struct seen_process { /* rows of `process` that this writer knows */
-        pid_t pid;
-        uint64_t start_time;
-        int64_t app;
-        int64_t id;
-        int64_t seen_ns; /* end of the interval that it was written with */
+        uint64_t intervals;        /* that were added */
 };
 
 struct store {
@@ -134,7 +123,6 @@ struct store {
         char *path;
         int lock_fd;
         enum store_mode mode;
-        int version;           /* of the schema that the file has */
         int told;              /* the last code of SQLite that the log heard of */
         sqlite3_stmt *statements[SQL_COUNT];
 
@@ -144,17 +132,15 @@ struct store {
         size_t app_slots_capacity;
         struct app_count *users;
         size_t n_users, users_capacity, last_user;
-        struct opp_name *opps;
-        size_t n_opps, opps_capacity, next_opp;
-        struct seen_process *seen; /* open addressing; capacity a power of two */
-        size_t n_seen, seen_capacity;
+        struct key_name *keys;
+        size_t n_keys, keys_capacity, next_key;
 
         struct bytes bytes;    /* scratch of append and fold */
+        int64_t *ids;          /* of the app of each row that is being appended */
+        size_t ids_capacity;
         struct bytes alive;    /* last set written ... */
         int64_t alive_id;      /* ... and its row; 0: none */
-        struct bytes active;
         struct totals totals;
-        struct shape shape;
         struct marks marks;    /* a writer's; as in the database */
         int64_t last_ns;       /* end of the newest interval, if last_known; INT64_MIN: there is none */
         bool last_known;
@@ -167,42 +153,70 @@ int errno_from_sqlite(struct store *store, int code);
 sqlite3_stmt *store_statement(struct store *store, enum statement which); /* NULL: told the log */
 int store_step(struct store *store, sqlite3_stmt *statement);  /* 1: a row; 0: done; negative errno */
 int store_run(struct store *store, enum statement which);      /* a statement without result */
-int store_prepare_database(struct store *store);
+int store_prepare_database(struct store *store); /* -ESTALE to a writer: an older version's */
 /* A transaction for writing, if there is none yet. One statement alone is one by itself, and needs none. */
 int store_begin(struct store *store);
 /* Ends a transaction: commits if @err is 0, else rolls back. Returns @err or what the commit says. */
 int store_finish(struct store *store, int err);
 
+/* SQLite's integers are signed: more than fits is a broken counter, and the most that fits. */
+static inline int64_t store_clamp(uint64_t number)
+{
+        return number > INT64_MAX ? INT64_MAX : (int64_t)number;
+}
+
 /* store-names.c */
 int names_load(struct store *store);
 void names_clear(struct store *store);
 int names_app(struct store *store, const char *app, uid_t uid, int64_t *ret); /* adds it where it is new */
-int names_opp(struct store *store, uint32_t policy, uint32_t khz, int64_t *ret);
-/*
- * The numbers of its app and its process; 0 for nobody's, and for one that has none.
- * @room: so many more may get one
- */
-int names_row(struct store *store, const struct interval_row *row, int64_t end_ns, size_t *room, int64_t *app,
-              int64_t *process);
-const struct opp_name *names_find_opp(const struct store *store, uint64_t id);
+int names_key(struct store *store, enum keyed keyed, uint32_t group, uint32_t key, int64_t *ret); /* likewise */
+bool names_find_key(const struct store *store, enum keyed keyed, uint64_t id, struct point *ret);
 const struct app_name *names_find_app(const struct store *store, uint64_t id);
-void names_fetch(const struct store *store, const struct interval *interval);
-void names_forget_processes(struct store *store);
-int names_drop_processes(struct store *store, int64_t raw_gone_ns); /* rows that no interval refers to any more */
 
-/* store-blob.c: numbers as LEB128 varints. Readers return -EBADMSG for anything that no writer wrote. */
-int put_number(struct bytes *bytes, uint64_t number);
-/*
- * @shaped: it stands in one blob with others,
- * and may be written as what differs from one before (store->shape).
- */
-int put_usage(struct store *store, struct bytes *bytes, const struct usage *usage, bool shaped);
+/* store-usage.c. Readers return -EBADMSG for anything that no writer wrote. */
 struct reader {
         const unsigned char *at;
         const unsigned char *end;
 };
+struct reader reader_of(sqlite3_stmt *statement, int column);
+int put_number(struct bytes *bytes, uint64_t number);
 int get_number(struct reader *reader, uint64_t *ret);
-int get_usage(struct store *store, struct reader *reader, struct usage *ret, bool shaped);
+int put_points(struct store *store, enum keyed keyed, const struct points *points); /* to the end of store->bytes */
+int get_points(const struct store *store, enum keyed keyed, struct reader reader, struct points *ret);
+
+#define USAGES_AT_ONCE 16 /* rows that SQL_ADD_USAGES adds: a third of the cost of one after the other */
+
+/* A row of table usage or period_usage, which have the same columns; their numbers as those of bindings. */
+enum {
+        USAGE_COLUMN_SPAN = 1, /* end_ns of the interval, or id of the period */
+        USAGE_COLUMN_APP,
+        USAGE_COLUMN_STATE,
+        USAGE_COLUMN_ACTIVE,
+        USAGE_COLUMN_HAVE,
+        USAGE_COLUMN_AMOUNTS,  /* those of amount_kinds, then a sum and its points for each of keyed_kinds */
+        USAGE_COLUMNS_END = USAGE_COLUMN_AMOUNTS + AMOUNT_COUNT + 2 * KEYED_COUNT,
+};
+
+struct store_usage {
+        int64_t span;
+        int64_t app;
+        enum app_state state;
+        uint64_t active_ns;
+        const struct usage *usage;
+        bool shaped;           /* its CPU time is the interval's shape, and its sum is enough */
+};
+
+struct packed_usage {
+        size_t from[KEYED_COUNT + 1]; /* where the points of each begin in store->bytes */
+};
+
+/* Writing takes two steps, so that several rows go in one statement: store->bytes must stay until it has run. */
+int pack_usage(struct store *store, const struct usage *usage, bool shaped, struct packed_usage *ret);
+/* @column: of the row's first; the bindings are clear. */
+void bind_usage(const struct store *store, sqlite3_stmt *add, int column, const struct store_usage *row,
+                const struct packed_usage *packed);
+int insert_usage(struct store *store, enum statement which, const struct store_usage *row); /* one alone */
+int read_usage(const struct store *store, sqlite3_stmt *row, const struct points *shape, struct usage *ret);
 
 /* store-totals.c */
 void totals_reset(struct totals *totals);

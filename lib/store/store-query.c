@@ -184,7 +184,7 @@ static int damaged(const struct store *store, int err)
 /* An app that was alive and did nothing worth a row used nothing of what was counted. */
 static void complete(struct total *total)
 {
-        if (!total->usage.have && usage_is_zero(&total->usage) && total->usage.time_ns == 0)
+        if (usage_is_empty(&total->usage))
                 total->usage.have = USAGE_ALL;
 }
 

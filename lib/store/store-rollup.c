@@ -74,22 +74,14 @@ static int add_times(struct times *to, const struct times *from)
 
 static int write_usages(struct store *store, const struct totals *totals, int64_t period)
 {
-        sqlite3_stmt *add = store_statement(store, SQL_ADD_PERIOD_USAGE);
-        int err = add ? 0 : -EBADMSG;
+        int err = 0;
 
         for (size_t i = 0; !err && i < totals->n; i++) {
                 const struct total *total = &totals->list[i];
 
-                store->bytes.n = 0;
-                err = put_usage(store, &store->bytes, &total->usage, false);
-                if (err)
-                        break;
-                sqlite3_bind_int64(add, 1, period);
-                sqlite3_bind_int64(add, 2, store->apps[total->app].id);
-                sqlite3_bind_int64(add, 3, total->state);
-                sqlite3_bind_int64(add, 4, (int64_t)MIN(total->active_ns, (uint64_t)INT64_MAX));
-                sqlite3_bind_blob(add, 5, store->bytes.data, (int)store->bytes.n, SQLITE_STATIC);
-                err = store_step(store, add);
+                err = insert_usage(store, SQL_ADD_PERIOD_USAGE,
+                                   &(struct store_usage){ period, store->apps[total->app].id, total->state,
+                                                          total->active_ns, &total->usage, false });
         }
         return err;
 }
@@ -283,7 +275,7 @@ static int drop_intervals(struct store *store, int64_t until_ns)
         if (err || sqlite3_changes(store->db) == 0)
                 return err;
         err = store_run(store, SQL_DROP_ALIVE);
-        return err ? err : names_drop_processes(store, until_ns);
+        return err ? err : store_run(store, SQL_DROP_USAGE);
 }
 
 /*

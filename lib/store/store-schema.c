@@ -11,66 +11,54 @@
 
 #define APPLICATION_ID 0x4a4f554c         /* "JOUL": a machine recorded it */
 #define APPLICATION_ID_VIRTUAL 0x4a4f5556 /* "JOUV": a virtual device did it */
-#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION 3
 
-/*
- * Version 1 did not say where CPU times by frequency come from, nor remember sleeps. A writer adds what is
- * missing (schema_2); a reader, who may not write, reads it as unknown.
- */
-#define SCHEMA_OLDEST 1
-
-/*
- * What version 2 added: `split_by` is enum cpu_split_by;
- * a period has the time in which CPU time was split in either way.
- */
-static const char schema_2[] =
-        "ALTER TABLE interval ADD COLUMN split_by INTEGER;"
-        "ALTER TABLE period ADD COLUMN counted_ns INTEGER NOT NULL DEFAULT 0;"
-        "ALTER TABLE period ADD COLUMN shared_ns INTEGER NOT NULL DEFAULT 0;"
-        "CREATE TABLE sleep (end_ns INTEGER PRIMARY KEY, elapsed_ns INTEGER NOT NULL, suspend_ns INTEGER NOT NULL,"
-        " discharge_uj INTEGER, discharge_npercent INTEGER);";
+/* A poll changes a few pages, and each is written whole: 10 kB a poll with these, 20 kB with SQLite's of 4096. */
+#define PAGE_SIZE "1024"
 
 #define NEVER "-9223372036854775808" /* INT64_MIN */
 
 /*
- * Times are realtime ns; a span of time is open at its start and closed at its end. Detail goes from
- * `interval` into periods of an hour (grain 1) and those into periods of a day (grain 2), one for each
- * bucket; `mark` says how far that has come, and what is gone. Bytes are described in store-blob.c.
+ * Times are realtime ns; a span of time is open at its start and closed at its end. One row of `interval` for each
+ * poll, of `usage` for each owner (app, user, state) in it; from there into periods of an hour (grain 1) and those
+ * into periods of a day (grain 2), one for each bucket, with rows in `period_usage`. `mark` says how far that has
+ * come, and what is gone. `split_by` is enum cpu_split_by; a period has the time in which CPU time was split in
+ * either way. @COLUMNS@ and the like are the table of amounts (usage_columns()); store-usage.c describes them.
  */
-static const char schema_1[] =
+static const char schema[] =
         "CREATE TABLE app (id INTEGER PRIMARY KEY, app TEXT NOT NULL, uid INTEGER NOT NULL, name TEXT,"
         " UNIQUE (app, uid));"
-        "CREATE TABLE opp (id INTEGER PRIMARY KEY, policy INTEGER NOT NULL, khz INTEGER NOT NULL,"
-        " UNIQUE (policy, khz));"
-        "CREATE TABLE process (id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, start_time INTEGER NOT NULL,"
-        " comm TEXT NOT NULL, app INTEGER NOT NULL REFERENCES app, seen_ns INTEGER NOT NULL);"
+        "CREATE TABLE key (id INTEGER PRIMARY KEY, keyed INTEGER NOT NULL, \"group\" INTEGER NOT NULL,"
+        " key INTEGER NOT NULL, UNIQUE (keyed, \"group\", key));"
         "CREATE TABLE alive (id INTEGER PRIMARY KEY, apps BLOB NOT NULL);"
         "CREATE TABLE interval (end_ns INTEGER PRIMARY KEY, start_ns INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
         " suspend_ns INTEGER NOT NULL, discharge_uj INTEGER, discharge_npercent INTEGER,"
         " battery_status INTEGER, capacity_percent INTEGER, charge_now_uah INTEGER, charge_full_uah INTEGER,"
         " energy_now_uwh INTEGER, energy_full_uwh INTEGER, voltage_uv INTEGER, power_uw INTEGER,"
-        " temperature_dc INTEGER, alive INTEGER REFERENCES alive, active BLOB, usage BLOB NOT NULL);"
+        " temperature_dc INTEGER, alive INTEGER REFERENCES alive, first_usage INTEGER NOT NULL,"
+        " n_usages INTEGER NOT NULL, shape BLOB, split_by INTEGER);"
+        "CREATE TABLE usage (id INTEGER PRIMARY KEY, interval INTEGER NOT NULL REFERENCES interval, @TYPES@);"
         "CREATE TABLE period (id INTEGER PRIMARY KEY, grain INTEGER NOT NULL, bucket_ns INTEGER NOT NULL,"
         " start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
         " known_ns INTEGER NOT NULL, percent_known_ns INTEGER NOT NULL, discharge_uj INTEGER NOT NULL,"
-        " discharge_npercent INTEGER NOT NULL, UNIQUE (grain, bucket_ns));"
-        "CREATE TABLE usage (period INTEGER NOT NULL REFERENCES period, app INTEGER NOT NULL REFERENCES app,"
-        " state INTEGER NOT NULL, active_ns INTEGER NOT NULL, usage BLOB NOT NULL,"
+        " discharge_npercent INTEGER NOT NULL, counted_ns INTEGER NOT NULL, shared_ns INTEGER NOT NULL,"
+        " UNIQUE (grain, bucket_ns));"
+        "CREATE TABLE period_usage (period INTEGER NOT NULL REFERENCES period, @TYPES@,"
         " PRIMARY KEY (period, app, state)) WITHOUT ROWID;"
         "CREATE TABLE mark (hour_done_ns INTEGER NOT NULL, day_done_ns INTEGER NOT NULL,"
         " raw_gone_ns INTEGER NOT NULL, hour_gone_ns INTEGER NOT NULL);"
-        "INSERT INTO mark VALUES (" NEVER ", " NEVER ", " NEVER ", " NEVER ");";
+        "INSERT INTO mark VALUES (" NEVER ", " NEVER ", " NEVER ", " NEVER ");"
+        "CREATE TABLE sleep (end_ns INTEGER PRIMARY KEY, elapsed_ns INTEGER NOT NULL, suspend_ns INTEGER NOT NULL,"
+        " discharge_uj INTEGER, discharge_npercent INTEGER);";
 
-/* All that schema_1 and schema_2 make, as empty as they make it. */
 static const char begin_anew[] =
-        "DELETE FROM usage; DELETE FROM period; DELETE FROM interval; DELETE FROM sleep; DELETE FROM alive;"
-        "DELETE FROM process; DELETE FROM opp; DELETE FROM app;"
+        "DELETE FROM usage; DELETE FROM period_usage; DELETE FROM period; DELETE FROM interval; DELETE FROM sleep;"
+        "DELETE FROM alive; DELETE FROM key; DELETE FROM app;"
         "UPDATE mark SET hour_done_ns = " NEVER ", day_done_ns = " NEVER ", raw_gone_ns = " NEVER
         ", hour_gone_ns = " NEVER ";";
 
-#define TABLES "('app','opp','process','alive','interval','period','usage','mark')"
-#define N_TABLES 8
-#define TABLES_2 "('sleep')"
+#define TABLES "('app','key','alive','interval','usage','period','period_usage','mark','sleep')"
+#define N_TABLES 9
 
 static const char *const statement_text[SQL_COUNT] = {
         [SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
@@ -79,35 +67,38 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_ROLLBACK] = "ROLLBACK",
         [SQL_APPS] = "SELECT id, app, uid, name FROM app ORDER BY id",
         [SQL_ADD_APP] = "INSERT INTO app (app, uid) VALUES (?1, ?2)",
-        [SQL_OPPS] = "SELECT id, policy, khz FROM opp ORDER BY id",
-        [SQL_ADD_OPP] = "INSERT INTO opp (policy, khz) VALUES (?1, ?2)",
-        [SQL_ADD_PROCESS] = "INSERT INTO process (pid, start_time, comm, app, seen_ns) VALUES (?1, ?2, ?3, ?4, ?5)",
+        [SQL_KEYS] = "SELECT id, keyed, \"group\", key FROM key ORDER BY id",
+        [SQL_ADD_KEY] = "INSERT INTO key (keyed, \"group\", key) VALUES (?1, ?2, ?3)",
         [SQL_ADD_ALIVE] = "INSERT INTO alive (apps) VALUES (?1)",
         [SQL_HAS_INTERVAL] = "SELECT 1 FROM interval WHERE end_ns = ?1",
         [SQL_LAST_KEY] = "SELECT max(end_ns) FROM interval",
         [SQL_ADD_INTERVAL] =
                 "INSERT INTO interval (end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent,"
                 " battery_status, capacity_percent, charge_now_uah, charge_full_uah, energy_now_uwh, energy_full_uwh,"
-                " voltage_uv, power_uw, temperature_dc, alive, active, usage, split_by)"
-                " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)",
+                " voltage_uv, power_uw, temperature_dc, alive, first_usage, n_usages, shape, split_by)"
+                " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20)",
+        [SQL_ADD_USAGE] = "INSERT INTO usage (interval, @COLUMNS@) VALUES @ROW@",
+        [SQL_ADD_USAGES] = "INSERT INTO usage (interval, @COLUMNS@) VALUES @ROWS@",
+        [SQL_LAST_USAGE] = "SELECT ifnull(max(id), 0) FROM usage",
+        [SQL_USAGE] = "SELECT interval, @COLUMNS@ FROM usage WHERE id >= ?1 AND id < ?2 AND interval = ?3",
         [SQL_RAW_PIECES] = "SELECT end_ns, start_ns FROM interval WHERE end_ns > ?1 AND end_ns <= ?2",
         [SQL_PERIOD_PIECES] = "SELECT id, bucket_ns, start_ns FROM period"
                               " WHERE grain = ?1 AND bucket_ns > ?2 AND bucket_ns < ?3",
-        [SQL_INTERVALS] = "SELECT end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent, usage,"
-                          " active, apps, split_by FROM interval LEFT JOIN alive ON alive.id = interval.alive"
+        [SQL_INTERVALS] = "SELECT end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent,"
+                          " first_usage, n_usages, shape, apps, split_by FROM interval LEFT JOIN alive ON alive.id = interval.alive"
                           " WHERE end_ns > ?1 AND end_ns <= ?2 ORDER BY end_ns",
         [SQL_PERIOD] = "SELECT start_ns, end_ns, elapsed_ns, known_ns, percent_known_ns, discharge_uj,"
                        " discharge_npercent, counted_ns, shared_ns FROM period WHERE id = ?1",
         [SQL_FIND_PERIOD] = "SELECT id FROM period WHERE grain = ?1 AND bucket_ns = ?2",
-        [SQL_PERIOD_USAGE] = "SELECT app, state, active_ns, usage FROM usage WHERE period = ?1",
+        [SQL_PERIOD_USAGE] = "SELECT period, @COLUMNS@ FROM period_usage WHERE period = ?1",
         [SQL_DUE_HOURS] = "SELECT id, bucket_ns FROM period WHERE grain = 1 AND bucket_ns >= ?1 AND bucket_ns < ?2"
                           " ORDER BY bucket_ns",
         [SQL_ADD_PERIOD] = "INSERT INTO period (grain, bucket_ns, start_ns, end_ns, elapsed_ns, known_ns,"
                            " percent_known_ns, discharge_uj, discharge_npercent, counted_ns, shared_ns)"
                            " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)",
-        [SQL_ADD_PERIOD_USAGE] = "INSERT INTO usage (period, app, state, active_ns, usage) VALUES (?1,?2,?3,?4,?5)",
+        [SQL_ADD_PERIOD_USAGE] = "INSERT INTO period_usage (period, @COLUMNS@) VALUES @ROW@",
         [SQL_DROP_PERIOD] = "DELETE FROM period WHERE id = ?1",
-        [SQL_DROP_PERIOD_USAGE] = "DELETE FROM usage WHERE period = ?1",
+        [SQL_DROP_PERIOD_USAGE] = "DELETE FROM period_usage WHERE period = ?1",
         [SQL_LAST_BATTERY] =
                 "SELECT end_ns, battery_status, capacity_percent, charge_now_uah, charge_full_uah, energy_now_uwh,"
                 " energy_full_uwh, voltage_uv, power_uw, temperature_dc FROM interval"
@@ -118,7 +109,7 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_DROP_INTERVALS] = "DELETE FROM interval WHERE end_ns <= ?1"
                                " AND end_ns <> (SELECT max(end_ns) FROM interval)",
         [SQL_DROP_ALIVE] = "DELETE FROM alive WHERE id < (SELECT min(alive) FROM interval)",
-        [SQL_DROP_PROCESSES] = "DELETE FROM process WHERE seen_ns < ?1",
+        [SQL_DROP_USAGE] = "DELETE FROM usage WHERE id < (SELECT min(first_usage) FROM interval)",
         [SQL_ADD_SLEEP] = "INSERT OR REPLACE INTO sleep (end_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent)"
                           " VALUES (?1,?2,?3,?4,?5)",
         [SQL_DROP_SLEEPS] = "DELETE FROM sleep WHERE end_ns < ?1",
@@ -127,19 +118,52 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_OLD_PERIODS] = "SELECT id FROM period WHERE grain = ?1 AND bucket_ns < ?2",
 };
 
-/* What a reader asks a database of version 1 instead. */
-static const char *const statement_text_1[SQL_COUNT] = {
-        [SQL_INTERVALS] = "SELECT end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent, usage,"
-                          " active, apps, NULL FROM interval LEFT JOIN alive ON alive.id = interval.alive"
-                          " WHERE end_ns > ?1 AND end_ns <= ?2 ORDER BY end_ns",
-        [SQL_PERIOD] = "SELECT start_ns, end_ns, elapsed_ns, known_ns, percent_known_ns, discharge_uj,"
-                       " discharge_npercent, 0, 0 FROM period WHERE id = ?1",
-        [SQL_SLEEPS] = "SELECT 0, 0, 0, 0, 0 FROM mark WHERE ?1 IS NULL AND ?2 IS NULL",
-};
-
-static const char *text_of(const struct store *store, enum statement which)
+/* A list of the columns of a usage, each by @format: a comma, its name in two parts, its constraint. */
+static void list_columns(sqlite3_str *text, const char *format)
 {
-        return store->version == 1 && statement_text_1[which] ? statement_text_1[which] : statement_text[which];
+        static const char *const first[] = { "app", "state", "active_ns", "have" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(first); i++)
+                sqlite3_str_appendf(text, format, i ? ", " : "", first[i], "", "NOT NULL");
+        for (size_t i = 0; i < AMOUNT_COUNT; i++)
+                sqlite3_str_appendf(text, format, ", ", amount_kinds[i].word, "", "");
+        for (size_t k = 0; k < KEYED_COUNT; k++) {
+                const char *word = keyed_kinds[k].word;
+                char sum[32];
+
+                snprintf(sum, sizeof(sum), "_%s", keyed_kinds[k].ns);
+                sqlite3_str_appendf(text, format, ", ", word, sum, "");
+                sqlite3_str_appendf(text, format, ", ", word, "", "");
+        }
+}
+
+static void list_rows(sqlite3_str *text, int n)
+{
+        int column = 1;
+
+        for (int row = 0; row < n; row++)
+                for (int i = 1; i < USAGE_COLUMNS_END; i++, column++)
+                        sqlite3_str_appendf(text, "%s?%d%s", i > 1 ? "," : row ? ",(" : "(", column,
+                                            i == USAGE_COLUMNS_END - 1 ? ")" : "");
+}
+
+/* @text with the table of amounts in its places. sqlite3_free() it. */
+static char *usage_columns(const char *text)
+{
+        sqlite3_str *full = sqlite3_str_new(NULL);
+        const char *at;
+
+        for (; (at = strchr(text, '@')); text = strchr(at + 1, '@') + 1) {
+                sqlite3_str_append(full, text, (int)(at - text));
+                if (strncmp(at, "@COLUMNS@", 9) == 0)
+                        list_columns(full, "%s%s%s");
+                else if (strncmp(at, "@TYPES@", 7) == 0)
+                        list_columns(full, "%s%s%s %s");
+                else
+                        list_rows(full, strncmp(at, "@ROWS@", 6) == 0 ? USAGES_AT_ONCE : 1);
+        }
+        sqlite3_str_appendall(full, text);
+        return sqlite3_str_finish(full);
 }
 
 static int errno_of_code(const struct store *store, int code)
@@ -189,9 +213,11 @@ sqlite3_stmt *store_statement(struct store *store, enum statement which)
         sqlite3_stmt **statement = &store->statements[which];
 
         if (!*statement) {
-                int code = sqlite3_prepare_v3(store->db, text_of(store, which), -1, SQLITE_PREPARE_PERSISTENT,
-                                              statement, NULL);
+                char *text = usage_columns(statement_text[which]);
+                int code = text ? sqlite3_prepare_v3(store->db, text, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL) :
+                                  SQLITE_NOMEM;
 
+                sqlite3_free(text);
                 if (code != SQLITE_OK) {
                         errno_from_sqlite(store, code);
                         *statement = NULL;
@@ -269,14 +295,11 @@ static int refuse(const struct store *store, const char *why)
  */
 static int check_tables(struct store *store)
 {
-        int64_t tables = 0, newer = 0, strangers = 0;
+        int64_t tables = 0, strangers = 0;
         int err = query_number(store,
                                "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN " TABLES,
                                &tables);
 
-        if (!err)
-                err = query_number(store, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN " TABLES_2,
-                                   &newer);
         if (!err)
                 err = query_number(store,
                                    "SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')"
@@ -284,7 +307,7 @@ static int check_tables(struct store *store)
                                    &strangers);
         if (err)
                 return err;
-        if (tables != N_TABLES || newer != store->version - 1 || strangers > 0)
+        if (tables != N_TABLES || strangers > 0)
                 return refuse(store, strangers > 0 ? "it holds views or triggers" : "tables are missing");
         return 0;
 }
@@ -296,29 +319,25 @@ static int32_t application_id(const struct store *store)
 
 static int create(struct store *store)
 {
-        char *text = sqlite3_mprintf("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; %s %s PRAGMA application_id = %d;"
-                                     " PRAGMA user_version = %d; COMMIT;", schema_1, schema_2,
-                                     application_id(store), SCHEMA_VERSION);
-        int err = text ? execute(store, text) : -ENOMEM;
+        char *tables = usage_columns(schema);
+        char *text = sqlite3_mprintf("PRAGMA page_size = " PAGE_SIZE "; PRAGMA journal_mode = WAL; BEGIN IMMEDIATE;"
+                                     " %s PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT;", tables, application_id(store),
+                                     SCHEMA_VERSION);
+        int err = tables && text ? execute(store, text) : -ENOMEM;
 
+        sqlite3_free(tables);
         sqlite3_free(text);
-        store->version = SCHEMA_VERSION;
         return err;
 }
 
 /* In one transaction: a crash leaves what was there. */
-static int change(struct store *store, const char *how)
+static int empty(struct store *store)
 {
-        char *text = sqlite3_mprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;", how,
-                                     SCHEMA_VERSION);
-        int err = text ? execute(store, text) : -ENOMEM;
+        int err = execute(store, "BEGIN IMMEDIATE");
 
-        sqlite3_free(text);
-        if (err && !sqlite3_get_autocommit(store->db))
-                execute(store, "ROLLBACK");
         if (!err)
-                store->version = SCHEMA_VERSION;
-        return err;
+                err = execute(store, begin_anew);
+        return store_finish(store, err);
 }
 
 static int refuse_other_kind(const struct store *store)
@@ -351,13 +370,12 @@ int store_prepare_database(struct store *store)
                 return refuse(store, "another program made it");
         if (store->mode != STORE_READ && id != application_id(store))
                 return refuse_other_kind(store);
-        if (version < SCHEMA_OLDEST || version > SCHEMA_VERSION)
-                return refuse(store, version > SCHEMA_VERSION ? "a newer one made it" : "another one made it");
-        store->version = (int)version;
+        if (version > 0 && version < SCHEMA_VERSION && store->mode != STORE_READ)
+                return -ESTALE;
+        if (version != SCHEMA_VERSION)
+                return refuse(store, version > SCHEMA_VERSION ? "a newer one made it" : "an older one made it");
         err = check_tables(store);
-        if (!err && store->mode != STORE_READ && version < SCHEMA_VERSION)
-                err = change(store, schema_2);
         if (!err && store->mode == STORE_SIMULATE)
-                err = change(store, begin_anew);
+                err = empty(store);
         return err;
 }

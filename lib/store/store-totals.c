@@ -10,7 +10,7 @@
 #include "util/util.h"
 
 /* Columns of SQL_INTERVALS. */
-enum { END, START, ELAPSED, SUSPEND, DISCHARGE_UJ, DISCHARGE_NPERCENT, USAGE, ACTIVE, ALIVE, SPLIT_BY };
+enum { END, START, ELAPSED, SUSPEND, DISCHARGE_UJ, DISCHARGE_NPERCENT, FIRST_USAGE, N_USAGES, SHAPE, ALIVE, SPLIT_BY };
 
 void totals_reset(struct totals *totals)
 {
@@ -29,76 +29,37 @@ void totals_clear(struct totals *totals)
         *totals = (struct totals){ 0 };
 }
 
-struct total *totals_of(struct store *store, struct totals *totals, uint64_t app_id, enum app_state state,
-                        int *err)
+/* Where the app of id @app_id is told of; NULL: -EBADMSG or -ENOMEM. */
+static struct totals_slot *slot_of(const struct store *store, struct totals *totals, uint64_t app_id,
+                                   enum app_state state, size_t *app, int *err)
 {
-        const struct app_name *app = names_find_app(store, app_id);
-        size_t slot = app ? (size_t)(app - store->apps) * 2 + state : 0, had = totals->slots_capacity;
-        struct total *total;
+        const struct app_name *name = names_find_app(store, app_id);
+        size_t slot = name ? (size_t)(name - store->apps) * 2 + state : 0, had = totals->slots_capacity;
 
-        *err = app ? 0 : -EBADMSG;
-        if (!app)
-                return NULL;
-        *err = util_grow(&totals->slots, &totals->slots_capacity, slot + 1, sizeof(*totals->slots));
+        *err = name ? util_grow(&totals->slots, &totals->slots_capacity, slot + 1, sizeof(*totals->slots)) : -EBADMSG;
         if (*err)
                 return NULL;
         memset(totals->slots + had, 0, (totals->slots_capacity - had) * sizeof(*totals->slots));
-        if (totals->slots[slot])
-                return &totals->list[totals->slots[slot] - 1];
+        *app = slot / 2;
+        return &totals->slots[slot];
+}
+
+struct total *totals_of(struct store *store, struct totals *totals, uint64_t app_id, enum app_state state,
+                        int *err)
+{
+        size_t app = 0;
+        struct totals_slot *slot = slot_of(store, totals, app_id, state, &app, err);
+
+        if (!slot)
+                return NULL;
+        if (slot->total)
+                return &totals->list[slot->total - 1];
         *err = util_grow(&totals->list, &totals->capacity, totals->n + 1, sizeof(*totals->list));
         if (*err)
                 return NULL;
-        total = &totals->list[totals->n++];
-        *total = (struct total){ .app = (size_t)(app - store->apps), .state = state };
-        totals->slots[slot] = totals->n;
-        return total;
-}
-
-static struct reader blob_of(sqlite3_stmt *statement, int column)
-{
-        const unsigned char *blob = sqlite3_column_blob(statement, column);
-        int n = sqlite3_column_bytes(statement, column);
-
-        return (struct reader){ blob, blob ? blob + n : blob };
-}
-
-/* "app * 2 + state" is how a row names its owner. */
-static int get_owner(struct reader *reader, uint64_t *app, enum app_state *state)
-{
-        uint64_t owner = 0;
-        int err = get_number(reader, &owner);
-
-        *app = owner >> 1;
-        *state = owner & 1 ? STATE_FOREGROUND : STATE_BACKGROUND;
-        return err;
-}
-
-static int add_usages(struct store *store, struct totals *totals, struct reader reader)
-{
-        int err = 0;
-
-        store->shape.n = 0;
-        while (!err && reader.at < reader.end) {
-                uint64_t app, process;
-                enum app_state state;
-                struct usage usage;
-                struct total *total;
-
-                err = get_owner(&reader, &app, &state);
-                if (!err)
-                        err = get_number(&reader, &process);
-                if (!err)
-                        err = get_usage(store, &reader, &usage, true);
-                if (err)
-                        return err;
-                if (app > 0) {
-                        total = totals_of(store, totals, app, state, &err);
-                        if (!err)
-                                err = usage_add(&total->usage, &usage);
-                }
-                usage_clear(&usage);
-        }
-        return err;
+        totals->list[totals->n++] = (struct total){ .app = app, .state = state };
+        slot->total = totals->n;
+        return &totals->list[totals->n - 1];
 }
 
 static int add_active(struct store *store, struct totals *totals, uint64_t app, enum app_state state,
@@ -113,33 +74,64 @@ static int add_active(struct store *store, struct totals *totals, uint64_t app, 
         return __builtin_add_overflow(total->active_ns, ns, &total->active_ns) ? -EBADMSG : 0;
 }
 
+/* A row of table usage or period_usage. One that only was alive was counted as far as others are. */
+static int add_usage(struct store *store, struct totals *totals, sqlite3_stmt *row, const struct points *shape)
+{
+        int64_t app = sqlite3_column_int64(row, USAGE_COLUMN_APP - 1);
+        int64_t active_ns = sqlite3_column_int64(row, USAGE_COLUMN_ACTIVE - 1);
+        enum app_state state = sqlite3_column_int64(row, USAGE_COLUMN_STATE - 1) ? STATE_FOREGROUND : STATE_BACKGROUND;
+        struct totals_slot *slot;
+        struct total *total;
+        struct usage usage;
+        size_t index;
+        int err = active_ns < 0 ? -EBADMSG : read_usage(store, row, shape, &usage);
+
+        if (err)
+                return err;
+        total = totals_of(store, totals, (uint64_t)app, state, &err);
+        if (!err && !usage_is_empty(&usage))
+                err = usage_add(&total->usage, &usage);
+        usage_clear(&usage);
+        if (!err)
+                err = add_active(store, totals, (uint64_t)app, state, (uint64_t)active_ns);
+        slot = err ? NULL : slot_of(store, totals, (uint64_t)app, state, &index, &err);
+        if (slot)
+                slot->interval = totals->intervals;
+        return err;
+}
+
+static int add_usages(struct store *store, struct totals *totals, sqlite3_stmt *interval, const struct points *shape)
+{
+        sqlite3_stmt *rows = store_statement(store, SQL_USAGE);
+        int64_t first = sqlite3_column_int64(interval, FIRST_USAGE), n = sqlite3_column_int64(interval, N_USAGES);
+        int more = 0, err = 0;
+
+        if (!rows || n < 0 || first < 0 || n > INT64_MAX - first)
+                return -EBADMSG;
+        sqlite3_bind_int64(rows, 1, first);
+        sqlite3_bind_int64(rows, 2, first + n);
+        sqlite3_bind_int64(rows, 3, sqlite3_column_int64(interval, END));
+        for (; !err && (more = store_step(store, rows)) == 1; n--)
+                err = add_usage(store, totals, rows, shape);
+        sqlite3_reset(rows);
+        return err ? err : more ? more : n == 0 ? 0 : -EBADMSG;
+}
+
+/* Apps that were alive all of the time, but for those that have a row, which says so itself. */
 static int add_alive(struct store *store, struct totals *totals, struct reader reader, uint64_t awake_ns)
 {
         uint64_t app = 0, step;
         int err = 0;
 
         while (!err && reader.at < reader.end) {
+                struct totals_slot *slot;
+                size_t index;
+
                 err = get_number(&reader, &step);
                 app += step;
-                if (!err)
+                slot = err ? NULL : slot_of(store, totals, app, STATE_BACKGROUND, &index, &err);
+                if (slot && slot->interval != totals->intervals)
                         err = add_active(store, totals, app, STATE_BACKGROUND, awake_ns);
-        }
-        return err;
-}
-
-static int add_others(struct store *store, struct totals *totals, struct reader reader)
-{
-        int err = 0;
-
-        while (!err && reader.at < reader.end) {
-                uint64_t app, active_ns = 0;
-                enum app_state state;
-
-                err = get_owner(&reader, &app, &state);
-                if (!err)
-                        err = get_number(&reader, &active_ns);
-                if (!err)
-                        err = add_active(store, totals, app, state, active_ns);
         }
         return err;
 }
@@ -147,14 +139,15 @@ static int add_others(struct store *store, struct totals *totals, struct reader 
 int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt *row)
 {
         int64_t awake_ns = sqlite3_column_int64(row, ELAPSED) - sqlite3_column_int64(row, SUSPEND);
-        int err = awake_ns < 0 ? -EBADMSG : 0;
+        struct points shape = { 0 };
+        int err = awake_ns < 0 ? -EBADMSG : get_points(store, KEYED_CPU, reader_of(row, SHAPE), &shape);
 
+        totals->intervals++;
         if (!err)
-                err = add_usages(store, totals, blob_of(row, USAGE));
+                err = add_usages(store, totals, row, &shape);
         if (!err)
-                err = add_others(store, totals, blob_of(row, ACTIVE));
-        if (!err)
-                err = add_alive(store, totals, blob_of(row, ALIVE), (uint64_t)awake_ns);
+                err = add_alive(store, totals, reader_of(row, ALIVE), (uint64_t)awake_ns);
+        free(shape.list);
         return err;
 }
 
@@ -193,35 +186,17 @@ int times_of_period(struct store *store, int64_t period, struct times *ret)
         return 0;
 }
 
-/* Columns of SQL_PERIOD_USAGE: app, state, active_ns, usage. */
 int totals_add_period(struct store *store, struct totals *totals, int64_t period)
 {
+        static const struct points none;
         sqlite3_stmt *rows = store_statement(store, SQL_PERIOD_USAGE);
         int more, err = 0;
 
         if (!rows)
                 return -EBADMSG;
         sqlite3_bind_int64(rows, 1, period);
-        while ((more = store_step(store, rows)) == 1) {
-                struct reader reader = blob_of(rows, 3);
-                uint64_t app = (uint64_t)sqlite3_column_int64(rows, 0);
-                enum app_state state = sqlite3_column_int64(rows, 1) ? STATE_FOREGROUND : STATE_BACKGROUND;
-                int64_t active_ns = sqlite3_column_int64(rows, 2);
-                struct usage usage;
-                struct total *total;
-
-                err = active_ns < 0 ? -EBADMSG : get_usage(store, &reader, &usage, false);
-                if (err)
-                        break;
-                total = totals_of(store, totals, app, state, &err);
-                if (!err && (usage.have || !usage_is_zero(&usage))) /* else it was only alive, and says nothing */
-                        err = usage_add(&total->usage, &usage);
-                usage_clear(&usage);
-                if (!err)
-                        err = add_active(store, totals, app, state, (uint64_t)active_ns);
-                if (err)
-                        break;
-        }
+        while (!err && (more = store_step(store, rows)) == 1)
+                err = add_usage(store, totals, rows, &none);
         sqlite3_reset(rows);
         return err ? err : more;
 }

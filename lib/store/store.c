@@ -98,13 +98,11 @@ void store_close(struct store *store)
         totals_clear(&store->totals);
         bytes_clear(&store->bytes);
         bytes_clear(&store->alive);
-        bytes_clear(&store->active);
         free(store->apps);
         free(store->app_slots);
         free(store->users);
-        free(store->opps);
-        free(store->seen);
-        free(store->shape.points);
+        free(store->keys);
+        free(store->ids);
         free(store->path);
         free(store);
 }
@@ -196,12 +194,19 @@ static int connect_reader(struct store *store)
         code = connect_database(store, SQLITE_OPEN_READONLY, store->path);
         if ((code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY)
                 code = connect_immutable(store, code);
-        return code == SQLITE_OK ? 0 : errno_from_sqlite(store, code);
+        return code == SQLITE_OK ? store_prepare_database(store) : errno_from_sqlite(store, code);
+}
+
+static int open_for_writing(struct store *store)
+{
+        int code = connect_database(store, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, store->path);
+
+        return code == SQLITE_OK ? store_prepare_database(store) : errno_from_sqlite(store, code);
 }
 
 static int connect_writer(struct store *store)
 {
-        int code, err = own_folder_make(store->path, 0755);
+        int err = own_folder_make(store->path, 0755);
 
         if (err) {
                 log_error(store->log, "cannot make the folder of %s: %s", store->path, strerror(-err));
@@ -210,8 +215,13 @@ static int connect_writer(struct store *store)
         err = lock(store);
         if (err)
                 return err;
-        code = connect_database(store, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, store->path);
-        return code == SQLITE_OK ? 0 : errno_from_sqlite(store, code);
+        err = open_for_writing(store);
+        if (err != -ESTALE)
+                return err;
+        sqlite3_close(store->db);
+        store->db = NULL;
+        err = store_put_aside(store->path, STORE_OLDER, store->log);
+        return err ? err : open_for_writing(store);
 }
 
 int store_open(const char *path, enum store_mode mode, const struct log *log, struct store **ret)
@@ -233,8 +243,6 @@ int store_open(const char *path, enum store_mode mode, const struct log *log, st
         if (err)
                 return err;
         err = mode == STORE_READ ? connect_reader(store) : connect_writer(store);
-        if (!err)
-                err = store_prepare_database(store);
         if (!err && mode != STORE_READ)
                 err = names_load(store);
         if (!err && mode != STORE_READ)

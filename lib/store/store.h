@@ -27,22 +27,24 @@ enum store_mode {
  * What a machine recorded and what a virtual device did never meet in one database: -EEXIST to write the other kind.
  */
 int store_open(const char *path, enum store_mode mode, const struct log *log, struct store **ret);
+enum store_aside {
+        STORE_DAMAGED,
+        STORE_OLDER, /* of an older version, which store_open() puts aside for a writer; there is no migration */
+};
+
 /*
- * store_put_aside() - a damaged database, which nobody has open, gets another name (and a sentence in @log)
+ * store_put_aside() - a database that no process has open gets another name (and @log one sentence)
  *
  * usage.db becomes usage.db.damaged-20261122T081500Z, with its -wal, so that sqlite3's .recover can still read it.
  * Return: 0; -EEXIST: one of this second is there; another errno of rename().
  */
-int store_put_aside(const char *path, const struct log *log);
-/* Was the file of an open store deleted or moved? Then what is written to it nobody finds. One stat(). */
+int store_put_aside(const char *path, enum store_aside why, const struct log *log);
+/* Was the file of an open store deleted or moved? Then what is written to it is lost. One stat(). */
 bool store_is_gone(struct store *store);
 void store_close(struct store *store);
 void store_closep(struct store **store);
 
-/*
- * One transaction. Rows only for processes that did something, and always nobody's; those that came and went
- * since the last are one row for each app and state.
- */
+/* One transaction: a row for the interval, and one for each owner in it that used something or had the screen. */
 int store_append(struct store *store, const struct interval *interval);
 
 /*

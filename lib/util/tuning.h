@@ -16,14 +16,6 @@
 #define TUNING_BACKGROUND_TAU_S 300.0
 
 /*
- * A process that only ran, and for less than this since its last row, gets none yet: its time is
- * carried until it is worth one. At 1 W a core this is 1 mJ, a ten-millionth of a phone's battery;
- * collectors that count ns would otherwise write a row for each daemon that woke up: 46 to 62 rows a poll
- * against 7 to 45 by ticks.
- */
-#define TUNING_ROW_CPU_NS UINT64_C(1000000)
-
-/*
  * CLOCK_BOOTTIME and CLOCK_MONOTONIC are read one after the other;
  * less of a difference than this is no suspend, ns.
  */
@@ -40,7 +32,7 @@
 
 /*
  * Bytes that processes wrote and no storage did yet wait in the page cache; so many are remembered
- * as a debt of nobody's row, so that they do not count again when they reach the storage. About
+ * as a debt of the base, so that they do not count again when they reach the storage. About
  * the dirty limit of a phone.
  */
 #define TUNING_WRITE_DEBT_BYTES (UINT64_C(256) << 20)

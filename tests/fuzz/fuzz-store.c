@@ -50,8 +50,8 @@ static int look_at(void *data, const struct store_row *row)
         unsigned *n = data;
         size_t length = strlen(row->app) + (row->name ? strlen(row->name) : 0);
 
-        for (size_t i = 0; i < row->usage->n_cpu; i++)
-                length += row->usage->cpu[i].busy_ns > 0;
+        for (size_t i = 0; i < row->usage->cpu.n; i++)
+                length += row->usage->cpu.list[i].busy_ns > 0;
         return ++*n >= 1000 || length > 100000;
 }
 

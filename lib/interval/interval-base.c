@@ -1,0 +1,80 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The base: what the machine used and no process owns, as interrupts, processes
+ * that came and went between two polls, the page cache. Never negative: where
+ * processes sum to more than the machine (their ticks came earlier, their writes
+ * have not reached the disk yet), the excess is remembered and taken from the
+ * next intervals.
+ */
+
+#include "interval-private.h"
+#include "util/util.h"
+
+/* The machine's amount less what processes own; what they own in excess is a debt, paid by later intervals. */
+static uint64_t rest_of(uint64_t machine, uint64_t owned, uint64_t most_debt, uint64_t *debt)
+{
+        uint64_t rest = machine - MIN(machine, owned), paid;
+
+        *debt += owned - MIN(machine, owned);
+        paid = MIN(rest, *debt);
+        *debt = MIN(*debt - paid, most_debt);
+        return rest - paid;
+}
+
+static uint64_t machine_growth(const struct making *making, size_t amount)
+{
+        return growth(making->before->amount[amount], making->now->amount[amount], MOST_BYTES);
+}
+
+static uint32_t base_have(const struct making *making)
+{
+        uint32_t have = making->interval->have;
+
+        return (have & (SAMPLE_CORES | SAMPLE_PROCESSES) || making->maker->cpu.counted ? USAGE_CPU : 0) |
+               (have & USAGE_ALL) | (making->maker->screen.screen_known ? USAGE_DISPLAY : 0);
+}
+
+static uint64_t associated_ns(const struct making *making)
+{
+        /* Without an event in between: at one end only counts half. */
+        uint64_t ends = (uint64_t)making->before->wifi_on + (uint64_t)making->now->wifi_on;
+
+        return making->awake_ns * ends / 2;
+}
+
+/* The base's row is there from the start; this fills it when all owners are known. */
+int making_fill_base(struct making *making)
+{
+        struct interval_maker *maker = making->maker;
+        struct usage *usage = &making->interval->rows[0].usage;
+        uint32_t have = making->interval->have;
+        uint64_t owned[OWNER_AMOUNT_COUNT] = { 0 };
+
+        for (size_t i = 1; i < making->interval->n_rows; i++)
+                for (size_t a = 0; a < OWNER_AMOUNT_COUNT; a++)
+                        owned[a] += making->interval->rows[i].usage.amount[a];
+        for (size_t a = 0; a < OWNER_AMOUNT_COUNT; a++)
+                if (have & amount_kinds[a].machine)
+                        usage->amount[a] = rest_of(machine_growth(making, a), owned[a], amount_kinds[a].most_debt,
+                                                   &maker->debt[a]);
+        if (have & SAMPLE_WIFI)
+                usage->wifi_on_ns = associated_ns(making);
+        usage->time_ns = making->awake_ns;
+        usage->suspend_ns = making->interval->suspend_ns;
+        usage->have = base_have(making);
+        return cpu_split_rest(&maker->cpu, &maker->cpu_debt_ns,
+                              making->awake_ns * (maker->cpu.n_cpus ? maker->cpu.n_cpus : 1), &usage->cpu);
+}
+
+/* What the machine did not do, no process did, even where processes are not counted one by one. */
+uint32_t making_idle_have(const struct making *making)
+{
+        uint32_t idle = making->interval->have & USAGE_ALL;
+
+        for (size_t a = 0; a < OWNER_AMOUNT_COUNT; a++)
+                if (amount_kinds[a].machine == amount_kinds[a].have && machine_growth(making, a) > 0)
+                        idle &= ~amount_kinds[a].have;
+        return idle;
+}

@@ -1,0 +1,35 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "component.h"
+
+const char *const component_names[COMPONENT_COUNT] = {
+        [COMPONENT_CPU] = "cpu",   [COMPONENT_DISPLAY] = "display", [COMPONENT_DISK] = "disk",
+        [COMPONENT_WIFI] = "wifi", [COMPONENT_GPU] = "gpu",         [COMPONENT_BASE] = "base",
+};
+
+const struct term_key term_keys[TERM_COUNT] = {
+        [TERM_BASE] = { "base", "power_mw", COMPONENT_BASE, "mW" },
+        [TERM_CPU_ACTIVE] = { "cpu", "active_mw", COMPONENT_CPU, "mW", .by_policy = true, .by_point = true },
+        [TERM_CPU_SHARED] = { "cpu", "shared_mw", COMPONENT_CPU, "mW", .by_policy = true, .by_point = true },
+        [TERM_CPU_IDLE] = { "cpu", "idle_mw", COMPONENT_CPU, "mW", .by_policy = true, .by_point = true },
+        [TERM_DISPLAY] = { "display", "power_mw", COMPONENT_DISPLAY, "mW", .by_point = true },
+        [TERM_DISK_READ] = { "disk", "read_mj_per_mb", COMPONENT_DISK, "mJ/MB", .by_disk = true },
+        [TERM_DISK_WRITE] = { "disk", "write_mj_per_mb", COMPONENT_DISK, "mJ/MB", .by_disk = true },
+        [TERM_WIFI_ON] = { "wifi", "on_mw", COMPONENT_WIFI, "mW" },
+        [TERM_WIFI_RX] = { "wifi", "rx_mj_per_mb", COMPONENT_WIFI, "mJ/MB" },
+        [TERM_WIFI_TX] = { "wifi", "tx_mj_per_mb", COMPONENT_WIFI, "mJ/MB" },
+        [TERM_WIFI_WAKE] = { "wifi", "wake_mj", COMPONENT_WIFI, "mJ" },
+        [TERM_GPU] = { "gpu", "active_mw", COMPONENT_GPU, "mW" },
+        [TERM_SUSPEND] = { "suspend", "power_mw", COMPONENT_BASE, "mW" },
+};
+
+#define AMOUNT_KIND(word, have, machine, term, per_unit, trickle, debt)                                                \
+        [AMOUNT_##word] = { #word, have, machine, term, per_unit, trickle, debt },
+
+const struct amount_kind amount_kinds[AMOUNT_COUNT] = { OWNER_AMOUNTS(AMOUNT_KIND) MACHINE_AMOUNTS(AMOUNT_KIND) };
+
+const struct keyed_kind keyed_kinds[KEYED_COUNT] = {
+        [KEYED_CPU] = { "cpu", "policy", "khz", "busy_ns", "any_ns", KHZ_UNKNOWN, USAGE_CPU, COMPONENT_CPU },
+        [KEYED_SCREEN] = { "screen", NULL, "brightness", "on_ns", NULL, BRIGHTNESS_UNKNOWN, USAGE_DISPLAY,
+                           COMPONENT_DISPLAY },
+};

@@ -1,0 +1,158 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The one table of what a device uses: each amount with the word that names it everywhere (struct member, SQL
+ * column, JSON key, CSV column), how it is counted, and the term of the power model that prices it. Samples,
+ * intervals, usages, the store, the model, the fit and the answers walk this table. A new amount is a line here
+ * and a source that fills it in.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/tuning.h"
+#include "util/units.h"
+
+/* The components of a cost, as in its JSON. */
+enum component {
+        COMPONENT_CPU,
+        COMPONENT_DISPLAY,
+        COMPONENT_DISK,
+        COMPONENT_WIFI,
+        COMPONENT_GPU,
+        COMPONENT_BASE, /* idle and suspended power */
+        COMPONENT_COUNT
+};
+
+extern const char *const component_names[COMPONENT_COUNT];
+
+/* What a coefficient of a profile multiplies. The order is the order in the file. */
+enum term {
+        TERM_BASE,         /* mW     base.power_mw            awake, idle at the lowest operating point */
+        TERM_CPU_ACTIVE,   /* mW     cpu.P.active_mw.KHZ      A, per busy core */
+        TERM_CPU_SHARED,   /* mW     cpu.P.shared_mw.KHZ      S, while at least one core is busy */
+        TERM_CPU_IDLE,     /* mW     cpu.P.idle_mw.KHZ        idling there, above the lowest; virtual devices only */
+        TERM_DISPLAY,      /* mW     display.power_mw.LEVEL   D */
+        TERM_DISK_READ,    /* mJ/MB  disk.read_mj_per_mb or disk.NAME.read_mj_per_mb */
+        TERM_DISK_WRITE,   /* mJ/MB */
+        TERM_WIFI_ON,      /* mW     wifi.on_mw */
+        TERM_WIFI_RX,      /* mJ/MB */
+        TERM_WIFI_TX,      /* mJ/MB */
+        TERM_WIFI_WAKE,    /* mJ     wifi.wake_mj, per burst */
+        TERM_GPU,          /* mW     gpu.active_mw */
+        TERM_SUSPEND,      /* mW     suspend.power_mw */
+        TERM_COUNT,
+        TERM_NONE = TERM_COUNT /* of an amount that no coefficient prices */
+};
+
+struct term_key {
+        const char *section;
+        const char *key;
+        enum component component;
+        const char *unit; /* of the coefficient: "mW", "mJ/MB" or "mJ" */
+        bool by_policy;   /* [cpu P] */
+        bool by_point;    /* key.POINT */
+        bool by_disk;     /* [disk] or [disk NAME] */
+};
+
+extern const struct term_key term_keys[TERM_COUNT];
+
+/* What was counted: bits of `have` in samples, processes and usages. An amount without its bit is unknown, not 0. */
+enum usage_have {
+        USAGE_CPU = 1 << 0,       /* busy time by policy and frequency */
+        USAGE_DISK = 1 << 1,      /* bytes that reached a storage */
+        USAGE_WIFI = 1 << 2,      /* bytes and bursts over WiFi */
+        USAGE_GPU = 1 << 3,
+        USAGE_DISPLAY = 1 << 4,   /* screen time by brightness */
+        USAGE_OTHER_NET = 1 << 5, /* bytes over interfaces that are neither WiFi nor loopback; no term prices them yet */
+        USAGE_WIFI_WAKES = 1 << 6, /* the machine's own count of bursts; those of processes come with USAGE_WIFI */
+};
+#define USAGE_ALL (USAGE_CPU | USAGE_DISK | USAGE_WIFI | USAGE_GPU | USAGE_DISPLAY | USAGE_OTHER_NET)
+
+/*
+ * Amounts that processes have, as totals that only grow:
+ *   word, its bit in a process and a usage, its bit in the machine's sample,
+ *   the term that prices it, how many are one unit of the term (s, MB or a count),
+ *   the rate below which it is the machine's own noise (logs, mail, keepalives) and tells a fit nothing, per s,
+ *   by how much the processes' sum may be ahead of the machine's total.
+ */
+#define OWNER_AMOUNTS(AMOUNT)                                                                                          \
+        AMOUNT(read_bytes, USAGE_DISK, USAGE_DISK, TERM_DISK_READ, BYTES_PER_MB, 100e3, TUNING_WRITE_DEBT_BYTES)       \
+        AMOUNT(write_bytes, USAGE_DISK, USAGE_DISK, TERM_DISK_WRITE, BYTES_PER_MB, 100e3, TUNING_WRITE_DEBT_BYTES)     \
+        AMOUNT(wifi_rx_bytes, USAGE_WIFI, USAGE_WIFI, TERM_WIFI_RX, BYTES_PER_MB, 10e3, 0)                             \
+        AMOUNT(wifi_tx_bytes, USAGE_WIFI, USAGE_WIFI, TERM_WIFI_TX, BYTES_PER_MB, 10e3, 0)                             \
+        AMOUNT(wifi_wakes, USAGE_WIFI, USAGE_WIFI_WAKES, TERM_WIFI_WAKE, 1, 0.3, 0)                                    \
+        AMOUNT(other_rx_bytes, USAGE_OTHER_NET, USAGE_OTHER_NET, TERM_NONE, BYTES_PER_MB, 0, 0)                        \
+        AMOUNT(other_tx_bytes, USAGE_OTHER_NET, USAGE_OTHER_NET, TERM_NONE, BYTES_PER_MB, 0, 0)                        \
+        AMOUNT(gpu_busy_ns, USAGE_GPU, USAGE_GPU, TERM_GPU, NS_PER_S, 0, 0)
+
+/* Amounts of the whole machine only, 0 in an app's usage; bits and columns as above. interval-base.c makes them. */
+#define MACHINE_AMOUNTS(AMOUNT)                                                                                        \
+        AMOUNT(time_ns, 0, 0, TERM_BASE, NS_PER_S, 0, 0)                                                               \
+        AMOUNT(suspend_ns, 0, 0, TERM_SUSPEND, NS_PER_S, 0, 0)                                                         \
+        AMOUNT(wifi_on_ns, USAGE_WIFI, 0, TERM_WIFI_ON, NS_PER_S, 0, 0)
+
+#define AMOUNT_ENUM(word, ...) AMOUNT_##word,
+enum amount {
+        OWNER_AMOUNTS(AMOUNT_ENUM)
+        OWNER_AMOUNT_COUNT,
+        AMOUNT_BEFORE_MACHINE = OWNER_AMOUNT_COUNT - 1,
+        MACHINE_AMOUNTS(AMOUNT_ENUM)
+        AMOUNT_COUNT
+};
+
+/* The amounts as members of a struct, by their words and as an array. */
+#define AMOUNT_MEMBER(word, ...) uint64_t word;
+#define OWNER_AMOUNT_MEMBERS                                                                                           \
+        union {                                                                                                        \
+                uint64_t amount[OWNER_AMOUNT_COUNT];                                                                   \
+                struct {                                                                                               \
+                        OWNER_AMOUNTS(AMOUNT_MEMBER)                                                                   \
+                };                                                                                                     \
+        }
+#define AMOUNT_MEMBERS                                                                                                 \
+        union {                                                                                                        \
+                uint64_t amount[AMOUNT_COUNT];                                                                         \
+                struct {                                                                                               \
+                        OWNER_AMOUNTS(AMOUNT_MEMBER)                                                                   \
+                        MACHINE_AMOUNTS(AMOUNT_MEMBER)                                                                 \
+                };                                                                                                     \
+        }
+
+struct amount_kind {
+        const char *word;
+        uint32_t have;        /* USAGE_* of a process and a usage; 0: always known */
+        uint32_t machine;     /* USAGE_* of a sample; 0: no total of samples */
+        enum term term;       /* TERM_NONE: not priced */
+        double per_unit;
+        double trickle_per_s;
+        uint64_t most_debt;
+};
+
+extern const struct amount_kind amount_kinds[AMOUNT_COUNT];
+
+/* Amounts by key: time by something that has many values. Time by state of a radio will be one more. */
+enum keyed {
+        KEYED_CPU,    /* by policy and frequency: busy time, summed over cores and threads */
+        KEYED_SCREEN, /* by brightness: time the screen was on */
+        KEYED_COUNT
+};
+
+#define KHZ_UNKNOWN UINT32_C(0)       /* no cpufreq, or frequency not known */
+#define BRIGHTNESS_UNKNOWN UINT32_MAX /* the screen was on, its brightness is not known */
+
+struct keyed_kind {
+        const char *word;      /* of the whole, e.g. "cpu" */
+        const char *group;     /* "policy"; NULL: the key stands alone */
+        const char *key;       /* "khz" */
+        const char *ns;        /* "busy_ns" */
+        const char *any_ns;    /* "any_ns"; NULL: there is none */
+        uint32_t unknown_key;  /* value of the key that stands for unknown */
+        uint32_t have;
+        enum component component;
+};
+
+extern const struct keyed_kind keyed_kinds[KEYED_COUNT];

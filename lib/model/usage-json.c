@@ -1,0 +1,174 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "usage-json.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "util/util.h"
+
+cJSON *usage_json_integer(uint64_t value)
+{
+        char text[24];
+
+        snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+        return cJSON_CreateRaw(text);
+}
+
+int usage_json_read_integer(const cJSON *json, double max, double *ret)
+{
+        if (!cJSON_IsNumber(json) || !(json->valuedouble >= 0) || json->valuedouble > max ||
+            json->valuedouble != floor(json->valuedouble))
+                return -EINVAL;
+        *ret = json->valuedouble;
+        return 0;
+}
+
+static bool has(const struct usage *usage, uint32_t have)
+{
+        return (usage->have & have) == have;
+}
+
+/* The members of a point, in the order of the table; @member without a name is left out. */
+struct member {
+        const char *name;
+        size_t offset;
+        bool wide;
+};
+
+#define POINT_MEMBERS 4
+static void members_of(const struct keyed_kind *kind, struct member members[POINT_MEMBERS])
+{
+        members[0] = (struct member){ kind->group, offsetof(struct point, group), false };
+        members[1] = (struct member){ kind->key, offsetof(struct point, key), false };
+        members[2] = (struct member){ kind->ns, offsetof(struct point, ns), true };
+        members[3] = (struct member){ kind->any_ns, offsetof(struct point, any_ns), true };
+}
+
+static cJSON *point_to_json(const struct keyed_kind *kind, const struct point *point)
+{
+        struct member members[POINT_MEMBERS];
+        cJSON *json = cJSON_CreateObject();
+
+        members_of(kind, members);
+        for (size_t i = 0; i < POINT_MEMBERS; i++) {
+                const char *at = (const char *)point + members[i].offset;
+                bool unknown = members[i].name == kind->key && point->key == kind->unknown_key && kind->unknown_key;
+
+                if (members[i].name)
+                        cJSON_AddItemToObject(json, members[i].name,
+                                              unknown          ? cJSON_CreateNull()
+                                              : members[i].wide ? usage_json_integer(*(const uint64_t *)(const void *)at)
+                                                                : usage_json_integer(*(const uint32_t *)(const void *)at));
+        }
+        return json;
+}
+
+static cJSON *points_to_json(const struct keyed_kind *kind, const struct points *points)
+{
+        cJSON *list = cJSON_CreateArray();
+
+        for (size_t i = 0; i < points->n; i++)
+                cJSON_AddItemToArray(list, point_to_json(kind, &points->list[i]));
+        return list;
+}
+
+cJSON *usage_to_json(const struct usage *usage)
+{
+        cJSON *json = cJSON_CreateObject();
+
+        for (size_t i = 0; i < AMOUNT_COUNT; i++)
+                cJSON_AddItemToObject(json, amount_kinds[i].word,
+                                      has(usage, amount_kinds[i].have) ? usage_json_integer(usage->amount[i])
+                                                                       : cJSON_CreateNull());
+        for (size_t k = 0; k < KEYED_COUNT; k++)
+                cJSON_AddItemToObject(json, keyed_kinds[k].word,
+                                      has(usage, keyed_kinds[k].have)
+                                              ? points_to_json(&keyed_kinds[k], &usage->keyed[k])
+                                              : cJSON_CreateNull());
+        return json;
+}
+
+static int point_from_json(const cJSON *item, enum keyed keyed, struct usage *usage)
+{
+        const struct keyed_kind *kind = &keyed_kinds[keyed];
+        struct member members[POINT_MEMBERS];
+        struct point point = { 0 };
+
+        members_of(kind, members);
+        for (size_t i = 0; i < POINT_MEMBERS; i++) {
+                char *at = (char *)&point + members[i].offset;
+                const cJSON *json = members[i].name ? cJSON_GetObjectItemCaseSensitive(item, members[i].name) : NULL;
+                double value = kind->unknown_key;
+
+                if (!members[i].name)
+                        continue;
+                if (!(members[i].name == kind->key && cJSON_IsNull(json)) &&
+                    usage_json_read_integer(json, members[i].wide ? USAGE_JSON_INTEGER_MAX : UINT32_MAX, &value) < 0)
+                        return -EINVAL;
+                if (members[i].wide)
+                        *(uint64_t *)(void *)at = (uint64_t)value;
+                else
+                        *(uint32_t *)(void *)at = (uint32_t)value;
+        }
+        return usage_add_point(usage, keyed, &point);
+}
+
+static int points_from_json(const cJSON *list, enum keyed keyed, struct usage *usage)
+{
+        const cJSON *item;
+        int err = cJSON_IsArray(list) ? 0 : -EINVAL;
+
+        cJSON_ArrayForEach(item, list)
+        {
+                if (!err)
+                        err = point_from_json(item, keyed, usage);
+        }
+        return err;
+}
+
+/* @have: of an amount that may be null; its bits are taken out where it is. Whether there is something to read. */
+static bool is_counted(const cJSON *item, uint32_t have, struct usage *usage)
+{
+        if (!have || (item && !cJSON_IsNull(item)))
+                return true;
+        usage->have &= ~have;
+        return false;
+}
+
+static int usage_parse(const cJSON *json, struct usage *usage)
+{
+        int err = 0;
+
+        usage->have = USAGE_ALL;
+        for (size_t i = 0; !err && i < AMOUNT_COUNT; i++) {
+                const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, amount_kinds[i].word);
+                double value = 0;
+
+                if (is_counted(item, amount_kinds[i].have, usage))
+                        err = usage_json_read_integer(item, USAGE_JSON_INTEGER_MAX, &value);
+                usage->amount[i] = (uint64_t)value;
+        }
+        for (size_t k = 0; !err && k < KEYED_COUNT; k++) {
+                const cJSON *list = cJSON_GetObjectItemCaseSensitive(json, keyed_kinds[k].word);
+
+                if (is_counted(list, keyed_kinds[k].have, usage))
+                        err = points_from_json(list, k, usage);
+        }
+        return err;
+}
+
+int usage_from_json(const cJSON *json, struct usage *ret)
+{
+        struct usage usage = { 0 };
+        int err = cJSON_IsObject(json) ? usage_parse(json, &usage) : -EINVAL;
+
+        if (err < 0) {
+                usage_clear(&usage);
+                return err;
+        }
+        *ret = usage;
+        return 0;
+}

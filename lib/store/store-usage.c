@@ -1,0 +1,221 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * A usage as columns: one for each amount of the table in component.h, by its word; NULL is not counted. Of each
+ * keyed amount there is a column with the sum, as cpu_busy_ns, and one with its points, as cpu, packed: LEB128
+ * varints (seven bits a byte, low ones first, the high bit says that more follow), for each point
+ *
+ *   the id of its (group, key) in table key, or its key + 1 where keys have no group; ns; any_ns if it has one
+ *
+ * In an interval whose CPU time was shared by the machine's proportions (column interval.shape, packed likewise),
+ * usages that have these proportions have the sum only: points_share() gives their points back to the ns.
+ */
+
+#include <errno.h>
+#include <string.h>
+
+#include "store-private.h"
+#include "util/util.h"
+
+void bytes_clear(struct bytes *bytes)
+{
+        free(bytes->data);
+        *bytes = (struct bytes){ 0 };
+}
+
+int put_number(struct bytes *bytes, uint64_t number)
+{
+        if (util_grow(&bytes->data, &bytes->capacity, bytes->n + 10, 1) < 0)
+                return -ENOMEM;
+        for (; number >= 0x80; number >>= 7)
+                bytes->data[bytes->n++] = (unsigned char)(number | 0x80);
+        bytes->data[bytes->n++] = (unsigned char)number;
+        return 0;
+}
+
+int get_number(struct reader *reader, uint64_t *ret)
+{
+        uint64_t number = 0;
+
+        for (unsigned shift = 0; reader->at < reader->end && shift < 64; shift += 7) {
+                unsigned char byte = *reader->at++;
+
+                if (shift == 63 && byte > 1)
+                        return -EBADMSG;
+                number |= (uint64_t)(byte & 0x7f) << shift;
+                if (!(byte & 0x80)) {
+                        *ret = number;
+                        return 0;
+                }
+        }
+        return -EBADMSG;
+}
+
+struct reader reader_of(sqlite3_stmt *statement, int column)
+{
+        const unsigned char *blob = sqlite3_column_blob(statement, column);
+        int n = sqlite3_column_bytes(statement, column);
+
+        return (struct reader){ blob, blob ? blob + n : blob };
+}
+
+static int put_point(struct store *store, enum keyed keyed, const struct point *point)
+{
+        const struct keyed_kind *kind = &keyed_kinds[keyed];
+        int64_t id = (int64_t)(uint32_t)(point->key + 1); /* the unknown brightness is 0 */
+        int err = kind->group ? names_key(store, keyed, point->group, point->key, &id) : 0;
+
+        if (!err)
+                err = put_number(&store->bytes, (uint64_t)id);
+        if (!err)
+                err = put_number(&store->bytes, point->ns);
+        return err || !kind->any_ns ? err : put_number(&store->bytes, point->any_ns);
+}
+
+int put_points(struct store *store, enum keyed keyed, const struct points *points)
+{
+        int err = 0;
+
+        for (size_t i = 0; !err && i < points->n; i++)
+                err = put_point(store, keyed, &points->list[i]);
+        return err;
+}
+
+static int get_point(const struct store *store, enum keyed keyed, struct reader *reader, struct point *ret)
+{
+        const struct keyed_kind *kind = &keyed_kinds[keyed];
+        uint64_t id = 0;
+        int err = get_number(reader, &id);
+
+        if (!err)
+                err = get_number(reader, &ret->ns);
+        if (!err && kind->any_ns)
+                err = get_number(reader, &ret->any_ns);
+        if (err || !kind->group) {
+                ret->key = (uint32_t)id - 1;
+                return err || id > UINT32_MAX ? -EBADMSG : 0;
+        }
+        return names_find_key(store, keyed, id, ret) ? 0 : -EBADMSG;
+}
+
+int get_points(const struct store *store, enum keyed keyed, struct reader reader, struct points *ret)
+{
+        struct usage usage = { 0 };
+        int err = 0;
+
+        while (!err && reader.at < reader.end) {
+                struct point point = { 0 };
+
+                err = get_point(store, keyed, &reader, &point);
+                if (!err)
+                        err = usage_add_point(&usage, keyed, &point);
+        }
+        *ret = usage.keyed[keyed];
+        usage.keyed[keyed] = (struct points){ 0 };
+        if (err) {
+                free(ret->list);
+                *ret = (struct points){ 0 };
+        }
+        return err == -ENOMEM ? err : err ? -EBADMSG : 0;
+}
+
+int pack_usage(struct store *store, const struct usage *usage, bool shaped, struct packed_usage *ret)
+{
+        int err = 0;
+
+        for (size_t k = 0; !err && k < KEYED_COUNT; k++) {
+                ret->from[k] = store->bytes.n;
+                if (k != KEYED_CPU || !shaped)
+                        err = put_points(store, k, &usage->keyed[k]);
+        }
+        ret->from[KEYED_COUNT] = store->bytes.n;
+        return err;
+}
+
+static void bind_amount(sqlite3_stmt *add, int column, bool counted, uint64_t amount)
+{
+        if (counted || amount)
+                sqlite3_bind_int64(add, column, store_clamp(amount));
+}
+
+void bind_usage(const struct store *store, sqlite3_stmt *add, int column, const struct store_usage *row,
+                const struct packed_usage *packed)
+{
+        const struct usage *usage = row->usage;
+
+        sqlite3_bind_int64(add, column++, row->span);
+        sqlite3_bind_int64(add, column++, row->app);
+        sqlite3_bind_int64(add, column++, row->state);
+        sqlite3_bind_int64(add, column++, store_clamp(row->active_ns));
+        sqlite3_bind_int64(add, column++, usage->have & USAGE_ALL);
+        for (size_t i = 0; i < AMOUNT_COUNT; i++)
+                bind_amount(add, column++, (usage->have & amount_kinds[i].have) == amount_kinds[i].have,
+                            usage->amount[i]);
+        for (size_t k = 0; k < KEYED_COUNT; k++, column += 2) {
+                size_t length = packed->from[k + 1] - packed->from[k];
+
+                bind_amount(add, column, usage->have & keyed_kinds[k].have, points_sum_ns(&usage->keyed[k]));
+                if (length)
+                        sqlite3_bind_blob(add, column + 1, store->bytes.data + packed->from[k], (int)length,
+                                          SQLITE_STATIC);
+        }
+}
+
+int insert_usage(struct store *store, enum statement which, const struct store_usage *row)
+{
+        sqlite3_stmt *add = store_statement(store, which);
+        struct packed_usage packed;
+        int err;
+
+        if (!add)
+                return -EBADMSG;
+        store->bytes.n = 0;
+        err = pack_usage(store, row->usage, row->shaped, &packed);
+        if (err)
+                return err;
+        sqlite3_clear_bindings(add);
+        bind_usage(store, add, 1, row, &packed);
+        return store_step(store, add);
+}
+
+static int get_amount(sqlite3_stmt *row, int column, uint64_t *ret)
+{
+        int64_t amount = sqlite3_column_int64(row, column);
+
+        *ret = (uint64_t)amount;
+        return amount < 0 ? -EBADMSG : 0;
+}
+
+/* The points of a sum, and nothing else. Without points it has the shape of the interval. */
+static int get_keyed(const struct store *store, sqlite3_stmt *row, int column, enum keyed keyed,
+                     const struct points *shape, struct points *ret)
+{
+        uint64_t sum_ns = 0;
+        int err = get_amount(row, column, &sum_ns);
+
+        if (err)
+                return err;
+        if (sum_ns > 0 && keyed == KEYED_CPU && sqlite3_column_type(row, column + 1) == SQLITE_NULL)
+                err = shape->n > 0 ? points_share(shape, sum_ns, ret) : -EBADMSG;
+        else
+                err = get_points(store, keyed, reader_of(row, column + 1), ret);
+        return err ? err : MIN(points_sum_ns(ret), (uint64_t)INT64_MAX) == sum_ns ? 0 : -EBADMSG;
+}
+
+int read_usage(const struct store *store, sqlite3_stmt *row, const struct points *shape, struct usage *ret)
+{
+        struct usage usage = { .have = (uint32_t)sqlite3_column_int64(row, USAGE_COLUMN_HAVE - 1) & USAGE_ALL };
+        int column = USAGE_COLUMN_AMOUNTS - 1, err = 0;
+
+        for (size_t i = 0; !err && i < AMOUNT_COUNT; i++)
+                err = get_amount(row, column++, &usage.amount[i]);
+        for (size_t k = 0; !err && k < KEYED_COUNT; k++, column += 2)
+                err = get_keyed(store, row, column, k, shape, &usage.keyed[k]);
+        if (err) {
+                usage_clear(&usage);
+                return err;
+        }
+        *ret = usage;
+        return 0;
+}
