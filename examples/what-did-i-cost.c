@@ -45,7 +45,7 @@ static void print_state(const struct joulecast_cost *cost, const char *app, enum
                 printf(" (%.0f J of it the display)\n", mine.component_j[JOULECAST_DISPLAY]);
 }
 
-static int answer(struct joulecast_context *context, const char *open_profile_path, const char *usage_path,
+static int answer(struct joulecast_context *context, const char *profile_path, const char *usage_path,
                   const char *app)
 {
         struct joulecast_profile *profile = NULL;
@@ -53,7 +53,7 @@ static int answer(struct joulecast_context *context, const char *open_profile_pa
         struct joulecast_cost *cost = NULL;
         int err;
 
-        err = joulecast_profile_load(context, open_profile_path, &profile);
+        err = joulecast_profile_load(context, profile_path, &profile);
         if (err == 0)
                 err = joulecast_usage_open(context, usage_path, &usage);
         if (err == 0)
