@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 
 #include "focus-link.h"
+#include "foreground.h"
 #include "screen.h"
 #include "util/util.h"
 #include "vt.h"
@@ -19,6 +20,7 @@ struct focus {
         const struct log *log;
         struct focus_link *link;
         struct vt *vt;
+        struct foreground *foreground; /* NULL: agents and console */
         struct screen *screen;
         struct screen_log changes;
         bool (*may_speak)(void *data, uid_t uid);
@@ -34,6 +36,7 @@ static void close_focus(struct source *source)
 
         focus_link_close(focus->link);
         vt_close(focus->vt);
+        foreground_close(focus->foreground);
         screen_close(focus->screen);
         screen_log_clear(&focus->changes);
         closep(&focus->uevent_fd);
@@ -57,7 +60,7 @@ static void ask_console(struct focus *focus, uint64_t boottime_ns)
 {
         pid_t pid;
 
-        if (focus->agent_knows)
+        if (focus->agent_knows || focus->foreground)
                 return;
         if (focus->vt && vt_foreground(focus->vt, &pid) == 0 && !apps_is_desktop(focus->apps, pid))
                 note_window(focus, boottime_ns, pid, 0, "");
@@ -172,7 +175,25 @@ static void hear_focus(struct source *source, uint64_t boottime_ns)
                         focus_look(source, boottime_ns);
                 else if (focus->vt && fd == vt_fd(focus->vt))
                         hear_console(focus, boottime_ns);
+                else if (focus->foreground && fd == foreground_fd(focus->foreground))
+                        foreground_hear(focus->foreground, boottime_ns);
         }
+}
+
+static int watch(struct focus *focus, int fd, uint32_t events)
+{
+        struct epoll_event event = { .events = events, .data.fd = fd };
+
+        return fd < 0 || epoll_ctl(focus->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : -errno;
+}
+
+static void poll_foreground(struct focus *focus, const struct sample *sample)
+{
+        int before_fd = foreground_fd(focus->foreground);
+
+        foreground_poll(focus->foreground, sample);
+        if (before_fd < 0)
+                watch(focus, foreground_fd(focus->foreground), EPOLLIN); /* on error it is only read at polls */
 }
 
 static int read_focus(struct source *source, struct sample *sample)
@@ -180,6 +201,8 @@ static int read_focus(struct source *source, struct sample *sample)
         struct focus *focus = (struct focus *)source;
 
         hear_focus(source, sample->boottime_ns);
+        if (focus->foreground)
+                poll_foreground(focus, sample);
         ask_console(focus, sample->boottime_ns);
         look_at_poll(focus, sample->boottime_ns);
         if (focus->link)
@@ -198,13 +221,6 @@ static const struct source_ops focus_ops = {
 bool focus_is(const struct source *source)
 {
         return source->ops == &focus_ops;
-}
-
-static int watch(struct focus *focus, int fd, uint32_t events)
-{
-        struct epoll_event event = { .events = events, .data.fd = fd };
-
-        return fd < 0 || epoll_ctl(focus->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : -errno;
 }
 
 static int open_console(struct focus *focus)
@@ -237,6 +253,8 @@ static int open_parts(struct focus *focus, const struct focus_options *options)
         if (focus->root_fd < 0 || focus->epoll_fd < 0)
                 return -errno;
         err = options->console ? open_console(focus) : 0;
+        if (!err && options->foreground)
+                err = foreground_open(options->foreground, &focus->changes, focus->log, &focus->foreground);
         if (err)
                 return err;
         focus->uevent_fd = uevent_open(); /* on error, as in a container, the screen is only read at polls */

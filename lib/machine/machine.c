@@ -8,7 +8,6 @@
 
 #include "app/app.h"
 #include "focus/focus.h"
-#include "focus/foreground.h"
 #include "source/battery.h"
 #include "source/clock.h"
 #include "source/cpu.h"
@@ -123,13 +122,15 @@ static bool automatic(const struct machine_options *options)
         return !options->foreground || strcmp(options->foreground, "auto") == 0;
 }
 
-/* The screen; and, where the integrator names nothing better, who has it. */
+/* The screen, and the app that has it. */
 static int add_focus(int root_fd, const struct machine_options *options, struct apps *apps, struct sources *sources)
 {
         const struct focus_options focus = {
                 .root_fd = root_fd,
                 .socket_path = automatic(options) ? options->focus_socket : NULL,
                 .console = automatic(options),
+                .foreground = automatic(options) || strcmp(options->foreground, "none") == 0 ? NULL
+                                                                                              : options->foreground,
                 .apps = apps,
                 .log = options->log,
         };
@@ -139,18 +140,7 @@ static int add_focus(int root_fd, const struct machine_options *options, struct 
         return err ? err : sources_add(sources, source);
 }
 
-static int add_foreground(const struct machine_options *options, struct sources *sources)
-{
-        struct source *source = NULL;
-        int err;
-
-        if (automatic(options) || strcmp(options->foreground, "none") == 0)
-                return 0;
-        err = foreground_open(options->foreground, options->log, &source);
-        return err ? err : sources_add(sources, source);
-}
-
-/* Clocks and operating points come before processes, the GPU after them; the display before who has it. */
+/* Clocks and operating points come before processes, the GPU after them. */
 static int add_all(int root_fd, const struct machine_options *options, struct sources *sources)
 {
         struct source *source = NULL;
@@ -169,8 +159,6 @@ static int add_all(int root_fd, const struct machine_options *options, struct so
                 err = add_if_there(sources, net_open(root_fd, &source), &source);
         if (!err)
                 err = add_focus(root_fd, options, apps, sources);
-        if (!err)
-                err = add_foreground(options, sources);
         if (!err)
                 err = add_collector(root_fd, options, apps, sources);
         if (!err)
