@@ -8,9 +8,7 @@
 
 #include "util/util.h"
 
-/*
- * Documentation/admin-guide/pm/cpufreq.rst, cpuidle.rst; Documentation/ABI: backlight, rfkill, power_supply
- */
+/* Documentation/admin-guide/pm/cpufreq.rst; Documentation/ABI: backlight, rfkill, power_supply. */
 #define CPU "/sys/devices/system/cpu/"
 #define POLICY CPU "cpufreq/policy[0-9]*/"
 
@@ -30,7 +28,6 @@ static const struct attribute attributes[] = {
         { POLICY "boost", .max = 1, .affects = { "scaling_min_freq", "scaling_max_freq" } },
         { CPU "cpufreq/boost", .max = 1, .affects = { POLICY "scaling_m[ai][nx]_freq", POLICY "boost" } },
         { CPU "intel_pstate/no_turbo", .max = 1, .affects = { POLICY "scaling_m[ai][nx]_freq" } },
-        { CPU "cpu[0-9]*/cpuidle/state[0-9]*/disable", .max = 1 },
         /* 0 may be restored, but calibration never sets it: some panels go dark. */
         { "/sys/class/backlight/*/brightness", .max = UINT32_MAX, .own_min = 1, .persists = true },
         { "/sys/class/backlight/*/bl_power", .max = 4 },
