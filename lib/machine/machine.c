@@ -52,26 +52,6 @@ static int add_apps(int root_fd, struct sources *sources, struct apps **ret)
         return sources_add(sources, &self->source);
 }
 
-const struct collector plain_collectors[] = {
-        { "proc", "/proc of all processes", process_plain_open },
-        { NULL },
-};
-
-int collector_open(const struct collector *collectors, const char *name,
-                   const struct collector_options *options, struct source **ret)
-{
-        int err = name ? -EINVAL : -ENODEV;
-
-        for (const struct collector *collector = collectors; collector->name; collector++) {
-                if (name && strcmp(name, collector->name) != 0)
-                        continue;
-                err = collector->open(options, ret);
-                if (!err || name)
-                        return err;
-        }
-        return err;
-}
-
 /* What is not there is no error: its bit in a sample is never set. */
 static int add_if_there(struct sources *sources, int err, struct source *const *source)
 {

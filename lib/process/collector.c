@@ -2,13 +2,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "collector.h"
 
-/* A part that was not built is a row fewer. */
-const struct collector all_collectors[] = {
-#ifdef HAVE_BPF
-        { "bpf", "one system call a poll (BPF, Linux 6.7)", process_bpf_open },
-        { "bpf-iter", "one file, a record a thread (BPF, Linux 5.8)", process_bpf_iter_open },
-#endif
-        { "kept", "/proc of processes whose CPU clock moved", process_kept_open },
+#include <errno.h>
+#include <string.h>
+
+const struct collector plain_collectors[] = {
         { "proc", "/proc of all processes", process_plain_open },
-        { 0 },
+        { NULL },
 };
+
+int collector_open(const struct collector *collectors, const char *name,
+                   const struct collector_options *options, struct source **ret)
+{
+        int err = name ? -EINVAL : -ENODEV;
+
+        for (const struct collector *collector = collectors; collector->name; collector++) {
+                if (name && strcmp(name, collector->name) != 0)
+                        continue;
+                err = collector->open(options, ret);
+                if (!err || name)
+                        return err;
+        }
+        return err;
+}

@@ -28,7 +28,7 @@ static void remember_name(struct known_name *name, const struct known *known, ui
 }
 
 /* True: its app is another than before. A window may have told more of it since the last poll. */
-bool known_find_app(struct process_table *table, struct known *known)
+bool table_find_app(struct process_table *table, struct known *known)
 {
         const struct app_process process = {
                 .pid = known->pid,
@@ -59,7 +59,7 @@ static pid_t read_ppid(const struct process_table *table, const char *pid)
 }
 
 /* Its app, while it lives; asked again when an exec changes its name. */
-int known_name_alive(struct process_table *table, struct known *known, const struct process_seen *seen)
+int table_name_alive(struct process_table *table, struct known *known, const struct process_seen *seen)
 {
         char pid[16];
         int err = 0;
@@ -69,9 +69,9 @@ int known_name_alive(struct process_table *table, struct known *known, const str
         snprintf(pid, sizeof(pid), "%d", (int)seen->pid);
         if (table->apps) {
                 known->ppid = seen->ppid > 0 ? seen->ppid : read_ppid(table, pid);
-                known_find_app(table, known);
+                table_find_app(table, known);
                 if (known->young == 0)
-                        err = list_add(&table->young, known);
+                        err = table_list_add(&table->young, known);
                 known->young = POLLS_YOUNG;
         } else if (seen->kernel_thread) {
                 strcpy(known->app, "sys:kernel");
@@ -119,7 +119,7 @@ static bool find_by_group(const struct process_table *table, struct known *known
  * group and parent do not tell: programs come back, so the app of one of the same name and user is
  * the best guess; else the name is.
  */
-void known_name_ended(struct process_table *table, struct known *known, const struct process_seen *seen)
+void table_name_ended(struct process_table *table, struct known *known, const struct process_seen *seen)
 {
         struct known_name *name;
         bool found;

@@ -99,12 +99,12 @@ struct process_table {
         struct known_name *names;
 };
 
-int list_add(struct known_list *list, struct known *known);
+int table_list_add(struct known_list *list, struct known *known);
 int table_touch(struct process_table *table, struct known *known);
 int table_wait(struct process_table *table, struct known *known); /* for its end */
 void table_drop_over(struct process_table *table);
 
 /* process-table-name.c */
-bool known_find_app(struct process_table *table, struct known *known); /* true: another than before */
-int known_name_alive(struct process_table *table, struct known *known, const struct process_seen *seen);
-void known_name_ended(struct process_table *table, struct known *known, const struct process_seen *seen);
+bool table_find_app(struct process_table *table, struct known *known); /* true: another than before */
+int table_name_alive(struct process_table *table, struct known *known, const struct process_seen *seen);
+void table_name_ended(struct process_table *table, struct known *known, const struct process_seen *seen);

@@ -158,7 +158,7 @@ static int give_up(struct process_table *table)
 
 static int ask(struct process_table *table, struct known *known)
 {
-        bool changed = known->named && known->ended_ns == 0 && known_find_app(table, known);
+        bool changed = known->named && known->ended_ns == 0 && table_find_app(table, known);
 
         return changed ? table_touch(table, known) : 0;
 }
@@ -194,7 +194,7 @@ static int write_processes(struct process_table *table, struct sample *sample, c
 
         sample->partial = sample->taken && sample->shown_by == table && sample->shown_poll + 1 == table->poll;
         for (size_t i = 0; !err && !sample->partial && i < table->all.n; i++)
-                err = list_add(&list, table->all.list[i]);
+                err = table_list_add(&list, table->all.list[i]);
         if (sample->partial)
                 list = table->touched;
         if (list.n > 1)

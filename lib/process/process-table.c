@@ -60,7 +60,7 @@ size_t process_table_size(const struct process_table *table)
         return table->all.n;
 }
 
-int list_add(struct known_list *list, struct known *known)
+int table_list_add(struct known_list *list, struct known *known)
 {
         int err = util_grow(&list->list, &list->capacity, list->n + 1, sizeof(struct known *));
 
@@ -71,7 +71,7 @@ int list_add(struct known_list *list, struct known *known)
 
 int table_touch(struct process_table *table, struct known *known)
 {
-        int err = known->touched ? 0 : list_add(&table->touched, known);
+        int err = known->touched ? 0 : table_list_add(&table->touched, known);
 
         known->touched = known->touched || !err;
         return err;
@@ -79,7 +79,7 @@ int table_touch(struct process_table *table, struct known *known)
 
 int table_wait(struct process_table *table, struct known *known)
 {
-        int err = known->waiting || known->ended_ns ? 0 : list_add(&table->waiting, known);
+        int err = known->waiting || known->ended_ns ? 0 : table_list_add(&table->waiting, known);
 
         if (err || known->waiting || known->ended_ns)
                 return err;
@@ -123,7 +123,7 @@ static int known_new(struct process_table *table, pid_t pid, uint64_t start_ns, 
                 known->opp_old_ns = known->opp_raw_ns + table->n_opps;
                 known->opp_shown_ns = known->opp_old_ns + table->n_opps;
         }
-        if (list_add(&table->all, known) < 0) {
+        if (table_list_add(&table->all, known) < 0) {
                 known_free(known);
                 return -ENOMEM;
         }
@@ -272,7 +272,7 @@ int process_table_alive(struct process_table *table, size_t place, const struct 
         known->there = true;
         if (!known->named || !is_called(known, seen->comm)) {
                 known->named = true;
-                err = known_name_alive(table, known, seen);
+                err = table_name_alive(table, known, seen);
         }
         return err;
 }
@@ -316,7 +316,7 @@ int process_table_ended(struct process_table *table, const struct process_seen *
         if (err)
                 return err;
         if (!known->named || known->execed_poll == table->poll) /* /proc could not be asked what it became */
-                known_name_ended(table, known, seen);
+                table_name_ended(table, known, seen);
         if (ret)
                 *ret = known;
         return end(table, known, ended_ns);
@@ -400,5 +400,5 @@ int process_table_execed(struct process_table *table, const struct process_seen 
                 memcpy(known->opp_old_ns, known->opp_raw_ns, table->n_opps * sizeof(uint64_t));
                 memset(known->opp_shown_ns, 0, table->n_opps * sizeof(uint64_t));
         }
-        return known_name_alive(table, known, seen);
+        return table_name_alive(table, known, seen);
 }

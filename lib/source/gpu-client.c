@@ -126,7 +126,7 @@ static int hold(struct gpu_source *self, struct holder *holder, int fd, const st
         return 0;
 }
 
-int holder_look(struct gpu_source *self, struct holder *holder)
+int gpu_holder_look(struct gpu_source *self, struct holder *holder)
 {
         _cleanup_closedir_ DIR *dir = NULL;
         char path[32];
@@ -176,7 +176,7 @@ static void drop_closed(struct holder *holder)
  * A descriptor that is closed, or another client's by now, may have a copy;
  * without one its last total stays.
  */
-int holder_read(struct gpu_source *self, struct holder *holder)
+int gpu_holder_read(struct gpu_source *self, struct holder *holder)
 {
         bool lost = false;
         int err = 0;
@@ -188,7 +188,7 @@ int holder_read(struct gpu_source *self, struct holder *holder)
                 lost = true;
         }
         if (lost)
-                err = holder_look(self, holder);
+                err = gpu_holder_look(self, holder);
         drop_closed(holder);
         for (size_t i = 0; i < holder->n; i++)
                 if (holder->held[i].shared)
@@ -196,7 +196,7 @@ int holder_read(struct gpu_source *self, struct holder *holder)
         return err;
 }
 
-uint64_t holder_busy_ns(const struct holder *holder)
+uint64_t gpu_holder_busy_ns(const struct holder *holder)
 {
         uint64_t sum = holder->closed_ns;
 

@@ -38,6 +38,6 @@ struct gpu_source {
 };
 
 /* gpu-client.c */
-int holder_look(struct gpu_source *self, struct holder *holder); /* for descriptors of the GPU */
-int holder_read(struct gpu_source *self, struct holder *holder); /* those that it has */
-uint64_t holder_busy_ns(const struct holder *holder);            /* as of the last read; only grows */
+int gpu_holder_look(struct gpu_source *self, struct holder *holder); /* for descriptors of the GPU */
+int gpu_holder_read(struct gpu_source *self, struct holder *holder); /* those that it has */
+uint64_t gpu_holder_busy_ns(const struct holder *holder);            /* as of the last read; only grows */

@@ -52,7 +52,7 @@ static void forget_gone(struct gpu_source *self)
                         self->list[kept++] = self->list[i];
                         continue;
                 }
-                self->gone_ns += holder_busy_ns(&self->list[i]);
+                self->gone_ns += gpu_holder_busy_ns(&self->list[i]);
                 free(self->list[i].held);
         }
         self->n = kept;
@@ -73,7 +73,7 @@ static void keep_unlisted(struct gpu_source *self, const struct sample *sample, 
                                sample->gone[j].start_time == holder->start_time;
                 if (!gone) {
                         holder->seen = true;
-                        *total_ns += holder_busy_ns(holder);
+                        *total_ns += gpu_holder_busy_ns(holder);
                 }
         }
 }
@@ -91,12 +91,12 @@ static int read_process(struct gpu_source *self, struct process *process, size_t
         holder->seen = true;
         holder->uid = process->uid;
         if (is_new || (self->polls % POLLS_PER_LOOK == 0 && holder->cpu_ns != process->cpu_ns)) {
-                err = holder_look(self, holder);
+                err = gpu_holder_look(self, holder);
                 holder->cpu_ns = process->cpu_ns;
         }
         if (!err)
-                err = holder_read(self, holder);
-        process->gpu_busy_ns = holder_busy_ns(holder);
+                err = gpu_holder_read(self, holder);
+        process->gpu_busy_ns = gpu_holder_busy_ns(holder);
         process->have |= PROCESS_GPU;
         *total_ns += process->gpu_busy_ns;
         return err;
