@@ -52,7 +52,7 @@ static int add_apps(int root_fd, struct sources *sources, struct apps **ret)
         return sources_add(sources, &self->source);
 }
 
-/* What is not there is no error: its bit in a sample is never set. */
+/* A missing device is no error: its bit in a sample is never set. */
 static int add_if_there(struct sources *sources, int err, struct source *const *source)
 {
         if (err == -ENODEV)
@@ -86,7 +86,7 @@ static int add_collector(int root_fd, const struct machine_options *options, str
         return options->collector ? err : 0;
 }
 
-/* What the collector (the last source) does not count itself. */
+/* Network bytes, where the collector (the last source) does not count them. */
 static int add_net_process(int root_fd, struct sources *sources)
 {
         uint32_t counts = sources->n > 0 ? sources->list[sources->n - 1]->counts : 0;

@@ -13,10 +13,10 @@
 
 struct machine_options {
         const char *root;       /* NULL: this machine */
-        const struct collector *collectors; /* that this program carries; NULL: plain /proc alone */
+        const struct collector *collectors; /* of this program; NULL: plain /proc alone */
         const char *collector;  /* name of the one to use; NULL: the first that works */
         const char *foreground; /* "auto", "none", "file:PATH" or "command:COMMAND"; NULL: auto */
-        const char *focus_socket; /* where focus agents connect; NULL: nobody is listened to */
+        const char *focus_socket; /* where focus agents connect; NULL: no socket */
         const struct log *log;
 };
 

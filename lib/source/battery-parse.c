@@ -68,7 +68,7 @@ static bool find(const char *uevent, const char *key, char *value, size_t size)
 
 enum found { MISSING, BAD, GOOD };
 
-/* A whole number of either sign; more than a few words of text is told only in part. */
+/* A whole number of either sign. An error quotes only the beginning of the text. */
 static enum found find_number(struct battery_unit *unit, const char *uevent, const char *key, int64_t *ret)
 {
         char value[64];
@@ -81,7 +81,7 @@ static enum found find_number(struct battery_unit *unit, const char *uevent, con
         return BAD;
 }
 
-/* A level: its range is that of a full battery or of a voltage; a level of 0 is fine where @zero says so. */
+/* A level, in the range of a full battery or of a voltage; @zero: 0 is allowed, too. */
 static bool find_level(struct battery_unit *unit, const char *uevent, const char *key, int64_t min,
                        int64_t max, bool zero, uint64_t *ret)
 {
@@ -132,7 +132,7 @@ static bool too_small(struct battery_unit *unit, const char *key, uint64_t now, 
         return true;
 }
 
-/* Design first where the gauge does not say what full is today. */
+/* Design first, where the gauge does not show today's full charge. */
 static void parse_charge(struct battery_unit *unit, const char *uevent)
 {
         struct battery *battery = &unit->battery;
@@ -220,10 +220,7 @@ static void parse_capacity(struct battery_unit *unit, const char *uevent)
         }
 }
 
-/*
- * Signs mean different things to different drivers:
- * the status decides the direction, and this the magnitude.
- */
+/* Drivers differ in the sign: the status decides the direction, this the magnitude. */
 static bool parse_flow(struct battery_unit *unit, const char *uevent, const char *key, uint64_t min,
                        uint64_t max, uint64_t *ret)
 {
@@ -244,7 +241,7 @@ static bool parse_flow(struct battery_unit *unit, const char *uevent, const char
                 return false;
         }
         if (unit->battery.status == BATTERY_UNKNOWN && magnitude < min)
-                return false; /* at rest beside another battery, or a gauge that does not know: nobody can tell */
+                return false; /* at rest beside another battery, or a gauge that does not know */
         *ret = magnitude;
         return true;
 }
@@ -263,9 +260,8 @@ static bool parse_volts_amperes(struct battery_unit *unit, const char *uevent, u
 }
 
 /*
- * power_now first. Where it is far from current times voltage, that is the one to believe: both
- * would have to be wrong, and in range, to mislead; a power_now of ten times the truth has been
- * shipped (a handheld's 68 W).
+ * power_now is taken, unless it is far from current times voltage: both would have to be wrong, and in range, to
+ * mislead; a handheld has shipped with a power_now of ten times the truth (68 W).
  */
 static void parse_power(struct battery_unit *unit, const char *uevent)
 {
@@ -340,7 +336,9 @@ static void add_energies(struct battery_unit *unit)
         }
 }
 
-/* Type Battery (old kernels' uevents do not say: then whatever has a capacity or a level), not of another device. */
+/*
+ * Type Battery, not of another device. Old kernels' uevents lack the type: then whatever has a capacity or a level.
+ */
 static bool is_our_battery(const char *uevent)
 {
         char value[32];
@@ -377,7 +375,7 @@ bool battery_parse(const char *uevent, struct battery_unit *ret)
         return true;
 }
 
-/* One that discharges decides; the others rest meanwhile, whatever they call it. */
+/* If any discharges, the sum discharges: the others rest meanwhile, whatever their status. */
 static enum battery_status sum_status(const struct battery_unit *units, size_t n)
 {
         static const enum battery_status order[] = { BATTERY_DISCHARGING, BATTERY_CHARGING,
@@ -396,8 +394,8 @@ static bool is_active(const struct battery *battery)
 }
 
 /*
- * Percents of batteries of different sizes, without a common gauge:
- * weighed by what each holds, where all say that.
+ * Percents of batteries of different sizes without a common gauge, weighted by what each holds, where all show
+ * that.
  */
 static uint32_t mean_capacity(const struct battery_unit *units, size_t n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Reads batteries: the source, and the list for people. battery-parse.c knows what the words mean. */
+/* Reads batteries: the source, and the list for people. battery-parse.c interprets the texts. */
 
 #include "battery.h"
 
@@ -14,7 +14,7 @@
 
 #define UEVENT_MAX 4096
 
-/* Attributes that a uevent leaves out on older kernels, or of a folder that somebody copied without it. */
+/* Attributes that are missing in uevents of older kernels, or in a copied folder. */
 static const char *const attributes[] = {
         "type", "scope", "present", "status", "capacity", "charge_now", "charge_full", "charge_full_design",
         "energy_now", "energy_full", "energy_full_design", "voltage_now", "current_now", "power_now", "temp",
@@ -39,7 +39,7 @@ static void make_key(const char *attribute, char *key, size_t size)
                         *at -= 'a' - 'A';
 }
 
-/* A charger: its uevent says so, and the rest of it need not be read, some of which asks the firmware. */
+/* A charger, by its uevent. The rest of it need not be read; some attributes ask the firmware. */
 static bool is_charger(const char *uevent)
 {
         static const char battery[] = "POWER_SUPPLY_TYPE=Battery";
@@ -48,7 +48,7 @@ static bool is_charger(const char *uevent)
         return has_key(uevent, "POWER_SUPPLY_TYPE") && !(type && strchr("\n", type[sizeof(battery) - 1]));
 }
 
-/* The whole battery as one text: its uevent, and what only files of their own say. */
+/* The whole battery as one text: its uevent, and the attributes that it lacks. */
 static void read_unit(int dir_fd, char *text, size_t size)
 {
         ssize_t n = util_read_at(dir_fd, "uevent", text, size);
@@ -74,7 +74,7 @@ static int compare_names(const void *a, const void *b)
         return strcmp(((const struct battery_unit *)a)->name, ((const struct battery_unit *)b)->name);
 }
 
-/* @list grows by the batteries found; quirks of those that are none are dropped with them. */
+/* Adds the batteries found to @list; quirks of what is no battery are dropped. */
 static int list_units(int class_fd, struct battery_unit **list, size_t *capacity, size_t *n)
 {
         _cleanup_closedir_ DIR *dir = util_opendir_at(class_fd, ".");
@@ -127,7 +127,7 @@ struct battery_source {
         int class_fd;
         struct battery_unit *units;
         size_t capacity;
-        char told[BATTERY_QUIRKS_MAX][112]; /* quirks that the log knows already */
+        char told[BATTERY_QUIRKS_MAX][112]; /* quirks that were logged already */
         size_t n_told;
 };
 

@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * Batteries as /sys/class/power_supply shows them (Documentation/ABI/testing/sysfs-class-power: uV, uA,
- * uAh, uW, uWh, tenths of a degree). Firmware lies in many ways; what is out of unit or range is unset,
- * with a quirk that says so.
+ * Batteries as /sys/class/power_supply shows them (Documentation/ABI/testing/sysfs-class-power: uV, uA, uAh, uW,
+ * uWh, tenths of a degree). Firmware often shows wrong values; a value out of range, or in the wrong unit, is
+ * unset, with a quirk that says so.
  */
 
 #include "source.h"

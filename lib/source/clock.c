@@ -13,7 +13,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* Interrupted between two clocks, we read them again: what lies between them looks like a suspend. */
+/* Read again if interrupted between two clocks: the difference would look like a suspend. */
 #define MOST_APART_NS (20 * NS_PER_US)
 #define TRIES 4
 

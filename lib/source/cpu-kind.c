@@ -2,9 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Which policies are of one kind. Laptops have one for each CPU, all of one kind or of two (P and E
- * cores): measured each for itself they would cost a night each, and what they share could not be
- * told from what they do not.
+ * Which policies are of one kind. Laptops have a policy for each CPU, all of one kind or of two (P and E cores). To
+ * measure each by itself would take a night each, and their effects could not be told apart.
  */
 
 #include "cpu.h"
@@ -18,13 +17,13 @@
 #define CPU_FOLDER "sys/devices/system/cpu"
 
 /*
- * Where the driver has no list, so many parts of the highest frequency may lie between cores of one
- * kind: favoured ones boost by 100 to 300 MHz more. E cores are slower than P cores by an eighth at
- * least, and say so besides.
+ * Without a list of frequencies, the highest frequencies of cores of one kind may differ by this part: favoured
+ * cores boost by 100 to 300 MHz more. E cores are slower than P cores by an eighth at least, and are marked as
+ * such.
  */
 #define ALMOST 0.1
 
-/* What tells kinds apart beside the CPUs and the list of frequencies; 0 or "": not said. */
+/* What else tells kinds apart; 0 or "": unknown. */
 struct traits {
         uint64_t capacity;     /* 1024: the fastest of the machine */
         uint64_t min_khz, max_khz, base_khz;
@@ -127,7 +126,7 @@ int cpu_list_kinds(int root_fd, struct cpu_policy *list, size_t n)
                         first++;
                 list[i].kind = list[first].policy;
         }
-        for (size_t i = n; i > 0; i--) /* the first of a kind last: the others are counted by its number */
+        for (size_t i = n; i > 0; i--) /* the first of a kind last, since the others are found by its number */
                 if (count_kind(list, n, list[i - 1].kind) < CPU_KIND_MIN)
                         list[i - 1].kind = list[i - 1].policy;
         return 0;

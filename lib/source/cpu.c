@@ -57,8 +57,8 @@ static void read_governors(int root_fd, struct cpu_policy *policy)
 }
 
 /*
- * Reads @path as a policy. False: it is none, or
- * (older kernels: each CPU links to it) one that is listed already.
+ * Reads @path as a policy. False: it is none, or one that is listed already (on older kernels each CPU links to
+ * it).
  */
 static bool read_policy(int root_fd, const char *path, const struct cpu_policy *list, size_t n,
                         struct cpu_policy *policy)
@@ -138,8 +138,8 @@ int cpu_list(int root_fd, struct cpu_policy **ret, size_t *ret_n)
 }
 
 /*
- * A policy, once seen, stays. While all its CPUs are offline it shows what it showed last, so that what processes ran
- * there until it went has a place.
+ * A policy, once seen, stays. While all its CPUs are offline it shows its last state, so that processes that ran
+ * there until then are still counted.
  */
 struct known_policy {
         struct cpu_policy policy;
@@ -218,13 +218,10 @@ static bool is_online(const struct cpu_policy *policy, const struct sample *samp
                 for (size_t j = 0; j < policy->n_cpus; j++)
                         if (sample->cores[i].cpu == policy->cpus[j])
                                 return true;
-        return sample->n_cores == 0; /* nobody tells */
+        return sample->n_cores == 0; /* unknown */
 }
 
-/*
- * A driver without time_in_state (intel_pstate, amd-pstate)
- * tells nothing between two polls: frequency unknown.
- */
+/* A driver without time_in_state (intel_pstate, amd-pstate) shows nothing between two polls: frequency unknown. */
 static void read_policy_times(const struct cpu_source *self, struct known_policy *known, uint64_t now_ns)
 {
         uint32_t policy = known->policy.policy;
@@ -277,7 +274,7 @@ static int by_number(const void *a, const void *b)
         return compare_policies(&one->policy, &other->policy);
 }
 
-/* Those of @list, and of those known before the ones that it lacks. */
+/* The policies of @list, and the known ones that are not in it. */
 static int learn_policies(struct cpu_source *self, const struct cpu_policy *list, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
@@ -297,7 +294,7 @@ static int learn_policies(struct cpu_source *self, const struct cpu_policy *list
         return 0;
 }
 
-/* With fewer of them a kind would be another: only what is new is learnt. */
+/* Only new policies are learnt: with some missing, kinds would be found differently. */
 static int list_again(struct cpu_source *self)
 {
         _cleanup_free_ struct cpu_policy *list = NULL;
@@ -310,7 +307,9 @@ static int list_again(struct cpu_source *self)
         return any_new ? learn_policies(self, list, n) : err;
 }
 
-/* One may go and another come between two polls: their number says nothing. */
+/*
+ * A hash of which CPUs are online; their number is not enough, since one may go and another come between two polls.
+ */
 static uint64_t fingerprint(const struct sample *sample)
 {
         uint64_t hash = 14695981039346656037u;

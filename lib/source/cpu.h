@@ -29,8 +29,8 @@ struct cpu_policy {
 };
 
 /*
- * So many policies of a kind are treated alike. Two are told apart by a calibration at the price of some
- * states more; what comes by the dozen, a policy for each CPU, is one kind of core.
+ * From so many policies of a kind on, they are measured as one. Two are measured apart, for a few more states in a
+ * calibration.
  */
 #define CPU_KIND_MIN 3
 
@@ -39,22 +39,16 @@ int cpu_open(int root_fd, struct source **ret);
 /* Ascending; free() it. 0, also where there is no cpufreq; a negative errno. */
 int cpu_list(int root_fd, struct cpu_policy **ret, size_t *ret_n);
 
-/*
- * Tells policies of a like kind, which are as large,
- * as fast and of the same cores; cpu_list() does it. -ENOMEM.
- */
+/* Finds policies of one kind (same number of CPUs, frequencies and type of core); cpu_list() calls it. -ENOMEM. */
 int cpu_list_kinds(int root_fd, struct cpu_policy *list, size_t n);
 
-/* Text to struct, each for its file of the kernel's. */
+/* Parsers, one for each file of the kernel. */
 struct cpu_time_in_state {
         uint32_t khz;
         uint64_t ticks; /* of 10 ms (USER_HZ) */
 };
 
-/*
- * stats/time_in_state: "KHZ TICKS" lines. Ascending by kHz;
- * lines that make no sense are left out. Returns how many.
- */
+/* stats/time_in_state: "KHZ TICKS" lines. Ascending by kHz, without invalid lines. Returns how many. */
 size_t cpu_parse_time_in_state(const char *text, struct cpu_time_in_state *ret, size_t most);
 
 /* scaling_available_frequencies: "KHZ KHZ ...", in either order. Ascending; returns how many. */
@@ -67,7 +61,7 @@ size_t cpu_parse_list(const char *text, uint32_t *ret, size_t most);
 char *cpu_print_list(const uint32_t *cpus, size_t n, char *buf, size_t size);
 
 /*
- * One line of /proc/stat: "cpuN user nice system idle iowait irq softirq steal ...".
- * Not the first, which is the sum.
+ * One line of /proc/stat: "cpuN user nice system idle iowait irq softirq steal ..."; not the first, which is the
+ * sum.
  */
 bool cpu_parse_stat_line(const char *line, uint32_t *cpu, uint64_t *busy_ticks);

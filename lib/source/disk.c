@@ -2,10 +2,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Bytes that reached a storage: whole devices of /proc/diskstats (in sectors of
- * 512 bytes whatever the device's own; Documentation/admin-guide/iostats.rst).
- * Partitions are in their disk's numbers already, and what stands on other
- * devices (dm, md, loop) or on memory (zram, ram) is no storage of its own.
+ * Bytes that reached storage: whole devices of /proc/diskstats (in sectors of 512 bytes, whatever the device's own;
+ * Documentation/admin-guide/iostats.rst). Partitions are part of their disk's numbers. Devices on top of other
+ * devices (dm, md, loop) or of memory (zram, ram) are not counted.
  */
 
 #include "disk.h"
@@ -88,7 +87,7 @@ struct disk_source {
         size_t n_known, capacity;
 };
 
-/* Asked once a name: a disk does not become a partition. */
+/* Checked once per name: a disk does not become a partition. */
 static int is_storage(struct disk_source *self, const char *name, bool *ret)
 {
         for (size_t i = 0; i < self->n_known; i++) {

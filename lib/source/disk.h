@@ -16,10 +16,7 @@ struct disk_line {
 /* One line of /proc/diskstats. */
 bool disk_parse_line(const char *line, struct disk_line *ret);
 
-/*
- * A whole device that keeps what is written to it:
- * no partition, nothing that stands on another device or on memory.
- */
+/* A whole physical device: no partition, nothing on top of another device or of memory. */
 bool disk_is_storage(int root_fd, const char *name);
 
 int disk_open(int root_fd, struct source **ret);

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The screen: brightness by the backlight class (Documentation/ABI/stable/sysfs-class-backlight), on or off
- * by its bl_power and by the DPMS state of the panel's connector (sys/class/drm).
- * For who looks once (doctor, calibration); the service watches it, on descriptors that it keeps (screen.c).
+ * The screen: brightness by the backlight class (Documentation/ABI/stable/sysfs-class-backlight), on or off by its
+ * bl_power and by the DPMS state of the panel's connector (sys/class/drm). For a single look (doctor, calibration);
+ * the service keeps descriptors open and watches them (focus/screen.c).
  */
 
 #include "display.h"
@@ -65,7 +65,7 @@ struct choice {
         int rank;
 };
 
-/* Firmware knows the panel's own scale, a raw register does not: the order of the kernel's document. */
+/* By preference firmware, platform, raw, as the kernel's document recommends. */
 static void choose_backlight(void *data, int root_fd, const char *name)
 {
         struct choice *choice = data;
@@ -116,7 +116,7 @@ static void look_at_backlight(int root_fd, struct display_state *state)
                                           &state->brightness);
         if (state->brightness > state->max_brightness)
                 state->brightness = BRIGHTNESS_UNKNOWN;
-        /* FB_BLANK_UNBLANK is 0; everything else is some way of being off. */
+        /* FB_BLANK_UNBLANK is 0; every other value is off. */
         state->screen_on = !read_number(root_fd, BACKLIGHT, state->backlight, "bl_power", &power) ||
                            power == 0;
 }
@@ -132,7 +132,7 @@ int display_look(int root_fd, struct display_state *ret)
                 look_at_backlight(root_fd, &state);
         connectors.panel_only = choice.rank > 0;
         for_each(root_fd, DRM, &connectors, look_at_connector);
-        if (connectors.panel_only && !connectors.any) { /* its panel has another name than panels have */
+        if (connectors.panel_only && !connectors.any) { /* the panel has an unusual name */
                 connectors.panel_only = false;
                 for_each(root_fd, DRM, &connectors, look_at_connector);
         }

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The screen as sysfs shows it; what a machine lacks is unset. */
+/* The screen as sysfs shows it; what is unknown is unset. */
 struct display_state {
         char backlight[64];      /* name; "": none */
         uint32_t max_brightness; /* 0: unknown */

@@ -12,7 +12,7 @@
 
 #include "util/util.h"
 
-#define MOST_DESCRIPTORS 4096 /* are looked at: they are listed in their order, and a GPU is opened early */
+#define MOST_DESCRIPTORS 4096 /* looked at, in ascending order: a GPU is opened early */
 
 static bool is_gpu(int dir_fd, const char *name)
 {
@@ -47,13 +47,13 @@ static uint64_t total_of(const struct held *held)
         return held->last.busy_ns + held->cycles_ns;
 }
 
-/* The part of it that is its holder's. */
+/* The part of its time that belongs to its holder. */
 static uint64_t busy_of(const struct held *held)
 {
         return held->shared ? 0 : total_of(held) - held->base_ns;
 }
 
-/* Several engines may be busy at the same time, as with times; cycles that went backward are a gap. */
+/* Several engines may be busy at the same time. Cycles that went backward are a gap. */
 static void take_over(struct held *held, const struct gpu_client *now, uint64_t now_ns)
 {
         uint64_t total = now->total_cycles - MIN(held->last.total_cycles, now->total_cycles);
@@ -68,7 +68,7 @@ static void take_over(struct held *held, const struct gpu_client *now, uint64_t 
         held->seen_ns = now_ns;
 }
 
-/* Who has a client's time; NULL: nobody but @holder asks for it. */
+/* The holder to which a client's time belongs, other than @holder; NULL: none. */
 static struct held *find_owner(struct gpu_source *self, const struct holder *holder,
                                const struct gpu_client *client, struct holder **ret)
 {
@@ -84,9 +84,9 @@ static struct held *find_owner(struct gpu_source *self, const struct holder *hol
 }
 
 /*
- * A client whose descriptor was handed on, or inherited, is in several processes. It counts once: for who had
- * it first, but the system hands on what a person's program works with (logind keeps a copy of the card that
- * it opened for the compositor).
+ * A client whose descriptor was passed on or inherited is in several processes, and counts once: for the process
+ * that had it first, except that a user's process takes precedence over root's (logind keeps a copy of the card
+ * that it opens for the compositor).
  */
 static void choose_owner(struct gpu_source *self, const struct holder *holder, struct held *held)
 {
@@ -136,7 +136,7 @@ int gpu_holder_look(struct gpu_source *self, struct holder *holder)
         snprintf(path, sizeof(path), "%d/fd", (int)holder->pid);
         dir = util_opendir_at(self->proc_fd, path);
         if (!dir)
-                return 0; /* gone, or another's and we are not root */
+                return 0; /* gone, or another user's, and we are not root */
         for (size_t n = 0; !err && n < MOST_DESCRIPTORS && (entry = readdir(dir)); n++) {
                 struct gpu_client client;
                 uint64_t number;
@@ -172,10 +172,7 @@ static void drop_closed(struct holder *holder)
         holder->n = kept;
 }
 
-/*
- * A descriptor that is closed, or another client's by now, may have a copy;
- * without one its last total stays.
- */
+/* A closed descriptor, or one of another client by now, may have a copy; without one the last total stays. */
 int gpu_holder_read(struct gpu_source *self, struct holder *holder)
 {
         bool lost = false;

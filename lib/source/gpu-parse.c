@@ -13,9 +13,9 @@
 struct engine {
         char name[32];
         uint64_t busy_ns;
-        bool timed;        /* it shows a time, and its cycles say nothing more */
+        bool timed;        /* it has a time, which is enough */
         uint64_t cycles, total_cycles;
-        uint64_t capacity; /* units of this kind; a client that fills all is busy once */
+        uint64_t capacity; /* units of this kind; a client that uses all of them is busy once */
 };
 
 struct engines {

@@ -2,13 +2,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * GPU time of each process, from the descriptors by which it holds a render
- * node. Which processes do is looked up when they appear, and now and then for
- * those that ran; in between only those descriptors are read. What a closed
- * descriptor had counted stays its process's. Engines that count cycles and no time (xe) are busy for their
- * share of the cycles that went by between two looks.
+ * GPU time of each process, by its descriptors of a render node. They are searched for when a process appears, and
+ * again at every tenth poll for processes that ran; in between only the known descriptors are read. The total of a
+ * closed descriptor stays with its process. Engines that count cycles and no time (xe) are busy for their share of
+ * the cycles between two reads.
  *
- * Read after the processes: it fills in what the sample lists.
+ * Read after the processes: it fills in the processes of the sample.
  */
 
 #include "gpu-private.h"
@@ -19,9 +18,9 @@
 
 #include "util/util.h"
 
-#define POLLS_PER_LOOK 10 /* a program that opens the GPU late is found after so many polls at the latest */
+#define POLLS_PER_LOOK 10 /* a program that opens the GPU late is found after so many polls */
 
-/* Both lists ascend by pid, so the place of a new one is where the search ends. */
+/* Both lists ascend by pid, so a new holder is inserted where the search ends. */
 static int holder_of(struct gpu_source *self, const struct process *process, size_t *at, struct holder **ret)
 {
         struct holder *holder;
@@ -59,8 +58,8 @@ static void forget_gone(struct gpu_source *self)
 }
 
 /*
- * Who is not listed did not run, and so gave the GPU nothing new to do;
- * what it still does is told when it runs.
+ * Processes that are not listed did not run and gave the GPU no new work; time of work under way is counted when
+ * they run again.
  */
 static void keep_unlisted(struct gpu_source *self, const struct sample *sample, uint64_t *total_ns)
 {
@@ -107,7 +106,7 @@ static int gpu_read(struct source *source, struct sample *sample)
         struct gpu_source *self = (struct gpu_source *)source;
         uint64_t total_ns = 0;
         size_t at = 0;
-        int err = sample->have & SAMPLE_PROCESSES ? 0 : -ENODATA; /* who is not told of is not gone */
+        int err = sample->have & SAMPLE_PROCESSES ? 0 : -ENODATA; /* without a list of processes, none of them is gone */
 
         self->now_ns = sample->monotonic_ns;
         for (size_t i = 0; i < self->n; i++)

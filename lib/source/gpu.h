@@ -12,12 +12,12 @@
 struct gpu_client {
         char device[32];     /* drm-pdev, or "" where the bus has no addresses */
         uint64_t client;     /* drm-client-id: the same in all descriptors that share it */
-        uint64_t busy_ns;    /* all engines; an engine of several units counts by its share of them */
-        uint64_t cycles;     /* of engines that show no time (xe): busy, and all that went by; 0: none does */
+        uint64_t busy_ns;    /* of all engines; an engine of several units counts by its share of them */
+        uint64_t cycles;     /* of engines without a time (xe): busy cycles, and all cycles; 0: none */
         uint64_t total_cycles;
 };
 
-/* False: no GPU's, or its driver does not count. */
+/* False: not a GPU's, or its driver does not count. */
 bool gpu_parse_fdinfo(const char *text, struct gpu_client *ret);
 
 int gpu_open(int root_fd, struct source **ret);

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Bytes by interface. Which are WiFi says sysfs (Documentation/ABI/testing/sysfs-class-net: `wireless` and
- * `phy80211` are there for WiFi, `device` for hardware). Without sysfs, names decide.
+ * Bytes by interface. By sysfs (Documentation/ABI/testing/sysfs-class-net), WiFi interfaces have `wireless` or
+ * `phy80211`, hardware has `device`. Without sysfs, names decide.
  */
 
 #include "net.h"
@@ -21,7 +21,7 @@ bool net_parse_line(const char *line, struct net_line *ret)
 {
         struct net_line parsed = { 0 };
         unsigned long long rx, tx;
-        const char *colon = strrchr(line, ':'); /* an alias has one in its name */
+        const char *colon = strrchr(line, ':'); /* the name of an alias has a colon */
 
         line += strspn(line, " ");
         if (!colon || colon == line || colon - line >= (long)sizeof(parsed.name))
@@ -88,7 +88,7 @@ static void add_interface(const struct net_source *self, const struct net_line *
         }
 }
 
-/* A machine without WiFi sends nothing over it: that is known, and 0. */
+/* Without WiFi its bytes are known, and 0. */
 static int net_read(struct source *source, struct sample *sample)
 {
         struct net_source *self = (struct net_source *)source;

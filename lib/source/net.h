@@ -14,12 +14,12 @@ struct net_line {
 };
 
 enum net_kind {
-        NET_VIRTUAL, /* loopback, bridges, tunnels: their bytes pass through another interface too, or none */
+        NET_VIRTUAL, /* loopback, bridges, tunnels: their bytes pass through another interface or none */
         NET_WIFI,
         NET_OTHER,   /* wired, cellular */
 };
 
-/* One line of /proc/net/dev; not its two heads. */
+/* One line of /proc/net/dev; not of its header. */
 bool net_parse_line(const char *line, struct net_line *ret);
 
 enum net_kind net_kind_of(int root_fd, const char *name);

@@ -22,7 +22,7 @@ enum {
 
 #define TICKS_MOST (UINT64_MAX >> 26) /* so that two of them fit as ns */
 
-/* A field that is negative (priority, nice), too large or cut off is no number we need. */
+/* False: negative (priority, nice), too large or cut off; such fields are skipped. */
 static uint64_t next_number(const char **at, const char *end, bool *good)
 {
         const char *text = *at;
@@ -87,7 +87,7 @@ bool proc_parse_io(const char *text, struct proc_io *ret)
 {
         uint64_t read, written, cancelled = 0;
 
-        /* With its newline, since "cancelled_write_bytes" ends in the same word. */
+        /* With the newline, since "cancelled_write_bytes" ends alike. */
         if (!find_number(text, "read_bytes: ", &read))
                 return false;
         text = strstr(text, "\nwrite_bytes: ");

@@ -10,8 +10,8 @@
 #include "util/util.h"
 
 /*
- * It stands among the first lines, whose lengths have their bounds (a newline in the name is escaped); the
- * line of groups behind it has none: in the domain of a large company a user is in hundreds.
+ * The uid is among the first lines, whose lengths are bounded (a newline in the name is escaped). The line of
+ * groups after it is not: users of a company's domain are in hundreds.
  */
 int proc_read_uid(int proc_fd, pid_t pid, uid_t *ret)
 {

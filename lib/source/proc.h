@@ -10,20 +10,20 @@
 #include <sys/types.h>
 
 struct proc_stat {
-        char comm[32];       /* bytes as they come: it may hold ") R 1 (" */
+        char comm[32];       /* raw bytes: may hold ") R 1 (" */
         bool kernel_thread;
         pid_t parent;
         uint64_t cpu_ticks;  /* user and system, with exited threads; of 10 ms (USER_HZ) */
-        uint64_t reaped_ticks; /* user and system of children that it waited for, and of theirs */
+        uint64_t reaped_ticks; /* of children that it waited for, and of theirs */
         uint64_t start_time; /* ticks since boot */
 };
 
-/* @length bytes; need not end in NUL. False: not what the kernel writes. */
+/* @length bytes; need not end in NUL. False: not the kernel's format. */
 bool proc_parse_stat(const char *text, size_t length, struct proc_stat *ret);
 
 struct proc_io {
         uint64_t read_bytes;  /* fetched from storage */
-        uint64_t write_bytes; /* sent to storage, minus cancelled_write_bytes (deleted before they got there) */
+        uint64_t write_bytes; /* sent to storage, minus cancelled_write_bytes (deleted before) */
 };
 
 bool proc_parse_io(const char *text, struct proc_io *ret);

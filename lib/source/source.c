@@ -40,7 +40,7 @@ static void tell_failure(const struct sources *sources, const struct source *sou
 
 static void note_failure(const struct sources *sources, struct source *source, int err)
 {
-        if (err == -ENODATA) /* there is nothing to tell now, which is no failure */
+        if (err == -ENODATA) /* nothing to report now is no failure */
                 err = 0;
         if (err == source->failed)
                 return;

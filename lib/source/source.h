@@ -3,14 +3,12 @@
 #pragma once
 
 /*
- * A source watches one thing that draws power. It reports a total that only
- * grows (CPU time, bytes) or a level (charge, brightness), never a difference:
- * a late or missed read then loses nothing. interval.c alone subtracts, and
- * takes a total that went backward (disk unplugged, reboot) for a gap.
+ * A source watches one thing that draws power. It reports a total that only grows (CPU time, bytes) or a level
+ * (charge, brightness), never a difference, so a late or missed read loses nothing. Only the interval room
+ * subtracts, and takes a total that went backward (disk unplugged, reboot) for a gap.
  *
- * One real source per file (clock.c, battery.c, cpu.c, disk.c, net.c, gpu.c, process.c, and
- * focus.c for the screen and who has it); the virtual device is a source too, and the programs above
- * cannot tell the difference.
+ * One file per source: clock.c, battery.c, cpu.c, disk.c, net.c, gpu.c; the collectors of processes in the process
+ * room; focus.c for the screen and the app in the foreground. The virtual device is a source, too.
  */
 
 #include <stdbool.h>
@@ -31,9 +29,9 @@ enum source_counts {
         COUNTS_EXITS = 1 << 4, /* processes that begin and end between two polls */
 };
 
-/* Where network bytes by process come from; docs/performance.md tells what each misses. The best first. */
+/* How network bytes are counted by process, the best first; docs/performance.md says what each misses. */
 enum net_by {
-        NET_BY_BEST,      /* of an option: whatever works */
+        NET_BY_BEST,      /* as an option: the best that works */
         NET_BY_CALLS,     /* tracepoints of socket calls (BPF) */
         NET_BY_PACKETS,   /* packets of sockets whose owner is known (BPF) */
         NET_BY_SOCKETS,   /* totals of TCP sockets that are there at a poll (sock_diag) */
@@ -45,8 +43,7 @@ struct source_ops {
         int (*read)(struct source *source, struct sample *sample); /* 0, -ENODATA, -errno */
         void (*close)(struct source *source);
         /*
-         * What a program's loop watches for input (-1: nothing now),
-         * and is then told about, at its time. Or NULL.
+         * The descriptor that the program's loop watches for input (-1: none now), and what it calls then. Or NULL.
          */
         int (*fd)(const struct source *source);
         void (*hear)(struct source *source, uint64_t boottime_ns);
@@ -56,22 +53,22 @@ struct source { /* embedded as the first member of each source */
         const struct source_ops *ops;
         uint32_t counts; /* COUNTS_*, if it collects processes */
         uint32_t net_by; /* enum net_by: what COUNTS_NET comes from */
-        bool own_only;   /* counts our user's processes alone: who is not root sees half of the others' */
-        bool due;        /* it heard that another interval begins now: the machine goes to sleep, or is awake again */
-        uint64_t lost;   /* ends and execs of processes that the kernel had no room to tell, so far */
-        int failed;      /* what its last read() failed with; 0: it works */
+        bool own_only;   /* counts processes of our user only: without root */
+        bool due;        /* a new interval begins now: the machine goes to sleep, or has woken up */
+        uint64_t lost;   /* ends and execs that were lost because the kernel's buffer was full, so far */
+        int failed;      /* error of its last read(); 0: none */
 };
 
 /* All sources of a machine, read in this order: clocks and operating points come before processes. */
 struct sources {
         struct source *list[16];
         size_t n;
-        const struct log *log; /* hears once that a source fails, and that it works again. May be NULL */
+        const struct log *log; /* gets one message when a source fails, and when it works again; may be NULL */
 };
 
 int sources_add(struct sources *sources, struct source *source); /* takes ownership, also on error */
 /* Empties @sample and lets each source fill in its part; a part that fails is unset in `have`. */
 int sources_read(struct sources *sources, struct sample *sample);
-/* The collector failed at the last read: who did what is not known, and no interval shall say that nobody did. */
+/* The collector failed at the last read: usage by process is unknown for this interval, not zero. */
 bool sources_miss_processes(const struct sources *sources);
 void sources_close(struct sources *sources);
