@@ -18,9 +18,11 @@
 
 #include "check.h"
 #include "child.h"
+#include "ends.h"
 #include "machine/machine.h"
 #include "net-wire.h"
 #include "process/collector.h"
+#include "util/units.h"
 #include "util/util.h"
 
 static struct source *source, *sockets; /* the second: of NET_BY_SOCKETS */
@@ -57,11 +59,14 @@ static inline bool open_all(const char *collector, const char *wifi)
         if (there && way == NET_BY_SOCKETS)
                 there = net_process_open(options.root_fd, wifi, &sockets) == 0;
         close(options.root_fd);
+        if (there)
+                ends_open();
         return there;
 }
 
 static inline void close_all(void)
 {
+        ends_close();
         if (sockets)
                 sockets->ops->close(sockets);
         source->ops->close(source);
@@ -116,7 +121,7 @@ static inline int end(void)
 {
         kill(-peer, SIGKILL);
         sample_clear(&sample);
-        return check_result();
+        return ends_result();
 }
 
 /* main() of such a test: @test with the wire taken for another interface, then for WiFi. */

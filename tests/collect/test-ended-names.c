@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -19,6 +20,7 @@
 
 #include "check.h"
 #include "child.h"
+#include "ends.h"
 #include "process/collector.h"
 #include "util/util.h"
 
@@ -45,13 +47,13 @@ static const char *app_of(const char *comm)
 
 static void check_app(const char *comm, const char *app)
 {
-        const char *found = NULL;
+        struct ends_wait wait = { 0 };
+        const char *found;
 
-        for (int i = 0; i < 600 && !found; i++) { /* a lazy RCU tells of ends late */
-                usleep(50 * 1000);
+        do {
                 poll_once();
                 found = app_of(comm);
-        }
+        } while (ends_wait(&wait, found != NULL, 1));
         check_text(found ? found : "(never told)", app);
 }
 
@@ -82,7 +84,7 @@ static void drop_group(const char *path)
         char full[512];
 
         snprintf(full, sizeof(full), "%s%s", root, path);
-        for (int i = 0; i < 100 && rmdir(full) < 0 && errno == EBUSY; i++)
+        for (int i = 0; i < 3000 && rmdir(full) < 0 && errno == EBUSY; i++)
                 usleep(10 * 1000);
         check_int(access(full, F_OK), -1);
 }
@@ -97,6 +99,19 @@ static void enter(const char *path)
         if (fd < 0 || write(fd, "0", 1) != 1)
                 _exit(1);
         close(fd);
+}
+
+/* Until it has given itself the name. */
+static void wait_for_name(pid_t pid, const char *comm)
+{
+        char path[64], text[64] = "";
+
+        snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+        while (strncmp(text, comm, strlen(comm)) != 0 && kill(pid, 0) == 0) {
+                usleep(1000);
+                if (util_read_at(AT_FDCWD, path, text, sizeof(text)) < 0)
+                        break;
+        }
 }
 
 /* One that is gone before anybody looks. */
@@ -134,7 +149,7 @@ static void test_namesake(void)
                 prctl(PR_SET_NAME, "brief-two");
                 pause();
         }
-        usleep(100 * 1000);
+        wait_for_name(pid, "brief-two");
         poll_once();
         check(make_group(unit));
         run_in(unit, "brief-two");
@@ -159,7 +174,7 @@ static void test_exec_and_end(void)
                 execl("/bin/true", "true", NULL);
                 _exit(1);
         }
-        usleep(100 * 1000);
+        wait_for_name(pid, "brief-three");
         poll_once();
         check_int(write(go[1], &byte, 1), 1);
         waitpid(pid, NULL, 0);
@@ -234,6 +249,7 @@ int main(int argc, char **argv)
                 printf("skipped: no control groups (v2) to be made here\n");
                 return 77;
         }
+        ends_open();
         test_parent();
         if (strcmp(name, "kept") != 0) { /* taskstats do not tell of groups, nor of an exec */
                 test_unit_that_is_gone();
@@ -243,8 +259,9 @@ int main(int argc, char **argv)
         }
         drop_group("/system.slice");
         drop_group("");
+        ends_close();
         source->ops->close(source);
         sample_clear(&sample);
         apps_free(options.apps);
-        return check_result();
+        return ends_result();
 }

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "ends.h"
 #include "process/collector.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -26,9 +26,7 @@
 #define DESCRIPTORS 12000 /* two a process would be 21,000 */
 #define WORKING 200
 #define KILLED 2000 /* fewer than the ring of ends holds */
-/* A lazy RCU tells of ends late. Who is gone is given up after a minute: a later read changes nothing. */
-#define PATIENCE_NS (61 * NS_PER_S)
-#define LIMIT_S 280 /* less than meson's, which would not say what was missing */
+#define LIMIT_S 880 /* less than meson's, which would not say what was missing */
 #define SPIN_NS (5 * NS_PER_MS)
 #define SLACK_NS NS_PER_MS /* a process runs on a little after it was looked at */
 #define SOURCES_MAX 8
@@ -238,11 +236,13 @@ static bool is_right(size_t at, size_t from)
                (from == 0 || !(sources[at]->counts & COUNTS_EXITS) || count_ends(at) >= from);
 }
 
-static bool all_right(size_t from)
+static bool all_right(size_t from, size_t *n_ends)
 {
-        done = 0;
-        for (size_t i = 0; i < n_sources; i++)
+        done = *n_ends = 0;
+        for (size_t i = 0; i < n_sources; i++) {
                 done += is_right(i, from);
+                *n_ends += count_ends(i);
+        }
         return done == n_sources;
 }
 
@@ -262,16 +262,13 @@ static void check_all(size_t from)
 /* @from: those before it were killed. */
 static void wait_until_all_right(size_t from)
 {
-        uint64_t first_ns, began_ns;
+        struct ends_wait wait = { 0 };
+        size_t n_ends;
 
         begin("collectors know of all ends", n_sources);
-        read_all();
-        first_ns = util_boottime_ns();
-        do {
-                usleep(200 * 1000);
-                began_ns = util_boottime_ns();
+        do
                 read_all();
-        } while (!all_right(from) && began_ns - first_ns < PATIENCE_NS);
+        while (!all_right(from, &n_ends) && ends_wait(&wait, n_ends, SIZE_MAX));
         check_all(from);
 }
 
@@ -309,6 +306,7 @@ int main(void)
                 fprintf(stderr, "%s: %s\n", all_collectors[i].name, err ? strerror(-err) : "loaded");
                 n_sources += !err;
         }
+        ends_open();
         for (int round = 0; round < 3; round++) {
                 begin("all collectors read", 1);
                 read_all();
@@ -317,11 +315,12 @@ int main(void)
         }
         kill_some();
         wait_until_all_right(KILLED);
+        ends_close();
         begin("collectors are closed", n_sources);
         for (size_t i = 0; i < n_sources; i++, done++) {
                 sources[i]->ops->close(sources[i]);
                 sample_clear(&samples[i]);
         }
         kill_children(KILLED);
-        return check_result();
+        return ends_result();
 }

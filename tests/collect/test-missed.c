@@ -17,6 +17,7 @@
 
 #include "check.h"
 #include "child.h"
+#include "ends.h"
 #include "interval/interval.h"
 #include "process/collector.h"
 #include "source/clock.h"
@@ -89,10 +90,10 @@ static void let_go(void)
 /* Ends are told when the kernel gets to it; what comes in several intervals is added up. */
 static uint64_t ran_until_told(const char *comm, uint64_t wanted_ns)
 {
+        struct ends_wait wait = { 0 };
         uint64_t sum_ns = 0;
 
-        for (int i = 0; i < 100 && sum_ns + NEAR_NS < wanted_ns; i++) {
-                usleep(i == 0 ? 300 * 1000 : 100 * 1000);
+        while (ends_wait(&wait, sum_ns + NEAR_NS >= wanted_ns, 1)) {
                 poll_once();
                 sum_ns += ran_of(comm);
         }
@@ -181,7 +182,7 @@ int main(int argc, char **argv)
         const char *name = argc > 1 ? argv[1] : "kept";
         struct collector_options options = { .root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
         struct source *source = NULL;
-        bool ends, execs;
+        bool exits, execs;
         int err;
 
         if (argc > 2)
@@ -199,23 +200,25 @@ int main(int argc, char **argv)
                 err = collector_open(all_collectors, name, &options, &source);
         if (!err)
                 err = sources_add(&sources, source);
-        ends = !err && (source->counts & COUNTS_EXITS);
-        execs = ends && strncmp(name, "bpf", 3) == 0;
-        if (err || (!ends && !options.leave_out && strcmp(name, "proc") != 0)) {
+        exits = !err && (source->counts & COUNTS_EXITS);
+        execs = exits && strncmp(name, "bpf", 3) == 0;
+        if (err || (!exits && !options.leave_out && strcmp(name, "proc") != 0)) {
                 printf("skipped: %s does not load here, or is not told of exits: %s\n", name, strerror(-err));
                 return 77;
         }
+        ends_open();
         check_int(interval_maker_new(&maker), 0);
         check_int(pipe(go), 0);
         check_int(pipe(done), 0);
         poll_once();
         becomes_another(execs);
-        between_two_polls(ends);
-        ends_after_a_poll(ends);
+        between_two_polls(exits);
+        ends_after_a_poll(exits);
+        ends_close();
         sources_close(&sources);
         apps_free(options.apps);
         sample_clear(&sample);
         interval_clear(&interval);
         interval_maker_free(maker);
-        return check_result();
+        return ends_result();
 }

@@ -9,10 +9,8 @@
  * Usage: test-net-owners COLLECTOR calls|packets|sockets
  */
 
-#include <linux/bpf.h>
 #include <pthread.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 
 #include "child.h"
 #include "net-fixture.h"
@@ -46,7 +44,7 @@ static void test_pause(bool wifi)
         if (pid == 0) {
                 int fd = connect_to(THERE, 7001, SOCK_STREAM);
 
-                alarm(20);
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
                 send_and_stop(fd, 1000);
                 send_and_stop(fd, 2000);
                 _exit(0);
@@ -121,7 +119,7 @@ static void test_lost(bool wifi)
                         _exit(0);
                 waitpid(first, NULL, 0);
         }
-        usleep(300 * 1000); /* ends are told when the kernel gets to it */
+        ends_barrier(); /* they have filled the ring */
         first = start_child();
         if (first == 0) {
                 send_datagram(900);
@@ -130,6 +128,7 @@ static void test_lost(bool wifi)
         waitpid(first, NULL, 0);
         for (int i = 0; i < 100 && next != first; i++) /* before the kernel frees the first */
                 next = start_as(first);
+        ends_barrier();
         look();
         look();
         check_int(next, first);
@@ -176,12 +175,6 @@ static void check_all(const pid_t *pids, size_t first, uint64_t want, bool wifi)
         check_int(right, SENDERS / 2);
 }
 
-/* Not by libbpf, without which this is built, too. */
-static int call_bpf(int command, union bpf_attr *attr)
-{
-        return (int)syscall(SYS_bpf, command, attr, sizeof(*attr));
-}
-
 static bool is_map(int fd, const char *name)
 {
         struct bpf_map_info info = { 0 };
@@ -215,6 +208,7 @@ static size_t entries_of(const char *map)
 static void test_more_than_places(bool wifi)
 {
         static pid_t pids[SENDERS];
+        struct ends_wait wait = { 0 };
 
         for (size_t i = 0; i < SENDERS; i++)
                 pids[i] = start_sender();
@@ -224,7 +218,7 @@ static void test_more_than_places(bool wifi)
         check_all(pids, 1, 100, wifi);
         for (size_t i = 0; i < SENDERS; i += 2)
                 end_child(pids[i]);
-        usleep(300 * 1000); /* the kernel frees them when it gets to it */
+        ends_barrier();
         for (size_t i = 0; i < SENDERS; i += 2)
                 pids[i] = start_sender();
         for (size_t i = 1; i < SENDERS; i += 2)
@@ -236,8 +230,9 @@ static void test_more_than_places(bool wifi)
         check(entries_of("net_elsewhere") > SENDERS / 10);
         for (size_t i = 0; i < SENDERS; i++)
                 end_child(pids[i]);
-        for (int i = 0; i < 600 && entries_of("net_elsewhere") > SENDERS / 100; i++)
-                usleep(50 * 1000);
+        while (ends_wait(&wait, SENDERS - MIN(entries_of("net_elsewhere"), (size_t)SENDERS),
+                         SENDERS - SENDERS / 100))
+                ;
         check(entries_of("net_elsewhere") <= SENDERS / 100); /* others run, too */
 }
 

@@ -20,6 +20,7 @@
 
 #include "check.h"
 #include "child.h"
+#include "ends.h"
 #include "interval/interval.h"
 #include "process/collector.h"
 #include "util/units.h"
@@ -75,6 +76,7 @@ static uint64_t children_ns(void)
                ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * NS_PER_US;
 }
 
+/* @n: counts those that ended. */
 static uint64_t sum_of(const char *comm, size_t *n)
 {
         uint64_t sum = 0;
@@ -84,14 +86,27 @@ static uint64_t sum_of(const char *comm, size_t *n)
                         continue;
                 sum += sample.processes[i].cpu_ns;
                 if (n)
-                        (*n)++;
+                        *n += sample.processes[i].ended_ns > 0;
         }
         return sum;
 }
 
+/* Polls until @wanted ends of @comm have been reported; adds those to @n. The sum of what they ran. */
+static uint64_t sum_of_ended(const char *comm, size_t wanted, size_t *n)
+{
+        struct ends_wait wait = { 0 };
+        uint64_t sum_ns = 0;
+
+        do {
+                poll_once();
+                sum_ns += sum_of(comm, n);
+        } while (ends_wait(&wait, *n, wanted));
+        return sum_ns;
+}
+
 static void test_short_lived(void)
 {
-        uint64_t before_ns = children_ns(), ran_ns, sum_ns = 0;
+        uint64_t before_ns = children_ns(), ran_ns;
         size_t n = 0;
 
         poll_once();
@@ -106,12 +121,7 @@ static void test_short_lived(void)
                 waitpid(pid, NULL, 0);
         }
         ran_ns = children_ns() - before_ns;
-        for (int i = 0; i < 600 && n < SHORT_LIVED; i++) { /* a lazy RCU tells of the last ones late, at times by > 15 s */
-                usleep(100 * 1000);
-                poll_once();
-                sum_ns += sum_of("short-lived", &n);
-        }
-        check_sum(sum_ns, ran_ns);
+        check_sum(sum_of_ended("short-lived", SHORT_LIVED, &n), ran_ns);
         check_near((double)n, SHORT_LIVED, SHORT_LIVED / 100);
         poll_once();
         n = 0;
@@ -129,6 +139,7 @@ static void test_threads(void)
 {
         uint64_t before_ns = children_ns(), ran_ns;
         pid_t pid = start_child();
+        size_t n = 0;
 
         if (pid == 0) {
                 prctl(PR_SET_NAME, "with-threads");
@@ -142,9 +153,7 @@ static void test_threads(void)
         }
         waitpid(pid, NULL, 0);
         ran_ns = children_ns() - before_ns;
-        usleep(300 * 1000);
-        poll_once();
-        check_sum(sum_of("with-threads", NULL), ran_ns);
+        check_sum(sum_of_ended("with-threads", 1, &n), ran_ns);
 }
 
 #define GENERATION 200
@@ -152,7 +161,9 @@ static void test_threads(void)
 /* They and their parent end between two polls: what it had of them is its own parent's then. */
 static void test_generations(void)
 {
-        uint64_t before_ns = children_ns(), ran_ns;
+        uint64_t before_ns = children_ns(), ran_ns, sum_ns = 0;
+        struct ends_wait wait = { 0 };
+        size_t n = 0;
         pid_t pid;
 
         poll_once();
@@ -173,16 +184,20 @@ static void test_generations(void)
         }
         waitpid(pid, NULL, 0);
         ran_ns = children_ns() - before_ns;
-        usleep(300 * 1000);
-        poll_once();
-        check_sum(sum_of("grandparent", NULL) + sum_of("grandchild", NULL), ran_ns);
+        do {
+                poll_once();
+                sum_ns += sum_of("grandparent", &n) + sum_of("grandchild", &n);
+        } while (ends_wait(&wait, n, GENERATION + 1));
+        check_sum(sum_ns, ran_ns);
 }
 
 /* A shell that works, and then becomes another program that works: two rows, and their sum is what ran. */
 static void test_exec(void)
 {
-        uint64_t before_ns = children_ns(), ran_ns, first_ns, second_ns;
+        uint64_t before_ns = children_ns(), ran_ns, first_ns = 0, second_ns = 0;
+        struct ends_wait wait = { 0 };
         int go[2], done[2];
+        size_t n = 0;
         char byte = 0;
         pid_t pid;
 
@@ -204,13 +219,17 @@ static void test_exec(void)
         check_int(write(go[1], &byte, 1), 1);
         waitpid(pid, NULL, 0);
         ran_ns = children_ns() - before_ns;
-        usleep(300 * 1000);
-        poll_once();
-        first_ns = sum_of("launcher", NULL);
-        second_ns = 0;
-        for (size_t i = 0; i < sample.n_processes; i++)
-                if (sample.processes[i].pid == pid && strcmp(sample.processes[i].comm, "sh") == 0)
-                        second_ns += sample.processes[i].cpu_ns;
+        do {
+                poll_once();
+                for (size_t i = 0; i < sample.n_processes; i++) {
+                        const struct process *process = &sample.processes[i];
+
+                        if (process->pid != pid || process->ended_ns == 0)
+                                continue;
+                        n++;
+                        *(strcmp(process->comm, "launcher") == 0 ? &first_ns : &second_ns) += process->cpu_ns;
+                }
+        } while (ends_wait(&wait, n, 2));
         check_near((double)first_ns, 102e6, 8e6); /* a tick of 4 ms is not yet counted at the exec */
         check(second_ns > 10 * NS_PER_MS);
         check_near((double)(first_ns + second_ns), (double)ran_ns, 0.01 * (double)ran_ns);
@@ -239,16 +258,16 @@ static void run_one(void)
 /* What is lost is at least told: each process is in a sample, or in the log. */
 static void test_lost(void)
 {
+        struct ends_wait wait = { 0 };
         size_t n = 0;
 
         poll_once();
         for (int i = 0; i < MORE_THAN_THE_RING_HOLDS; i++)
                 run_one();
-        for (int i = 0; i < 600 && n + lost < MORE_THAN_THE_RING_HOLDS; i++) {
-                usleep(100 * 1000);
+        do {
                 poll_once();
                 (void)sum_of("test-process-ex", &n);
-        }
+        } while (ends_wait(&wait, n + lost, MORE_THAN_THE_RING_HOLDS));
         fprintf(stderr, "%zu seen, %llu lost and told\n", n, lost);
         check(lost > 0);
         check_int(source->lost, lost);
@@ -260,11 +279,11 @@ static void test_lost(void)
 /* Its thread has ended, and it waits. */
 static pid_t start_waiting(int *go)
 {
-        int ends[2], done[2];
+        int go_on[2], done[2];
         char byte = 0;
         pid_t pid;
 
-        if (pipe(ends) < 0 || pipe(done) < 0)
+        if (pipe(go_on) < 0 || pipe(done) < 0)
                 exit(1);
         pid = start_child();
         if (pid == 0) {
@@ -274,14 +293,14 @@ static pid_t start_waiting(int *go)
                         if (pthread_create(&thread, NULL, spin_thread, NULL) == 0)
                                 pthread_join(thread, NULL);
                 (void)!write(done[1], &byte, 1);
-                (void)!read(ends[0], &byte, 1);
+                (void)!read(go_on[0], &byte, 1);
                 _exit(0);
         }
         check_int(read(done[0], &byte, 1), 1);
         close(done[0]);
         close(done[1]);
-        close(ends[0]);
-        *go = ends[1];
+        close(go_on[0]);
+        *go = go_on[1];
         return pid;
 }
 
@@ -345,6 +364,7 @@ int main(int argc, char **argv)
                 printf("skipped: %s does not load here, or is not told of exits: %s\n", name, strerror(-err));
                 return 77;
         }
+        ends_open();
         kept = strcmp(name, "kept") == 0;
         grain_ns = kept ? 20 * NS_PER_MS : 0;
         if (!kept)
@@ -356,7 +376,8 @@ int main(int argc, char **argv)
                 test_lost_end();
         if (!kept) /* nobody tells it of an exec */
                 test_exec();
+        ends_close();
         source->ops->close(source);
         sample_clear(&sample);
-        return check_result();
+        return ends_result();
 }
