@@ -8,7 +8,7 @@
  *   cc how-long-can-i-run.c $(pkg-config --cflags --libs joulecast) -o how-long-can-i-run
  *   ./how-long-can-i-run PROFILE DATABASE APP CALLER
  *
- * An app asks joulecast_profile_load() and joulecast_usage_open() for NULL: what this machine has of its own.
+ * An app passes NULL to joulecast_profile_load() and joulecast_usage_open(), for this machine's own.
  */
 
 #include <joulecast.h>
@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the library has to say to people: without a handler it is silent. */
-static void say(void *data, enum joulecast_level level, const char *sentence)
+/* Without a log handler the library is silent. */
+static void print_log(void *data, enum joulecast_level level, const char *sentence)
 {
         (void)data;
         (void)level;
@@ -25,8 +25,8 @@ static void say(void *data, enum joulecast_level level, const char *sentence)
 }
 
 /*
- * Unknown is NaN: all of it; what is sure of it; or what is set aside, where the profile has no coefficient for
- * anything that the caller uses. An upper end without a lower one: the profile lacks some of the coefficients.
+ * Unknown is NaN. Only low is NaN if the profile lacks some of the coefficients; value is then an upper limit. Low and
+ * high are NaN if the profile has no error estimates.
  */
 static void print_budget(const struct joulecast_budget *budget)
 {
@@ -36,7 +36,7 @@ static void print_budget(const struct joulecast_budget *budget)
         if (isnan(minutes.value))
                 printf("how long %s can run is unknown", joulecast_budget_app(budget));
         else if (isnan(minutes.low))
-                printf("%s can run for %s%.0f minutes; how sure that is, is unknown", joulecast_budget_app(budget),
+                printf("%s can run for %s%.0f minutes; there is no lower bound", joulecast_budget_app(budget),
                        isnan(minutes.high) ? "" : "at most ", minutes.value);
         else
                 printf("%s can run for %.0f minutes for sure, %.0f likely", joulecast_budget_app(budget), minutes.low,
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
         }
         if (joulecast_context_new(&context) < 0)
                 return 1;
-        joulecast_context_set_log(context, say, NULL);
+        joulecast_context_set_log(context, print_log, NULL);
         err = answer(context, argv);
         if (err < 0)
                 fprintf(stderr, "no answer: %s\n", strerror(-err));

@@ -2,12 +2,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What everything cost, and that it adds up: apps, base and unexplained are the battery.
+ * What each app cost, and that apps, base and unattributed energy add up to the battery.
  *
  *   cc list-costs.c $(pkg-config --cflags --libs joulecast) -o list-costs
  *   ./list-costs PROFILE [DATABASE]
  *
- * Without a database it is this machine's; whoever may not read that is answered by the service.
+ * Without a DATABASE this machine's is used, or the service, if you may not read it.
  */
 
 #include <joulecast.h>
@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the library has to say to people: without a handler it is silent. */
-static void say(void *data, enum joulecast_level level, const char *sentence)
+/* Without a log handler the library is silent. */
+static void print_log(void *data, enum joulecast_level level, const char *sentence)
 {
         (void)data;
         (void)level;
@@ -52,7 +52,7 @@ static void print_costs(const struct joulecast_cost *cost)
         }
         print_row("base", "", joulecast_cost_base_j(cost));
         if (!isnan(unexplained_j)) {
-                print_row("unexplained", "", unexplained_j);
+                print_row("unattributed", "", unexplained_j);
                 printf("%-24s %-10s %8.1f J (the sum is %.1f J)\n", "battery", "",
                        joulecast_cost_measured_j(cost), sum_j);
         }
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
         }
         if (joulecast_context_new(&context) < 0)
                 return 1;
-        joulecast_context_set_log(context, say, NULL);
+        joulecast_context_set_log(context, print_log, NULL);
         err = joulecast_profile_load(context, argv[1], &profile);
         if (err == 0)
                 err = joulecast_usage_open(context, argv[2], &usage);

@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the library has to say to people: without a handler it is silent. */
-static void say(void *data, enum joulecast_level level, const char *sentence)
+/* Without a log handler the library is silent. */
+static void print_log(void *data, enum joulecast_level level, const char *sentence)
 {
         (void)data;
         (void)level;
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
         }
         if (joulecast_context_new(&context) < 0)
                 return 1;
-        joulecast_context_set_log(context, say, NULL);
+        joulecast_context_set_log(context, print_log, NULL);
         err = joulecast_app_of_pid(0, app, sizeof(app)); /* 0: this very process */
         if (err == 0)
                 err = answer(context, argv[1], argv[2], argc == 4 ? argv[3] : app);

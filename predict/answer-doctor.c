@@ -201,11 +201,8 @@ int doctor_json(const struct findings *findings)
 static void print_batteries(const struct findings *findings)
 {
         _cleanup_(table_freep) struct table *table = table_new("llrrr");
-        static const char *const heads[] = { "Battery", "Status", "Charge", "Full", "Power" };
 
-        table_row(table, TABLE_HEAD);
-        for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
-                table_cell(table, "%s", heads[i]);
+        table_texts(table, TABLE_HEAD, "Battery", "Status", "Charge", "Full", "Power", NULL);
         for (size_t i = 0; i < findings->n_batteries; i++) {
                 const struct battery_unit *unit = &findings->batteries[i];
                 double percent = percent_of(unit);
@@ -241,11 +238,8 @@ static void print_batteries(const struct findings *findings)
 static void print_policies(const struct findings *findings)
 {
         _cleanup_(table_freep) struct table *table = table_new("rlrrl");
-        static const char *const heads[] = { "Policy", "CPUs", "Points", "MHz", "Governors" };
 
-        table_row(table, TABLE_HEAD);
-        for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
-                table_cell(table, "%s", heads[i]);
+        table_texts(table, TABLE_HEAD, "Policy", "CPUs", "Points", "MHz", "Governors", NULL);
         for (size_t i = 0; i < findings->n_policies; i++) {
                 const struct cpu_policy *policy = &findings->policies[i];
                 char text[256], *at = text;
@@ -270,20 +264,13 @@ static void print_policies(const struct findings *findings)
         putchar('\n');
 }
 
-static void print_known(const char *what, double value, const char *unit)
+static void add_known(struct table *table, const char *what, double value, const char *unit)
 {
-        if (isnan(value))
-                printf("  %-12s ?\n", what);
-        else
-                printf("  %-12s %.3g %s\n", what, value, unit);
-}
+        char number[32] = "?";
 
-static void print_lost(double lost)
-{
-        if (isnan(lost))
-                printf("  %-12s ? (it does not answer at the service's socket)\n", "lost ends");
-        else
-                printf("  %-12s %.0f ends of processes that the kernel could not keep\n", "lost ends", lost);
+        if (!isnan(value))
+                snprintf(number, sizeof(number), fabs(value) < 100 ? "%.3g" : "%.0f", value);
+        table_texts(table, TABLE_PLAIN, what, number, unit, NULL);
 }
 
 /* Loading BPF programs and naming all processes once takes some 50 ms of CPU: as much as the polls of an hour. */
@@ -291,6 +278,7 @@ static void print_lost(double lost)
 
 static void print_overhead(const struct overhead *overhead)
 {
+        _cleanup_(table_freep) struct table *table = table_new("lrl");
         char duration[32];
 
         if (overhead->pid == 0) {
@@ -299,13 +287,16 @@ static void print_overhead(const struct overhead *overhead)
         }
         printf("joulecastd (pid %d) itself, in the %s since its start:\n", overhead->pid,
                answer_print_duration(overhead->running_s, duration));
-        print_known("CPU", overhead->cpu_s_per_day, "s a day");
-        print_known("wakeups", overhead->wakeups_per_hour, "an hour");
-        print_known("written", overhead->written_mb_per_day, "MB a day");
-        print_known("memory", overhead->rss_mb, "MB");
-        print_known("private", overhead->anonymous_mb, "MB");
-        print_known("battery", overhead->percent_per_day, "% a day");
-        print_lost(overhead->lost);
+        add_known(table, "CPU", overhead->cpu_s_per_day, "s a day");
+        add_known(table, "wakeups", overhead->wakeups_per_hour, "an hour");
+        add_known(table, "written", overhead->written_mb_per_day, "MB a day");
+        add_known(table, "memory", overhead->rss_mb, "MB");
+        add_known(table, "private", overhead->anonymous_mb, "MB");
+        add_known(table, "battery", overhead->percent_per_day, "% a day");
+        add_known(table, "lost ends", overhead->lost,
+                  isnan(overhead->lost) ? "(it does not answer at the service's socket)"
+                                        : "ends of processes that the kernel could not keep");
+        table_print(table);
         if (overhead->n_running > 1)
                 table_note("Several are running; this is the one that answers queries, else the first.");
         if (overhead->running_s < START_FADES_S)
@@ -329,8 +320,8 @@ static void print_recorded(const struct recorded *recorded)
                 table_note("Recorded in the last week: %.1f h, without CPU time by frequency.",
                            recorded->recorded_s / 3600);
         if (recorded->n_sleeps > 0)
-                table_note("Power while suspended: %.3g mW (standard error %.2g mW), from %zu sleeps; forecasts of standby use it.",
-                           recorded->suspend_mw, recorded->suspend_error_mw, recorded->n_sleeps);
+                table_note("Power while suspended: %.3g mW (standard error %.2g mW), from %zu sleeps; forecasts of "
+                           "standby use it.", recorded->suspend_mw, recorded->suspend_error_mw, recorded->n_sleeps);
 }
 
 int doctor_table(const struct findings *findings)
@@ -344,29 +335,20 @@ int doctor_table(const struct findings *findings)
                 print_batteries(findings);
         if (findings->n_policies > 0)
                 print_policies(findings);
-        if (findings->n_collectors > 0) {
-                table_row(table, TABLE_HEAD);
-                table_cell(table, "Collector");
-                table_cell(table, "How, and what it counts");
-        }
+        if (findings->n_collectors > 0)
+                table_texts(table, TABLE_HEAD, "Collector", "How, and what it counts", NULL);
         for (size_t i = 0; i < findings->n_collectors; i++) {
                 table_row(table, TABLE_PLAIN);
                 table_cell(table, "%s", findings->collectors[i]->name);
                 table_cell(table, "%s (%s)", findings->collectors[i]->what,
                            counts_text(findings->counts[i], findings->net_by[i], text, sizeof(text)));
         }
-        if (findings->n_missing > 0) {
-                if (findings->n_collectors > 0)
-                        table_row(table, TABLE_PLAIN);
-                table_row(table, TABLE_HEAD);
-                table_cell(table, "Missing");
-                table_cell(table, "Why");
-        }
-        for (size_t i = 0; i < findings->n_missing; i++) {
+        if (findings->n_missing > 0 && findings->n_collectors > 0)
                 table_row(table, TABLE_PLAIN);
-                table_cell(table, "%s", findings->missing[i].what);
-                table_cell(table, "%s", findings->missing[i].why);
-        }
+        if (findings->n_missing > 0)
+                table_texts(table, TABLE_HEAD, "Missing", "Why", NULL);
+        for (size_t i = 0; i < findings->n_missing; i++)
+                table_texts(table, TABLE_PLAIN, findings->missing[i].what, findings->missing[i].why, NULL);
         table_print(table);
         print_recorded(&findings->recorded);
         return CODE_OK;

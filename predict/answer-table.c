@@ -223,13 +223,10 @@ int answer_cost_table(const struct cost *cost, const struct profile *profile)
         _cleanup_(table_freep) struct table *table = table_new("llrrrrrr");
         double seconds = cost->from_ns == INT64_MIN ? 0 : (double)(cost->to_ns - cost->from_ns) / 1e9;
         bool intervals = !isnan(cost->total_j.low);
-        const char *const heads[] = { "App", "State", "Battery", intervals ? "95 % CI" : "", "Rate", "Power",
-                                      "Energy", "Time" };
 
         table_spare(table, "65473");
-        table_row(table, TABLE_HEAD);
-        for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
-                table_cell(table, "%s", heads[i]);
+        table_texts(table, TABLE_HEAD, "App", "State", "Battery", intervals ? "95 % CI" : "", "Rate", "Power", "Energy",
+                    "Time", NULL);
         add_apps(table, cost, profile);
         if (!isnan(cost->base_j))
                 add_line(table, TABLE_FAINT, "base", cost->base_j, seconds, profile);

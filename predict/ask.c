@@ -31,11 +31,11 @@ int ask_open(const struct options *options, struct ask *ret)
         if (code == CODE_OK)
                 code = open_find_profile(options, &path);
         if (code == CODE_OK && joulecast_profile_load(ask.context, path, &ask.profile) < 0)
-                code = CODE_FAILED; /* the library has said why */
+                code = CODE_FAILED; /* the library has logged why */
         if (code == CODE_OK)
                 code = open_check_usage(options);
         if (code == CODE_OK) {
-                err = joulecast_usage_open(ask.context, options->database, &ask.usage); /* and says why not */
+                err = joulecast_usage_open(ask.context, options->database, &ask.usage); /* and logs why not */
                 code = err < 0 ? err == -ENOENT ? CODE_NO_DATA : CODE_FAILED : CODE_OK;
         }
         if (code != CODE_OK) {

@@ -70,11 +70,12 @@ static void print_headline(const struct joulecast_budget *budget, const char *ap
 {
         struct joulecast_value minutes = joulecast_budget_minutes(budget);
         char low[32], value[32];
-        const char *sure = format_minutes(minutes.low, minutes.value, low), *likely = format_minutes(minutes.value, 0, value);
+        const char *sure = format_minutes(minutes.low, minutes.value, low);
+        const char *likely = format_minutes(minutes.value, 0, value);
 
         if (isnan(minutes.value))
-                table_text(TABLE_HEAD, "How long %s can run is unknown: the profile has no coefficient for what it uses.",
-                           app);
+                table_text(TABLE_HEAD, "How long %s can run is unknown: the profile has no coefficient for what it "
+                           "uses.", app);
         else if (minutes.value < 1)
                 table_text(TABLE_HEAD, "Nothing is left for %s%s.", app,
                            joulecast_budget_reserved_percent(budget) > 0 ? ": what is set aside takes it all" : "");
@@ -168,7 +169,8 @@ static int answer(const struct options *options, const struct question *question
         if (err < 0)
                 code = ask_failed(err);
         else
-                code = options->json ? answer_print_json(answer_budget_json(budget)) : print_answer(budget, options, question);
+                code = options->json ? answer_print_json(answer_budget_json(budget))
+                                     : print_answer(budget, options, question);
         joulecast_budget_free(budget);
         joulecast_plan_free(plan);
         return code;

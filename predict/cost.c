@@ -25,7 +25,8 @@ struct arguments {
 
 static int answer(const struct arguments *arguments, const struct cost *cost, const struct profile *profile)
 {
-        return arguments->options.json ? answer_print_json(answer_cost_json(cost, profile)) : answer_cost_table(cost, profile);
+        return arguments->options.json ? answer_print_json(answer_cost_json(cost, profile))
+                                       : answer_cost_table(cost, profile);
 }
 
 static int cost_of_table(const struct arguments *arguments, const struct profile *profile)

@@ -65,7 +65,7 @@ void doctor_clear(struct findings *findings);
 void doctor_miss(struct findings *findings, const char *what, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* What the database says of how it was collected; leaves it at nothing where it cannot be read. */
+/* How the data in the database was collected; nothing where it cannot be read. */
 void doctor_look_at_recorded(struct findings *findings);
 
 /* What the batteries that were found do not show. */

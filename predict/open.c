@@ -68,7 +68,8 @@ static int no_profile(const struct options *options, const char *path)
 
         util_printable(path, printable, sizeof(printable));
         if (options->profile)
-                log_error(&program_log, "there is no profile %s, neither such a file nor such a name; see joulecast profile list", printable);
+                log_error(&program_log, "there is no profile %s, neither such a file nor such a name; see joulecast "
+                          "profile list", printable);
         else if (options->device)
                 log_error(&program_log, "there is no profile %s; run joulecast calibrate --device %s",
                           printable, util_printable(options->device, device, sizeof(device)));

@@ -57,21 +57,15 @@ void values_print_time(int64_t time_ns, char *buf, size_t size);  /* ISO 8601 in
 void values_print_local(int64_t time_ns, char *buf, size_t size); /* "2026-11-20 03:12:44", for people */
 int64_t values_now_ns(void);
 
-/*
- * Loads the profile that @options say, or this machine's. The sentence is told here; 0, or an exit code:
- * CODE_NO_DATA where there is none.
- */
+/* The profile of @options, or of this machine. CODE_OK, or an exit code after its sentence (CODE_NO_DATA: none). */
 struct profile;
 int open_profile(const struct options *options, struct profile **ret);
-/* Name of the shipped profile that is for this machine, or NULL; free() it. */
+/* Name of the shipped profile for this machine, or NULL; free() it. */
 char *open_find_shipped(int root_fd);
 
-/*
- * Path of --profile (a file, or the name of a shipped one),
- * else of the default; says so where there is none.
- */
+/* The path of that profile, which exists; a shipped one may be given by its name. CODE_OK, or an exit code. */
 int open_find_profile(const struct options *options, char **ret);
-/* Where it is or would be, whether or not it is there. 0; as paths_profile(). */
+/* The same, whether or not it exists. 0; as paths_profile(). */
 int open_profile_path(const struct options *options, char **ret);
-/* CODE_OK, or an exit code after its sentence: the database that @options say is not there, or empty. */
+/* CODE_OK, or an exit code after its sentence: the database of @options does not exist, or is empty. */
 int open_check_usage(const struct options *options);

@@ -2,10 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * `joulecast doctor --overhead`: what the service itself costs, from what the
- * kernel counted of it since it started. Time that its BPF programs add to other
- * processes (network calls, and switches where there are several frequencies)
- * is theirs, and not in here; docs/performance.md tells what it is.
+ * `joulecast doctor --overhead`: what the service itself costs, from the kernel's
+ * counters since it started. The time that its BPF programs add to other processes
+ * counts as theirs; docs/performance.md has it.
  */
 
 #include <cjson/cJSON.h>
@@ -51,7 +50,7 @@ static bool is_service(int proc_fd, int pid, struct proc_stat *ret)
         return length > 0 && proc_parse_stat(text, (size_t)length, ret) && strcmp(ret->comm, SERVICE) == 0;
 }
 
-/* Of several, the one that answers questions, which is the system's: @answers. */
+/* Of several, the one that answers queries (@answers), which is the system's. */
 static void find_service(int proc_fd, int answers, struct overhead *overhead, struct proc_stat *ret)
 {
         _cleanup_closedir_ DIR *dir = util_opendir_at(proc_fd, ".");
@@ -79,7 +78,7 @@ static double uptime_s(void)
         return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Its CPU time and its writes of a day, priced like any app's. */
+/* Its CPU time and bytes written in a day, priced like an app's. */
 static void price(const struct profile *profile, struct overhead *overhead)
 {
         struct usage usage = { .have = USAGE_ALL };
@@ -98,8 +97,8 @@ static void price(const struct profile *profile, struct overhead *overhead)
         usage_clear(&usage);
 }
 
-/* NaN: it does not say. */
-static double ask_lost(const char *socket)
+/* NaN: unknown. */
+static double read_lost(const char *socket)
 {
         _cleanup_free_ char *line = NULL;
         struct cJSON *json, *lost;
@@ -138,7 +137,7 @@ static void measure(int proc_fd, const struct proc_stat *stat, struct overhead *
 int doctor_look_at_overhead(const struct options *options, struct findings *findings)
 {
         _cleanup_close_ int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        const char *said = secure_getenv("JOULECAST_SOCKET"), *socket = said && *said ? said : PATHS_SERVICE_SOCKET;
+        const char *given = secure_getenv("JOULECAST_SOCKET"), *socket = given && *given ? given : PATHS_SERVICE_SOCKET;
         struct overhead *overhead = &findings->overhead;
         struct profile *profile = NULL;
         struct proc_stat stat = { 0 };
@@ -153,7 +152,7 @@ int doctor_look_at_overhead(const struct options *options, struct findings *find
                 return CODE_OK;
         measure(proc_fd, &stat, overhead);
         if (overhead->pid == answers)
-                overhead->lost = ask_lost(socket);
+                overhead->lost = read_lost(socket);
         if (findings->profile[0] && access(findings->profile, R_OK) == 0 &&
             profile_load(findings->profile, &program_log, &profile) == 0)
                 price(profile, overhead);

@@ -29,12 +29,13 @@ static int print_table(const struct joulecast_forecast *forecast, const struct o
 {
         _cleanup_(table_freep) struct table *table = table_new("lrr");
         char span[32], name[256];
+        bool intervals = !isnan(joulecast_forecast_device_percent(forecast).low);
 
         table_row(table, TABLE_HEAD);
         table_cell(table, "%s of %s", ask_span(minutes, span),
                    names_of(options, joulecast_forecast_app(forecast), name, sizeof(name)));
         table_cell(table, "Likely");
-        table_cell(table, "%s", isnan(joulecast_forecast_device_percent(forecast).low) ? "" : "90 % prediction interval");
+        table_cell(table, "%s", intervals ? "90 % prediction interval" : "");
         add_line(table, "its own", joulecast_forecast_percent(forecast), "%");
         add_line(table, "", joulecast_forecast_energy_j(forecast), "J");
         add_line(table, "the whole device", joulecast_forecast_device_percent(forecast), "%");
@@ -76,7 +77,8 @@ int predict_main(int argc, char **argv)
         err = joulecast_forecast_new(ask.profile, ask.usage, app, minutes, &forecast);
         if (err < 0)
                 return ask_failed(err);
-        code = options.json ? answer_print_json(answer_forecast_json(forecast, minutes)) : print_table(forecast, &options, minutes);
+        code = options.json ? answer_print_json(answer_forecast_json(forecast, minutes))
+                            : print_table(forecast, &options, minutes);
         joulecast_forecast_free(forecast);
         return code;
 }

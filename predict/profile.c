@@ -25,6 +25,16 @@
 #include "util/util.h"
 
 
+static const char *known(const char *text)
+{
+        return *text ? text : "?";
+}
+
+static void add_text(struct cJSON *json, const char *key, const char *text) /* "": null */
+{
+        cJSON_AddItemToObject(json, key, answer_text(text && *text ? text : NULL));
+}
+
 static int is_profile(const struct dirent *entry)
 {
         size_t length = strlen(entry->d_name);
@@ -51,42 +61,36 @@ static void list_one(struct cJSON *json, struct table *table, const char *name, 
                      bool current)
 {
         _cleanup_(profile_freep) struct profile *profile = NULL;
+        char coefficients[32];
         struct cJSON *item;
 
         if (profile_load(path, &program_log, &profile) < 0)
                 return;
         item = cJSON_CreateObject();
         cJSON_AddItemToObject(item, "name", answer_text(name));
-        cJSON_AddItemToObject(item, "device", answer_text(profile->device[0] ? profile->device : NULL));
-        cJSON_AddItemToObject(item, "method", answer_text(profile->method[0] ? profile->method : NULL));
-        cJSON_AddItemToObject(item, "created", answer_text(profile->created[0] ? profile->created : NULL));
+        add_text(item, "device", profile->device);
+        add_text(item, "method", profile->method);
+        add_text(item, "created", profile->created);
         cJSON_AddItemToObject(item, "path", answer_text(path));
         cJSON_AddBoolToObject(item, "current", current);
         cJSON_AddItemToArray(json, item);
 
-        table_row(table, current ? TABLE_HEAD : TABLE_PLAIN);
-        table_cell(table, "%s", name ? name : "(in use)");
-        table_cell(table, "%s", profile->device[0] ? profile->device : "?");
-        table_cell(table, "%s", profile->method[0] ? profile->method : "?");
-        table_cell(table, "%s", profile->created[0] ? profile->created : "?");
-        table_cell(table, "%zu", profile->n_coefficients);
-        table_cell(table, "%s", path);
+        snprintf(coefficients, sizeof(coefficients), "%zu", profile->n_coefficients);
+        table_texts(table, current ? TABLE_HEAD : TABLE_PLAIN, name ? name : "(in use)", known(profile->device),
+                    known(profile->method), known(profile->created), coefficients, path, NULL);
 }
 
 static int list_profiles(const struct options *options)
 {
         _cleanup_free_ char *folder = NULL, *current = NULL;
         _cleanup_(table_freep) struct table *table = table_new("llllrl");
-        static const char *const heads[] = { "Name", "Device", "Method", "Created", "Coefficients", "File" };
         struct cJSON *json = cJSON_CreateArray();
         struct dirent **entries = NULL;
         bool used;
         int n;
 
         table_spare(table, "5");
-        table_row(table, TABLE_HEAD);
-        for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
-                table_cell(table, "%s", heads[i]);
+        table_texts(table, TABLE_HEAD, "Name", "Device", "Method", "Created", "Coefficients", "File", NULL);
         used = current_path(options, false, &current) == 0 && access(current, R_OK) == 0;
         if (used)
                 list_one(json, table, NULL, current, true);
@@ -126,7 +130,8 @@ static int find_profile(const char *name, char **ret)
                 return CODE_OK;
         }
         if (access(name, F_OK) < 0) {
-                log_error(&program_log, "there is no profile %s, neither such a name nor such a file; see joulecast profile list", name);
+                log_error(&program_log, "there is no profile %s, neither such a name nor such a file; see joulecast "
+                          "profile list", name);
                 return CODE_NO_DATA;
         }
         *ret = strdup(name);
@@ -139,9 +144,9 @@ static int show_json(const struct profile *profile, const char *path)
         char key[PROFILE_KEY_MAX];
 
         cJSON_AddItemToObject(json, "path", answer_text(path));
-        cJSON_AddItemToObject(json, "device", answer_text(profile->device[0] ? profile->device : NULL));
-        cJSON_AddItemToObject(json, "method", answer_text(profile->method[0] ? profile->method : NULL));
-        cJSON_AddItemToObject(json, "created", answer_text(profile->created[0] ? profile->created : NULL));
+        add_text(json, "device", profile->device);
+        add_text(json, "method", profile->method);
+        add_text(json, "created", profile->created);
         cJSON_AddNumberToObject(json, "energy_full_mwh", profile->energy_full_mwh);
         cJSON_AddNumberToObject(json, "degrees_of_freedom", profile->degrees_of_freedom);
         cJSON_AddNumberToObject(json, "scale_percent", profile->scale_percent);
@@ -150,7 +155,7 @@ static int show_json(const struct profile *profile, const char *path)
         for (size_t i = 0; i < profile->n_policies; i++) {
                 item = cJSON_CreateObject();
                 cJSON_AddNumberToObject(item, "policy", profile->policies[i].policy);
-                cJSON_AddItemToObject(item, "cpus", answer_text(*profile->policies[i].cpus ? profile->policies[i].cpus : NULL));
+                add_text(item, "cpus", profile->policies[i].cpus);
                 cJSON_AddNumberToObject(item, "as", profile->policies[i].as);
                 cJSON_AddItemToArray(list, item);
         }
@@ -196,11 +201,7 @@ static int show_table(const struct profile *profile, const char *path)
         char key[PROFILE_KEY_MAX], text[64];
         struct cost_value interval;
 
-        table_row(table, TABLE_HEAD);
-        table_cell(table, "Coefficient");
-        table_cell(table, "Value");
-        table_cell(table, "Unit");
-        table_cell(table, "%s", isnan(t) ? "" : "95 % CI");
+        table_texts(table, TABLE_HEAD, "Coefficient", "Value", "Unit", isnan(t) ? "" : "95 % CI", NULL);
         for (size_t i = 0; i < profile->n_coefficients; i++) {
                 const struct coefficient *c = &profile->coefficients[i];
 
@@ -218,8 +219,8 @@ static int show_table(const struct profile *profile, const char *path)
         }
         printf("%s\n", path);
         table_text(TABLE_PLAIN, "Device %s, method %s, created %s, %.0f mWh when full",
-                   profile->device[0] ? profile->device : "?", profile->method[0] ? profile->method : "?",
-                   profile->created[0] ? profile->created : "?", profile->energy_full_mwh);
+                   known(profile->device), known(profile->method),
+                   known(profile->created), profile->energy_full_mwh);
         putchar('\n');
         table_print(table);
         print_alike(profile);
@@ -328,8 +329,8 @@ static int reset_profile(const struct options *options)
         }
         /* A profile that cannot be read may be removed just as well. */
         if (profile_load(path, NULL, &profile) == 0)
-                printf("%s: device %s, method %s, created %s\n", path, profile->device[0] ? profile->device : "?",
-                       profile->method[0] ? profile->method : "?", profile->created[0] ? profile->created : "?");
+                printf("%s: device %s, method %s, created %s\n", path, known(profile->device),
+                       known(profile->method), known(profile->created));
         else
                 printf("%s: not a valid profile\n", path);
         if (!agreed(options))
@@ -371,7 +372,7 @@ int profile_main(int argc, char **argv)
                 return use_profile(&options, words[1]);
         if (strcmp(words[0], "reset") == 0 && !words[1])
                 return reset_profile(&options);
-        log_error(&program_log, "unknown argument \"%s\": profile takes list, show, use or reset; see joulecast profile --help",
+        log_error(&program_log, "unknown argument \"%s\" (list, show, use or reset); see joulecast profile --help",
                   util_printable(words[1] ? words[1] : words[0], printable, sizeof(printable)));
         return CODE_USAGE;
 }

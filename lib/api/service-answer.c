@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The questions of the public API in the service's words, and its answers in ours. */
+/* The requests of the public API to the service, and its answers. */
 
 #include <errno.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 
 #define YEAR_2200_NS INT64_C(7258118400000000000)
 
-/* A question as it grows: SQLite quotes. */
+/* A request in JSON, built by SQLite, which quotes. */
 struct request {
         struct service_answer json;
         char *text;
@@ -27,7 +27,7 @@ static void request_clear(struct request *request)
         free(request->text);
 }
 
-/* Sets @path of the question ("$.app", "$.reserve[#]") to what @sql makes of ?3 and ?4. */
+/* Sets @path ("$.app", "$.reserve[#]") of the request to the value of @sql, which may use ?3 and ?4. */
 static int request_set(struct request *request, const char *path, const char *sql, const char *text,
                        double number)
 {
@@ -65,7 +65,7 @@ static int set_number(struct request *request, const char *path, double number)
         return isnan(number) ? 0 : request_set(request, path, "?4", NULL, number);
 }
 
-/* Times before 1970 and after 2200 are as good as none. */
+/* Times before 1970 and after 2200 have no effect. */
 static int set_time(struct request *request, const char *path, int64_t time_ns)
 {
         time_t seconds = (time_t)(time_ns / (int64_t)NS_PER_S);

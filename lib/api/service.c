@@ -72,7 +72,7 @@ static int connect_to(const char *path, int *ret)
 
 int service_find(const char *database, const struct log *log, char **ret)
 {
-        const char *said = secure_getenv("JOULECAST_SOCKET"), *path = said && *said ? said : PATHS_SERVICE_SOCKET;
+        const char *given = secure_getenv("JOULECAST_SOCKET"), *path = given && *given ? given : PATHS_SERVICE_SOCKET;
         _cleanup_close_ int fd = -1;
         char *copy;
         int err = connect_to(path, &fd);

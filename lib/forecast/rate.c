@@ -288,7 +288,7 @@ static int fill_rates(struct regression *r, struct rate *ret)
                 for (size_t c = 0; c < COMPONENT_COUNT; c++)
                         ret[i].vector.component_spread_mj[c] =
                                 history->background.component_spread_mj[c] / r->awake_s;
-                ret[i].vector.unpriced = history->background.unpriced; /* it has no weight that distinguishes the kinds */
+                ret[i].vector.unpriced = history->background.unpriced; /* without a weight, kinds cannot differ in it */
                 ret[i].noise_j2_per_s = noise;
                 ret[i].session_sd_w = TUNING_SESSION_SD * ret[i].power_w;
                 ret[i].mean_sd_w = sqrt(noise / seconds);

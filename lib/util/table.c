@@ -97,6 +97,18 @@ void table_cell(struct table *table, const char *format, ...)
                 row->n++;
 }
 
+void table_texts(struct table *table, enum table_style style, ...)
+{
+        const char *text;
+        va_list texts;
+
+        table_row(table, style);
+        va_start(texts, style);
+        while ((text = va_arg(texts, const char *)))
+                table_cell(table, "%s", text);
+        va_end(texts);
+}
+
 /* How a table lies in a terminal; what is piped has all the room it needs. */
 struct layout {
         size_t widths[COLUMNS_MAX];

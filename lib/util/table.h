@@ -28,6 +28,8 @@ void table_spare(struct table *table, const char *columns);
 void table_row(struct table *table, enum table_style style); /* begins a row */
 /* The next cell, without what would control a terminal. */
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A whole row of texts; ends with NULL. */
+void table_texts(struct table *table, enum table_style style, ...) __attribute__((sentinel));
 void table_print(const struct table *table);
 
 /* Sentences, wrapped at 80 columns or where the terminal ends; those below a table are faint. */

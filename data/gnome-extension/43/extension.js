@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: joulecast authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Tells joulecast-focus which app has the focus: its pid, its id and whether the session is locked. Never a title.
+// Reports to joulecast-focus which app has the focus: its pid, its id and whether the session is locked. Never a title.
 // For GNOME Shell 42 to 44; the folder beside this one is for 45 and later.
 
 const {Gio, GLib, Shell} = imports.gi;
@@ -25,7 +25,7 @@ function call(method, parameters) {
     Gio.DBus.session.call(NAME, PATH, NAME, method, parameters, null, Gio.DBusCallFlags.NO_AUTO_START, -1, null, null);
 }
 
-function tell() {
+function report() {
     const window = global.display.focus_window;
     const locked = Main.sessionMode.isLocked || Main.sessionMode.isGreeter;
     const shown = window && !locked;
@@ -36,9 +36,9 @@ function init() {
 }
 
 function enable() {
-    watch = Gio.bus_watch_name(Gio.BusType.SESSION, NAME, Gio.BusNameWatcherFlags.NONE, tell, null);
-    focusChanged = global.display.connect('notify::focus-window', tell);
-    modeChanged = Main.sessionMode.connect('updated', tell);
+    watch = Gio.bus_watch_name(Gio.BusType.SESSION, NAME, Gio.BusNameWatcherFlags.NONE, report, null);
+    focusChanged = global.display.connect('notify::focus-window', report);
+    modeChanged = Main.sessionMode.connect('updated', report);
 }
 
 function disable() {

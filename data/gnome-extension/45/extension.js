@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: joulecast authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Tells joulecast-focus which app has the focus: its pid, its id and whether the session is locked. Never a title.
+// Reports to joulecast-focus which app has the focus: its pid, its id and whether the session is locked. Never a title.
 // For GNOME Shell 45 and later; the folder beside this one is for those before.
 
 import Gio from 'gi://Gio';
@@ -23,7 +23,7 @@ function call(method, parameters) {
     Gio.DBus.session.call(NAME, PATH, NAME, method, parameters, null, Gio.DBusCallFlags.NO_AUTO_START, -1, null, null);
 }
 
-function tell() {
+function report() {
     const window = global.display.focus_window;
     const locked = Main.sessionMode.isLocked || Main.sessionMode.isGreeter;
     const shown = window && !locked;
@@ -32,9 +32,9 @@ function tell() {
 
 export default class JoulecastFocus extends Extension {
     enable() {
-        this._watch = Gio.bus_watch_name(Gio.BusType.SESSION, NAME, Gio.BusNameWatcherFlags.NONE, tell, null);
-        this._focusChanged = global.display.connect('notify::focus-window', tell);
-        this._modeChanged = Main.sessionMode.connect('updated', tell);
+        this._watch = Gio.bus_watch_name(Gio.BusType.SESSION, NAME, Gio.BusNameWatcherFlags.NONE, report, null);
+        this._focusChanged = global.display.connect('notify::focus-window', report);
+        this._modeChanged = Main.sessionMode.connect('updated', report);
     }
 
     disable() {
