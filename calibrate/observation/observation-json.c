@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "observation.h"
+#include "fields.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -10,48 +10,6 @@
 #include "util/util.h"
 
 const char *const observation_method_names[] = { "percent", "gauge", "ticks", NULL };
-
-enum kind {
-        KIND_U32,
-        KIND_U64,
-        KIND_I64,  /* as a decimal string: realtime in ns is beyond 2^53 */
-        KIND_REAL, /* NaN is null */
-        KIND_BOOL,
-        KIND_TEXT,
-};
-
-/* One member of a struct under its own name: the same word in struct, column and JSON. */
-struct field {
-        const char *name;
-        enum kind kind;
-        size_t offset;
-        size_t size;   /* of a text with its NUL */
-};
-
-#define FIELD(type, member, kind_)                                                                    \
-        { #member, kind_, offsetof(struct type, member), sizeof(((struct type *)0)->member) }
-
-static const struct field observation_fields[] = {
-        FIELD(observation, id, KIND_I64),
-        FIELD(observation, run, KIND_I64),
-        FIELD(observation, sequence, KIND_U32),
-        FIELD(observation, pass, KIND_U32),
-        FIELD(observation, mode, KIND_TEXT),
-        FIELD(observation, kind, KIND_TEXT),
-        FIELD(observation, start_realtime_ns, KIND_I64),
-        FIELD(observation, elapsed_ns, KIND_U64),
-        FIELD(observation, percent, KIND_REAL),
-        FIELD(observation, steps, KIND_REAL),
-        FIELD(observation, charge_full_uah, KIND_REAL),
-        FIELD(observation, voltage_mv, KIND_REAL),
-        FIELD(observation, power_mw, KIND_REAL),
-        FIELD(observation, gauge_updates, KIND_U32),
-        FIELD(observation, refresh_s, KIND_REAL),
-        FIELD(observation, temperature_c, KIND_REAL),
-        FIELD(observation, burn, KIND_BOOL),
-        FIELD(observation, held_back, KIND_BOOL),
-        FIELD(observation, rejected, KIND_TEXT),
-};
 
 static cJSON *integer_text(int64_t value)
 {
@@ -77,17 +35,17 @@ static cJSON *field_to_json(const struct field *field, const void *from)
         const char *at = (const char *)from + field->offset;
 
         switch (field->kind) {
-        case KIND_U32:
+        case FIELD_U32:
                 return usage_json_integer(*(const uint32_t *)at);
-        case KIND_U64:
+        case FIELD_U64:
                 return usage_json_integer(*(const uint64_t *)at);
-        case KIND_I64:
+        case FIELD_I64:
                 return integer_text(*(const int64_t *)at);
-        case KIND_REAL:
+        case FIELD_REAL:
                 return exact_real(*(const double *)at);
-        case KIND_BOOL:
+        case FIELD_BOOL:
                 return cJSON_CreateBool(*(const bool *)at);
-        case KIND_TEXT:
+        case FIELD_TEXT:
                 return cJSON_CreateString(at);
         }
         return NULL;
@@ -99,29 +57,29 @@ static int field_from_json(const struct field *field, const cJSON *json, void *t
         double number;
 
         switch (field->kind) {
-        case KIND_U32:
+        case FIELD_U32:
                 if (usage_json_read_integer(json, UINT32_MAX, &number) < 0)
                         return -EINVAL;
                 *(uint32_t *)at = (uint32_t)number;
                 return 0;
-        case KIND_U64:
+        case FIELD_U64:
                 if (usage_json_read_integer(json, USAGE_JSON_INTEGER_MAX, &number) < 0)
                         return -EINVAL;
                 *(uint64_t *)at = (uint64_t)number;
                 return 0;
-        case KIND_I64:
+        case FIELD_I64:
                 return cJSON_IsString(json) ? util_parse_i64(json->valuestring, (int64_t *)at) : -EINVAL;
-        case KIND_REAL:
+        case FIELD_REAL:
                 if (!cJSON_IsNull(json) && !cJSON_IsNumber(json))
                         return -EINVAL;
                 *(double *)at = cJSON_IsNull(json) ? NAN : json->valuedouble;
                 return 0;
-        case KIND_BOOL:
+        case FIELD_BOOL:
                 if (!cJSON_IsBool(json))
                         return -EINVAL;
                 *(bool *)at = cJSON_IsTrue(json);
                 return 0;
-        case KIND_TEXT:
+        case FIELD_TEXT:
                 if (!cJSON_IsString(json) || strlen(json->valuestring) >= field->size)
                         return -EINVAL;
                 util_printable(json->valuestring, at, field->size);
@@ -134,7 +92,7 @@ struct cJSON *observation_to_json(const struct observation *observation)
 {
         cJSON *json = cJSON_CreateObject();
 
-        for (size_t i = 0; i < ARRAY_SIZE(observation_fields); i++)
+        for (size_t i = 0; i < OBSERVATION_FIELDS; i++)
                 cJSON_AddItemToObject(json, observation_fields[i].name,
                                       field_to_json(&observation_fields[i], observation));
         cJSON_AddStringToObject(json, "method", observation_method_names[observation->method]);
@@ -148,7 +106,7 @@ int observation_from_json(const struct cJSON *json, struct observation *ret)
         const char *method = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "method"));
         int err;
 
-        for (size_t i = 0; i < ARRAY_SIZE(observation_fields); i++) {
+        for (size_t i = 0; i < OBSERVATION_FIELDS; i++) {
                 const struct field *field = &observation_fields[i];
 
                 if (field_from_json(field, cJSON_GetObjectItemCaseSensitive(json, field->name),

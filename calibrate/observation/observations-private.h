@@ -6,7 +6,7 @@
 
 #include <sqlite3.h>
 
-#include "observation.h"
+#include "fields.h"
 
 struct observations {
         sqlite3 *db;
@@ -20,3 +20,10 @@ void observations_finalizep(sqlite3_stmt **statement);
 /* Logs SQLite's error and returns it as an errno. */
 int observations_complain(struct observations *observations, int code, const char *what);
 int observations_prepare(struct observations *observations, const char *sql, sqlite3_stmt **ret);
+
+/* @before, the names of the fields with a comma after each, @after. */
+int observations_prepare_fields(struct observations *observations, const char *before,
+                                const struct field *fields, size_t n, const char *after, sqlite3_stmt **ret);
+/* The first @n columns of a row; the first @n parameters but the id. */
+void observations_read_fields(sqlite3_stmt *statement, const struct field *fields, size_t n, void *to);
+void observations_bind_fields(sqlite3_stmt *statement, const struct field *fields, size_t n, const void *from);

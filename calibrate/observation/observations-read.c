@@ -7,46 +7,15 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "util/util.h"
 
-/* Text from the file is untrusted: cut it and remove control characters. */
-static void column_text(sqlite3_stmt *statement, int column, char *buf, size_t size)
-{
-        const char *text = (const char *)sqlite3_column_text(statement, column);
-
-        util_printable(text ? text : "", buf, size);
-}
-
-static double column_real(sqlite3_stmt *statement, int column)
-{
-        if (sqlite3_column_type(statement, column) == SQLITE_NULL)
-                return NAN;
-        return sqlite3_column_double(statement, column);
-}
-
-static uint32_t column_u32(sqlite3_stmt *statement, int column)
-{
-        int64_t value = sqlite3_column_int64(statement, column);
-
-        return value < 0 || value > UINT32_MAX ? 0 : (uint32_t)value;
-}
-
 static int read_run(sqlite3_stmt *statement, struct observation_run *run)
 {
-        const char *description = (const char *)sqlite3_column_text(statement, 8);
+        const char *description = (const char *)sqlite3_column_text(statement, RUN_FIELDS);
 
-        run->id = sqlite3_column_int64(statement, 0);
-        column_text(statement, 1, run->device, sizeof(run->device));
-        column_text(statement, 2, run->method, sizeof(run->method));
-        column_text(statement, 3, run->plan, sizeof(run->plan));
-        run->seed = (uint64_t)sqlite3_column_int64(statement, 4);
-        run->start_realtime_ns = sqlite3_column_int64(statement, 5);
-        run->energy_full_mwh = column_real(statement, 6);
-        run->max_brightness = column_u32(statement, 7);
-        run->finished = sqlite3_column_int(statement, 9) != 0;
+        observations_read_fields(statement, run_fields, RUN_FIELDS, run);
         run->description = strdup(description ? description : "");
         return run->description ? 0 : -ENOMEM;
 }
@@ -64,10 +33,10 @@ int observations_runs(struct observations *observations, struct observation_run 
         _cleanup_(observations_finalizep) sqlite3_stmt *statement = NULL;
         struct observation_run *runs = NULL;
         size_t n_runs = 0, capacity = 0;
-        int code, err = observations_prepare(observations,
-                "SELECT id, device, method, plan, seed, start_realtime_ns, energy_full_mwh, max_brightness,"
-                " description, finished FROM run WHERE id IN (SELECT run FROM observation) ORDER BY id",
-                &statement);
+        int code, err = observations_prepare_fields(observations, "SELECT ", run_fields, RUN_FIELDS,
+                                                    "description FROM run"
+                                                    " WHERE id IN (SELECT run FROM observation) ORDER BY id",
+                                                    &statement);
 
         if (err)
                 return err;
@@ -92,37 +61,16 @@ int observations_runs(struct observations *observations, struct observation_run 
 
 static int read_observation(sqlite3_stmt *statement, struct observation *observation)
 {
-        const char *usage = (const char *)sqlite3_column_text(statement, 17);
+        const char *method = (const char *)sqlite3_column_text(statement, OBSERVATION_FIELDS);
+        const char *usage = (const char *)sqlite3_column_text(statement, OBSERVATION_FIELDS + 1);
         cJSON *json = cJSON_Parse(usage ? usage : "");
-        char method[16];
         int err;
 
         *observation = (struct observation){ 0 };
         err = usage_from_json(json, &observation->usage);
         cJSON_Delete(json);
-        column_text(statement, 6, method, sizeof(method));
-        if (!err)
-                err = observation_method_from_name(method, &observation->method);
-        observation->id = sqlite3_column_int64(statement, 0);
-        observation->run = sqlite3_column_int64(statement, 1);
-        observation->sequence = column_u32(statement, 2);
-        observation->pass = column_u32(statement, 3);
-        column_text(statement, 4, observation->mode, sizeof(observation->mode));
-        column_text(statement, 5, observation->kind, sizeof(observation->kind));
-        observation->start_realtime_ns = sqlite3_column_int64(statement, 7);
-        observation->elapsed_ns = (uint64_t)MAX(sqlite3_column_int64(statement, 8), 0);
-        observation->percent = column_real(statement, 9);
-        observation->steps = column_real(statement, 10);
-        observation->charge_full_uah = column_real(statement, 11);
-        observation->voltage_mv = column_real(statement, 12);
-        observation->power_mw = column_real(statement, 13);
-        observation->gauge_updates = column_u32(statement, 14);
-        observation->refresh_s = column_real(statement, 15);
-        observation->temperature_c = column_real(statement, 16);
-        observation->burn = sqlite3_column_int(statement, 18) != 0;
-        observation->held_back = sqlite3_column_int(statement, 19) != 0;
-        column_text(statement, 20, observation->rejected, sizeof(observation->rejected));
-        return err;
+        observations_read_fields(statement, observation_fields, OBSERVATION_FIELDS, observation);
+        return err ? err : observation_method_from_name(method, &observation->method);
 }
 
 void observations_free(struct observation *list, size_t n)
@@ -137,11 +85,10 @@ int observations_read(struct observations *observations, int64_t run, struct obs
         _cleanup_(observations_finalizep) sqlite3_stmt *statement = NULL;
         struct observation *list = NULL;
         size_t n_list = 0, capacity = 0;
-        int code, err = observations_prepare(observations,
-                "SELECT id, run, sequence, pass, mode, kind, method, start_realtime_ns, elapsed_ns,"
-                " percent, steps, charge_full_uah, voltage_mv, power_mw, gauge_updates, refresh_s,"
-                " temperature_c, usage, burn, held_back, rejected FROM observation WHERE run = :run"
-                " ORDER BY sequence", &statement);
+        int code, err = observations_prepare_fields(observations, "SELECT ", observation_fields,
+                                                    OBSERVATION_FIELDS,
+                                                    "method, usage FROM observation WHERE run = :run"
+                                                    " ORDER BY sequence", &statement);
 
         if (err)
                 return err;
