@@ -123,7 +123,7 @@ static int add_app(void *data, const char *app, const char *name, enum joulecast
         cJSON_AddItemToObject(json, "app", answer_text(app));
         cJSON_AddItemToObject(json, "name", answer_text(name));
         cJSON_AddStringToObject(json, "state", answer_state((enum app_state)state));
-        answer_add_number(json, "active_s", active_s);
+        cJSON_AddNumberToObject(json, "active_s", active_s);
         cJSON_AddItemToArray(data, json);
         return 0;
 }
@@ -140,7 +140,7 @@ static int answer_apps(const struct answering *answering, struct cJSON **ret)
         answer_add_time(json, "to", to_ns);
         joulecast_usage_battery(answering->usage, &percent, &plugged);
         battery = cJSON_AddObjectToObject(json, "battery");
-        answer_add_number(battery, "percent", percent);
+        cJSON_AddNumberToObject(battery, "percent", percent);
         if (plugged < 0)
                 cJSON_AddNullToObject(battery, "plugged");
         else

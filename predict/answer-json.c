@@ -10,12 +10,6 @@
 #include "options.h"
 #include "util/util.h"
 
-/* cJSON prints NaN as null, which is what unknown is. */
-void answer_add_number(struct cJSON *to, const char *key, double value)
-{
-        cJSON_AddNumberToObject(to, key, value);
-}
-
 void answer_add_time(struct cJSON *to, const char *key, int64_t time_ns)
 {
         char buf[32];
@@ -42,9 +36,9 @@ struct cJSON *answer_value(const struct cost_value *value)
 {
         struct cJSON *json = cJSON_CreateObject();
 
-        answer_add_number(json, "value", value->value);
-        answer_add_number(json, "low", value->low);
-        answer_add_number(json, "high", value->high);
+        cJSON_AddNumberToObject(json, "value", value->value);
+        cJSON_AddNumberToObject(json, "low", value->low);
+        cJSON_AddNumberToObject(json, "high", value->high);
         return json;
 }
 
@@ -55,17 +49,17 @@ static struct cJSON *app_json(const struct cost_app *app)
         cJSON_AddItemToObject(json, "app", answer_text(app->app));
         cJSON_AddItemToObject(json, "name", answer_text(app->name));
         cJSON_AddStringToObject(json, "state", answer_state(app->state));
-        answer_add_number(json, "active_s", app->active_s);
+        cJSON_AddNumberToObject(json, "active_s", app->active_s);
         cJSON_AddItemToObject(json, "energy_j", answer_value(&app->energy_j));
         cJSON_AddItemToObject(json, "percent", answer_value(&app->percent));
         cJSON_AddItemToObject(json, "percent_per_minute", answer_value(&app->percent_per_minute));
         components = cJSON_AddObjectToObject(json, "components_j");
         for (size_t c = 0; c < COMPONENT_BASE; c++)
-                answer_add_number(components, component_names[c], app->component_j[c]);
+                cJSON_AddNumberToObject(components, component_names[c], app->component_j[c]);
         return json;
 }
 
-/* Plain keys for scripts: "gpu (not counted)" is "gpu", once. The remarks are for people, in the table. */
+/* Each key once and without its remark, which is for people: "gpu (not counted)" is "gpu". */
 static struct cJSON *not_measured_json(const struct cost *cost)
 {
         struct cJSON *list = cJSON_CreateArray(), *item;
@@ -92,18 +86,18 @@ struct cJSON *answer_cost_json(const struct cost *cost, const struct profile *pr
         answer_add_time(json, "from", cost->from_ns);
         answer_add_time(json, "to", cost->to_ns);
         part = cJSON_AddObjectToObject(json, "measured");
-        answer_add_number(part, "energy_j", cost->measured_j);
-        answer_add_number(part, "percent", cost->measured_percent);
+        cJSON_AddNumberToObject(part, "energy_j", cost->measured_j);
+        cJSON_AddNumberToObject(part, "percent", cost->measured_percent);
         part = cJSON_AddObjectToObject(json, "total");
         cJSON_AddItemToObject(part, "energy_j", answer_value(&cost->total_j));
         part = cJSON_AddObjectToObject(json, "base");
-        answer_add_number(part, "energy_j", cost->base_j);
+        cJSON_AddNumberToObject(part, "energy_j", cost->base_j);
         part = cJSON_AddObjectToObject(part, "parts_j");
-        answer_add_number(part, "idle", cost->base_idle_j);
-        answer_add_number(part, "wifi", cost->base_wifi_j);
-        answer_add_number(part, "display", cost->base_display_j);
+        cJSON_AddNumberToObject(part, "idle", cost->base_idle_j);
+        cJSON_AddNumberToObject(part, "wifi", cost->base_wifi_j);
+        cJSON_AddNumberToObject(part, "display", cost->base_display_j);
         part = cJSON_AddObjectToObject(json, "unexplained");
-        answer_add_number(part, "energy_j", cost->unexplained_j);
+        cJSON_AddNumberToObject(part, "energy_j", cost->unexplained_j);
         cJSON_AddItemToObject(json, "not_measured", not_measured_json(cost));
         list = cJSON_AddArrayToObject(json, "apps");
         for (size_t i = 0; i < cost->n_apps; i++)
@@ -121,8 +115,8 @@ struct cJSON *answer_forecast_json(const struct joulecast_forecast *forecast, do
         struct cJSON *json = cJSON_CreateObject();
 
         cJSON_AddItemToObject(json, "app", answer_text(joulecast_forecast_app(forecast)));
-        answer_add_number(json, "minutes", minutes);
-        answer_add_number(json, "level", 0.9);
+        cJSON_AddNumberToObject(json, "minutes", minutes);
+        cJSON_AddNumberToObject(json, "level", 0.9);
         cJSON_AddItemToObject(json, "percent", answer_public_value(joulecast_forecast_percent(forecast)));
         cJSON_AddItemToObject(json, "energy_j", answer_public_value(joulecast_forecast_energy_j(forecast)));
         cJSON_AddItemToObject(json, "device_percent",
@@ -136,10 +130,10 @@ struct cJSON *answer_budget_json(const struct joulecast_budget *budget)
         struct cJSON *json = cJSON_CreateObject();
 
         cJSON_AddItemToObject(json, "app", answer_text(joulecast_budget_app(budget)));
-        answer_add_number(json, "level", 0.9);
+        cJSON_AddNumberToObject(json, "level", 0.9);
         cJSON_AddItemToObject(json, "minutes", answer_public_value(joulecast_budget_minutes(budget)));
-        answer_add_number(json, "reserved_percent", joulecast_budget_reserved_percent(budget));
-        answer_add_number(json, "battery_percent", joulecast_budget_battery_percent(budget));
+        cJSON_AddNumberToObject(json, "reserved_percent", joulecast_budget_reserved_percent(budget));
+        cJSON_AddNumberToObject(json, "battery_percent", joulecast_budget_battery_percent(budget));
         cJSON_AddItemToObject(json, "basis", answer_text(joulecast_budget_basis(budget)));
         return json;
 }

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * How answers look: JSON for programs, every key always there and null for
- * what is unknown; tables and sentences for people.
+ * Output: JSON for programs, with every key, and null for unknown (cJSON prints
+ * NaN as null); tables and sentences for people.
  */
 
 #include "forecast/cost.h"
@@ -23,7 +23,6 @@ struct cJSON *answer_public_value(struct joulecast_value value);
 struct cJSON *answer_cost_json(const struct cost *cost, const struct profile *profile);
 struct cJSON *answer_forecast_json(const struct joulecast_forecast *forecast, double minutes);
 struct cJSON *answer_budget_json(const struct joulecast_budget *budget);
-void answer_add_number(struct cJSON *to, const char *key, double value); /* NaN: null */
 void answer_add_time(struct cJSON *to, const char *key, int64_t time_ns); /* INT64_MIN: null */
 const char *answer_state(enum app_state state);
 

@@ -23,7 +23,7 @@ struct overhead {
         unsigned n_running;
         double running_s;
         double cpu_s_per_day;
-        double wakeups_per_hour;  /* times it began to wait */
+        double wakeups_per_hour;  /* voluntary context switches */
         double written_mb_per_day;
         double rss_mb, anonymous_mb;
         double percent_per_day;   /* of the battery, by the profile */
@@ -33,10 +33,10 @@ struct overhead {
 /* What was recorded in the last week. */
 struct recorded {
         double recorded_s;        /* 0: nothing, or nothing that we may read */
-        double counted_s;         /* thereof with CPU time by frequency as the kernel counted it ... */
-        size_t n_sleeps;          /* long ones on battery; what was drawn in them, if the profile's battery is known: */
+        double counted_s;         /* of these with CPU time by frequency from the kernel */
+        double shared_s;          /* with it estimated; the rest has one frequency, or none known */
+        size_t n_sleeps;          /* long ones on battery, with the power in them */
         double suspend_mw, suspend_error_mw;
-        double shared_s;          /* ... and as shared by the time at each frequency; the rest: one, or none known */
 };
 
 struct findings {

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* joulecast: finds the command, and runs it here or in the program that has it. */
+/* joulecast: runs a command here, or the program that has it. */
 
 #include <errno.h>
 #include <limits.h>

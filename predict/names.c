@@ -28,7 +28,7 @@ static void name_app(const struct desktop_index *index, struct cost_app *app)
         char name[256], *copy;
 
         if (strcmp(app->name, app->app) != 0)
-                return; /* the database knows better */
+                return; /* the name in the database is newer */
         copy = strdup(app_name(index, app->app, name, sizeof(name)));
         if (!copy)
                 return;

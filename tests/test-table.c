@@ -28,8 +28,32 @@ static const struct {
         { "", 3, "", 0 },
 };
 
+/* Columns without content are left out, and so are blanks at the end of a line; a name alone is printed. */
+static void rows(void)
+{
+        struct table *table = table_new("llr");
+        FILE *terminal = stdout;
+        char *printed = NULL;
+        size_t size;
+
+        table_texts(table, TABLE_HEAD, "App", "", "Rate", NULL);
+        table_texts(table, TABLE_PLAIN, "firefox", "", "12", NULL);
+        table_texts(table, TABLE_PLAIN, "base", "", "", NULL);
+        table_texts(table, TABLE_SUM, "all\033[31m", "", "1", NULL);
+        stdout = open_memstream(&printed, &size);
+        table_print(table);
+        fclose(stdout);
+        stdout = terminal;
+        check_text(printed, "App       Rate\nfirefox     12\nbase\n"
+                            "\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\n"
+                            "all?[31m     1\n");
+        free(printed);
+        table_free(table);
+}
+
 int main(void)
 {
+        rows();
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 FILE *terminal = stdout;
                 char *printed = NULL;

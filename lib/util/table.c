@@ -221,7 +221,9 @@ static void print_row(const struct row *row, const char *alignment, const struct
                 else if (j == layout->last)
                         text_wrap(stdout, row->cells[j], at, at, at + width);
                 else
-                        printf("%*s", j == last ? 0 : (int)(width - table_print_cut(row->cells[j], width)), "");
+                        wide = table_print_cut(row->cells[j], width);
+                if (alignment[j] != 'r' && j != last)
+                        printf("%*s", (int)(width - wide), "");
                 fputs(j == last ? "" : "  ", stdout);
                 at += width + 2;
         }
