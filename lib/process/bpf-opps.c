@@ -77,7 +77,7 @@ static int read_khz(char *text, bool lines, struct bpf_opps *opps, struct opp_ra
         return range->n > 0 ? 0 : -ENODATA;
 }
 
-/* Some drivers show what the clock was measured at, a little beside what was set. */
+/* Some drivers show a measured frequency, a little off what was set. */
 static uint32_t nearest(const struct bpf_opps *opps, const struct opp_range *range, uint32_t khz)
 {
         uint32_t at = range->first;
@@ -145,13 +145,13 @@ static int read_policies(int root_fd, struct bpf_opps *opps)
         err = list_policies(dir_fd, policies, BPF_POLICIES_MAX, &n);
         for (uint32_t i = 0; !err && i < n; i++) {
                 err = read_policy(dir_fd, policies[i], opps);
-                if (err == -ENODATA) /* its CPUs are of the rest */
+                if (err == -ENODATA) /* its CPUs belong to the extra policy */
                         err = 0;
         }
         return err;
 }
 
-/* The lowest CPU that is there, online or not, and in none of the policies; BPF_CPUS_MAX: all are in one. */
+/* The lowest CPU, online or not, that is in no policy; BPF_CPUS_MAX: all are in one. */
 static uint32_t first_without_policy(int root_fd, const struct bpf_opps *opps)
 {
         uint32_t cpus[BPF_CPUS_MAX];
@@ -159,7 +159,7 @@ static uint32_t first_without_policy(int root_fd, const struct bpf_opps *opps)
         size_t n;
 
         if (util_read_at(root_fd, CPUS "/present", text, sizeof(text)) <= 0)
-                snprintf(text, sizeof(text), "0-%d", BPF_CPUS_MAX - 1); /* nobody says */
+                snprintf(text, sizeof(text), "0-%d", BPF_CPUS_MAX - 1); /* unknown */
         n = cpu_parse_list(text, cpus, ARRAY_SIZE(cpus));
         for (size_t i = 0; i < n; i++)
                 if (cpus[i] < BPF_CPUS_MAX && opps->policy_of_cpu[cpus[i]] == BPF_POLICIES_MAX)
@@ -168,9 +168,9 @@ static uint32_t first_without_policy(int root_fd, const struct bpf_opps *opps)
 }
 
 /*
- * The kernel tells nothing of a policy all of whose CPUs are offline, not even which these are, and the
- * programs cannot learn it later. What runs there once they are online is counted all the same, at one point
- * of unknown frequency. A policy has the number of its lowest CPU, so that with one of them it is its own.
+ * The kernel shows nothing of a policy whose CPUs are all offline, not even which CPUs it has, and the programs
+ * cannot learn it later. What runs there once they are online is counted at one point of unknown frequency. A
+ * policy has the number of its lowest CPU.
  */
 static int add_rest(int root_fd, struct bpf_opps *opps)
 {
@@ -226,7 +226,7 @@ static int compare_opps(const void *a, const void *b)
         return one->khz < other->khz ? -1 : one->khz > other->khz;
 }
 
-/* Of the first in the sample that is not before it. */
+/* The index of the first opp in the sample that is not before it. */
 static size_t find_place(const struct sample *sample, uint32_t policy, uint32_t khz)
 {
         const struct opp wanted = { .policy = policy, .khz = khz };

@@ -22,12 +22,11 @@ struct bpf_opps {
 };
 
 /*
- * Every CPU is in a policy then: those of which the kernel tells no frequencies have one together, of one
- * unknown frequency. 0; -ENODATA: no cpufreq or one frequency only;
- * -E2BIG: more than the programs have room for.
+ * Puts every CPU into a policy: those without known frequencies share one, of one unknown frequency. 0; -ENODATA:
+ * no cpufreq, or one frequency only; -E2BIG: more than the programs have room for.
  */
 int bpf_opps_read(int root_fd, struct bpf_opps *ret);
-void bpf_opps_look(int root_fd, struct bpf_opps *opps); /* `now` again */
+void bpf_opps_look(int root_fd, struct bpf_opps *opps); /* reads `now` again */
 
-/* What was counted must have a place: operating points that @sample does not list are added. -ENOMEM. */
+/* Finds the place of each operating point in @sample, and adds those that it lacks. -ENOMEM. */
 int bpf_opps_place(struct bpf_opps *opps, struct sample *sample);

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "collector.h"
 
-/* A part that was not built is a row fewer. */
+/* A part that was not built is missing here. */
 const struct collector all_collectors[] = {
 #ifdef HAVE_BPF
         { "bpf", "one system call a poll (BPF, Linux 6.7)", process_bpf_open },

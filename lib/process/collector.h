@@ -3,9 +3,8 @@
 #pragma once
 
 /*
- * The ways to look at all processes, cheapest first. The same samples
- * whichever is used; what loads is chosen at start. They are in an archive of
- * their own, so that libjoulecast.so carries no collector.
+ * The collectors read all processes. All make the same samples; one is chosen at start. Those with BPF are in an
+ * archive of their own, so that libjoulecast.so needs no libbpf.
  */
 
 #include "app/app.h"
@@ -17,7 +16,7 @@ struct collector_options {
         struct apps *apps;                      /* not owned; NULL: processes go by their program's name */
         const struct log *log;
         uint32_t leave_out;                     /* COUNTS_* not to load */
-        enum net_by net_by;                     /* or no network bytes at all */
+        enum net_by net_by;                     /* this one, or no network bytes at all */
         const char *wifi_for_test;              /* an interface to be taken for WiFi, or NULL */
 };
 
@@ -27,8 +26,8 @@ struct collector {
         int (*open)(const struct collector_options *options, struct source **ret); /* -ENODEV: not on this machine */
 };
 
-/* From the cheapest to the plainest; a NULL name ends each. */
-extern const struct collector all_collectors[];   /* in the archive of the collectors */
+/* The cheapest first; a NULL name ends each. */
+extern const struct collector all_collectors[];   /* with BPF */
 extern const struct collector plain_collectors[]; /* /proc alone */
 
 /**
@@ -49,7 +48,7 @@ int process_plain_open(const struct collector_options *options, struct source **
 int net_process_open(int root_fd, const char *wifi_for_test, struct source **ret);
 
 /*
- * What the kernel would tell when the frequency of a CPU changes, by hand: the machines that build this have
- * one frequency, and the split must be proved all the same. -ENODATA: this collector does not split.
+ * For tests on machines with one frequency: reports a change of the frequency of a CPU. -ENODATA: this collector
+ * does not split CPU time by frequency.
  */
 int process_bpf_feed_frequency(struct source *source, uint32_t cpu, uint32_t khz);

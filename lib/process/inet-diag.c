@@ -58,8 +58,8 @@ static void copy_address(uint8_t family, const __be32 *from, uint8_t *to)
 }
 
 /*
- * Payload is what was sent less what was sent again (4.19). What was acknowledged, which older kernels have
- * alone, may count the connection's beginning as a byte; what was received counts its end.
+ * Payload is bytes sent less bytes retransmitted (4.19). Older kernels have only acknowledged bytes, which may
+ * count the connection's beginning as a byte; received bytes count its end.
  */
 static void read_totals(const struct tcp_info *info, size_t length, uint8_t state, struct inet_socket *socket)
 {
@@ -142,7 +142,7 @@ static int list(int fd, uint8_t family, int (*each)(void *data, const struct ine
                                 return left >= NLMSG_LENGTH(sizeof(struct nlmsgerr)) ?
                                                ((const struct nlmsgerr *)NLMSG_DATA(head))->error : -EBADMSG;
                         if (!stop && head->nlmsg_type == SOCK_DIAG_BY_FAMILY && parse(head, &socket))
-                                stop = each(data, &socket); /* the rest is read all the same: it is in the way of the next */
+                                stop = each(data, &socket); /* the rest must be read, too, before the next answer */
                 }
         }
         return err;

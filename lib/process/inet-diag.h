@@ -2,13 +2,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The kernel's list of TCP sockets with what each has moved (sock_diag(7)); anybody may read it. */
+/* The kernel's list of TCP sockets with their totals (sock_diag(7)); needs no privileges. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct inet_socket {
-        uint64_t cookie;     /* its own as long as the machine runs */
+        uint64_t cookie;     /* unique as long as the machine runs */
         uint32_t inode;      /* as in /proc/PID/fd; 0: no process has it any more */
         uint32_t uid;
         uint32_t interface;  /* bound to; 0: none */
@@ -18,7 +18,7 @@ struct inet_socket {
         uint64_t received;
 };
 
-/* A socket to ask by, or a negative errno. */
+/* A netlink socket, or a negative errno. */
 int inet_diag_open(void);
 
 /*

@@ -2,12 +2,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Network bytes by process without BPF: the kernel keeps totals of each TCP
- * socket, /proc/PID/fd says whose it is. Read after the processes, of those that no collector has counted.
+ * Network bytes by process without BPF: the kernel keeps totals of each TCP socket, /proc/PID/fd shows its owner.
+ * Read after the collector, if that counts no network bytes.
  *
- * It is the poorest way: UDP has no totals, a connection that comes and goes between two polls is never
- * seen, of one that ended the last part is lost, and there are no bursts. What it misses is nobody's,
- * by the interface's total.
+ * UDP has no totals, a connection between two polls is never seen, the last part of a connection that ended is
+ * lost, and there are no bursts. What is missed is unattributed, by the interface's total.
  */
 
 #include <dirent.h>
@@ -24,13 +23,13 @@
 #include "source/proc.h"
 #include "util/util.h"
 
-#define MOST_WAITS 64 /* polls until an owner is looked for again that was not found, at most */
+#define MOST_WAITS 64 /* at most so many polls until an unknown owner is searched for again */
 
 enum socket_kind { KIND_UNKNOWN, KIND_LOOPBACK, KIND_WIFI, KIND_OTHER };
 
 struct tracked {
         struct inet_socket now;
-        uint64_t sent, received; /* that somebody got, or that was there before we were */
+        uint64_t sent, received; /* attributed, or older than the service */
         enum socket_kind kind;
         pid_t pid;               /* 0: not known */
         uint64_t start_time;
@@ -120,7 +119,7 @@ static int compare_cookies(const void *a, const void *b)
         return one->now.cookie < other->now.cookie ? -1 : one->now.cookie > other->now.cookie;
 }
 
-/* What was known of each socket goes on; what was there before we were is nobody's past. */
+/* Takes over what was known of each socket; bytes from before the first poll are attributed to no process. */
 static void remember(struct net_process *self)
 {
         size_t old = 0;
@@ -178,7 +177,7 @@ static size_t find_pid(const struct sample *sample, pid_t pid)
                                 compare_process);
 }
 
-/* Whom a partial sample does not list did nothing, and is there unless it says otherwise. */
+/* A process that a partial sample does not list did nothing, and lives unless it is in `gone`. */
 static bool is_there(const struct sample *sample, pid_t pid, uint64_t start_time)
 {
         for (size_t i = find_pid(sample, pid); i < sample->n_processes && sample->processes[i].pid == pid; i++)
@@ -195,7 +194,7 @@ static bool has_news(const struct tracked *socket)
         return socket->now.sent > socket->sent || socket->now.received > socket->received;
 }
 
-/* Sockets that moved something for an owner that is not known, or is gone. */
+/* Number of sockets with new bytes whose owner is unknown or gone. */
 static size_t count_strays(struct net_process *self, const struct sample *sample)
 {
         size_t n = 0;
@@ -222,7 +221,7 @@ static int compare_inodes(const void *a, const void *b)
         return one->now.inode < other->now.inode ? -1 : one->now.inode > other->now.inode;
 }
 
-/* Any user may open sockets by the ten thousand: each is looked for among all. */
+/* Sorted, since any user may open tens of thousands of sockets. */
 static int sort_by_inode(struct net_process *self)
 {
         if (util_grow(&self->by_inode, &self->by_inode_capacity, self->n, sizeof(struct tracked *)) < 0)
@@ -243,7 +242,7 @@ static struct tracked *find_inode(const struct net_process *self, uint64_t inode
         return found ? *found : NULL;
 }
 
-/* Takes what @process holds; a socket that several have is the first one's. */
+/* Attributes the sockets of @process to it; a socket in several processes belongs to the first one. */
 static void claim(struct net_process *self, const struct process *process)
 {
         _cleanup_closedir_ DIR *dir = NULL;
@@ -253,7 +252,7 @@ static void claim(struct net_process *self, const struct process *process)
         snprintf(path, sizeof(path), "proc/%d/fd", (int)process->pid);
         dir = util_opendir_at(self->root_fd, path);
         if (!dir)
-                return; /* gone, or another's and we are not root */
+                return; /* gone, or another user's, and we are not root */
         while ((entry = readdir(dir))) {
                 char target[64];
                 ssize_t length = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
@@ -271,7 +270,7 @@ static void claim(struct net_process *self, const struct process *process)
         }
 }
 
-/* All of /proc/PID/fd, which costs more than all the rest: only where somebody unknown moved something. */
+/* Reads all of /proc/PID/fd, which costs more than all the rest: only if a socket of unknown owner has new bytes. */
 static int find_owners(struct net_process *self, const struct sample *sample)
 {
         int err = sort_by_inode(self);
@@ -402,7 +401,7 @@ static void net_process_close(struct source *source)
 
 static const struct source_ops net_process_ops = { "net-process", net_process_read, net_process_close };
 
-/* The sockets are this machine's, not those of a tree of files. */
+/* Sockets are this machine's, not those of a machine tree. */
 static bool is_this_machine(int root_fd)
 {
         _cleanup_close_ int fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -423,7 +422,7 @@ static int set_up(struct net_process *self, int root_fd, const char *wifi_for_te
         self->diag_fd = inet_diag_open();
         if (self->diag_fd < 0)
                 return -ENODEV;
-        return list_sockets(self) < 0 ? -ENODEV : 0; /* a kernel without inet_diag says so here */
+        return list_sockets(self) < 0 ? -ENODEV : 0; /* a kernel without inet_diag fails here */
 }
 
 int net_process_open(int root_fd, const char *wifi_for_test, struct source **ret)

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Control groups of processes that ended, by the kernel's number. Each is told once, before the first process
- * that needs it, since a group may be gone by the time we read (bpf/cgroup.bpf.h).
+ * Control groups of processes that ended, by the kernel's number. Each is reported once, before the first process
+ * that needs it, since it may be gone by the time we read (bpf/cgroup.bpf.h).
  */
 
 #include "process-bpf.h"
@@ -17,7 +17,7 @@
 #include "util/util.h"
 #include "process.skel.h"
 
-#define CGROUPS_KEPT 256 /* beyond it all are forgotten, and those that are still there told again */
+#define CGROUPS_KEPT 256 /* beyond it all are forgotten, and those still in use reported again */
 
 /* Names come from the innermost out; the path is written from its end. */
 static char *make_path(const struct cgroup_record *record)

@@ -12,9 +12,9 @@
 #include "process.skel.h"
 
 /*
- * The sums are less by the time at which the present stretch began, so a CPU
- * that is just changing them may leave them off by that for an instant. No
- * policy ran for longer than the clock: what says so is not used in this poll.
+ * While cores are busy the sums are less by the time at which that began, so a CPU that is just changing them may
+ * leave them off by that for an instant. A policy cannot have run for longer than the clock: such values are
+ * skipped in this poll.
  */
 static void read_policy(const struct policy_state *policy, uint64_t now_ns, struct policy_times *ret)
 {

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The older kernels' walk: a file with one record a thread, in the order of their ids. Threads that began
- * later stand apart from their process, and after the ids have wrapped around before it.
+ * The walk on older kernels: a file with one record per thread, in the order of thread ids. Later threads stand
+ * apart from their process, and before it after the ids have wrapped around.
  */
 
 #include "process-bpf.h"

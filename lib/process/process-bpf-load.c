@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Loading: all that is wanted, or as much of it as the kernel takes. */
+/* Loads all programs that are wanted, or as many as the kernel supports. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 
 #define CACHE_LINE 64
 
-/* The network stands first: it is tried when the others are known. */
+/* The network is first, but tried last. */
 static const uint32_t optional[] = { COUNTS_NET, COUNTS_OPPS, COUNTS_EXITS };
 
 /* What to load: a bit for each thing, and how to count the network. */
@@ -63,7 +63,7 @@ static void choose_programs(struct process_bpf *bpf, uint32_t counts, bool itera
         bpf_program__set_autoattach(bpf->progs.each_task, false);
 }
 
-/* Places of threads: 0.8 MB, or 1.2 with many operating points. Those that find theirs taken cost more. */
+/* Places of threads: 0.8 MB, or 1.2 with many operating points. Threads whose place is taken cost more. */
 static uint32_t places_bits(const struct bpf_opps *opps)
 {
         return opps->n <= BPF_OPPS_FEW ? 12 : 11;
@@ -122,7 +122,7 @@ static void set_constants(struct process_bpf *bpf, uint32_t counts, const struct
         memcpy((void *)bpf->rodata->policy_of_cpu, opps->policy_of_cpu, sizeof(opps->policy_of_cpu));
 }
 
-/* Before the first switch is counted: at which operating point each CPU is. */
+/* The operating point of each CPU, before the first switch is counted. */
 static void seed_opps(struct process_bpf *bpf, const struct bpf_opps *opps)
 {
         bpf->bss->loaded_ns = process_bpf_clock_ns(CLOCK_BOOTTIME);
@@ -184,7 +184,7 @@ static bool find_net_way(struct wanted *wanted, enum net_by only)
         return false;
 }
 
-/* All at once; where that fails, each thing alone tells what the kernel has. */
+/* All at once; if that fails, each thing alone shows what the kernel supports. */
 static int load_most(struct wanted *wanted, enum net_by only, struct process_collector *collector)
 {
         uint32_t counts = wanted->counts, works = 0;
@@ -210,8 +210,8 @@ static int load_most(struct wanted *wanted, enum net_by only, struct process_col
 }
 
 /*
- * A frequency that changed after it was read and before the programs ran would be taken for the old one until
- * it changes again. What changes while we look at it is looked at once more.
+ * A frequency that changed after it was read and before the programs ran would be taken for the old one until it
+ * changes again. Read again if it changes meanwhile.
  */
 static void catch_up(struct process_collector *collector)
 {
@@ -230,7 +230,7 @@ static void catch_up(struct process_collector *collector)
                                 continue;
                         same = false;
                         now = collector->opps.now[policy];
-                        if (cpus[cpu].opp == seen.now[policy]) /* else it was told */
+                        if (cpus[cpu].opp == seen.now[policy]) /* else the change was reported */
                                 process_bpf_feed_frequency(&collector->source, cpu, collector->opps.khz[now]);
                 }
         }
@@ -244,7 +244,7 @@ static void unmap(const void *at, size_t size)
                 munmap((void *)mapped, size);
 }
 
-/* The kernel maps all of what is asked for at once, so that what nobody uses yet counts as ours. */
+/* The kernel maps at once all that is asked for, and unused parts count as our memory: so only as much as needed. */
 static int map_array(const struct bpf_map *map, size_t old_size, size_t size, const void *at)
 {
         void *mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
@@ -259,7 +259,7 @@ static int map_array(const struct bpf_map *map, size_t old_size, size_t size, co
 struct mapped_array {
         const struct bpf_map *map;
         size_t row;
-        const void *at; /* of the pointer to it */
+        const void *at; /* address of the pointer to it */
 };
 
 #define MAPPED_ARRAYS 4
@@ -310,15 +310,12 @@ static int load(const struct collector_options *options, bool iterator, struct p
         int err;
 
         collector->root_fd = fcntl(options->root_fd, F_DUPFD_CLOEXEC, 0);
-        /*
-         * The iterator has no room for times by operating point,
-         * and kernels that have nothing better are old.
-         */
+        /* The iterator has no room for times by operating point. */
         if (iterator || bpf_opps_read(options->root_fd, &collector->opps) < 0)
                 wanted.counts &= ~(uint32_t)COUNTS_OPPS;
         err = load_most(&wanted, options->net_by, collector);
         if (err)
-                return err == -EINVAL ? -EOPNOTSUPP : err; /* the kernel's word for what it does not have */
+                return err == -EINVAL ? -EOPNOTSUPP : err; /* the kernel's error for what it does not support */
         if (collector->source.counts & COUNTS_OPPS)
                 catch_up(collector);
         collector->source.counts |= COUNTS_CPU | COUNTS_DISK;
@@ -345,7 +342,7 @@ int process_bpf_load(const struct collector_options *options, bool iterator,
         int err = load(options, iterator, collector);
 
         libbpf_set_print(print);
-        malloc_trim(0); /* the kernel's BTF was in memory: 5 MB that are needed no more */
+        malloc_trim(0); /* gives back 5 MB that the kernel's BTF needed */
         return err;
 }
 

@@ -32,7 +32,7 @@ void net_way_choose(struct process_bpf *bpf, enum net_by by)
         bpf_map__set_autocreate(bpf->maps.net_elsewhere, by != NET_BY_BEST);
 }
 
-/* The root of the version 2 hierarchy, wherever it is mounted. */
+/* The root of the cgroup v2 hierarchy, wherever it is mounted. */
 static int open_control_group(int root_fd)
 {
         _cleanup_free_ char *text = malloc(65536);

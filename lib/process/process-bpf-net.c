@@ -28,7 +28,7 @@ static bool is_wifi(int class_fd, const char *name)
         return fstatat(class_fd, path, &status, 0) == 0;
 }
 
-/* Over those of before, the first of which a program may be comparing with just now. */
+/* Written over the old list, whose first entries a program may be reading just now. */
 static void find_wifi(struct process_bpf *bpf, DIR *class_dir)
 {
         struct dirent *entry;
@@ -75,7 +75,7 @@ static void find_interfaces(struct process_collector *collector)
 
 #define GROUP(number) (1U << ((number) - 1))
 
-/* Tells of interfaces, routes and rules that come and go; nobody is woken up, a poll asks whether there was any. */
+/* A socket that reports changes of interfaces, routes and rules; each poll asks whether there were any. */
 static int listen_to_interfaces(void)
 {
         const struct sockaddr_nl address = {
@@ -83,7 +83,7 @@ static int listen_to_interfaces(void)
                 .nl_groups = GROUP(RTNLGRP_LINK) | GROUP(RTNLGRP_IPV4_ROUTE) | GROUP(RTNLGRP_IPV6_ROUTE) |
                              GROUP(RTNLGRP_IPV4_RULE) | GROUP(RTNLGRP_IPV6_RULE),
         };
-        const int room = 4096; /* one is as good as thousands; that there were more is told, too */
+        const int room = 4096; /* one message is enough; an overflow is reported, too */
         _cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
 
         if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)) < 0 ||
@@ -92,11 +92,11 @@ static int listen_to_interfaces(void)
         return take_fd(&fd);
 }
 
-/* Since we last asked; also where what was told was too much to be kept. */
+/* Since the last call. An overflow means changes, too. */
 static bool interfaces_changed(int fd)
 {
         bool changed = false;
-        char message[64]; /* none is read, so none need be whole */
+        char message[64]; /* only their presence matters */
 
         for (;;) {
                 ssize_t n = recv(fd, message, sizeof(message), 0);

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 /*
- * The map as a file (kernel/bpf/ringbuf.c): a page with what was consumed, one with what was produced, and
- * the data twice in a row. A record is 8 bytes of header, of which the first 4 are its length and two flags,
- * then its bytes, rounded up to 8.
+ * The map as a file (kernel/bpf/ringbuf.c): a page with the consumer's position, one with the producer's, and the
+ * data twice in a row. A record has 8 bytes of header, the first 4 of which are its length and two flags, then its
+ * bytes, rounded up to 8.
  */
 #define HEADER 8
 #define RECORD_BUSY (UINT32_C(1) << 31)    /* its program still writes it */
@@ -48,7 +48,7 @@ void process_ring_close(struct process_ring *ring)
         *ring = (struct process_ring){ 0 };
 }
 
-/* The records of @length bytes at @at; how far it came is consumed. */
+/* Takes the records of @length bytes at @at, and moves the consumer's position. */
 static int take_records(struct process_ring *ring, const char *at, size_t length,
                         int (*take)(void *data, const void *bytes, size_t size), void *data)
 {

@@ -3,9 +3,8 @@
 #pragma once
 
 /*
- * The reading end of a BPF ring buffer. libbpf's keeps all of it mapped, and twice, so that a record may run
- * over the end: 1 MB that counts as the service's. Here only two positions stay mapped, and of the rest what
- * is there to be read, while it is read.
+ * Reads a BPF ring buffer. libbpf keeps all of it mapped, twice, which is 1 MB of our memory. Here only the two
+ * positions stay mapped, and data only while it is read.
  */
 
 #include <stddef.h>
@@ -14,16 +13,13 @@
 struct process_ring {
         int fd;                     /* of the map; not owned */
         size_t size;                /* a power of two */
-        uint64_t *consumed;         /* mapped; bytes since the beginning ... */
-        const uint64_t *produced;   /* ... as this */
+        uint64_t *consumed;         /* mapped; position in bytes since the beginning ... */
+        const uint64_t *produced;   /* ... of the consumer and the producer */
 };
 
 int process_ring_open(int fd, size_t size, struct process_ring *ret);
 void process_ring_close(struct process_ring *ring); /* also one that is all zeros */
 
-/*
- * Calls @take for each record, in their order,
- * and stops where it fails: that one was told, and is not again.
- */
+/* Calls @take for each record, in order, and stops where it fails; that record is consumed, too. */
 int process_ring_read(struct process_ring *ring, int (*take)(void *data, const void *bytes, size_t size),
                       void *data);

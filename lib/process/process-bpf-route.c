@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Where packets go that no nearer route takes, by the kernel's own answer (rtnetlink(7)): it knows all tables
- * and rules, those of a VPN among them, and costs the same however many routes there are.
+ * The interface of the default route, as the kernel answers (rtnetlink(7)): it knows all tables and rules, those of
+ * a VPN among them, and costs the same however many routes there are.
  */
 
 #include <arpa/inet.h>
@@ -17,8 +17,8 @@
 #include "util/util.h"
 
 /*
- * Addresses of the Internet that nobody has a route of its own for: the first of the upper half of IPv4 (some
- * VPNs route the halves instead of the whole), and the first of IPv6. Nothing is sent to them.
+ * Internet addresses without a route of their own: the first of the upper half of IPv4 (some VPNs route the two
+ * halves instead of the whole), and the first of IPv6. Nothing is sent to them.
  */
 #define FAR_4 "128.0.0.0"
 #define FAR_6 "2000::"
@@ -71,7 +71,7 @@ static int find(int fd, uint8_t family, const char *address)
 
 int process_bpf_find_route(void)
 {
-        const struct timeval patience = { .tv_sec = 1 }; /* the kernel answers at once, or something is wrong */
+        const struct timeval patience = { .tv_sec = 1 }; /* the kernel answers at once, unless something is wrong */
         _cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
         int interface;
 

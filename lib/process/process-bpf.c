@@ -1,10 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/*
- * All processes in one system call: the kernel walks its own list (bpf/), and
- * we read the records where it put them.
- */
+/* All processes in one system call: the kernel walks its own list (bpf/) into mapped records. */
 
 #include "process-bpf.h"
 
@@ -70,7 +67,7 @@ static uint32_t have_of(const struct process_collector *collector)
                (counts & COUNTS_NET ? PROCESS_WIFI | PROCESS_OTHER_NET : 0);
 }
 
-/* One record of the ring: a process that ended or became another program, or a control group. */
+/* One record of the ring: a process that ended or executed a program, or a control group. */
 static int take_event(void *data, const void *bytes, size_t size)
 {
         struct process_collector *collector = data;
@@ -126,16 +123,15 @@ static int run_walk(struct process_collector *collector, uint64_t after_ns, bool
 }
 
 /*
- * Where the walk after one that was full begins: a second before the youngest that was seen, since two
- * that are born at the same time may stand in either order; nearer, where that second has more
- * processes than there are records.
+ * Start of the walk after a full one: a second before the youngest process that was seen, since two that are born
+ * at the same time may stand in either order; closer, if that second has more processes than there are records.
  */
 static uint64_t next_walk_ns(uint64_t after_ns, uint64_t youngest_ns)
 {
         return MAX(youngest_ns - NS_PER_S, after_ns + (youngest_ns - after_ns) / 2);
 }
 
-/* More processes than records: the rest in further walks. Each begins anew, in the order of the list. */
+/* More processes than records: the rest in further walks, each of which begins anew. */
 static int walk_in_parts(struct process_collector *collector)
 {
         const struct process_bpf *bpf = collector->bpf;
@@ -187,7 +183,7 @@ static int walk(struct process_collector *collector)
         return collector->fresh ? walk_in_parts(collector) : take_changes(collector);
 }
 
-/* The older kernels' walk. */
+/* The walk on older kernels. */
 static int read_iterator(struct process_collector *collector)
 {
         struct process_seen seen;
@@ -203,7 +199,7 @@ static int read_iterator(struct process_collector *collector)
         return err;
 }
 
-/* Their CPU time is nobody's then, and not lost to the machine's total; but somebody should know. */
+/* Their CPU time is in the machine's total, but unattributed. */
 static void tell_lost(struct process_collector *collector)
 {
         uint64_t lost = collector->bpf->bss->lost_exits.n;
@@ -211,13 +207,13 @@ static void tell_lost(struct process_collector *collector)
         if (lost == collector->lost)
                 return;
         log_warning(collector->log,
-                    "%llu processes ended since the last poll for which there was no room; what they used is "
-                    "nobody's; a shorter interval helps",
+                    "%llu processes ended since the last poll and were lost (full buffer); what they used is "
+                    "unattributed; a shorter interval helps",
                     (unsigned long long)(lost - collector->lost));
         collector->lost = collector->source.lost = lost;
 }
 
-/* What happened comes before what is: a name that changed by exec must not rename what went before. */
+/* Events come before the walk: a name that changed by exec must not rename the program before it. */
 static int process_bpf_read(struct source *source, struct sample *sample)
 {
         struct process_collector *collector = (struct process_collector *)source;
@@ -232,7 +228,7 @@ static int process_bpf_read(struct source *source, struct sample *sample)
         if (err >= 0)
                 err = collector->iterator ? read_iterator(collector) : walk(collector);
         if (err < 0) {
-                collector->fresh = true; /* what was not taken is told of again */
+                collector->fresh = true; /* what was not read is reported again */
                 return err;
         }
         if (collector->source.counts & COUNTS_NET)

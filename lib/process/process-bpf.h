@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What the files of the BPF collector share among themselves. libbpf's types stop here. */
+/* For the files of the BPF collector only. libbpf's types stop here. */
 
 #include <time.h>
 
@@ -21,7 +21,7 @@ struct bpf_cgroup {
         char *path;
 };
 
-/* What the older kernels' walk found: processes with their threads' totals. Kept for the next one. */
+/* Result of the walk on older kernels: processes with their threads' totals. Memory is kept for the next walk. */
 struct iterated {
         struct process_record *processes;
         struct iterated_thread *threads;
@@ -32,7 +32,7 @@ struct process_collector {
         struct source source;
         struct process_table *table;
         struct process_bpf *bpf;
-        struct bpf_link *iterator;            /* of the older kernels' walk, or NULL */
+        struct bpf_link *iterator;            /* of the walk on older kernels, or NULL */
         struct iterated iterated;
         struct process_ring exits;            /* all zeros: not loaded */
         struct bpf_opps opps;
@@ -41,38 +41,38 @@ struct process_collector {
         const uint64_t *changed, *gone;       /* mapped: places of records */
         size_t max_records, n_mapped;
         bool fresh;                           /* the next walk begins anew */
-        bool told_all;                        /* this poll told of all that live, and not just of changes */
+        bool told_all;                        /* this poll listed all processes, not only changes */
         size_t opps_row;
         struct policy_times shown[BPF_POLICIES_MAX];
         const struct log *log;
         struct bpf_cgroup *cgroups;           /* those of processes that ended */
         size_t n_cgroups, cgroups_capacity;
-        uint64_t lost;                        /* ends and execs that the ring had no room for, as far as told */
-        int interfaces_fd; /* tells that one came or went, or a route */
+        uint64_t lost;                        /* ends and execs that were lost because the ring was full, as reported so far */
+        int interfaces_fd; /* reports changes of interfaces and routes */
         int root_fd;
 };
 
-/* process-bpf-load.c: what the kernel takes of what is wanted; sets `counts`. */
+/* process-bpf-load.c: loads what the kernel supports of what is wanted; sets `counts`. */
 int process_bpf_load(const struct collector_options *options, bool iterator,
                      struct process_collector *collector);
 int process_bpf_map(struct process_collector *collector, size_t n); /* that many of the records, at least */
 uint64_t process_bpf_clock_ns(clockid_t clock);
 void process_bpf_unload(struct process_collector *collector);
 
-/* process-bpf-iter.c: the older kernels' walk. 0 or a negative errno. */
+/* process-bpf-iter.c: the walk on older kernels. 0 or a negative errno. */
 int process_bpf_iterate(const struct bpf_link *iterator, struct iterated *iterated);
 void process_bpf_free_iterated(struct iterated *iterated);
 
 /* process-bpf-cpu.c: times of the policies into the sample's opps. */
 int process_bpf_read_opps(struct process_collector *collector, struct sample *sample);
 
-/* process-bpf-cgroup.c: paths of control groups, as the kernel tells them. */
+/* process-bpf-cgroup.c: paths of control groups, as reported. */
 int process_bpf_take_cgroup(struct process_collector *collector, const struct cgroup_record *record);
 const char *process_bpf_cgroup(const struct process_collector *collector, uint64_t id); /* NULL: not known */
 void process_bpf_forget_cgroups(struct process_collector *collector); /* once they are many */
 void process_bpf_free_cgroups(struct process_collector *collector);
 
-/* process-bpf-net.c: bursts of the machine; and which interface is what. */
+/* process-bpf-net.c: bursts of the machine, and the kinds of interfaces. */
 void process_bpf_read_net(struct process_collector *collector, struct sample *sample);
 int process_bpf_watch_interfaces(struct process_collector *collector, const char *wifi_for_test);
 

@@ -27,7 +27,7 @@ static void remember_name(struct known_name *name, const struct known *known, ui
         name->poll = poll;
 }
 
-/* True: its app is another than before. A window may have told more of it since the last poll. */
+/* True: its app changed. A window may have corrected it since the last poll. */
 bool table_find_app(struct process_table *table, struct known *known)
 {
         const struct app_process process = {
@@ -58,7 +58,7 @@ static pid_t read_ppid(const struct process_table *table, const char *pid)
         return n > 0 && proc_parse_stat(text, (size_t)n, &stat) ? stat.parent : 0;
 }
 
-/* Its app, while it lives; asked again when an exec changes its name. */
+/* The app of a living process; determined again when an exec changes its name. */
 int table_name_alive(struct process_table *table, struct known *known, const struct process_seen *seen)
 {
         char pid[16];
@@ -115,9 +115,9 @@ static bool find_by_group(const struct process_table *table, struct known *known
 }
 
 /*
- * One that is only known to have been: its /proc is gone, or another's by now. Where its control
- * group and parent do not tell: programs come back, so the app of one of the same name and user is
- * the best guess; else the name is.
+ * The app of a process that was never seen alive: its /proc is gone, or another's. If its control group and parent
+ * do not tell, the app of a process of the same name and user is the best guess, since programs come back; else the
+ * name.
  */
 void table_name_ended(struct process_table *table, struct known *known, const struct process_seen *seen)
 {

@@ -189,7 +189,7 @@ static bool is_same(const struct known *known, const struct process_seen *seen, 
                known->have == seen->have && memcmp(known->shown, shown, sizeof(known->shown)) == 0;
 }
 
-/* Totals as they are shown: without what is another's, and never less than before. */
+/* Totals as shown: without what is not its own, and never less than before. */
 static int take(struct process_table *table, struct known *known, const struct process_seen *seen)
 {
         uint64_t shown[AMOUNTS];
@@ -221,7 +221,7 @@ void process_table_begin(struct process_table *table)
         table->poll++;
 }
 
-/* A place is one process's, and a process is in one place. */
+/* Each place has at most one process, and each process at most one place. */
 static int put_place(struct process_table *table, size_t place, struct known *known)
 {
         int err = util_grow(&table->places, &table->places_capacity, place + 1, sizeof(struct known *));
@@ -304,7 +304,7 @@ static int end(struct process_table *table, struct known *known, uint64_t ended_
         return table_touch(table, known);
 }
 
-/* The name of one that ends is what it was called last: it may never have been seen alive. */
+/* A process that ends may never have been seen alive: its last name is taken. */
 int process_table_ended(struct process_table *table, const struct process_seen *seen, uint64_t ended_ns,
                         struct known **ret)
 {
@@ -315,7 +315,7 @@ int process_table_ended(struct process_table *table, const struct process_seen *
                 err = take(table, known, seen);
         if (err)
                 return err;
-        if (!known->named || known->execed_poll == table->poll) /* /proc could not be asked what it became */
+        if (!known->named || known->execed_poll == table->poll) /* its new name was not read from /proc */
                 table_name_ended(table, known, seen);
         if (ret)
                 *ret = known;
@@ -345,7 +345,7 @@ int process_table_reaped(struct process_table *table, pid_t pid, uint64_t start_
         return 0;
 }
 
-/* What it was before the exec, as an entry of its own that ends. */
+/* The program before the exec, as an entry of its own that ends. */
 static int add_old_program(struct process_table *table, const struct known *known,
                            const struct process_seen *seen, uint64_t exec_ns)
 {
@@ -380,7 +380,7 @@ int process_table_execed(struct process_table *table, const struct process_seen 
         int err;
 
         if (!known || !known->shown_once)
-                return 0; /* nobody saw it as what it was before */
+                return 0; /* it was never shown as the program before */
         err = add_old_program(table, known, seen, exec_ns);
         if (!err)
                 err = take(table, known, seen);
@@ -391,7 +391,7 @@ int process_table_execed(struct process_table *table, const struct process_seen 
         known->execed_poll = table->poll;
         known->began_ns = exec_ns;
         known->start_time = exec_ns / START_TICK_NS;
-        known->shown_once = false; /* what was shown is the old one's */
+        known->shown_once = false; /* what was shown belongs to the old one */
         known->has_base = true;
         memcpy(known->base, seen->amount, sizeof(known->base));
         memset(known->shown, 0, sizeof(known->shown));

@@ -3,14 +3,13 @@
 #pragma once
 
 /*
- * What a collector knows of processes from poll to poll. Collectors see raw
- * totals; the table makes of them the processes of a sample:
+ * The processes that a collector knows, from poll to poll. Collectors see raw totals; the table turns them into the
+ * processes of a sample:
  *
  * - a total never goes down, although a walk may miss a thread that just ends;
- * - a process that ended comes once more, with its final totals;
- * - one that became another program (exec) is two: the old ends, the new begins;
- * - bytes of children, which the kernel adds to the parent that reaps them, are
- *   taken out of the parent again;
+ * - a process that ended is listed once more, with its final totals;
+ * - an exec makes two processes: the old one ends, the new one begins;
+ * - bytes of children, which the kernel adds to the parent that waits for them, are subtracted from the parent;
  * - CPU time by operating point sums to the CPU time.
  */
 
@@ -33,9 +32,9 @@ enum process_amount {
 /* What a collector saw of one process. */
 struct process_seen {
         pid_t pid;
-        pid_t parent;              /* who will reap it, where the collector is not told of ends; else 0 */
-        pid_t ppid;                /* for its app; 0: /proc is asked, if it lives */
-        const char *cgroup;        /* path (v2) of one that ended; NULL: not known */
+        pid_t parent;              /* its parent, if the collector does not see ends; else 0 */
+        pid_t ppid;                /* for its app; 0: read from /proc, if it lives */
+        const char *cgroup;        /* cgroup v2 path of one that ended; NULL: not known */
         uid_t uid;
         uint64_t start_ns;         /* boottime, as exactly as the collector knows it */
         const char *comm;          /* at most 31 bytes and a NUL */
@@ -59,9 +58,9 @@ int process_table_new(int root_fd, struct apps *apps, bool exits, size_t n_opps,
 void process_table_free(struct process_table *table);
 
 /*
- * One poll: begin; what happened since the last poll, in its order; those that live, each in a place of the
- * collector's choice; finish. A collector that does not tell of all that live says which places have become
- * empty, before it gives them to others: whom it does not tell of is as it was.
+ * One poll: begin; events since the last poll, in order; living processes, each in a place that the collector
+ * chooses; finish. A collector that does not report all living processes reports which places became empty before
+ * it reuses them; a process that it does not report is unchanged.
  */
 void process_table_begin(struct process_table *table);
 int process_table_gone(struct process_table *table, size_t place);
@@ -79,7 +78,7 @@ int process_table_execed(struct process_table *table, const struct process_seen 
 int process_table_reaped(struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t read_bytes,
                          uint64_t write_bytes);
 /*
- * @told_all: who was not told of in this poll is gone
+ * @told_all: a process that was not reported in this poll is gone
  * @opps:     for each operating point of the table its index in the sample; NULL without
  */
 int process_table_finish(struct process_table *table, bool told_all, struct sample *sample,

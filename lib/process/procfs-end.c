@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Processes that ended, as taskstats tells of their threads. */
+/* Processes that ended, from taskstats of their threads. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct procfs_ending {
         unsigned missing; /* polls in which no such process was there */
 };
 
-/* The threads of its process that have ended so far; the newest stand last. */
+/* Finds or adds the entry of a thread's process; the newest are last. */
 static int ending_of(struct procfs *procfs, const struct ended_thread *thread, size_t *ret)
 {
         size_t i = procfs->n_endings;
@@ -81,7 +81,10 @@ static int keep_ended(struct procfs *procfs, const struct ended_thread *thread,
         return 0;
 }
 
-/* Its last thread ended: the sum, unless /proc has shown more (of a process that is older than we are). */
+/*
+ * The last thread ended: reports the sum. The table keeps /proc's total where that is more (a process older than
+ * the service).
+ */
 static int end_process(struct procfs *procfs, const struct ended_thread *thread,
                        const struct procfs_ending *ending)
 {
@@ -118,7 +121,7 @@ static int take_ended(void *data, const struct ended_thread *thread)
         size_t at;
         int err;
 
-        if (procfs->source.own_only && thread->uid != geteuid()) /* whom no poll shows, either */
+        if (procfs->source.own_only && thread->uid != geteuid()) /* polls do not show it, either */
                 return 0;
         err = ending_of(procfs, thread, &at);
         if (err)
@@ -154,8 +157,8 @@ int procfs_read_ended(struct procfs *procfs)
 }
 
 /*
- * Where messages were lost, the last one of a process may have been among them: what its threads had must not
- * become the next one's of its pid. In the first poll without it the message may still be on its way.
+ * If messages were lost, the last one of a process may be among them; its threads' times must not go to the next
+ * process with that pid. In the first poll without the process the message may still be on its way.
  */
 void procfs_forget_untold(struct procfs *procfs)
 {

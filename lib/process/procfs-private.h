@@ -55,19 +55,19 @@ struct procfs {
         size_t n_pids, pids_capacity;
         struct procfs_process *list; /* ascending by pid */
         size_t n, capacity;
-        struct taskstats_listener *ends; /* NULL: no ends are told */
+        struct taskstats_listener *ends; /* NULL: ends are not reported */
         struct procfs_ending *endings;
         size_t n_endings, endings_capacity;
         struct procfs_ended *ended; /* of this poll, by pid; /proc may still show them, until they are reaped */
         size_t n_ended, ended_capacity;
-        bool lost;           /* messages, since the last poll */
+        bool lost;           /* messages were lost since the last poll */
         uint64_t opened_ns;  /* boottime */
 };
 
 uint64_t procfs_start_ns(const struct proc_stat *stat);
 int procfs_read_stat(const struct procfs *procfs, pid_t pid, struct proc_stat *ret);
 struct procfs_process *procfs_find(const struct procfs *procfs, pid_t pid); /* NULL: not in the list */
-int procfs_leave_place(struct procfs *procfs, struct procfs_process *process); /* the table no longer hears of it */
+int procfs_leave_place(struct procfs *procfs, struct procfs_process *process); /* tells the table that it is gone */
 
 /* procfs-reaped.c */
 uint64_t procfs_spare_ns(const struct ended_thread *thread); /* in which it may have run without being counted */

@@ -23,7 +23,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-#define POLLS_PER_LOOK 10 /* so often all are read, where the clocks do not tell everything */
+#define POLLS_PER_LOOK 10 /* polls after which all are read, where ends are not reported */
 #define TICK_NS (NS_PER_S / 100) /* USER_HZ */
 
 static void procfs_close(struct source *source)
@@ -149,12 +149,12 @@ static int read_process(struct procfs *procfs, struct procfs_process *process)
         int err;
 
         if (procfs_has_ended(procfs, process->pid)) {
-                (void)read_clock(process->pid, &process->cpu_ns); /* which stands from now on */
+                (void)read_clock(process->pid, &process->cpu_ns); /* which no longer moves */
                 process->seen = procfs->clocks;
                 return procfs_leave_place(procfs, process);
         }
         err = procfs_read_stat(procfs, process->pid, &stat);
-        if (err) /* ended between the listing and now; but without descriptors it would seem that all did */
+        if (err) /* ended since the listing; but without free descriptors all processes would seem to have ended */
                 return err == -EMFILE || err == -ENFILE ? err : 0;
         if (process->start_time != stat.start_time)
                 err = begin_anew(procfs, process, &stat);
@@ -166,7 +166,7 @@ static int read_process(struct procfs *procfs, struct procfs_process *process)
         return tell(procfs, process, &stat);
 }
 
-/* Only of those that ran since the last poll there is anything to read. */
+/* Only a process that ran since the last poll has anything to read. */
 static int look_at_process(struct procfs *procfs, struct procfs_process *process)
 {
         uint64_t cpu_ns = NEVER;
@@ -288,7 +288,7 @@ static int procfs_read(struct source *source, struct sample *sample)
 
         for (size_t i = 0; i < procfs->n; i++)
                 procfs->list[i].seen = false;
-        /* A process whose parent ends gets another one in its sleep. */
+        /* The parent of a sleeping process may end and another take its place. */
         procfs->all = !procfs->ends && procfs->polls++ % POLLS_PER_LOOK == 0;
         process_table_begin(procfs->table);
         err = procfs_read_ended(procfs);

@@ -128,7 +128,6 @@ int taskstats_open(int root_fd, struct taskstats_listener **ret)
         return 0;
 }
 
-/* The socket's end is the listener's. */
 void taskstats_free(struct taskstats_listener *listener)
 {
         if (!listener)

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * What the kernel tells of each thread that ends, without BPF: netlink,
- * Documentation/accounting/taskstats.rst. For root. Netlink's types stop here.
+ * Threads that end, as the kernel reports them without BPF (netlink, Documentation/accounting/taskstats.rst). For
+ * root. Netlink's types stop here.
  */
 
 #include <stdbool.h>
@@ -20,12 +20,12 @@ struct ended_thread {
         char comm[32];
         bool last;             /* of its process */
         uint64_t lived_ns;
-        uint64_t cpu_ns;       /* the scheduler's; the times of the tick-based fields are multiples of a tick */
+        uint64_t cpu_ns;       /* of the scheduler; the tick-based fields are multiples of a tick */
         uint64_t read_bytes;
         uint64_t write_bytes;  /* minus cancelled writes */
 };
 
-/* -EPERM without root; -ENODEV, -EPROTONOSUPPORT: the kernel has none, or none that tells processes. */
+/* -EPERM without root; -ENODEV, -EPROTONOSUPPORT: the kernel has no taskstats, or not of processes. */
 int taskstats_open(int root_fd, struct taskstats_listener **ret);
 void taskstats_free(struct taskstats_listener *listener);
 
@@ -37,7 +37,7 @@ int taskstats_read(struct taskstats_listener *listener,
                    int (*ended)(void *data, const struct ended_thread *thread), void *data);
 
 /*
- * One message of the family; false: of another, or none. It tells of a thread (PID), and for the last one of
- * several of their sum (TGID), which has no io. @message is aligned as a netlink header is.
+ * Parses one message of the family; false: another one. It is about a thread (PID), and for the last one of several
+ * also about their sum (TGID), which has no io. @message is aligned as a netlink header.
  */
 bool taskstats_parse(const void *message, size_t length, uint16_t family, struct ended_thread *ret);

@@ -18,7 +18,7 @@ struct key {
         const char *standard; /* default */
         double min, max;      /* of a number */
         const char *sentence;
-        size_t number;        /* where it goes: one of the two */
+        size_t number;        /* offset in struct config: one of the two */
         size_t word;
 };
 
@@ -121,7 +121,7 @@ static bool starts_section(size_t i)
         return i == 0 || strcmp(keys[i].section, keys[i - 1].section) != 0;
 }
 
-/* Words in lines of a terminal's width, indented. */
+/* Wraps text to a terminal's width, indented. */
 static void print_wrapped(FILE *file, const char *text)
 {
         size_t column = 0;

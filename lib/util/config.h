@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/*
- * joulecast.conf: what a machine's owner decides. One table (config.c) makes the
- * parser, the help text and the manual's list.
- */
+/* joulecast.conf. One table (config.c) makes the parser, the help text and the manual's list. */
 
 #include <stdio.h>
 
@@ -14,7 +11,7 @@
 struct config {
         double interval_s;
         char *collector;  /* "auto": the first that works */
-        char *foreground; /* see foreground.h */
+        char *foreground; /* see focus/foreground.h */
         double raw_hours, hour_days, day_days;
 };
 
@@ -28,6 +25,6 @@ struct config {
 int config_load(const char *path, const struct log *log, struct config *ret);
 void config_clear(struct config *config);
 
-/* The table for people: as text for a terminal, and as scdoc for the manual. */
+/* The table as text for a terminal, and as scdoc for the manual. */
 void config_print_help(FILE *file);
 void config_print_manual(FILE *file);

@@ -35,12 +35,12 @@ int ini_error(const struct ini_place *place, const char *format, ...)
         return -EINVAL;
 }
 
-/* inih keeps 49 bytes of a section's name and drops the rest without a word. */
+/* inih silently cuts a section's name after 49 bytes. */
 #define SECTION_MAX 49
 
 /*
- * Feeds inih one line at a time, so that the handler knows where it is, and without its indentation: inih
- * would take an indented line for one more value of the key before, and an indented file for a single key.
+ * Feeds inih one line at a time, so that the handler knows the line, and without indentation: inih would take an
+ * indented line for another value of the key before, and an indented file for a single key.
  */
 static char *next_line(char *line, int size, void *stream)
 {
@@ -75,7 +75,7 @@ static int on_key(void *user, const char *section, const char *name, const char 
         struct reader *reader = user;
         size_t length = strlen(name) + strlen(" = ") + strlen(value);
 
-        /* As we would print it; a profile that is read must be one that can be read again. */
+        /* As printed: a profile that was read must be one that can be read again. */
         if (!reader->err && length >= INI_LINE_MAX - 1)
                 reader->err = ini_error(&reader->place,
                                         "the line has %zu characters with blanks around \"=\"; %d are the most",

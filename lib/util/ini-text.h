@@ -3,9 +3,8 @@
 #pragma once
 
 /*
- * INI texts (profile, scenario, configuration) by inih, with what inih leaves
- * out: the line of each key, and a text that is binary, cut off or has lines
- * longer than inih can take whole is refused instead of silently truncated.
+ * INI texts (profile, scenario, configuration) by inih, with what inih lacks: the line of each key, and an error
+ * for text that is binary, cut off or has lines that inih would truncate.
  */
 
 #include <stddef.h>

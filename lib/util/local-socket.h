@@ -5,20 +5,20 @@
 #include <sys/time.h>
 
 /*
- * Listens at a path, for all users: who they are decides what they may. A socket that nobody listens at any
- * more is removed; a file of another kind, and a socket of the living, are left alone.
+ * Listens at a path, for all users; their credentials decide what they may do. A socket without a listener is
+ * removed; a file of another kind and a socket with a listener are left alone.
  *
- * @type: SOCK_STREAM or SOCK_SEQPACKET. Nothing that is done with it blocks.
+ * @type: SOCK_STREAM or SOCK_SEQPACKET. It never blocks.
  *
- * Return: its descriptor; -EEXIST: something else is there; -EADDRINUSE: somebody listens there; -errno.
+ * Return: its descriptor; -EEXIST: something else is there; -EADDRINUSE: another process listens there; -errno.
  */
 int local_socket_listen(const char *path, int type, int backlog);
 
 /*
- * Connects to who listens at a path.
+ * Connects to the listener at a path.
  *
- * @patience: how long connecting, and each send, may take; NULL: nothing that is done with it blocks.
+ * @patience: how long connecting, and each send, may take; NULL: never blocks.
  *
- * Return: its descriptor; -ETIMEDOUT: nobody accepted in time; -errno.
+ * Return: its descriptor; -ETIMEDOUT: it was not accepted in time; -errno.
  */
 int local_socket_connect(const char *path, int type, const struct timeval *patience);

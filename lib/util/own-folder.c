@@ -8,7 +8,7 @@
 #include "paths.h"
 #include "util.h"
 
-/* Takes @file. So many levels above it begins the folder that is ours. */
+/* @path is in the folder that is so many levels above @file, or below it. Frees @file. */
 static bool lies_beside(const char *path, char *file, unsigned levels)
 {
         _cleanup_free_ char *folder = file;
@@ -27,7 +27,7 @@ static bool is_ours(const char *path)
         char *profile = NULL, *usage = NULL, *observations = NULL, *simulated = NULL, *focus = NULL;
         bool ours;
 
-        /* Where there is no home there is no default, and it stays NULL. */
+        /* Without a home there is no default, and it stays NULL. */
         paths_profile(NULL, true, &profile);
         paths_usage(NULL, true, &usage);
         paths_observations(NULL, &observations);

@@ -3,12 +3,12 @@
 #pragma once
 
 /*
- * Folders are made where files are ours by default (paths.h, and the sockets). A path that somebody named may
- * be mistyped: its folder has to be there.
+ * Folders of default paths (paths.h) are made when needed. A path that the user named may be mistyped: its folder
+ * must exist.
  */
 
-/* The folder that holds @path, and what is above it, if it is one of ours; else nothing. 0 or a negative errno. */
+/* Makes the folder of @path, and those above it, if @path is a default one. 0 or a negative errno. */
 int own_folder_make(const char *path, unsigned mode);
 
-/* Why a file could not be made, in words: that something is not there is then about its folder. */
+/* Why a file could not be made, in words: -ENOENT is about its folder. */
 const char *own_folder_why(int err);

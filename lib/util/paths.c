@@ -23,7 +23,7 @@ static int print_path(char **ret, const char *a, const char *b, const char *c)
         return asprintf(ret, "%s%s%s", a, b, c) < 0 ? -ENOMEM : 0;
 }
 
-/* $VARIABLE, or ~/OTHERWISE; XDG says that a relative path there is to be ignored. */
+/* $VARIABLE, or ~/OTHERWISE. A relative path there is ignored, as XDG says. */
 static int xdg_path(const char *variable, const char *otherwise, const char *rest, char **ret)
 {
         const char *root = getenv(variable), *home = getenv("HOME");
@@ -52,13 +52,13 @@ static bool is_file_name(const char *name)
         return strchr(name, '/') || (length > 4 && strcmp(name + length - 4, ".ini") == 0);
 }
 
-/* FNV-1a: two files of one base name shall not share a folder. */
+/* FNV-1a, so that two files of one base name have different folders. */
 static int hash_file(const char *path, uint32_t *ret)
 {
         _cleanup_free_ char *text = NULL;
         uint32_t hash = UINT32_C(2166136261);
         size_t length;
-        int err = ini_text_read(path, DEVICE_FILE_MAX, NULL, &text, &length); /* an error is logged by who loads it */
+        int err = ini_text_read(path, DEVICE_FILE_MAX, NULL, &text, &length); /* the caller logs an error when it loads the file */
 
         if (err < 0)
                 return err;

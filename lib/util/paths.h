@@ -3,10 +3,10 @@
 #pragma once
 
 /*
- * Where files are, when nobody says otherwise. Root and the service use the system's folders, others their
- * own (XDG); a virtual device has a folder of its own and never touches this machine's files.
+ * Default paths of files. Root and the service use the system's folders, other users their own (XDG); a virtual
+ * device has a folder of its own.
  *
- * @device is what --device says: NULL for this machine, "virtual:NAME" or "virtual:FILE". Results are free()d.
+ * @device is the value of --device: NULL for this machine, "virtual:NAME" or "virtual:FILE". Results are free()d.
  */
 
 #include <stdbool.h>
@@ -35,10 +35,10 @@ int paths_focus_socket(char **ret);
 const char *paths_virtual(const char *device);
 
 /*
- * Folder of the files that come with joulecast, @kind "profiles" or "virtual": $JOULECAST_DATADIR, the source
- * tree where the program that runs lies in its build folder, else where it was installed.
+ * Folder of the files that come with joulecast, @kind "profiles" or "virtual": $JOULECAST_DATADIR, else the source
+ * tree if the program runs from its build folder, else where it was installed.
  */
 int paths_data(const char *kind, char **ret);
 
-/* The build folder that the running program lies in, or NULL: it is installed. free() it. */
+/* The build folder of the running program, or NULL if it is installed. free() it. */
 char *paths_build_root(void);

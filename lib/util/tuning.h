@@ -2,38 +2,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/*
- * Our choices: numbers that no kernel document and no user decides. Each with
- * unit, reason and how it was found.
- */
+/* Parameters that neither a kernel document nor the user decides. Each with unit, reason and how it was found. */
 
 /*
- * Daemons that no counter shows, as a fallback where the profile does not say what its device's are
- * (x-background_* of [base]): mW of standard deviation and s of correlation time. Of a log-normal power of
- * mean 12 mW and rare spikes, as in data/virtual/nexus-7.ini.
+ * Power of background daemons that no counter shows, where the profile has no x-background_* keys in [base]: mW of
+ * standard deviation and s of correlation time. Of a log-normal power of mean 12 mW and rare spikes, as in
+ * data/virtual/nexus-7.ini.
  */
 #define TUNING_BACKGROUND_SD_MW 14.0
 #define TUNING_BACKGROUND_TAU_S 300.0
 
-/*
- * CLOCK_BOOTTIME and CLOCK_MONOTONIC are read one after the other;
- * less of a difference than this is no suspend, ns.
- */
+/* CLOCK_BOOTTIME and CLOCK_MONOTONIC are read one after the other; a smaller difference is no suspend, ns. */
 #define TUNING_SUSPEND_NS UINT64_C(10000000)
 
 /*
- * A suspend is kept as a sleep from this length on: the seconds awake around it and the gauge's step matter
- * little then. For as long as a season's nights, since a battery and what wakes a device change.
+ * Suspends from this length on are kept: below it the seconds awake around them and the gauge's step matter too
+ * much. They are kept for a few months, since a battery and what wakes a device change.
  */
 #define TUNING_SLEEP_NS UINT64_C(1800000000000)
 #define TUNING_SLEEP_DAYS 180
-/* So many sleeps are needed before they say how much they differ. */
+/* Number of suspends from which their spread is known. */
 #define TUNING_SLEEPS 3
 
 /*
- * Bytes that processes wrote and no storage did yet wait in the page cache; so many are remembered
- * as a debt of the base, so that they do not count again when they reach the storage. About
- * the dirty limit of a phone.
+ * Bytes that processes wrote and that did not reach storage yet wait in the page cache. So many are remembered, so
+ * that they are not attributed again when they are written. About the dirty limit of a phone.
  */
 #define TUNING_WRITE_DEBT_BYTES (UINT64_C(256) << 20)
 
@@ -58,7 +51,7 @@
 #define TUNING_BLOCK_SD 0.03
 #define TUNING_SESSION_SD 0.01
 #define TUNING_PRIOR_DOF 2.0
-/* Seconds of "as on average" that steady the background of a state of the device that was hardly seen yet. */
+/* Seconds of the overall mean that are added to the background of a state of the device that was hardly seen. */
 #define TUNING_BACKGROUND_PRIOR_S 600.0
 
 /*

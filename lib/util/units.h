@@ -13,7 +13,7 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_US UINT64_C(1000)
 #define UJ_PER_J 1e6
-#define BYTES_PER_MB 1e6 /* the MB of mJ/MB, as in the profile */
+#define BYTES_PER_MB 1e6 /* bytes of a MB in mJ/MB, as in the profile */
 
 /* 1 mWh is 3.6 J; so one percent of a battery of E mWh is 0.036 * E joules. */
 #define J_PER_MWH 3.6

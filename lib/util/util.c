@@ -230,7 +230,7 @@ void util_hold_standard_fds(void)
         for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
                 if (fcntl(fd, F_GETFD) < 0 &&
                     open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
-                        return; /* without /dev/null there is nothing to hold them by */
+                        return; /* without /dev/null they cannot be held */
 }
 
 int util_make_parent(const char *path, unsigned mode)
@@ -261,7 +261,7 @@ static int write_all(int fd, const char *text, size_t length)
                 text += n;
                 length -= (size_t)n;
         }
-        return fsync(fd) < 0 && errno != EINVAL ? -errno : 0; /* EINVAL: nothing that is kept on a disk */
+        return fsync(fd) < 0 && errno != EINVAL ? -errno : 0; /* EINVAL: not a file on a disk */
 }
 
 /* -ENOENT: there is a file, or nothing, to be replaced. */

@@ -103,12 +103,12 @@ const char *util_base_name(const char *path);
  */
 int util_grow(void *array, size_t *capacity, size_t needed, size_t size);
 
-/* As bsearch(): how @key stands to an element. */
+/* As for bsearch(): compares @key with an element. */
 typedef int (*util_compare)(const void *key, const void *element);
-/* Of @n elements in ascending order the first that is not before @key; @n: all are. */
+/* Index of the first of @n ascending elements that is not before @key; @n: all are. */
 size_t util_lower_bound(const void *key, const void *list, size_t n, size_t size, util_compare compare);
 
-/* Frees an emptied array of which last no more than an eighth was used: it grew for a burst. True: it did. */
+/* Frees an emptied array if at most an eighth of it was used: it grew for a burst. True: it did. */
 bool util_shrink(void *array, size_t *capacity, size_t used);
 
 /**
@@ -131,12 +131,12 @@ bool util_has_entry(int dir_fd, const char *path, const char *prefix);
 
 uint64_t util_boottime_ns(void); /* CLOCK_BOOTTIME */
 
-/* Words for a negative errno; where the descriptors ran out, what to do about it, too. */
+/* Text for a negative errno; for EMFILE and ENFILE also what to do about it. */
 const char *util_reason(int err);
 
 /*
- * For a main(): keeps the descriptors of stdin, stdout and stderr from being given to a file that is opened
- * later, where whoever started us closed one. What is printed then fails; it would be in that file otherwise.
+ * For a main(): opens stdin, stdout and stderr if they are closed, so that no other file gets their descriptors and
+ * what is printed is not written into it.
  */
 void util_hold_standard_fds(void);
 
@@ -149,8 +149,8 @@ int util_parse_double(const char *text, double *ret); /* finite only; independen
 char *util_print_double(double value, char *buf, size_t size);
 
 /*
- * Writes a file whole or not at all: temporary file beside it, fsync, rename. What is no file (a terminal,
- * /dev/stdout, /dev/null) is written to and stays what it is.
+ * Writes a file whole or not at all: temporary file beside it, fsync, rename. What is no regular file (a terminal,
+ * /dev/stdout, /dev/null) is written to directly.
  */
 int util_write_file(const char *path, const char *text, size_t length, unsigned mode);
 
@@ -158,7 +158,7 @@ int util_write_file(const char *path, const char *text, size_t length, unsigned 
 int util_make_parent(const char *path, unsigned mode);
 
 /*
- * A copy of @text in which a terminal, a log or a table finds nothing but printable characters: valid UTF-8
- * stays, control characters and broken sequences become "?". @size >= 1; always ends in NUL. Returns @buf.
+ * A copy of @text that is safe to print: valid UTF-8 stays, control characters and invalid sequences become "?".
+ * @size >= 1; always ends in NUL. Returns @buf.
  */
 char *util_printable(const char *text, char *buf, size_t size);

@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * Which control group a process that ends was in. Who lives between two polls only has no /proc to be asked,
- * and a unit that ran for a second takes its group with it; so the kernel tells the path itself, once for
- * each group.
+ * Which control group a process that ended was in. A process that lived between two polls only has no /proc to read
+ * it from, and a unit that ran for a second is gone with its group; so the program reports the path, once for each
+ * group.
  */
 
 struct {
@@ -13,7 +13,7 @@ struct {
         __uint(max_entries, 512 * 1024); /* about 3,000 processes between two polls */
 } exits SEC(".maps");
 
-/* Ids of groups that were told. User space forgets them together with the paths. */
+/* Ids of groups that were reported. User space clears them together with the paths. */
 struct {
         __uint(type, BPF_MAP_TYPE_HASH);
         __uint(map_flags, BPF_F_NO_PREALLOC);
@@ -23,8 +23,8 @@ struct {
 } told_cgroups SEC(".maps");
 
 /*
- * Most paths are far shorter than a record's room.
- * A program is not called again on a CPU while it runs there.
+ * Scratch memory, since most paths are far shorter than a record's room. A program is not called again on a CPU
+ * while it runs there.
  */
 struct {
         __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -63,7 +63,7 @@ static __always_inline __u32 copy_names(struct kernfs_node *node, char *names)
         return 0;
 }
 
-/* Marked as told once it stands in the ring: whatever names it comes after it. */
+/* Marked as reported once it is in the ring: records that refer to it come after it. */
 static __always_inline __u64 tell_cgroup(struct task_struct *task)
 {
         struct cgroup_record *record;

@@ -5,14 +5,12 @@
 /*
  * CPU time of each thread by operating point, and of each policy.
  *
- * At a switch between two tasks no clock is read: the scheduler has just
- * brought prev's runtime up to date, and what it grew by goes to the operating
- * point of this CPU. A clock is read where that changed while prev ran, to know
- * the part before, and at switches to and from idle: they say how long how many
- * cores of a policy were busy.
+ * At a switch between two tasks no clock is read: the scheduler has just updated prev's runtime, and its growth
+ * goes to the operating point of this CPU. A clock is read if that changed while prev ran, to know the part before,
+ * and at switches to and from idle, which say how long how many cores of a policy were busy.
  */
 
-/* An index that the verifier sees to be in range, whatever the compiler makes of the checks around it. */
+/* An index that the verifier can see to be in range, however the checks around it are compiled. */
 #define WITHIN(index, size)                                                                                  \
         ({                                                                                                   \
                 __u32 within_ = (index) & ((size) - 1);                                                      \
@@ -21,8 +19,8 @@
         })
 
 /*
- * Of threads. Each has a place by its address: a line of the cache or two, and none before it that says where.
- * Rows are whole lines, and begin at one where the kernel lets an array be mapped.
+ * One place for each thread, by the address of its task: one or two cache lines, found without a search. Rows are
+ * whole cache lines, aligned where the kernel lets an array be mapped.
  */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -34,7 +32,7 @@ struct {
 
 const volatile __u32 places_bits;
 
-/* Of threads whose place is another's. Two sizes, one of which is made: most machines have few operating points. */
+/* Of threads whose place is taken. One of the two sizes is created: most machines have few operating points. */
 struct thread_opps_few {
         __u64 room[sizeof(struct thread_opps) / sizeof(__u64) + BPF_OPPS_FEW];
 };
@@ -58,8 +56,8 @@ struct {
 } opps_many SEC(".maps");
 
 /*
- * By pid of the process: times of its threads that have ended. Not in the leader's storage, since a thread
- * still runs to its last switch when its leader may be gone.
+ * By pid of the process: times of its threads that ended. Not in the leader's place, since a thread may run on
+ * after its leader is gone.
  */
 struct {
         __uint(type, BPF_MAP_TYPE_HASH);
@@ -79,7 +77,7 @@ const volatile __u32 opp_mask; /* BPF_OPPS_FEW or BPF_OPPS_MAX, less 1 */
 
 struct cpu_state cpus[BPF_CPUS_MAX];             /* `opp` is seeded by user space */
 struct policy_state policies[BPF_POLICIES_MAX];  /* likewise */
-__u64 loaded_ns;                                 /* boottime: older threads have a past that nobody split */
+__u64 loaded_ns;                                 /* boottime: the past of older threads was not split */
 
 #define OPP_INDEX(opp) WITHIN(opp, opp_mask + 1)
 
@@ -115,10 +113,9 @@ static __always_inline struct thread_opps *opps_of(struct task_struct *task, __u
 }
 
 /*
- * How busy a policy is, without a lock. Operating point and number of busy
- * cores change together in one word. Whoever changed it adds the time to the
- * sums: minus the time when a core becomes busy, plus the time when it stops,
- * so the order in which two CPUs add does not matter.
+ * How busy a policy is, without a lock. Operating point and number of busy cores change together in one word.
+ * Whoever changes it adds the time to the sums: minus the time when a core becomes busy, plus the time when it
+ * stops, so the order in which two CPUs add does not matter.
  */
 static __always_inline void add_time(struct policy_state *policy, __u64 word, __u64 now_ns, bool begin)
 {
@@ -131,7 +128,7 @@ static __always_inline void add_time(struct policy_state *policy, __u64 word, __
         __sync_fetch_and_add(&policy->times.any_ns[WITHIN(opp, BPF_OPPS_MAX)], begin ? -now_ns : now_ns);
 }
 
-/* Another word for the same policy: what the old one began ends, and the new one begins. */
+/* Changes the word of a policy: ends the stretch of the old one and begins that of the new one. */
 static __always_inline void change_policy(struct policy_state *policy, __u64 now_ns, bool set_opp, __u32 opp,
                                           int busy)
 {
@@ -162,8 +159,8 @@ static __always_inline void idle_changed(struct cpu_state *state, __u32 cpu, boo
 }
 
 /*
- * A CPU that was offline was not told what became of its policy's frequency meanwhile. It comes from idle, as
- * any that begins to work, and asks then.
+ * A CPU that was offline missed changes of its policy's frequency. It comes from idle, and so reads the frequency
+ * then.
  */
 static __always_inline void leave_idle(struct cpu_state *state, __u32 cpu)
 {
@@ -173,7 +170,7 @@ static __always_inline void leave_idle(struct cpu_state *state, __u32 cpu)
                 state->opp = WORD_OPP(policies[WITHIN(policy, BPF_POLICIES_MAX)].word);
 }
 
-/* What a task ran before the operating point last changed; returns what is left for the one in force. */
+/* Adds what a task ran before the operating point last changed; returns the rest, for the present one. */
 static __always_inline __u64 give_parts(const struct cpu_state *state, __u64 *ns, __u64 slice_begin_ns,
                                         __u64 ran_ns)
 {
@@ -246,10 +243,7 @@ int BPF_PROG(count_switch, bool preempt, struct task_struct *prev, struct task_s
                 if (opps) {
                         __u64 total_ns = prev->se.sum_exec_runtime, ran_ns = total_ns - opps->seen_ns;
 
-                        /*
-                         * First seen in the middle of its life:
-                         * its past was at frequencies that nobody knows.
-                         */
+                        /* First seen in the middle of its life: the frequencies of its past are unknown. */
                         if (opps->seen_ns || prev->start_boottime >= loaded_ns)
                                 give_thread(state, prev, opps, ran_ns);
                         opps->seen_ns = total_ns;
@@ -263,10 +257,7 @@ int BPF_PROG(count_switch, bool preempt, struct task_struct *prev, struct task_s
         return 0;
 }
 
-/*
- * A CPU that went offline is idle, and nobody saw its last switch:
- * another CPU tells, once it is gone.
- */
+/* A CPU that went offline is idle, but its last switch was not seen: another CPU reports it afterwards. */
 SEC("tp_btf/cpuhp_exit")
 int BPF_PROG(count_offline, unsigned int cpu, int target, int step, int err)
 {
@@ -278,7 +269,7 @@ int BPF_PROG(count_offline, unsigned int cpu, int target, int step, int err)
         return 0;
 }
 
-/* The nearest: a clock may be told as it was measured, and boost is beyond the table. */
+/* The nearest point: a reported frequency may be a measured one, and boost is beyond the table. */
 static __always_inline __u32 opp_of(__u32 policy, __u32 khz)
 {
         __u32 first = opp_ranges[WITHIN(policy, BPF_POLICIES_MAX)].first,
@@ -314,11 +305,11 @@ static __always_inline void frequency_changed(__u32 khz, __u32 cpu)
         state = &cpus[WITHIN(cpu, BPF_CPUS_MAX)];
         if (opp == state->opp)
                 return;
-        /* First the policy's, where leave_idle() looks. */
+        /* the policy's first, where leave_idle() looks */
         change_policy(&policies[WITHIN(policy, BPF_POLICIES_MAX)], now_ns, 1, opp, 0);
         n = state->n_parts;
         if (n >= BPF_PARTS_MAX)
-                n = BPF_PARTS_MAX - 1; /* the last part is stretched */
+                n = BPF_PARTS_MAX - 1; /* the last part is extended */
         state->parts[WITHIN(n, BPF_PARTS_MAX)].opp = state->opp;
         state->parts[WITHIN(n, BPF_PARTS_MAX)].until_ns = now_ns;
         state->n_parts = n + 1;
@@ -332,10 +323,7 @@ int BPF_PROG(count_frequency, unsigned int khz, unsigned int cpu)
         return 0;
 }
 
-/*
- * The same by hand, for machines whose frequency never changes:
- * a test feeds what a governor would have done.
- */
+/* For tests on machines whose frequency never changes: reports a change as a governor would. */
 SEC("syscall")
 int feed_frequency(struct fed_frequency *fed)
 {
@@ -343,7 +331,7 @@ int feed_frequency(struct fed_frequency *fed)
         return 0;
 }
 
-/* A thread that ends leaves its times to its process, and from here on what it still runs. */
+/* Adds the times of a thread that ends to its process, and from here on what it still runs. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(count_thread_exit, struct task_struct *task)
 {
@@ -377,7 +365,7 @@ static __always_inline __u32 cpu_of(struct task_struct *task)
         return ((struct task_struct___cpu *)task)->cpu;
 }
 
-/* It has run for the last time, and its place is the next one's. */
+/* The thread has run for the last time: frees its place. */
 static __always_inline void forget_opps(struct task_struct *task)
 {
         __u64 number = number_of(task);

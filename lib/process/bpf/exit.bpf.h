@@ -5,12 +5,12 @@
 /*
  * Final totals of processes that no walk will see again.
  *
- * On sched_process_free and not sched_process_exit: at exit the runtime is stale
- * by up to a tick (a thousand `true` had 73 of their 533 ms), while the freed
- * leader's signal struct has everything. Nobody is woken up: the next poll reads.
+ * On sched_process_free and not sched_process_exit: at exit the runtime is stale by up to a tick (of a thousand
+ * runs of `true` 73 of 533 ms were missing), while the signal struct of the freed leader is complete. User space is
+ * not woken up; the next poll reads.
  */
 
-/* What did not fit into the ring, so that it is at least known. */
+/* Number of records that did not fit into the ring. */
 struct {
         __u64 n;
         __u64 cpu_ns;
@@ -44,8 +44,8 @@ static __always_inline void finish_record(struct process_record *record, struct 
 }
 
 /*
- * The kernel adds a child's io to the parent that waits for it; who ignores SIGCHLD never does. User space
- * takes it out again: the child's bytes are the child's.
+ * The kernel adds a child's io to the parent that waits for it, but not if that ignores SIGCHLD. User space
+ * subtracts it again.
  */
 static __always_inline void find_heir(struct process_record *record, struct task_struct *task)
 {
@@ -75,7 +75,7 @@ static __always_inline void tell_exit(struct task_struct *task, __u64 cgroup_id)
         finish_record(record, task);
 }
 
-/* What is kept by its pid or its address goes with it, told or not: the next one of that begins at 0. */
+/* Clears what is kept by its pid or address, reported or not: the next process with them starts at 0. */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(task_freed, struct task_struct *task)
 {
@@ -91,8 +91,8 @@ int BPF_PROG(task_freed, struct task_struct *task)
 }
 
 /*
- * A process that becomes another program: what it did before was done by the old one. Those that were born
- * since the last walk have no old one that anybody knows; fork and exec are one birth.
+ * An exec: what the process did before belongs to the old program. A process that was born since the last walk has
+ * no old program to user space.
  */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(record_exec, struct task_struct *task)

@@ -51,7 +51,7 @@ enum {
 #define AF_INET 2
 #define AF_INET6 10
 #define MSG_PEEK 2
-#define MSG_ERRQUEUE 0x2000 /* its own datagrams come back, with times or errors */
+#define MSG_ERRQUEUE 0x2000 /* a socket's own datagrams come back, with timestamps or errors */
 #define BPF_TCP_LISTEN 10
 #define IPPROTO_TCP 6
 #define IPPROTO_UDP 17
@@ -221,7 +221,7 @@ struct socket {
 
 #pragma clang attribute pop
 
-/* What programs of sockets and of packets are handed: the ABI of linux/bpf.h, which never moves. */
+/* Contexts of socket and packet programs: the stable ABI of linux/bpf.h. */
 struct bpf_sock {
         __u32 unused_to_state[18];
         __u32 state;

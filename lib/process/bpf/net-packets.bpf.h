@@ -3,16 +3,15 @@
 #pragma once
 
 /*
- * Bytes by packets, for kernels that have no hook at a socket call. A packet
- * passes in whatever context, so its socket must know whose it is: who made it, and from its first read
- * on who reads it. A socket that is accepted has its listener's owner until then. What is sent again
- * counts again, and what arrives counts then, whether it is read or not. Unknown, and nobody's: UDP
- * sockets that are older than we are.
+ * Bytes by packets, for kernels without tracepoints at socket calls. A packet passes in any context, so the owner
+ * of each socket is kept: the process that made it, and from its first read on the process that reads it. An
+ * accepted socket has its listener's owner until then. Retransmitted bytes count again, and received bytes count on
+ * arrival, read or not. UDP sockets that are older than the service are unattributed.
  *
- * A socket is known by its cookie, which no other ever has. Most have a place by it, which needs no memory from
- * the kernel: one of a few in a line of the cache. A closed socket keeps it, for what it still sends, until
- * another needs it. Who finds all taken has its owner in a storage of its own; so has a listener, since the
- * kernel hands that on to what it accepts.
+ * A socket is known by its cookie, which is unique. Most sockets have a place in an array by it: one of a few in a
+ * cache line. A closed socket keeps its place, for what it still sends, until another needs it. A socket that finds
+ * all places taken has its owner in socket storage; so has a listener, since the kernel copies that to accepted
+ * sockets.
  */
 #define SOCKET_SETS_BITS 10
 #define SOCKETS_IN_SET 4
@@ -26,7 +25,7 @@ struct socket_set {
 
 #define KEY_OF(cookie) ((cookie) << 1)
 #define CLOSED 1
-#define BEING_TAKEN (-2ULL) /* nobody's key */
+#define BEING_TAKEN (-2ULL) /* the key of no socket */
 
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -95,19 +94,19 @@ int leave_socket(struct bpf_sock *sk)
         struct socket_set *set = set_of_socket(cookie);
 
         for (int i = 0; set && i < SOCKETS_IN_SET; i++)
-                if (set->places[i].key == KEY_OF(cookie)) /* of two, where two threads were the first to read */
+                if (set->places[i].key == KEY_OF(cookie)) /* of two processes, if two threads were the first to read */
                         set->places[i].key |= CLOSED;
         return 1;
 }
 
-/* Where a process takes bytes out of a TCP socket. */
+/* Called when a process takes bytes out of a TCP socket. */
 SEC("tp_btf/tcp_rcv_space_adjust")
 int BPF_PROG(own_read_socket, struct sock *sk)
 {
         __u64 who = who_runs(), cookie = sk->__sk_common.skc_cookie.counter, *owner;
         struct socket_place *place;
 
-        if (cookie == 0) /* older than we are */
+        if (cookie == 0) /* older than the service */
                 cookie = bpf_get_socket_cookie(sk);
         place = place_of_socket(cookie);
         if (place && place->who == who)
@@ -123,7 +122,7 @@ int BPF_PROG(own_read_socket, struct sock *sk)
         return 0;
 }
 
-/* Headers nearly always lie in the packet's first piece, which needs no call. */
+/* Headers nearly always lie in the packet's first fragment, which needs no helper. */
 static __always_inline __u8 byte_at(struct __sk_buff *packet, __u32 offset)
 {
         const __u8 *at = (const __u8 *)(long)packet->data + offset;
@@ -135,7 +134,7 @@ static __always_inline __u8 byte_at(struct __sk_buff *packet, __u32 offset)
         return byte;
 }
 
-/* What stands behind the headers; IPv6's extensions count as payload. */
+/* Length of the payload; extension headers of IPv6 count as payload. */
 static __always_inline __u32 payload_of(struct __sk_buff *packet)
 {
         __u8 first = byte_at(packet, 0);
@@ -170,7 +169,7 @@ static __always_inline void count_packet(struct __sk_buff *packet, bool received
         owner = place ? &place->who : bpf_sk_storage_get(&owners, sk, 0, 0);
         if (!owner)
                 return;
-        if (place && listening) /* before there is whom it accepts */
+        if (place && listening) /* before it accepts any */
                 bpf_sk_storage_get(&owners, sk, owner, BPF_SK_STORAGE_GET_F_CREATE);
         storage = payload == 0 ? NULL : net_storage_of(*owner);
         if (storage)

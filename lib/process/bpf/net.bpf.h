@@ -20,9 +20,8 @@ struct net_storage {
 };
 
 /*
- * A process is its pid and the address of what its threads share, which a program that one of them executes
- * inherits. Either alone is soon another's: an address as soon as the kernel has freed it, a pid before that,
- * and who is freed then must not take the next one's bytes along.
+ * Identity of a process: its pid and the address of its signal struct, which survives an exec of any thread. Either
+ * alone may soon belong to another process: an address as soon as the kernel has freed it, a pid even before that.
  */
 static __always_inline __u64 who_is(struct task_struct *task)
 {
@@ -34,9 +33,9 @@ static __always_inline __u64 who_runs(void)
         return who_is(bpf_get_current_task_btf());
 }
 
-/* Each process has a place, which needs no search; who finds it taken is in the other map. */
+/* Each process has a place in an array, which needs no search; if that is taken, an entry of the other map. */
 struct net_place {
-        __u64 who; /* 0: free, and the storage all zeros */
+        __u64 who; /* 0: free, and the storage is all zeros */
         struct net_storage storage;
 };
 
@@ -73,7 +72,7 @@ static __always_inline struct net_storage *net_storage_of(__u64 who)
         return bpf_map_lookup_elem(&net_elsewhere, &who);
 }
 
-/* While its process lives and runs, gone with it: what its sockets still send then is nobody's. */
+/* Exists while the process lives; what its sockets send later is unattributed. */
 static __always_inline struct net_storage *make_net_storage(__u64 who)
 {
         static const struct net_storage nothing;
@@ -106,12 +105,12 @@ static __always_inline void forget_net(__u64 who)
 }
 
 #define SILENCE_NS 1000000000ULL /* a burst follows this much silence: the tail of the radio has ended */
-#define COARSE_NS 20000000ULL    /* how exactly the silence is known; spares writes to a shared cache line */
+#define COARSE_NS 20000000ULL    /* how exactly the silence is measured; saves writes to a shared cache line */
 
 const volatile __u64 tick_ns; /* a jiffy: the coarse clock that tracing programs may read */
 
 struct {
-        __u64 wifi_wakes; /* of the whole machine: after a second in which nobody sent or read */
+        __u64 wifi_wakes; /* bursts of the whole machine: after a second without any bytes */
         __u64 last_wifi_ns;
 } net_machine;
 
@@ -135,7 +134,7 @@ static __always_inline bool is_loopback_address(struct sock_common *common)
                !common->skc_v6_daddr.in6_u.u6_addr32[2];
 }
 
-/* Indexes of this namespace's WiFi interfaces, then zeros: for what knows no more of its interface. */
+/* Indexes of this namespace's WiFi interfaces, then zeros: where only an index is known. */
 int wifi_indexes[WIFI_INTERFACES_MAX];
 
 static __always_inline int kind_of_index(int index)
@@ -153,8 +152,8 @@ static __always_inline int kind_of_index(int index)
 __u32 default_kind; /* of the default route: for datagrams sent without a connection; set by user space */
 
 /*
- * A connected socket knows its device by its route. One that is not connected may be bound to an interface;
- * else its address tells loopback, and the default route the rest.
+ * A connected socket has a route, and so a device. Another may be bound to an interface; else its address tells
+ * loopback, and all else goes by the default route.
  */
 static __always_inline int kind_of_socket(struct sock *sk)
 {
@@ -187,7 +186,7 @@ static __always_inline void note_wifi(struct net_storage *storage)
                 net_machine.last_wifi_ns = now_ns;
 }
 
-/* Threads, and with packets CPUs, add at the same time. */
+/* Threads (and with packets CPUs) add at the same time. */
 static __always_inline void add_bytes(struct net_storage *storage, int kind, __u64 received, __u64 sent)
 {
         if (kind == KIND_WIFI) {

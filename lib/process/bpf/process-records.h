@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #pragma once
 
-/* What the BPF programs and process-bpf.c hand each other. */
+/* What the BPF programs and process-bpf.c exchange. */
 
 #ifndef __bpf__
 #include <linux/types.h>
@@ -13,10 +13,7 @@
 #define BPF_CPUS_MAX 256
 #define BPF_POLICIES_MAX 16
 
-/*
- * Totals of one process, its exited threads included,
- * its reaped children too where the kernel adds them (io).
- */
+/* Totals of one process, with its exited threads; io with its reaped children. */
 struct process_totals {
         __u64 cpu_ns;
         __u64 read_bytes;
@@ -24,7 +21,7 @@ struct process_totals {
         __u64 cancelled_write_bytes;
 };
 
-/* Interfaces are WiFi or not; loopback is nobody's energy and left out. */
+/* Interfaces are WiFi or not; loopback costs no radio energy and is left out. */
 struct net_totals {
         __u64 wifi_rx_bytes;
         __u64 wifi_tx_bytes;
@@ -56,7 +53,7 @@ struct process_record {
         __u32 uid;             /* real: who started it */
         __u32 parent_pid;
         __u32 kernel_thread;
-        __u64 parent_start_ns; /* EXIT: of the parent, if that reaps it and gets its io added; else 0 */
+        __u64 parent_start_ns; /* EXIT: start of the parent, if that waits for it and gets its io added; else 0 */
         __u64 event_ns;        /* EXIT and EXEC: boottime of the record */
         __u64 cgroup_id;       /* EXIT: of the control group (v2) it was in, 0 unknown */
         char comm[16];
@@ -68,7 +65,7 @@ struct process_record {
 #define CGROUP_NAME_MAX 256   /* with its NUL */
 #define CGROUP_DEPTH_MAX 24
 
-/* Of a control group, before the first process in it that ends. It may be gone when we read this. */
+/* A control group, before the first process in it that ends, since it may be gone when user space reads. */
 struct cgroup_record {
         __u32 length; /* of the names; 0: too long a path */
         __u32 kind;   /* as in a process_record */
@@ -76,15 +73,15 @@ struct cgroup_record {
         char names[CGROUP_NAMES + CGROUP_NAME_MAX]; /* from the innermost out, each with its NUL */
 };
 
-#define CGROUPS_TOLD 1024 /* that user space has heard of */
+#define CGROUPS_TOLD 1024 /* of groups that were reported */
 
 /*
- * A process in the order of the kernel's list, of which a walk needs no more to see that it did nothing.
- * Records have a place of their own for as long as a process lives.
+ * A process in the order of the kernel's list, with what a walk needs to see that it did nothing. A record has a
+ * place of its own for as long as its process lives.
  */
 struct walked {
-        __u64 task;   /* its address, which is not another's for as long as it lives */
-        __u64 cpu_ns; /* of all its threads, those that ended only if it has several */
+        __u64 task;   /* its address, which is unique while it lives */
+        __u64 cpu_ns; /* of all its threads; of ended ones only if it has several */
         __u64 place;
 };
 
@@ -92,16 +89,16 @@ struct walked {
 
 /* CPU time of a thread; that by operating point follows: BPF_OPPS_FEW or BPF_OPPS_MAX __u64. */
 struct thread_opps {
-        __u64 task;        /* by number_of(), in a place; 0: the place is nobody's, and all zeros */
-        __u64 seen_ns;     /* runtime that has been given to an operating point */
-        __u32 exiting;     /* what it still runs goes to its process */
-        __u32 had_threads; /* a leader's: threads of it have ended, and left their times in `exited_opps` */
+        __u64 task;        /* by number_of(); 0: the place is free and all zeros */
+        __u64 seen_ns;     /* runtime that was attributed to operating points */
+        __u32 exiting;     /* its thread has ended: what it still runs goes to its process */
+        __u32 had_threads; /* of a leader: threads have ended and left their times in `exited_opps` */
         __u64 own_ns[];
 };
 
 /* One CPU policy since the programs were loaded; by global index of operating point. */
 struct policy_times {
-        __u64 busy_ns[BPF_OPPS_MAX]; /* core-seconds; while cores are busy, less by the time it began */
+        __u64 busy_ns[BPF_OPPS_MAX]; /* core-seconds; while cores are busy, less by the time at which that began */
         __u64 any_ns[BPF_OPPS_MAX];  /* at least one core */
 };
 

@@ -2,13 +2,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 
 /*
- * Totals of all processes in one walk: the kernel sums the threads, nothing is
- * copied but one record a process, and no text is made or parsed.
+ * Totals of all processes in one walk: the kernel sums the threads, and one record per process is copied.
  *
- * Two walkers, of which process-bpf.c loads the first that the kernel takes:
- * `walk` is one system call into a mapped array (open-coded iterator, 6.7),
- * `each_task` is an iterator file (5.8) with one record a thread.
- * What else counts (cpu.bpf.h, net.bpf.h, exit.bpf.h) is loaded where it works.
+ * There are two walkers, of which process-bpf.c loads the first that the kernel supports: `walk` is one system call
+ * into a mapped array (open-coded iterator, 6.7), `each_task` is an iterator file (5.8) with one record per thread.
+ * The other programs (cpu.bpf.h, net.bpf.h, exit.bpf.h) are loaded where they work.
  */
 
 #include "kernel.h"
@@ -34,8 +32,8 @@ __u64 last_walk_ns; /* boottime; a process older than this has been seen by a wa
 #define FIBONACCI 0x9e3779b97f4a7c15ULL /* 2^64 divided by the golden ratio: spreads what it multiplies */
 
 /*
- * An address as a number: how far it is from a variable of ours. The verifier allows no other calculation
- * with a pointer, and to read it as if it were data takes a call.
+ * An address as a number, by its distance from a variable of ours: the verifier allows no other arithmetic with a
+ * pointer, and reading it as data takes a helper.
  */
 static __always_inline __u64 number_of(const void *address)
 {
@@ -81,10 +79,7 @@ struct {
         __uint(value_size, sizeof(__u64));
 } record_opps SEC(".maps");
 
-/*
- * Places of the records that this walk wrote; the others are as they were.
- * (An array's elements are 8 bytes apart.)
- */
+/* Places of the records that this walk wrote; the others are unchanged. (An array's elements are 8 bytes apart.) */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
         __uint(map_flags, BPF_F_MMAPABLE);
@@ -93,7 +88,7 @@ struct {
         __type(value, __u64);
 } changed SEC(".maps");
 
-/* Places of those that this walk did not find any more. */
+/* Places of processes that this walk did not find any more. */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
         __uint(map_flags, BPF_F_MMAPABLE);
@@ -102,7 +97,7 @@ struct {
         __type(value, __u64);
 } gone SEC(".maps");
 
-/* The walk before, over which this one writes: nobody moves towards the end of the kernel's list. */
+/* The walk before; this one is written over it, since no process moves towards the end of the kernel's list. */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
         __uint(max_entries, 1);
@@ -110,7 +105,7 @@ struct {
         __type(value, struct walked);
 } walked SEC(".maps");
 
-/* A stack of the places that nobody has. */
+/* A stack of free places. */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
         __uint(max_entries, 1);
@@ -119,8 +114,8 @@ struct {
 } free_places SEC(".maps");
 
 /*
- * Which walk: `fresh` begins anew with all places empty; `after_ns` leaves out processes that began before,
- * for the next part where records are too few.
+ * `fresh`: begin anew with all places empty; `after_ns`: leave out processes that began before, for the next part
+ * where records are too few.
  */
 struct {
         __u64 after_ns;
@@ -136,14 +131,13 @@ struct {
          * In memory, since the verifier would follow those in registers through each round.
          */
         __u32 at, n_before;
-        __u64 task;   /* that is looked for */
-        __u64 end_ns; /* boottime; who began later is new */
+        __u64 task;   /* the task that is looked for */
+        __u64 end_ns; /* boottime; a process that began later is new */
 } walk_state;
 
 /*
- * To be read and nothing else. For each pointer that is read through one that it trusts, the verifier
- * goes through the names of all the kernel's types, in each state of the program: that took 15 times as
- * long as all the rest of it.
+ * Plain reads. For each pointer that is read through a trusted one the verifier searches the names of all the
+ * kernel's types, in each state of the program: that took 15 times as long as the rest.
  */
 static __always_inline struct task_struct *read_only(struct task_struct *task)
 {
@@ -169,8 +163,8 @@ static __always_inline void add_threads(struct task_struct *leader, struct proce
 }
 
 /*
- * A thread that ends during the walk may be in neither sum; the total is short
- * by it, user space keeps the higher one it knows, and the next walk has it.
+ * A thread that ends during the walk may be in neither sum, and the total too small; user space keeps the higher
+ * one, and the next walk includes it.
  */
 static __always_inline void record_process(struct task_struct *task, struct process_record *record,
                                            __u64 *opps)
@@ -191,7 +185,7 @@ static __always_inline void record_process(struct task_struct *task, struct proc
                 read_net(task, &record->net);
 }
 
-/* Of all threads; those of one that did nothing have no more than when we last looked. */
+/* Of all threads; those of a process that did nothing have what they had at the last look. */
 static __always_inline __u64 sum_threads(struct task_struct *leader)
 {
         struct task_struct *trusted = bpf_task_acquire(leader), *thread;
@@ -219,9 +213,9 @@ static __always_inline __u64 cpu_of_all(struct task_struct *task)
 }
 
 /*
- * A process that has not run since did nothing at all: no time, no bytes, no new thread, name or user. Where
- * it had one thread, that one's runtime tells, and nothing else of it is looked at: each further line of the
- * cache costs as much as all the rest of this.
+ * A process that has not run since did nothing at all: no time, bytes, new thread, name or user. With one thread
+ * its runtime shows that, and nothing else of it is read: each further cache line costs as much as all the rest of
+ * this.
  */
 static __always_inline bool is_unchanged(struct task_struct *task, const struct walked *old)
 {
@@ -229,8 +223,8 @@ static __always_inline bool is_unchanged(struct task_struct *task, const struct 
 }
 
 /*
- * Where in the walk before @task is, from where we are: it is the first, unless some that stood before it are
- * gone. A function that the verifier checks once, as it does with the next.
+ * Position of @task in the walk before, from the present one: the first, unless processes before it are gone. A
+ * function of its own, so that the verifier checks it once; as the next.
  */
 #define MOST_GONE 128
 __noinline __u32 find_walked(void)
@@ -258,7 +252,7 @@ __noinline __u32 find_walked(void)
         return found;
 }
 
-/* Those of the walk before that were to come until @to are gone, and their places free. */
+/* Processes of the walk before up to @to are gone, and their places free. */
 __noinline int tell_gone(__u32 to)
 {
         struct bpf_iter_num numbers;
@@ -285,7 +279,7 @@ __noinline int tell_gone(__u32 to)
         return 0;
 }
 
-/* Where the walk before has the task that is looked for: mostly next. n_before: it is new. */
+/* Position of the task in the walk before: mostly the next. n_before: it is new. */
 __noinline __u32 find_old(void)
 {
         __u32 at = walk_state.at;
@@ -296,7 +290,7 @@ __noinline __u32 find_old(void)
         old = bpf_map_lookup_elem(&walked, &at);
         if (old && old->task == walk_state.task)
                 return at;
-        if (read_only((void *)walk_state.task)->start_boottime > walk_state.end_ns) { /* behind all that are not */
+        if (read_only((void *)walk_state.task)->start_boottime > walk_state.end_ns) { /* behind all old ones */
                 tell_gone(walk_state.n_before);
                 return walk_state.n_before;
         }
@@ -306,7 +300,7 @@ __noinline __u32 find_old(void)
         return at;
 }
 
-/* A new one takes the place that became free last; max_records: there is none. */
+/* A new process takes the place that became free last; max_records: there is none. */
 static __always_inline __u64 take_place(void)
 {
         __u32 n_free = walk_state.n_free - 1;
@@ -319,10 +313,7 @@ static __always_inline __u64 take_place(void)
         return place ? *place : max_records;
 }
 
-/*
- * Writes its record, and tells where. Its parent is asked for once:
- * it names a new one, and is a task to be fetched.
- */
+/* Writes its record and its place. Only a new process has its parent read, another task to be fetched. */
 static __always_inline bool write_record(struct task_struct *task, __u64 place, bool fresh)
 {
         __u32 index = place, n_changed = walk_state.n_changed;
@@ -341,9 +332,9 @@ static __always_inline bool write_record(struct task_struct *task, __u64 place, 
 }
 
 /*
- * A walk waits for memory: two lines of each process, the second of which is only known when the first is
- * there. From the walk before we know where those of the next ones are, and load them ahead, several at a
- * time. If one is no more, its memory is read all the same, and nothing is made of it.
+ * A walk mostly waits for memory: two cache lines of each process, the second of which is known only when the first
+ * is there. The walk before has the addresses of the next processes, so several are loaded ahead. The memory of one
+ * that is gone is read too, and ignored.
  */
 #define AHEAD 8
 static __always_inline void load_ahead(void)
@@ -359,14 +350,14 @@ static __always_inline void load_ahead(void)
         (void)*(void *volatile *)&task->tasks.next;
 }
 
-/* Where this walk remembers @task: over what nobody reads any more. */
+/* Where this walk stores @task: over an entry that is not read any more. */
 static __always_inline struct walked *remember(struct task_struct *task, const struct walked *old)
 {
         __u32 index = walk_state.n;
         struct walked *mine;
 
         if (!old && index == walk_state.at && index < walk_state.n_before)
-                tell_gone(index + 1); /* it took the spot of that one */
+                tell_gone(index + 1); /* it took the position of that one */
         mine = bpf_map_lookup_elem(&walked, &index);
         if (!mine)
                 return 0;
@@ -377,9 +368,9 @@ static __always_inline struct walked *remember(struct task_struct *task, const s
 }
 
 /*
- * The kernel's list keeps its order: who is gone leaves a gap, and who is new stands at its end, so the walk
- * before is read along. A process in which another thread than the first executes a program gets another task
- * in the same spot: to us it is gone, and new.
+ * The kernel's list keeps its order: a process that ends leaves a gap, and a new one is at the end, so the walk
+ * before is read along. A process in which another thread than the first executes a program gets another task in
+ * the same position: here it is gone, and new.
  */
 SEC("syscall")
 int walk(void *ctx)
@@ -433,7 +424,7 @@ int walk(void *ctx)
         return 0;
 }
 
-/* Each thread is a record of its own, the leader's with what is the process's; user space adds them up. */
+/* Each thread is a record of its own; the leader's has the process's part. User space adds them up. */
 SEC("iter/task")
 int each_task(struct bpf_iter__task *ctx)
 {
