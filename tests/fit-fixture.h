@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-/*
- * A made-up device, its loads, and what a gauge that tells the truth would say of them: what the tests of the
- * fit share.
- */
+/* A made-up device, its loads, and exact gauge observations of them, for the tests of the fit. */
 
 #include "check.h"
 #include "observation/observation.h"
@@ -76,7 +73,7 @@ static inline void fill_usage(const struct load *load, double seconds, struct us
         usage->wifi_rx_bytes = (uint64_t)llround(load->rx_mb_per_s * BYTES_PER_MB * seconds);
 }
 
-/* A gauge that tells the truth. */
+/* An exact gauge. */
 static inline void observe(const struct load *load, size_t i, struct observation *observation)
 {
         *observation = (struct observation){

@@ -1,10 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/*
- * Rows that are not exact: what comes back is within its errors, and they are as large as they are said to
- * be.
- */
+/* Rows with noise: the results are within their errors, and the errors have the right size. */
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
@@ -27,8 +24,8 @@ static double normal(uint64_t *state)
 }
 
 /*
- * 95 of 100 intervals hold the truth when the noise is what the fit believes: on a phone, and on a laptop that
- * draws @times as much and whose daemons do, too. 400 x 4 intervals: +- 1.1 % by chance.
+ * 95 of 100 intervals contain the truth if the noise is as assumed: on a phone, and on a laptop with @times
+ * the power and background. 400 x 4 intervals: +- 1.1 % by chance.
  */
 static void intervals_hold(double times)
 {
@@ -50,7 +47,7 @@ static void intervals_hold(double times)
                 for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
                         double mw = times * power(&loads[i % ARRAY_SIZE(loads)]), sd;
 
-                        /* Rows hours apart: what the daemons do is independent from row to row. */
+                        /* Rows hours apart: background is independent from row to row. */
                         observe(&loads[i % ARRAY_SIZE(loads)], i, &list[i]);
                         sd = sqrt(noise_expected(&noise, false, mw, mw, 20, 0, 5));
                         list[i].power_mw = mw + sd * normal(&state);
@@ -70,10 +67,7 @@ static void intervals_hold(double times)
         check_near((double)inside / (double)all, 0.955, 0.025);
 }
 
-/*
- * What is known of the refresh gets better during a night; one delay that two rows share has one size all the
- * same.
- */
+/* The refresh becomes better known during a run, but a delay that two rows share has one size. */
 static void refresh_may_change(void)
 {
         struct observation list[2 * ARRAY_SIZE(loads)];
@@ -99,8 +93,8 @@ static void refresh_may_change(void)
 }
 
 /*
- * Noise in many rows must not make everything a little cheaper: the gauge's curve bends the model, not what
- * was seen.
+ * Noise must not lower the coefficients: the gauge's curve multiplies the model's power, not the observed
+ * one.
  */
 static void noise_takes_nothing(void)
 {
@@ -140,36 +134,13 @@ static void outlier_loses_weight(void)
                 observe(&loads[i % ARRAY_SIZE(loads)], i, &list[i]);
         list[10].power_mw *= 2; /* display.255, once of three times */
         check_int(refit_regression(&run, list, ARRAY_SIZE(list), &outcome, error, sizeof(error)), 0);
-        check_near(value_of(&outcome, "display.power_mw.255"), DISPLAY_HIGH, 25); /* the mean would be 283 off */
+        check_near(value_of(&outcome, "display.power_mw.255"), DISPLAY_HIGH, 25); /* the mean would be 283
+                                                                                     off */
         outcome_clear(&outcome);
         clear_all(list, ARRAY_SIZE(list));
 }
 
-static void held_back_rows_judge(void)
-{
-        struct observation list[2 * ARRAY_SIZE(loads)];
-        struct observation_run run = run_of("gauge");
-        struct outcome outcome;
-        char error[128] = "";
-
-        for (int bad = 0; bad < 2; bad++) {
-                for (size_t i = 0; i < ARRAY_SIZE(list); i++)
-                        observe(&loads[i % ARRAY_SIZE(loads)], i, &list[i]);
-                list[20].held_back = true;
-                list[20].power_mw *= bad ? 1.3 : 1;
-                check_int(refit_regression(&run, list, ARRAY_SIZE(list), &outcome, error, sizeof(error)), 0);
-                check_int(outcome.n_rows, ARRAY_SIZE(list) - 1);
-                check_int(outcome.validation, bad ? VALIDATION_FAILED : VALIDATION_PASSED);
-                check_text(profile_extra(outcome.profile, "profile", "x-validated"), bad ? "false" : "true");
-                outcome_clear(&outcome);
-                clear_all(list, ARRAY_SIZE(list));
-        }
-}
-
-/*
- * A policy whose highest frequency is a boost and costs twice what its neighbours would have one think: one row
- * says so, and is believed. That policies usually bend less is no reason to take it for an outlier.
- */
+static void held_back_rows_judge(void) { struct observation list[2 * ARRAY_SIZE(loads)]; struct observation_run run = run_of("gauge"); struct outcome outcome; char error[128] = ""; for (int bad = 0; bad < 2; bad++) { for (size_t i = 0; i < ARRAY_SIZE(list); i++) observe(&loads[i % ARRAY_SIZE(loads)], i, &list[i]); list[20].held_back = true; list[20].power_mw *= bad ? 1.3 : 1; check_int(refit_regression(&run, list, ARRAY_SIZE(list), &outcome, error, sizeof(error)), 0); check_int(outcome.n_rows, ARRAY_SIZE(list) - 1); check_int(outcome.validation, bad ? VALIDATION_FAILED : VALIDATION_PASSED); check_text(profile_extra(outcome.profile, "profile", "x-validated"), bad ? "false" : "true"); outcome_clear(&outcome); clear_all(list, ARRAY_SIZE(list)); } } /* * A policy whose highest frequency is a boost takes twice what its neighbours suggest: one row is enough to * show it. */
 static void boost_is_believed(void)
 {
         struct observation list[ARRAY_SIZE(loads)];

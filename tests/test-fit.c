@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* The estimators on made-up rows: exact ones come back, deficient ones are flagged. */
+/* The estimator on made-up rows: exact ones are reproduced, deficient ones are flagged. */
 
 #include <gsl/gsl_errno.h>
 
@@ -11,7 +11,7 @@
 
 #define HOUR 3600.0
 
-/* Truth comes back; what pulls is the prior alone, and that bends little where the curves hardly bend. */
+/* Exact rows are reproduced; only the prior pulls, and little if the curves are nearly straight. */
 static void exact_rows_come_back(void)
 {
         struct observation list[2 * ARRAY_SIZE(loads)];
@@ -38,7 +38,7 @@ static void exact_rows_come_back(void)
         clear_all(list, ARRAY_SIZE(list));
 }
 
-/* The same frequency twice has no two prices; nor has one that comes down. */
+/* Frequencies must be ascending and distinct. */
 static void points_ascend(void)
 {
         static const char *const lists[] = { "300000,300000", "600000,300000", "-1", "4294967296", "\"x\"" };
@@ -58,7 +58,7 @@ static void points_ascend(void)
         }
 }
 
-/* What a machine moves by itself gets no price: it was not measured. */
+/* Small amounts of background traffic give no coefficient. */
 static void trickles_are_no_measurement(void)
 {
         struct observation list[2 * ARRAY_SIZE(loads)];
@@ -84,7 +84,7 @@ static void trickles_are_no_measurement(void)
         clear_all(list, ARRAY_SIZE(list));
 }
 
-/* With a prior that hardly holds, to 1e-6: the algebra itself. */
+/* With a weak prior, to 1e-6: the algebra itself. */
 static void algebra_is_exact(void)
 {
         struct regression_options options = regression_options_default;
@@ -117,10 +117,7 @@ static void algebra_is_exact(void)
         clear_all(list, ARRAY_SIZE(list));
 }
 
-/*
- * Both cores always, as SApp does it:
- * what is shared cannot be told from what is not, and that must be said.
- */
+/* Always all cores, as in SApp: A and S cannot be separated, and that is reported. */
 static void deficient_design_is_flagged(void)
 {
         static const size_t picked[] = { 0, 2, 4, 6, 8, 9, 10 };
@@ -167,7 +164,7 @@ static void nnls_is_known(void)
         check_int(algebra_nnls(gram, moment, both, value), 0);
         check_near(gsl_vector_get(value, 0), 2.3 / 3, 1e-9);
         check_near(gsl_vector_get(value, 1), 0, 0);
-        gsl_vector_set_zero(value); /* a cold start ends in the same place */
+        gsl_vector_set_zero(value); /* a cold start gives the same */
         check_int(algebra_nnls(gram, moment, both, value), 0);
         check_near(gsl_vector_get(value, 0), 2.3 / 3, 1e-9);
         gsl_matrix_free(gram);
@@ -175,7 +172,7 @@ static void nnls_is_known(void)
         gsl_vector_free(value);
 }
 
-/* Rows from steps of the level: joules by charge and voltage, the step's delay known, a burnt one first. */
+/* Rows from steps of the level: joules by charge and voltage, delayed steps, a partial first step. */
 static void percent_rows_come_back(void)
 {
         struct observation list[2 * ARRAY_SIZE(loads) + 1];
@@ -191,7 +188,7 @@ static void percent_rows_come_back(void)
 
                 observe(load, i, &list[i]);
                 usage_clear(&list[i].usage);
-                /* The step came 5 s late before and comes 5 s late after. */
+                /* Steps are 5 s late, before and after. */
                 s = (1000 * j - 5 * (i > 0 ? before : mw)) / mw + 5;
                 list[i].method = METHOD_PERCENT;
                 list[i].steps = 1;

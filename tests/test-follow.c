@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* joulecast-fit beside a night: lines in, what to measure next and how well the rest is known out. */
+/* joulecast-fit --follow: lines in, the next mode and the precision out. */
 
 #include <cjson/cJSON.h>
 #include <gsl/gsl_errno.h>
@@ -55,7 +55,7 @@ static char *start_line(void)
         return line_of(line);
 }
 
-/* The @i-th of the night. */
+/* Observation @i of the run. */
 static char *observation_line(const struct load *load, size_t i)
 {
         cJSON *line = cJSON_CreateObject();
@@ -118,7 +118,7 @@ static void follow_answers(void)
 }
 
 /*
- * Observations of all modes but those with WiFi, which are left out or not; @next: what is wanted after the
+ * Observations of all modes except those with WiFi, left out or not; @next: the mode asked for after the
  * last.
  */
 static double follow_without_wifi(struct follow *follow, bool left_out, size_t from, size_t to, char *next,
@@ -148,8 +148,8 @@ static double follow_without_wifi(struct follow *follow, bool left_out, size_t f
 }
 
 /*
- * What no mode can tell of any more is not waited for: the rest is judged, and reaches its precision. When a
- * mode may come again, it is.
+ * Coefficients that no mode can measure any more are not waited for: the rest reaches its precision. They are
+ * again when a mode can come again.
  */
 static void left_out_is_not_waited_for(void)
 {

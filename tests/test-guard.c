@@ -1,10 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * What lets a calibration of this machine go on, on a machine tree;
- * its CPU load; and the frequencies that it samples.
- */
+/* Whether a calibration may go on, on a machine tree; CPU load; and sampled frequencies. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +58,7 @@ static struct sample sample_at(uint64_t at_ns, int32_t temperature_dc)
         };
 }
 
-/* What is said of a battery of this temperature (tenths of C), @s seconds from now. */
+/* The verdict on a battery at this temperature (tenths of C), @s seconds from now. */
 static int judge(struct guard *guard, double s, int32_t temperature_dc, char *reason)
 {
         struct sample sample = sample_at(now_ns() + (uint64_t)(s * (double)NS_PER_S), temperature_dc);
@@ -76,7 +73,7 @@ static void supplies(void)
         struct sample sample = sample_at(now_ns(), 250);
         char reason[64];
 
-        check(!supply_online(root_fd)); /* a mouse's dock is none */
+        check(!supply_online(root_fd)); /* a mouse's dock does not count */
         check_int(guard_open(root_fd, false, NULL, &guard), 0);
         check_int(guard_open(root_fd, true, NULL, &forced), 0);
         check_int(judge(guard, 0, 250, reason), 0);
@@ -85,13 +82,13 @@ static void supplies(void)
         check_int(judge(guard, 10, 250, reason), -EAGAIN);
         check_text(reason, "the charger is plugged in");
         check_int(judge(forced, 10, 250, reason), 0);
-        sample.battery.status = BATTERY_CHARGING; /* as long as nobody told the firmware */
+        sample.battery.status = BATTERY_CHARGING; /* until the firmware is told */
         check_int(guard_judge(forced, &sample, reason, sizeof(reason)), 0);
         guard_after_change(forced, true);
         check_int(guard_judge(forced, &sample, reason, sizeof(reason)), -EAGAIN);
         check_text(reason, "the battery does not discharge");
         check_int(judge(forced, 10, 250, reason), 0);
-        guard_after_change(forced, false); /* given back: it charges, and that is no reason to stay so */
+        guard_after_change(forced, false); /* given back: it charges, but may be held again */
         check_int(guard_judge(forced, &sample, reason, sizeof(reason)), 0);
         put("sys/class/power_supply/AC/online", "0\n");
         check_int(judge(guard, 20, 250, reason), 0);
@@ -101,7 +98,7 @@ static void supplies(void)
         sample.battery.have = 0;
         check_int(guard_judge(guard, &sample, reason, sizeof(reason)), -EAGAIN);
         check_text(reason, "the battery cannot be read");
-        sample.have = 0; /* taken out */
+        sample.have = 0; /* removed */
         check_int(guard_judge(guard, &sample, reason, sizeof(reason)), -EAGAIN);
         guard_close(guard);
         guard_close(forced);
@@ -112,7 +109,10 @@ static void count_sentence(void *data, enum log_level level, const char *sentenc
         (*(int *)data)++;
 }
 
-/* It pauses at 42 C, goes on below 40, and ends above 45; the same in the cold. Silence is no temperature. */
+/*
+ * It pauses at 42 C, goes on below 40 C, and ends above 45 C; similarly in the cold. A missing temperature
+ * counts as fine.
+ */
 static void temperatures(void)
 {
         int said = 0;
@@ -162,7 +162,7 @@ static void hands(void)
         check_int(guard_open(root_fd, false, NULL, &guard), 0);
         fd = open(path, O_WRONLY | O_NONBLOCK);
         check(fd >= 0);
-        event(fd, EV_KEY, KEY_ENTER, 0); /* let go: it was pressed before */
+        event(fd, EV_KEY, KEY_ENTER, 0); /* a release: pressed before */
         event(fd, EV_KEY, KEY_BRIGHTNESSDOWN, 1);
         event(fd, EV_SYN, SYN_REPORT, 0);
         event(fd, EV_MSC, MSC_SCAN, 1);
@@ -174,7 +174,7 @@ static void hands(void)
         check_int(judge(guard, 65, 250, reason), 0);
         check_int(judge(guard, 66, 250, reason), 0);
 
-        /* A touch ends a wait of ten seconds at once; without one it ends in time. */
+        /* A touch ends a wait of ten seconds at once; without one it lasts its time. */
         event(fd, EV_ABS, ABS_MT_POSITION_X, 7);
         before = now_ns();
         check_int(guard_wait(guard, before + 10 * NS_PER_S), 0);
@@ -219,7 +219,7 @@ static void spins(void)
         check(cpu_s() < used + 0.1);
 }
 
-/* A driver that shows what its clock does now, and no time at each frequency. */
+/* A driver that shows only the current frequency. */
 static void samples_frequencies(void)
 {
         struct hardware_description description = {
@@ -253,7 +253,7 @@ static void samples_frequencies(void)
         }
         check_int(sampled.needed[0].time_ns[2], NS_PER_S);
 
-        /* Where the kernel keeps times there is nothing to add. */
+        /* With time_in_state nothing is added. */
         sample_reset(&sample);
         sample.have = SAMPLE_OPPS;
         *sample_add_opp(&sample) = (struct opp){ .policy = 0, .khz = 800000, .time_ns = 5 };

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Nights whose access point goes, comes back, or does not. */
+/* Runs whose access point disappears, comes back, or does not. */
 
 #include "watched-run.h"
 
@@ -28,7 +28,7 @@ static size_t wifi_measured(const struct test *test)
         return n;
 }
 
-/* Every mode of the block, for which the access point was waited. */
+/* Every mode of the block was measured. */
 static void check_all_measured(const struct test *test)
 {
         for (size_t i = 0; i < test->run.plan.n; i++)
@@ -37,8 +37,8 @@ static void check_all_measured(const struct test *test)
 }
 
 /*
- * The access point goes and comes back: what needs it is measured at the end of the pass or block, and what
- * follows a try in vain is none the worse for it.
+ * The access point disappears and comes back: modes that need it are measured at the end of the pass or
+ * block, and failed tries do no harm to what follows.
  */
 static void access_point_comes_back(void)
 {
@@ -71,10 +71,7 @@ static void access_point_comes_back(void)
         end(&percent);
 }
 
-/*
- * One that stays away costs six tries, and nothing of the other modes; one that went in between comes again,
- * too.
- */
+/* One that stays away costs six tries and no other mode. */
 static void access_point_stays_away(void)
 {
         struct test gauge = { .device = wifi_text }, percent = { .device = wifi_text };
@@ -95,9 +92,8 @@ static void access_point_stays_away(void)
 }
 
 /*
- * With a follower: what WiFi costs is not waited for while it cannot be measured, and the night ends when the
- * rest is known. It asks once more before that, and an access point that is back by then is measured after
- * all.
+ * With joulecast-fit: WiFi's coefficients are not waited for while they cannot be measured, and the run ends
+ * when the rest is precise enough. Before that it tries once more.
  */
 static void precision_without_access_point(void)
 {
@@ -121,10 +117,7 @@ static void precision_without_access_point(void)
         end(&back);
 }
 
-/*
- * Lost in the middle of a mode: that comes again, too, and it is not the mode that did not do as it was
- * asked.
- */
+/* Lost during a mode: the mode is repeated and not counted as failed. */
 static void access_point_goes_in_between(void)
 {
         struct test test = { .device = wifi_text, .hardware = { .loses = "wifi.on", .losses = 1 } };
@@ -138,7 +131,7 @@ static void access_point_goes_in_between(void)
         end(&test);
 }
 
-/* With the folder of joulecast-fit: nights with a follower. */
+/* With the folder of joulecast-fit as argument: runs that it follows. */
 int main(int argc, char **argv)
 {
         signal(SIGPIPE, SIG_IGN);

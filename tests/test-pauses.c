@@ -2,15 +2,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * What comes between a night: a virtual device whose user plugs in,
- * whose load ends, which gets too hot, which lies.
+ * Disturbances of a run on a virtual device: it is plugged in, its load ends, it gets too hot, its readings
+ * are wrong.
  */
 
 #include "watched-run.h"
 
 #define PLUGGED "paused: the charger is plugged in"
 
-/* The dwell that was cut short comes again, and every state of the block is there as if nothing had been. */
+/* The interrupted dwell is repeated, and every mode of the block is measured. */
 static void gauge_pauses(void)
 {
         struct test calm = { 0 }, test = { .hardware = { .answer = -EAGAIN, .from_s = 100, .until_s = 400 } };
@@ -33,7 +33,7 @@ static void gauge_pauses(void)
         end(&test);
 }
 
-/* Plugged in before the gauge is known. */
+/* Plugged in before the gauge's period is known. */
 static void gauge_pauses_while_learning(void)
 {
         struct test test = { .hardware = { .answer = -EAGAIN, .from_s = 1, .until_s = 100 } };
@@ -47,7 +47,7 @@ static void gauge_pauses_while_learning(void)
         end(&test);
 }
 
-/* Plugged in as the night begins: by the time that everything is taken, the start was allowed long ago. */
+/* Plugged in just after the check at the start. */
 static void begins_plugged_in(void)
 {
         struct test test = { .hardware = { .answer = -EAGAIN, .from_s = 0, .until_s = 100 } };
@@ -60,7 +60,7 @@ static void begins_plugged_in(void)
         end(&test);
 }
 
-/* The steps of the level are lost: the rest of one is burnt, then the same state comes again. */
+/* The level's steps are lost: the rest of a step is skipped, then the mode is repeated. */
 static void percent_pauses(void)
 {
         struct test test = { .hardware = { .answer = -EAGAIN, .from_s = 4000, .until_s = 7000 } };
@@ -92,7 +92,7 @@ static void pauses_end(void)
         end(&test);
 }
 
-/* On its charger, which the firmware is told to leave alone by the first state, and again after a pause. */
+/* On a charger, which the first mode switches off, and again after a pause. */
 static void on_its_charger(enum observation_method method)
 {
         struct test test = { .hardware = { .on_charger = true, .answer = -EAGAIN, .from_s = 1000, .until_s = 1100 } };
@@ -113,12 +113,12 @@ static void too_hot(void)
 
         run(&test, METHOD_GAUGE);
         check_int(test.err, 0);
-        check_text(test.run.stopped, "the charger is plugged in"); /* the hardware's words */
+        check_text(test.run.stopped, "the charger is plugged in"); /* the hardware's reason */
         check_int(test.hardware.begins, 1);
         end(&test);
 }
 
-/* A load that ends costs its own observations, and nobody else's. */
+/* A load that ends only costs its own observations. */
 static void load_ends(void)
 {
         struct test test = { .hardware = { .load_of = "disk.read", .refuses = "disk.write" } };
@@ -134,7 +134,7 @@ static void load_ends(void)
         end(&test);
 }
 
-/* A sensor that shows nothing for a while: what was measured by it is no power of anything, and is told. */
+/* Observations during which the sensor showed nothing are rejected. */
 static void sensor_goes_away(void)
 {
         struct test test = { .hardware = { .mute_from_s = 100, .mute_until_s = 140 } };
@@ -151,7 +151,7 @@ static void sensor_goes_away(void)
         end(&test);
 }
 
-/* A pass is told of, also where its last state is left out. */
+/* Each pass is reported, also if its last mode is left out. */
 static void tells_each_pass(void)
 {
         struct test calm = { 0 }, test = { .aloud = true };
@@ -181,7 +181,7 @@ static void burn_must_run(void)
         end(&percent);
 }
 
-/* charge_now that is the percentage once more, that stands, and that runs at half the pace. */
+/* charge_now made from the percentage, constant, and at half the pace. */
 static void charge_lies(void)
 {
         struct test coarse = { .hardware = { .charge_coarse = true } },
@@ -209,10 +209,7 @@ static void limit_wifi(struct hardware *hardware, double bytes)
         told_bytes = bytes;
 }
 
-/*
- * The hardware's own end is where the plan's is:
- * 4 GB by percent, 500 MB by what is over soon, else what was said.
- */
+/* The hardware gets the plan's limit: 4 GB by percent, 500 MB for short methods, else what was given. */
 static void moves_no_more_than_planned(void)
 {
         static const struct {
@@ -240,7 +237,7 @@ static void moves_no_more_than_planned(void)
         }
 }
 
-/* As a machine where looks cost: between the ends of a mode only the battery is looked at. */
+/* A machine where looks cost: during a mode only the battery is read. */
 static int read_battery(struct hardware *hardware, struct sample *sample)
 {
         int err = read_sample(hardware, sample);
@@ -249,7 +246,7 @@ static int read_battery(struct hardware *hardware, struct sample *sample)
         return err;
 }
 
-/* What has a state and no counter is the mode's own, also where nobody looked at it in between. */
+/* Components with a state instead of a counter count for their own mode, also if only its ends are read. */
 static void states_are_the_modes(void)
 {
         static const char device[] =

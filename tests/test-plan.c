@@ -36,7 +36,7 @@ static size_t count(const struct plan *plan, enum plan_role role, const char *ki
         return n;
 }
 
-/* One and all cores at three frequencies at least in the block, and every frequency somewhere. */
+/* The block has one and all cores at three frequencies at least; every frequency occurs somewhere. */
 static void check_policy(const struct plan *plan, const struct hardware_policy *policy)
 {
         size_t one = 0, all = 0;
@@ -78,7 +78,7 @@ static void has_everything(void)
                 check_text(plan.modes[plan.burn].mode.name, "burn");
                 check(plan_find(&plan, "display.178") && plan_find(&plan, "display.5") &&
                       plan_find(&plan, "display.255"));
-                /* What has no frequency runs with the CPU idle. */
+                /* Loads without a frequency run with the CPU idle. */
                 for (size_t i = 0; i < plan.n; i++) {
                         const struct mode *mode = &plan.modes[i].mode;
 
@@ -93,7 +93,7 @@ static void has_everything(void)
         }
 }
 
-/* Small and odd devices get a plan without doubles. */
+/* Small and odd devices get a plan without duplicates. */
 static void small_devices(void)
 {
         struct hardware_description description;
@@ -180,7 +180,7 @@ static void sapp(void)
         plan_clear(&plan);
 }
 
-/* Steps of a level on a grid of 10 s, seen half a second late at most. */
+/* Steps of a level on a grid of 10 s, seen at most half a second late. */
 static void refresh_is_learnt(void)
 {
         static const double periods[] = { 2.5, 7.3, 10, 30, 60 };
@@ -199,7 +199,7 @@ static void refresh_is_learnt(void)
         }
 }
 
-/* No grid: nothing wide may be made up. */
+/* Without a grid no refresh is reported. */
 static void refresh_is_not_invented(void)
 {
         struct refresh refresh;
@@ -307,7 +307,7 @@ static void stays_within_limits(void)
         }
 }
 
-/* What may come no more often does not come in the passes after that. */
+/* Modes with used-up visits do not come in later passes. */
 static void comes_as_often_as_it_may(void)
 {
         struct hardware_description description;
@@ -328,7 +328,7 @@ static void comes_as_often_as_it_may(void)
         plan_clear(&plan);
 }
 
-/* Without somebody to send to, or to receive from, no mode asks for it. */
+/* Without a peer or source no mode sends or receives. */
 static void wifi_without_another_side(void)
 {
         for (int have = 0; have < 3; have++) {
@@ -353,7 +353,7 @@ static void wifi_without_another_side(void)
         }
 }
 
-/* While it runs, by what the counters said so far. */
+/* During the run, by what the counters showed so far. */
 static void leaves_out_what_goes_beyond(void)
 {
         double seconds[64], whole;
@@ -375,7 +375,7 @@ static void leaves_out_what_goes_beyond(void)
         check(!run_leaves_out(&run, write));
         run.written_bytes = 1e9 - 0.99 * whole;
         check(run_leaves_out(&run, write) && !run_leaves_out(&run, read));
-        seconds[write] = 1; /* it takes much less, as was seen */
+        seconds[write] = 1; /* it took much less than guessed */
         check(!run_leaves_out(&run, write));
         run.plan.modes[read].visits_max = 2;
         times[read] = 1;
@@ -393,7 +393,7 @@ static void leaves_out_what_goes_beyond(void)
         plan_clear(&run.plan);
 }
 
-/* What moves in a second is a phone's at least, and no more than four times that. */
+/* Amounts per second are at least a phone's, and at most four times that. */
 static void small_rates(void)
 {
         struct hardware_description description;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* A usage database as the mixture of loads that a night is fitted for. */
+/* The portfolio from a usage database. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "store/store.h"
 #include "util/units.h"
 
-/* Half an hour of a reader, @n times, into a usage database. */
+/* Half an hour of a reader app, @n times, in a usage database. */
 static void record(const char *path, size_t n)
 {
         struct store *store;

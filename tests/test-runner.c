@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The runner on virtual devices without any noise: what it observes is what the device gives. */
+/* The runner on virtual devices without noise: observations equal the device's true power. */
 
 #include <errno.h>
 
@@ -71,7 +71,7 @@ static void describes(void)
         hardware->ops->close(hardware);
 }
 
-/* Every mode of the plan by percent: the energy of one step over its time is the mode's power. */
+/* Every mode of the plan by percent: the energy of a step over its time is the mode's power. */
 static void percent(void)
 {
         struct hardware_description description;
@@ -95,7 +95,7 @@ static void percent(void)
                 joules = observation.charge_full_uah * 1e-6 * 3600 * observation.steps / 100 *
                          observation.voltage_mv / 1e3;
                 mw = 1e3 * joules / ((double)observation.elapsed_ns / 1e9);
-                check_near(mw, true_mw(mode), 0.005 * true_mw(mode)); /* half a second of 100 s and more */
+                check_near(mw, true_mw(mode), 0.005 * true_mw(mode)); /* half a second in 100 s and more */
                 check_text(observation.mode, mode->name);
                 check_text(observation.rejected, "");
                 check_near(observation.steps, 1, 1e-9);
@@ -133,7 +133,8 @@ static void gauge(void)
         check_near(runner.gauge_quantum_mw, 1, 4);
         for (size_t i = 0; i < plan.n; i++) {
                 const struct mode *mode = &plan.modes[i].mode;
-                double burst_mw = mode->wakes_per_s > 0 ? 12 : 1; /* 120 mJ more or less in 10 s */
+                double burst_mw = mode->wakes_per_s > 0 ? 12 : 1; /* one burst (120 mJ) more or less in 10
+                                                                     s */
 
                 check_int(runner_dwell(&runner, mode, &observation), 0);
                 check_near(observation.power_mw, true_mw(mode), 0.006 * true_mw(mode) + burst_mw);
@@ -146,7 +147,7 @@ static void gauge(void)
         hardware->ops->close(hardware);
 }
 
-/* A gauge without noise, and a device without daemons: a steady load shows one number for ever. */
+/* Without noise and background a gauge shows a steady load as a constant. */
 static void gauge_without_noise(void)
 {
         struct hardware_description description;
@@ -166,7 +167,7 @@ static void gauge_without_noise(void)
 
 static const struct hardware_ops *device_ops;
 
-/* The same device by current_now and a voltage_now that is new at each look. */
+/* The same device by current_now, with a voltage_now that changes at each look. */
 static int read_amperes(struct hardware *hardware, struct sample *sample)
 {
         static unsigned looks;
@@ -177,10 +178,7 @@ static int read_amperes(struct hardware *hardware, struct sample *sample)
         return err;
 }
 
-/*
- * Nothing of the mode before may be left in a mean, however slow the gauge is, and whatever else its power is made
- * of.
- */
+/* Nothing of the mode before is left in a mean, however slow the gauge is and however it shows power. */
 static void gauge_forgets(bool amperes)
 {
         static const char *const periods[] = { "gauge_period_s = 1\n", "gauge_period_s = 3.5\n",
@@ -202,7 +200,7 @@ static void gauge_forgets(bool amperes)
                 check_int(plan_make(&description, &plan), 0);
                 check_int(runner_open(hardware, &description, &no_signal, false, &runner), 0);
                 check_int(runner_learn_gauge(&runner, &plan.modes[plan.burn].mode), 0);
-                for (size_t i = 0; i < 40; i++) { /* heaviest and idle in turns */
+                for (size_t i = 0; i < 40; i++) { /* heaviest and idle in turn */
                         const struct mode *mode = &plan.modes[i % 2 ? plan.burn : 0].mode;
 
                         check_int(runner_dwell(&runner, mode, &observation), 0);
@@ -246,7 +244,7 @@ static void ticks(void)
                 mw = 1e3 * 15000 * 3.6 * observation.steps / 100 / ((double)observation.elapsed_ns / 1e9);
                 check(observation.elapsed_ns >= UINT64_C(60000000000));
                 check(observation.steps >= 0.199);
-                check_near(mw, true_mw(mode), 0.03 * true_mw(mode)); /* a second of lateness in a minute */
+                check_near(mw, true_mw(mode), 0.03 * true_mw(mode)); /* a second of delay in a minute */
                 check_int(observation.method, METHOD_TICKS);
                 observation_clear(&observation);
         }
@@ -276,7 +274,7 @@ static void stops_when_asked(void)
         hardware->ops->close(hardware);
 }
 
-/* Loads that did not run, or without what they run on. */
+/* Loads that did not run, or without what they need. */
 static void refuses_loads(void)
 {
         static const struct {
@@ -284,7 +282,9 @@ static void refuses_loads(void)
                 struct usage usage;
                 const char *want;
         } cases[] = {
-                { { .read_mb_per_s = 2 }, { .have = USAGE_DISK, .read_bytes = 60000000 }, "" }, /* slow is no fault */
+                { { .read_mb_per_s = 2 }, { .have = USAGE_DISK, .read_bytes = 60000000 }, "" }, /* being
+                                                                                                   slow is
+                                                                                                   no fault */
                 { { .read_mb_per_s = 2 }, { .have = USAGE_DISK, .read_bytes = 6000000 }, "read 6.0 of the 200.0 MB asked for" },
                 { { .read_mb_per_s = 2 }, { .have = USAGE_WIFI }, "" }, /* not counted */
                 { { .write_mb_per_s = 1 }, { .have = USAGE_DISK }, "wrote 0.0 of the 100.0 MB asked for" },
@@ -312,13 +312,13 @@ static void refuses_loads(void)
         }
 }
 
-/* What holds no mode for want of an access point says so; the night asks again. */
+/* A mode without an access point reports that; the run tries again later. */
 static int not_connected(struct hardware *hardware, const struct mode *mode)
 {
         return -ENOTCONN;
 }
 
-/* What takes long to hold gives up on a signal: the night was asked to stop, and nothing is wrong with the mode. */
+/* A mode that takes long to set up gives up on a signal, without blaming the mode. */
 static volatile sig_atomic_t later;
 
 static int interrupted(struct hardware *hardware, const struct mode *mode)
@@ -374,7 +374,9 @@ static void passes_on_that_nothing_is_connected(void)
         hardware->ops->close(hardware);
 }
 
-/* A load on one core of a group: the daemons on the others run at the lowest, and that is no throttling. */
+/*
+ * A load on one core of a group: background work on the other cores at the lowest frequency is no throttling.
+ */
 static void refuses_a_throttled_group(void)
 {
         static const struct {
@@ -423,7 +425,7 @@ static void refuses(void)
         runner_reject(&runner, &mode, &observation);
         check_text(observation.rejected, "");
 
-        mode.policy_khz[0] = 384000; /* it ran at another frequency than asked */
+        mode.policy_khz[0] = 384000; /* it ran at another frequency than asked for */
         runner_reject(&runner, &mode, &observation);
         check_text(observation.rejected, "policy 0 ran at 384000 kHz only 0 % of the time");
 
@@ -438,7 +440,7 @@ static void refuses(void)
         runner_reject(&runner, &mode, &observation);
         check_text(observation.rejected, "other programs kept 0.99 cores busy");
 
-        mode.tx_mb_per_s = 2; /* what sends costs CPU time itself, but not all of a core */
+        mode.tx_mb_per_s = 2; /* sending costs CPU time itself, but not all of a core */
         observation = good;
         runner_reject(&runner, &mode, &observation);
         check(strstr(observation.rejected, "other programs kept 0.99 cores busy") != NULL);

@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/*
- * A night of a virtual device with somebody beside it, who unplugs, takes away, and lies: what the tests of
- * pauses share.
- */
+/* A run on a virtual device with disturbances, for the tests of pauses. */
 
 #include <errno.h>
 #include <signal.h>
@@ -27,24 +24,24 @@ static const char device_text[] =
         "[virtual]\nseed = 7\nvoltage_mv.0 = 3500\nvoltage_mv.100 = 3500\nlevel_step_percent = 0.1\n"
         "gauge_period_s = 3.5\ngauge_noise_percent = 0.3\n";
 
-/* The virtual device, with somebody beside it. */
+/* The virtual device with disturbances. */
 struct watched {
         struct hardware hardware; /* first */
         struct hardware *device;
-        double from_s, until_s;   /* since the start: may_go_on() says @answer */
+        double from_s, until_s;   /* since the start: may_go_on() returns @answer */
         int answer;
-        double charge_share;      /* of what is drawn, charge_now shows so much; 0: as it is */
-        bool charge_coarse;       /* it shows whole percents alone */
+        double charge_share;      /* charge_now shows this share of what is drawn; 0: all */
+        bool charge_coarse;       /* charge_now in whole percents */
         uint64_t charge_uah;      /* at the start */
-        const char *load_of;      /* a mode whose load ends after ten seconds; */
-        const char *refuses;      /* and one that cannot be held */
+        const char *load_of;      /* a mode whose load ends after ten seconds */
+        const char *refuses;      /* a mode that cannot be held */
         double away_from_s, away_until_s; /* since the start: no access point can be reached */
-        unsigned tries;           /* that were in vain, */
-        double last_try_s;        /* the last of them */
-        const char *loses;        /* a mode under which the connection is lost, */
-        unsigned losses;          /* so many times */
+        unsigned tries;           /* failed tries */
+        double last_try_s;        /* time of the last one */
+        const char *loses;        /* a mode during which the connection is lost, */
+        unsigned losses;          /* this many times */
         double mute_from_s, mute_until_s; /* since the start: the sensor shows nothing */
-        bool on_charger;          /* which charges but under a mode: --force-discharge */
+        bool on_charger;          /* charges except under a mode: --force-discharge */
         uint64_t start_ns, held_ns;
         char mode[MODE_NAME_MAX];
         bool taken;
@@ -194,10 +191,10 @@ static const struct hardware_ops watched_ops = {
 
 struct test {
         struct watched hardware;
-        const char *device;         /* as text; NULL: device_text */
-        double stop_percent;        /* 0: a night that ends soon */
-        bool aloud;                 /* what it tells is in @told */
-        struct hardware_ops light;  /* with read_battery(), where that is asked for */
+        const char *device;         /* NULL: device_text */
+        double stop_percent;        /* 0: a run that ends soon */
+        bool aloud;                 /* what is printed is in @told */
+        struct hardware_ops light;  /* with read_battery(), if needed */
         struct run run;
         struct observation *list;
         size_t n;
@@ -227,7 +224,7 @@ static inline void open_device(struct test *test)
         check_int(describe(&test->hardware.hardware, &test->run.description), 0);
 }
 
-/* The night, with what it tells on the standard output. */
+/* The run, with its standard output in @told. */
 static inline int run_aloud(struct test *test)
 {
         FILE *file = tmpfile();
@@ -250,7 +247,7 @@ static inline int run_aloud(struct test *test)
         return err;
 }
 
-/* A whole night, as main.c leads it; what it observed is in test->list. */
+/* A whole run, as joulecast-calibrate does it; its observations are in test->list. */
 static inline void run(struct test *test, enum observation_method method)
 {
         struct run *run = &test->run;

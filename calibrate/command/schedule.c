@@ -63,7 +63,7 @@ static bool print_service(FILE *file, const struct schedule *schedule)
 {
         fputs(WRITTEN_BY
               "[Unit]\n"
-              "Description=Calibrate what this machine draws\n"
+              "Description=Measure a power model of this machine\n"
               "Documentation=man:joulecast-calibrate(1)\n"
               "\n"
               "[Service]\n"
@@ -111,7 +111,7 @@ char *schedule_timer(const struct schedule *schedule)
         if (asprintf(&text,
                      WRITTEN_BY
                      "[Unit]\n"
-                     "Description=The night in which this machine is calibrated\n"
+                     "Description=Start the calibration of this machine\n"
                      "Documentation=man:joulecast-calibrate(1)\n"
                      "\n"
                      "[Timer]\n"
