@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "calibration.h"
-#include "run/refuse.h"
 #include "hold/rivals.h"
 #include "hold/supply.h"
+#include "run/refuse.h"
 #include "util/own-folder.h"
 #include "util/util.h"
 

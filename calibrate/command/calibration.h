@@ -8,8 +8,8 @@
 
 #include "hardware/hardware.h"
 #include "kept-log.h"
-#include "run/run.h"
 #include "options.h"
+#include "run/run.h"
 
 struct calibration {
         struct options options;

@@ -16,11 +16,11 @@
 #include "calibration.h"
 #include "consent.h"
 #include "dry-run.h"
+#include "hold/settings.h"
+#include "hold/watchdog.h"
 #include "restore-now.h"
 #include "schedule.h"
-#include "hold/settings.h"
 #include "util/util.h"
-#include "hold/watchdog.h"
 
 static volatile sig_atomic_t stop;
 

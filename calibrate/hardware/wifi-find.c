@@ -9,9 +9,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "metered.h"
 #include "hold/remote-login.h"
 #include "hold/rfkill.h"
+#include "metered.h"
 #include "source/net.h"
 #include "util/util.h"
 

@@ -14,9 +14,9 @@
 #include <time.h>
 
 #include "hold/interface.h"
-#include "metered.h"
 #include "hold/power-save.h"
 #include "hold/remote-login.h"
+#include "metered.h"
 #include "source/net.h"
 #include "util/units.h"
 #include "util/util.h"
