@@ -67,83 +67,39 @@ int64_t values_now_ns(void)
         return (int64_t)now.tv_sec * (int64_t)NS_PER_S + now.tv_nsec;
 }
 
-static bool digits(const char **text, int n, int *ret)
-{
-        int value = 0;
-
-        for (int i = 0; i < n; i++, (*text)++) {
-                if (!isdigit((unsigned char)**text))
-                        return false;
-                value = value * 10 + (**text - '0');
-        }
-        *ret = value;
-        return true;
-}
-
-static bool character(const char **text, char c)
-{
-        if (**text != c)
-                return false;
-        (*text)++;
-        return true;
-}
-
-/* "Z", "+01:00", "-0530"; nothing: local time. */
-static bool take_zone(const char **text, bool *local, int *offset_s)
-{
-        int hours, minutes = 0, sign;
-
-        *offset_s = 0;
-        *local = !**text;
-        if (*local || character(text, 'Z'))
-                return !**text;
-        sign = **text == '-' ? -1 : 1;
-        if (!character(text, '+') && !character(text, '-'))
-                return false;
-        if (!digits(text, 2, &hours))
-                return false;
-        if (**text) {
-                character(text, ':');
-                if (!digits(text, 2, &minutes))
-                        return false;
-        }
-        *offset_s = sign * (hours * 3600 + minutes * 60);
-        return !**text && hours <= 14 && minutes < 60;
-}
-
-/* 2026-11-20, 2026-11-20T03:12, 2026-11-20T03:12:44.5Z, 2026-11-20 03:12+01:00 */
+/* 2026-11-20, 2026-11-20T03:12, 2026-11-20T03:12:44.5Z, 2026-11-20 03:12+01:00; without a zone: local time */
 static int parse_iso(const char *text, int64_t *ret)
 {
-        struct tm tm = { .tm_isdst = -1 }, check;
+        static const char *const forms[] = { "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d" };
+        struct tm tm = { 0 }, check, zone = { 0 };
+        const char *end = NULL;
         double fraction = 0;
+        char copy[64];
         bool local;
-        int year, month, offset_s;
         time_t seconds;
 
-        if (!digits(&text, 4, &year) || !character(&text, '-') || !digits(&text, 2, &month) ||
-            !character(&text, '-') || !digits(&text, 2, &tm.tm_mday))
+        if (!isdigit((unsigned char)*text) || snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
                 return -EINVAL;
-        if (character(&text, 'T') || character(&text, ' ')) {
-                if (!digits(&text, 2, &tm.tm_hour) || !character(&text, ':') || !digits(&text, 2, &tm.tm_min))
-                        return -EINVAL;
-                if (character(&text, ':') && !digits(&text, 2, &tm.tm_sec))
-                        return -EINVAL;
-                if (*text == '.' && !take_number(&text, &fraction))
+        if (strlen(copy) > 10 && copy[10] == ' ')
+                copy[10] = 'T';
+        for (size_t i = 0; !end && i < ARRAY_SIZE(forms); i++) {
+                tm = (struct tm){ .tm_isdst = -1 };
+                end = strptime(copy, forms[i], &tm);
+                if (end && i == 0 && *end == '.' && (!take_number(&end, &fraction) || fraction >= 1))
                         return -EINVAL;
         }
-        if (!take_zone(&text, &local, &offset_s) || fraction >= 1)
+        local = end && !*end;
+        if (end && !local)
+                end = strptime(end, "%z", &zone);
+        if (!end || *end || labs(zone.tm_gmtoff) >= 15 * 3600)
                 return -EINVAL;
-        tm.tm_year = year - 1900;
-        tm.tm_mon = month - 1;
-        if (tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 60)
-                return -EINVAL;
-        if (year < 1970 || year > 2200)
+        if (tm.tm_year < 70 || tm.tm_year > 300)
                 return -ERANGE;
         check = tm;
         seconds = local ? mktime(&check) : timegm(&check);
         if (seconds == -1 || check.tm_mday != tm.tm_mday || check.tm_mon != tm.tm_mon)
                 return -EINVAL; /* the 31st of February */
-        *ret = ((int64_t)seconds - offset_s) * (int64_t)NS_PER_S + (int64_t)llround(fraction * 1e9);
+        *ret = ((int64_t)seconds - zone.tm_gmtoff) * (int64_t)NS_PER_S + (int64_t)llround(fraction * 1e9);
         return 0;
 }
 
