@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "check.h"
-#include "helper/program.h"
+#include "hold/program.h"
 
 pid_t __real_waitpid(pid_t pid, int *status, int options);
 pid_t __wrap_waitpid(pid_t pid, int *status, int options);

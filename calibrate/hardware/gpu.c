@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "helper/program.h"
+#include "hold/program.h"
 #include "util/util.h"
 
 #define START_MS 30000 /* the driver compiles shaders, the GPU wakes up */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "helper/program.h"
+#include "hold/program.h"
 #include "util/units.h"
 #include "util/util.h"
 

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "helper/program.h"
+#include "program.h"
 #include "util/log.h"
 
 struct screen_program {

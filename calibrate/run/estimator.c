@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "hardware/group.h"
-#include "helper/program.h"
+#include "hold/program.h"
 #include "util/util.h"
 
 /* a fit takes milliseconds, seconds on a busy phone; more means that it hangs */
