@@ -89,13 +89,7 @@ int program_start(char *const arguments[], struct program *ret)
 
 int program_say(struct program *program, const char *line)
 {
-        char text[PIPE_BUF];
-        int n = snprintf(text, sizeof(text), "%s\n", line);
-
-        if (n < 0 || (size_t)n >= sizeof(text))
-                return -EMSGSIZE;
-        /* At most PIPE_BUF bytes are written whole or not at all. */
-        return write(program->to_fd, text, (size_t)n) == n ? 0 : -EPIPE;
+        return dprintf(program->to_fd, "%s\n", line) < 0 ? -EPIPE : 0;
 }
 
 int program_wait_readable(int fd, int timeout_ms)

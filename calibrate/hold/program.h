@@ -15,7 +15,7 @@ struct program {
         pid_t pid;    /* 0: none */
         int to_fd;    /* its standard input; -1: closed */
         int from_fd;  /* its standard output */
-        char line[512];
+        char line[4096];
         size_t length;
 };
 

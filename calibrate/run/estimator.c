@@ -16,28 +16,25 @@
 #define ANSWER_MAX (4 << 20)     /* bytes */
 
 struct estimator {
-        struct program program; /* its pipes are the files below */
-        FILE *to, *from;
+        struct program program;
         const struct log *log;
-        char *line;
-        size_t capacity;
 };
 
 /* Sends one line and reads the answer. */
 static int exchange(struct estimator *child, cJSON *request, cJSON **ret)
 {
         _cleanup_free_ char *text = cJSON_PrintUnformatted(request);
+        char line[sizeof(child->program.line)];
         const char *error;
         cJSON *answer;
 
         cJSON_Delete(request);
         if (!text)
                 return -ENOMEM;
-        if (fprintf(child->to, "%s\n", text) < 0 || fflush(child->to) < 0 ||
-            program_wait_readable(fileno(child->from), ANSWER_MS) < 0 ||
-            getline(&child->line, &child->capacity, child->from) < 0)
+        if (program_say(&child->program, text) < 0 ||
+            program_hear(&child->program, ANSWER_MS, line, sizeof(line)) < 0)
                 return -EPIPE;
-        answer = cJSON_Parse(child->line);
+        answer = cJSON_Parse(line);
         if (!answer)
                 return -EPROTO;
         error = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(answer, "error"));
@@ -156,9 +153,7 @@ int estimator_open(const struct observation_run *run, const struct hardware_desc
                 return err;
         }
         child->log = log;
-        child->to = fdopen(take_fd(&child->program.to_fd), "w");
-        child->from = fdopen(take_fd(&child->program.from_fd), "r");
-        err = child->to && child->from ? exchange(child, start, &answer) : -ENOMEM;
+        err = exchange(child, start, &answer);
         if (!err && !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "ready")))
                 err = -EPROTO;
         cJSON_Delete(answer);
@@ -174,14 +169,8 @@ void estimator_close(struct estimator *child)
 {
         if (!child)
                 return;
-        if (child->to) {
-                fputs("{\"end\": true}\n", child->to);
-                fclose(child->to);
-        }
-        if (child->from)
-                fclose(child->from);
+        program_say(&child->program, "{\"end\": true}");
         program_end(&child->program);
-        free(child->line);
         free(child);
 }
 
