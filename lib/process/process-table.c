@@ -315,7 +315,7 @@ int process_table_ended(struct process_table *table, const struct process_seen *
                 err = take(table, known, seen);
         if (err)
                 return err;
-        if (!known->named || known->execed_poll == table->poll) /* its new name was not read from /proc */
+        if (!known->named || known->told_poll < known->execed_poll) /* its new name was not read from /proc */
                 table_name_ended(table, known, seen);
         if (ret)
                 *ret = known;
