@@ -205,7 +205,7 @@ void progress_paused(struct progress *progress, const struct progress_state *sta
 
 void progress_wifi(struct progress *progress, const struct progress_state *state, bool back, double retry_s)
 {
-        char span[32], text[96] = "the access point can be reached again";
+        char span[32], text[128] = "the access point can be reached again";
         cJSON *json;
 
         if (!progress)
