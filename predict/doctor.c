@@ -334,7 +334,7 @@ int doctor_main(int argc, char **argv)
                 return code;
         code = options.device ? doctor_look_at_virtual(&options, &findings) : look_at_machine(&options, &findings);
         if (code == CODE_OK && findings.with_overhead)
-                code = doctor_look_at_overhead(&options, &findings);
+                code = overhead_look(&options, &findings);
         if (code != CODE_OK)
                 return code;
         return options.json ? doctor_json(&findings) : doctor_table(&findings);

@@ -59,7 +59,7 @@ struct findings {
 };
 
 /* `doctor --overhead`: looks for a running service; 0, or an exit code. */
-int doctor_look_at_overhead(const struct options *options, struct findings *findings);
+int overhead_look(const struct options *options, struct findings *findings);
 
 void doctor_clear(struct findings *findings);
 void doctor_miss(struct findings *findings, const char *what, const char *format, ...)

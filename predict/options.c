@@ -37,7 +37,7 @@ int options_parse(const struct option_table *command, unsigned shared, int argc,
         return options_read(&table, argc, argv, &program_log);
 }
 
-int option_take_minutes(const char *text, void *data)
+int options_take_minutes(const char *text, void *data)
 {
         return values_parse_minutes(text, data);
 }

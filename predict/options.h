@@ -46,9 +46,9 @@ int options_parse(const struct option_table *command, unsigned shared, int argc,
 
 /* The rest of an option_row that takes a time span; @at: a double. */
 #define OPTION_MINUTES(at)                                                                                   \
-        .parse = option_take_minutes, .data = (at), .wants = "a time like 10, 90s or 1h30m",                 \
+        .parse = options_take_minutes, .data = (at), .wants = "a time like 10, 90s or 1h30m",                 \
         .range = "at most 1000000 minutes"
-int option_take_minutes(const char *text, void *data);
+int options_take_minutes(const char *text, void *data);
 
 /* Values. 0; -EINVAL; -ERANGE: more than 1e6 minutes, or not from 1970 to 2200. */
 int values_parse_minutes(const char *text, double *ret); /* "10m" "3h" "90s" "1h30m"; a plain number: minutes */

@@ -134,7 +134,7 @@ static void measure(int proc_fd, const struct proc_stat *stat, struct overhead *
                 overhead->written_mb_per_day = (double)io.write_bytes / BYTES_PER_MB / days;
 }
 
-int doctor_look_at_overhead(const struct options *options, struct findings *findings)
+int overhead_look(const struct options *options, struct findings *findings)
 {
         _cleanup_close_ int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         const char *given = secure_getenv("JOULECAST_SOCKET"), *socket = given && *given ? given : PATHS_SERVICE_SOCKET;

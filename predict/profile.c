@@ -164,7 +164,7 @@ static int show_json(const struct profile *profile, const char *path)
                 const struct coefficient *c = &profile->coefficients[i];
 
                 item = cJSON_CreateObject();
-                cJSON_AddStringToObject(item, "key", coefficient_key(c, key));
+                cJSON_AddStringToObject(item, "key", profile_coefficient_key(c, key));
                 cJSON_AddNumberToObject(item, "value", c->value);
                 cJSON_AddNumberToObject(item, "standard_error", c->standard_error);
                 cJSON_AddStringToObject(item, "unit", term_keys[c->term].unit);
@@ -206,7 +206,7 @@ static int show_table(const struct profile *profile, const char *path)
                 const struct coefficient *c = &profile->coefficients[i];
 
                 table_row(table, TABLE_PLAIN);
-                table_cell(table, "%s", coefficient_key(c, key));
+                table_cell(table, "%s", profile_coefficient_key(c, key));
                 table_cell(table, "%s", answer_print_number(c->value, fmax(c->value / 100, 0.01), text));
                 table_cell(table, "%s", term_keys[c->term].unit);
                 interval = (struct cost_value){ c->value, c->value - t * c->standard_error,

@@ -297,7 +297,7 @@ static void drives_the_part(const char *folder, double limit)
         said[0] = '\0';
         check(mkdtemp(dir) != NULL);
         snprintf(journal, sizeof(journal), "%s/restore.ini", dir);
-        if (part_disk_open(&machine, &part) == -ENODEV) {
+        if (hardware_disk_open(&machine, &part) == -ENODEV) {
                 check(strstr(said, folder) != NULL); /* said why */
                 rmdir(dir);
                 close(root_fd);

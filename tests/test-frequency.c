@@ -212,7 +212,7 @@ static void open_machine(struct machine *machine)
 
         *machine = (struct machine){ .root_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
         snprintf(machine->journal, sizeof(machine->journal), "%s/state/restore.ini", dir);
-        check_int(part_cpu_open(&options, &machine->part), 0);
+        check_int(hardware_cpu_open(&options, &machine->part), 0);
         check_int(machine->part->ops->describe(machine->part, &machine->description), 0);
         check_int(settings_open(machine->root_fd, machine->journal, NULL, &machine->settings), 0);
         check_int(machine->part->ops->prepare(machine->part, machine->settings), 0);

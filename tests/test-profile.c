@@ -105,7 +105,7 @@ static void reads_every_key(void)
         check_int(profile_find(profile, TERM_WIFI_RX, 0, 0, NULL), -ENOENT); /* not measured is not 0 */
         check(isnan(profile->coefficients[profile_find(profile, TERM_CPU_IDLE, 0, 384000, NULL)].standard_error));
         for (size_t i = 0; i < profile->n_coefficients; i++)
-                check_int(profile_find_key(profile, coefficient_key(&profile->coefficients[i], key)), i);
+                check_int(profile_find_key(profile, profile_coefficient_key(&profile->coefficients[i], key)), i);
         profile_free(profile);
 }
 

@@ -33,7 +33,7 @@ static void shaped_usages_come_back_exactly(void)
                 snprintf(app, sizeof(app), "app-%u", i);
                 usage = &add_row(&interval, app, STATE_BACKGROUND, NS_PER_S)->usage;
                 usage->have = USAGE_CPU;
-                check_int(points_share(&interval.shape, draw() % NS_PER_S, &usage->cpu), 0);
+                check_int(usage_points_share(&interval.shape, draw() % NS_PER_S, &usage->cpu), 0);
                 interval.rows[interval.n_rows - 1].shaped = i % 3 != 1 && i % 7 != 2;
                 if (i % 3 == 1)
                         usage->cpu.list[draw() % usage->cpu.n].any_ns += 1;

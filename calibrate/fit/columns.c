@@ -69,7 +69,7 @@ static int policy_from_json(const cJSON *json, struct device_policy *policy)
         return members_from_json(json, policy);
 }
 
-bool device_policy_shares(const struct device_policy *policy)
+bool columns_policy_shares(const struct device_policy *policy)
 {
         return (policy->sharing ? policy->sharing : policy->n_cpus) != 1;
 }
@@ -82,7 +82,7 @@ static bool has_policy(const struct device_policy *group, uint32_t policy)
         return group->policy == policy;
 }
 
-int device_policies_from_json(const struct cJSON *json, struct device *device)
+int columns_policies_from_json(const struct cJSON *json, struct device *device)
 {
         const cJSON *item;
 
@@ -214,7 +214,7 @@ static void add_policies(struct columns *columns, const struct seen *seen, enum 
                 const struct device_policy *policy = &columns->device.policies[i];
 
                 first[i] = SIZE_MAX;
-                if (!seen->policies[i] || (term == TERM_CPU_SHARED && !device_policy_shares(policy)))
+                if (!seen->policies[i] || (term == TERM_CPU_SHARED && !columns_policy_shares(policy)))
                         continue;
                 first[i] = columns->n;
                 for (size_t k = 0; k < policy->n_khz; k++)

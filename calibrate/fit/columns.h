@@ -37,7 +37,7 @@ struct device_policy {
 };
 
 /* False if no two of its cores share an S: its column would equal that of A. */
-bool device_policy_shares(const struct device_policy *policy);
+bool columns_policy_shares(const struct device_policy *policy);
 
 /* What is known of the device besides its observations. */
 struct device {
@@ -51,7 +51,7 @@ struct device {
 
 struct cJSON;
 /* Policies of a struct hardware_description as JSON, or of a "start" line. 0; -EINVAL. */
-int device_policies_from_json(const struct cJSON *json, struct device *device);
+int columns_policies_from_json(const struct cJSON *json, struct device *device);
 
 struct columns {
         struct device device;

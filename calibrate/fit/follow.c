@@ -121,7 +121,7 @@ static int read_start(struct follow *follow, const cJSON *start)
         double brightness = number(start, "max_brightness");
         const cJSON *mode;
 
-        if (!device || !method || device_policies_from_json(start, &follow->device) < 0)
+        if (!device || !method || columns_policies_from_json(start, &follow->device) < 0)
                 return -EINVAL;
         snprintf(follow->device.name, sizeof(follow->device.name), "%s", device);
         snprintf(follow->device.method, sizeof(follow->device.method), "%s", method);

@@ -73,7 +73,7 @@ int outcome_line_add(struct outcome *outcome, const struct coefficient *coeffici
         **ret = (struct outcome_line){
                 .value = NAN, .standard_error = NAN, .half_width = NAN, .identifiable = true, .resolved = true
         };
-        coefficient_key(coefficient, (*ret)->key);
+        profile_coefficient_key(coefficient, (*ret)->key);
         return 0;
 }
 
@@ -119,7 +119,7 @@ static void explain(const struct columns *columns, const gsl_matrix *null, size_
                 snprintf(remark, REMARK_MAX, "not identifiable (too few rows)");
         else
                 snprintf(remark, REMARK_MAX, "not identifiable (no row separates it from %s)",
-                         coefficient_key(&columns->list[best], key));
+                         profile_coefficient_key(&columns->list[best], key));
 }
 
 static double part_in_null(const gsl_matrix *null, size_t n_null, size_t column)
@@ -201,7 +201,7 @@ static int add_single_cores(struct profile *profile, const struct columns *colum
         for (size_t i = 0; i < columns->device.n_policies; i++) {
                 const struct device_policy *policy = &columns->device.policies[i];
 
-                if (columns->active[i] == SIZE_MAX || device_policy_shares(policy))
+                if (columns->active[i] == SIZE_MAX || columns_policy_shares(policy))
                         continue;
                 for (size_t k = 0; k < policy->n_khz; k++) {
                         struct coefficient shared = {

@@ -45,7 +45,7 @@ int refit_device(const struct observation_run *run, const struct observation *ob
         struct device device = { .energy_full_mwh = run->energy_full_mwh,
                                  .max_brightness = run->max_brightness };
         cJSON *json = cJSON_Parse(run->description ? run->description : "");
-        int err = device_policies_from_json(json, &device);
+        int err = columns_policies_from_json(json, &device);
 
         cJSON_Delete(json);
         if (err) {

@@ -163,7 +163,7 @@ int charger_open(int root_fd, const struct machine_hardware *machine, struct par
         return 0;
 }
 
-int part_charger_open(const struct machine_hardware *machine, struct part **ret)
+int hardware_charger_open(const struct machine_hardware *machine, struct part **ret)
 {
         _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 

@@ -273,7 +273,7 @@ static const struct part_ops cpu_part_ops = {
         .close = close_cpu,
 };
 
-int part_cpu_open(const struct machine_hardware *machine, struct part **ret)
+int hardware_cpu_open(const struct machine_hardware *machine, struct part **ret)
 {
         _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         struct cpu_part *self = calloc(1, sizeof(*self));

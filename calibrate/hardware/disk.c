@@ -369,7 +369,7 @@ static int add_storage(struct part_disk *disk, const char *folder, bool named)
         return 0;
 }
 
-int part_disk_open(const struct machine_hardware *machine, struct part **ret)
+int hardware_disk_open(const struct machine_hardware *machine, struct part **ret)
 {
         struct part_disk *disk = calloc(1, sizeof(*disk));
         int err = 0;

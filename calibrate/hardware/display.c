@@ -211,7 +211,7 @@ int display_part_open(int root_fd, const char *program, const struct machine_har
         return 0;
 }
 
-int part_display_open(const struct machine_hardware *machine, struct part **ret)
+int hardware_display_open(const struct machine_hardware *machine, struct part **ret)
 {
         _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 

@@ -160,7 +160,7 @@ int gpu_part_open(int root_fd, char *const arguments[], const struct machine_har
         return 0;
 }
 
-int part_gpu_open(const struct machine_hardware *machine, struct part **ret)
+int hardware_gpu_open(const struct machine_hardware *machine, struct part **ret)
 {
         static char *const arguments[] = { (char *)"joulecast-gpu", NULL };
         _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -21,12 +21,12 @@
 
 /* In the order in which a mode is applied: the battery, then clocks, then loads. */
 static int (*const part_constructors[])(const struct machine_hardware *machine, struct part **ret) = {
-        part_charger_open,
-        part_cpu_open,
-        part_display_open,
-        part_gpu_open,
-        part_disk_open,
-        part_wifi_open,
+        hardware_charger_open,
+        hardware_cpu_open,
+        hardware_display_open,
+        hardware_gpu_open,
+        hardware_disk_open,
+        hardware_wifi_open,
 };
 
 struct hardware_machine {

@@ -42,9 +42,9 @@ struct part { /* embedded as the first member of each part */
  * Constructors. -ENODEV: this machine has none, or this build cannot drive it; its coefficients are then
  * missing in the profile.
  */
-int part_charger_open(const struct machine_hardware *machine, struct part **ret);
-int part_cpu_open(const struct machine_hardware *machine, struct part **ret);
-int part_display_open(const struct machine_hardware *machine, struct part **ret);
-int part_gpu_open(const struct machine_hardware *machine, struct part **ret);
-int part_disk_open(const struct machine_hardware *machine, struct part **ret);
-int part_wifi_open(const struct machine_hardware *machine, struct part **ret);
+int hardware_charger_open(const struct machine_hardware *machine, struct part **ret);
+int hardware_cpu_open(const struct machine_hardware *machine, struct part **ret);
+int hardware_display_open(const struct machine_hardware *machine, struct part **ret);
+int hardware_gpu_open(const struct machine_hardware *machine, struct part **ret);
+int hardware_disk_open(const struct machine_hardware *machine, struct part **ret);
+int hardware_wifi_open(const struct machine_hardware *machine, struct part **ret);

@@ -339,7 +339,7 @@ int wifi_open(int root_fd, const struct machine_hardware *machine, struct part *
         return 0;
 }
 
-int part_wifi_open(const struct machine_hardware *machine, struct part **ret)
+int hardware_wifi_open(const struct machine_hardware *machine, struct part **ret)
 {
         _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 

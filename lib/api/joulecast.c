@@ -131,7 +131,7 @@ JOULECAST_EXPORT int joulecast_profile_load(struct joulecast_context *context, c
         if (!profile->keys)
                 return -ENOMEM;
         for (size_t i = 0; i < profile->profile->n_coefficients; i++)
-                coefficient_key(&profile->profile->coefficients[i], profile->keys[i]);
+                profile_coefficient_key(&profile->profile->coefficients[i], profile->keys[i]);
         *ret = TAKE_PTR(profile);
         return 0;
 }

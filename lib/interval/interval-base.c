@@ -45,7 +45,7 @@ static uint64_t associated_ns(const struct making *making)
 }
 
 /* The base's row is there from the start; this fills it when all owners are known. */
-int making_fill_base(struct making *making)
+int interval_fill_base(struct making *making)
 {
         struct interval_maker *maker = making->maker;
         struct usage *usage = &making->interval->rows[0].usage;
@@ -69,7 +69,7 @@ int making_fill_base(struct making *making)
 }
 
 /* What the machine did not do, no process did, even where processes are not counted one by one. */
-uint32_t making_idle_have(const struct making *making)
+uint32_t interval_idle_have(const struct making *making)
 {
         uint32_t idle = making->interval->have & USAGE_ALL;
 

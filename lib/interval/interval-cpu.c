@@ -16,7 +16,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-void split_by_weight(uint64_t total, const uint64_t *weight, size_t n, uint64_t *part)
+void interval_split_by_weight(uint64_t total, const uint64_t *weight, size_t n, uint64_t *part)
 {
         uint64_t sum = 0, running = 0, given = 0;
 
@@ -128,7 +128,7 @@ static void estimate_policy(struct cpu_split *split, size_t from, size_t to, con
 
         for (size_t i = from; i < to; i++)
                 split->weights[i] = split->points[i].time_ns;
-        split_by_weight(load->busy_ns, weights, to - from, parts);
+        interval_split_by_weight(load->busy_ns, weights, to - from, parts);
         for (size_t i = from; i < to; i++) {
                 struct cpu_point *point = &split->points[i];
 
@@ -305,7 +305,7 @@ bool cpu_split_process(const struct cpu_split *split, const struct process *befo
 
 int cpu_split_owner(struct cpu_split *split, const struct tally *tally, struct points *ret)
 {
-        split_by_weight(tally->cpu_ns, split->weights, split->n, split->parts);
+        interval_split_by_weight(tally->cpu_ns, split->weights, split->n, split->parts);
         for (size_t i = 0; i < split->n; i++) {
                 split->parts[i] += tally->opp_ns ? tally->opp_ns[i] : 0;
                 split->points[i].owned_ns += split->parts[i];
@@ -378,6 +378,6 @@ int cpu_split_rest(struct cpu_split *split, uint64_t *debt_ns, uint64_t most_deb
         }
         paid = MIN(rest, debt);
         *debt_ns = MIN(debt - paid, most_debt_ns);
-        split_by_weight(rest - paid, split->rest, split->n, split->parts);
+        interval_split_by_weight(rest - paid, split->rest, split->n, split->parts);
         return make_points(split, split->parts, ret);
 }

@@ -9,7 +9,7 @@
 #include "interval-private.h"
 #include "util/util.h"
 
-struct interval_row *making_add_row(struct making *making, const char *app, uid_t uid, enum app_state state)
+struct interval_row *interval_add_row(struct making *making, const char *app, uid_t uid, enum app_state state)
 {
         struct interval *interval = making->interval;
         struct interval_row *row;
@@ -64,7 +64,7 @@ static int add_unknown_owner(struct making *making, struct screen_share *share)
 
         if (share->foreground_ns == 0 && share->usage.screen.n == 0)
                 return 0;
-        row = making_add_row(making, share->app, (uid_t)-1, STATE_FOREGROUND);
+        row = interval_add_row(making, share->app, (uid_t)-1, STATE_FOREGROUND);
         if (!row)
                 return -ENOMEM;
         row->active_ns = MIN(share->foreground_ns, making->awake_ns);
@@ -107,7 +107,7 @@ static void note_lives(struct making *making)
                 if (!held->fresh && held->now->ended_ns == 0)
                         continue;
                 app->n_leaving += !held->fresh;
-                app->life_ns = MAX(app->life_ns, making_alive_ns(making, held));
+                app->life_ns = MAX(app->life_ns, interval_alive_ns(making, held));
         }
 }
 
@@ -134,7 +134,7 @@ static int add_owner(struct making *making, struct live_app *app, enum app_state
 
         if (!tally->used && tally->active_ns == 0)
                 return 0;
-        row = making_add_row(making, app->app, app->uid, state);
+        row = interval_add_row(making, app->app, app->uid, state);
         if (!row)
                 return -ENOMEM;
         row->active_ns = tally->active_ns;
@@ -146,7 +146,7 @@ static int add_owner(struct making *making, struct live_app *app, enum app_state
         return cpu_split_owner(&making->maker->cpu, tally, &row->usage.cpu);
 }
 
-int making_add_owners(struct making *making)
+int interval_add_owners(struct making *making)
 {
         const struct held_table *table = &making->maker->held;
         bool processes = making->now->have & SAMPLE_PROCESSES;

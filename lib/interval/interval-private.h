@@ -10,7 +10,7 @@
  * Splits @total over @n weights so that the parts sum to @total exactly: each part is the difference of two
  * rounded running sums, so an error of one unit never adds up. All weights 0: everything goes to the first.
  */
-void split_by_weight(uint64_t total, const uint64_t *weight, size_t n, uint64_t *part);
+void interval_split_by_weight(uint64_t total, const uint64_t *weight, size_t n, uint64_t *part);
 
 /* Growth of a total; one that went backward (reset, unplugged, reused) or leapt beyond reason is a gap: 0. */
 static inline uint64_t growth(uint64_t before, uint64_t now, uint64_t most)
@@ -209,13 +209,13 @@ struct making {
 };
 
 /* interval-process.c */
-uint64_t making_alive_ns(const struct making *making, const struct held *held);
-int making_subtract_processes(struct making *making); /* into the tallies of their apps */
+uint64_t interval_alive_ns(const struct making *making, const struct held *held);
+int interval_subtract_processes(struct making *making); /* into the tallies of their apps */
 
 /* interval-owner.c */
-struct interval_row *making_add_row(struct making *making, const char *app, uid_t uid, enum app_state state);
-int making_add_owners(struct making *making); /* rows of the tallies, with screen and time alive */
+struct interval_row *interval_add_row(struct making *making, const char *app, uid_t uid, enum app_state state);
+int interval_add_owners(struct making *making); /* rows of the tallies, with screen and time alive */
 
 /* interval-base.c */
-uint32_t making_idle_have(const struct making *making);
-int making_fill_base(struct making *making);
+uint32_t interval_idle_have(const struct making *making);
+int interval_fill_base(struct making *making);

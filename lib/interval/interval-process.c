@@ -60,7 +60,7 @@ static void subtract_amounts(const struct held *held, uint32_t have, struct diff
 }
 
 /* How much of the interval a process lived through, as far as its source knows; an old one from its start. */
-uint64_t making_alive_ns(const struct making *making, const struct held *held)
+uint64_t interval_alive_ns(const struct making *making, const struct held *held)
 {
         const struct process *process = held_now(held);
         uint64_t from_ns = making->before->boottime_ns, until_ns = making->now->boottime_ns;
@@ -108,7 +108,7 @@ static int add_to_owner(struct making *making, const struct held *held, uint32_t
                         uint64_t *opp_ns)
 {
         const struct screen_share *share = screen_split_find(&making->maker->screen, held->now->app);
-        uint64_t fg_ns = share ? share->foreground_ns : 0, life_ns = making_alive_ns(making, held);
+        uint64_t fg_ns = share ? share->foreground_ns : 0, life_ns = interval_alive_ns(making, held);
         struct tally *tally = held->app->tally;
         int err;
 
@@ -156,7 +156,7 @@ static int subtract_process(struct making *making, struct held *held)
         return add_to_owner(making, held, have, &used, opp_ns);
 }
 
-int making_subtract_processes(struct making *making)
+int interval_subtract_processes(struct making *making)
 {
         const struct held_table *table = &making->maker->held;
         int err = 0;

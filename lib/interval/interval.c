@@ -93,15 +93,15 @@ static int make(struct making *making)
         if (err)
                 return err;
         interval->split_by = maker->cpu.by;
-        if (!making_add_row(making, "", (uid_t)-1, STATE_BACKGROUND))
+        if (!interval_add_row(making, "", (uid_t)-1, STATE_BACKGROUND))
                 return -ENOMEM;
-        making->idle_have = making_idle_have(making);
+        making->idle_have = interval_idle_have(making);
         if (interval->have & SAMPLE_PROCESSES)
-                err = making_subtract_processes(making);
+                err = interval_subtract_processes(making);
         if (!err)
-                err = making_add_owners(making);
+                err = interval_add_owners(making);
         if (!err)
-                err = making_fill_base(making);
+                err = interval_fill_base(making);
         if (!err)
                 err = cpu_split_finish(&maker->cpu, &interval->shape);
         for (size_t i = 0; !err && i < interval->n_rows; i++)

@@ -25,7 +25,7 @@ struct interval_row {
         uid_t uid;            /* (uid_t)-1: the base's, and an app's that had the screen without a known process */
         enum app_state state;
         uint64_t active_ns;   /* how long it was alive in that state; foreground: had the screen. The base's: 0 */
-        bool shaped;          /* its CPU time is points_share() of the interval's shape */
+        bool shaped;          /* its CPU time is usage_points_share() of the interval's shape */
         struct usage usage;   /* empty: it was alive, and did nothing. An app's any_ns is its share, by busy time */
 };
 
@@ -56,7 +56,7 @@ struct interval {
         double discharge_percent;
 
         /*
-         * Where CPU time was shared among policies and frequencies: the proportions, as points_share() takes them.
+         * Where CPU time was shared among policies and frequencies: the proportions, as usage_points_share() takes them.
          * A usage that has exactly these need be written as its sum only. Empty: each has its own.
          */
         struct points shape;

@@ -91,7 +91,7 @@ static bool has_term(const struct profile *profile, enum term term)
 static bool has_component(const struct profile *profile, enum component component)
 {
         for (size_t i = 0; i < profile->n_coefficients; i++) {
-                if (term_component(profile->coefficients[i].term) == component)
+                if (model_term_component(profile->coefficients[i].term) == component)
                         return true;
         }
         return false;
@@ -107,7 +107,7 @@ static void split_weight(const struct profile *profile, size_t first, size_t end
                          double amount, struct model_vector *vector)
 {
         const struct coefficient *c = profile->coefficients;
-        enum component component = term_component(c[first].term);
+        enum component component = model_term_component(c[first].term);
         size_t above = first, nearest, next;
         double spread;
 
@@ -155,7 +155,7 @@ static void split_range(const struct profile *profile, size_t first, size_t end,
         }
         vector->weight[low] += amount / 2;
         vector->weight[high] += amount / 2;
-        vector->component_spread_mj[term_component(c[first].term)] +=
+        vector->component_spread_mj[model_term_component(c[first].term)] +=
                 fabs(c[high].value - c[low].value) / 2 * fabs(amount);
 }
 
@@ -319,12 +319,12 @@ static int add_amount(const struct profile *profile, enum term term, double amou
                 return 0;
         }
         snprintf(key, sizeof(key), "%s.%s", term_keys[term].section, term_keys[term].key);
-        return unpriced(vector, term_component(term), key);
+        return unpriced(vector, model_term_component(term), key);
 }
 
 static bool is_priced_in(const struct amount_kind *kind, enum component component)
 {
-        return kind->term != TERM_NONE && term_component(kind->term) == component;
+        return kind->term != TERM_NONE && model_term_component(kind->term) == component;
 }
 
 /*

@@ -72,7 +72,7 @@ double model_variance_j2(const struct profile *profile, const struct model_vecto
         if (isnan(variance_mj2))
                 return NAN;
         for (size_t i = 0; i < vector->n; i++)
-                component_mj[term_component(profile->coefficients[i].term)] +=
+                component_mj[model_term_component(profile->coefficients[i].term)] +=
                         vector->weight[i] * profile->coefficients[i].value;
         for (size_t c = 0; c < COMPONENT_COUNT; c++) {
                 double discrepancy_mj = fraction(profile->discrepancy_percent) * component_mj[c];
@@ -91,7 +91,7 @@ void model_energy(const struct profile *profile, const struct model_vector *vect
 
         *ret = (struct model_energy){ 0 };
         for (size_t i = 0; i < vector->n; i++)
-                ret->component_j[term_component(profile->coefficients[i].term)] +=
+                ret->component_j[model_term_component(profile->coefficients[i].term)] +=
                         vector->weight[i] * profile->coefficients[i].value * 1e-3;
         for (size_t c = 0; c < COMPONENT_COUNT; c++) {
                 ret->value_j += ret->component_j[c];

@@ -19,7 +19,7 @@ int profile_twice(const struct ini_place *place, const char *key)
 static int compare_placed(const void *a, const void *b)
 {
         const struct placed *x = a, *y = b;
-        int order = coefficient_compare(&x->coefficient, &y->coefficient);
+        int order = profile_coefficient_compare(&x->coefficient, &y->coefficient);
 
         return order ? order : (x->line > y->line) - (x->line < y->line);
 }
@@ -41,8 +41,8 @@ static int finish_coefficients(struct parser *parser, struct ini_place *place)
         for (size_t i = 0; i < n; i++) {
                 list[i] = parser->coefficients[i].coefficient;
                 place->line = parser->coefficients[i].line;
-                if (i > 0 && coefficient_compare(&list[i - 1], &list[i]) == 0)
-                        return profile_twice(place, coefficient_key(&list[i], key));
+                if (i > 0 && profile_coefficient_compare(&list[i - 1], &list[i]) == 0)
+                        return profile_twice(place, profile_coefficient_key(&list[i], key));
                 if (list[i].term == TERM_DISPLAY && parser->profile->max_brightness > 0 &&
                     list[i].point > parser->profile->max_brightness)
                         return ini_error(place, "power_mw.%u is above max_brightness = %u", list[i].point,
@@ -110,7 +110,7 @@ static int finish_covariance(struct parser *parser, struct ini_place *place)
         if (!keys || !seen)
                 return -ENOMEM;
         for (size_t i = 0; i < n; i++) {
-                coefficient_key(&parser->profile->coefficients[i], keys[i].key);
+                profile_coefficient_key(&parser->profile->coefficients[i], keys[i].key);
                 keys[i].index = i;
         }
         qsort(keys, n, sizeof(*keys), compare_keys);
@@ -139,7 +139,7 @@ static int finish_as(struct parser *parser, struct ini_place *place)
 
                 place->line = as->line;
                 for (size_t k = 0; k < profile->n_coefficients; k++) {
-                        bool cpu = term_component(profile->coefficients[k].term) == COMPONENT_CPU;
+                        bool cpu = model_term_component(profile->coefficients[k].term) == COMPONENT_CPU;
 
                         own = own || (cpu && profile->coefficients[k].policy == as->policy);
                         other = other || (cpu && profile->coefficients[k].policy == as->as);

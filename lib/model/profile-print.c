@@ -137,8 +137,8 @@ static void print_covariance(FILE *out, const struct profile *profile)
                         if (!any)
                                 fputs("\n[covariance]\n", out);
                         any = true;
-                        fprintf(out, "%s,%s = %s\n", coefficient_key(&profile->coefficients[i], a),
-                                coefficient_key(&profile->coefficients[j], b),
+                        fprintf(out, "%s,%s = %s\n", profile_coefficient_key(&profile->coefficients[i], a),
+                                profile_coefficient_key(&profile->coefficients[j], b),
                                 util_print_double(value, number, sizeof(number)));
                 }
         }

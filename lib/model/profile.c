@@ -41,7 +41,7 @@ const struct number_key number_keys[] = {
 };
 const size_t n_number_keys = ARRAY_SIZE(number_keys);
 
-enum component term_component(enum term term)
+enum component model_term_component(enum term term)
 {
         return term_keys[term].component;
 }
@@ -84,7 +84,7 @@ void profile_freep(struct profile **profile)
         profile_free(*profile);
 }
 
-int coefficient_compare(const void *a, const void *b)
+int profile_coefficient_compare(const void *a, const void *b)
 {
         const struct coefficient *x = a, *y = b;
 
@@ -97,7 +97,7 @@ int coefficient_compare(const void *a, const void *b)
         return strcmp(x->disk, y->disk);
 }
 
-char *coefficient_key(const struct coefficient *coefficient, char *buf)
+char *profile_coefficient_key(const struct coefficient *coefficient, char *buf)
 {
         const struct term_key *key = &term_keys[coefficient->term];
         char instance[PROFILE_NAME_MAX + 2] = "", point[16] = "";
@@ -123,7 +123,7 @@ ssize_t profile_find(const struct profile *profile, enum term term, uint32_t pol
         if (profile->n_coefficients == 0)
                 return -ENOENT;
         found = bsearch(&wanted, profile->coefficients, profile->n_coefficients, sizeof(wanted),
-                        coefficient_compare);
+                        profile_coefficient_compare);
         return found ? found - profile->coefficients : -ENOENT;
 }
 
@@ -132,7 +132,7 @@ ssize_t profile_find_key(const struct profile *profile, const char *key)
         char buf[PROFILE_KEY_MAX];
 
         for (size_t i = 0; i < profile->n_coefficients; i++)
-                if (strcmp(coefficient_key(&profile->coefficients[i], buf), key) == 0)
+                if (strcmp(profile_coefficient_key(&profile->coefficients[i], buf), key) == 0)
                         return (ssize_t)i;
         return -ENOENT;
 }
@@ -174,7 +174,7 @@ int profile_add(struct profile *profile, const struct coefficient *coefficient)
         if (!(coefficient->value >= 0) || !isfinite(coefficient->value) || coefficient->standard_error < 0 ||
             isinf(coefficient->standard_error))
                 return -EINVAL;
-        while (at < n && (order = coefficient_compare(&profile->coefficients[at], coefficient)) < 0)
+        while (at < n && (order = profile_coefficient_compare(&profile->coefficients[at], coefficient)) < 0)
                 at++;
         if (at < n && order == 0)
                 return -EEXIST;

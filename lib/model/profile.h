@@ -25,7 +25,7 @@
 #define PROFILE_NAME_MAX 64
 #define PROFILE_BYTES_MAX (8u << 20) /* of its file; the largest that calibration writes has a twentieth */
 
-enum component term_component(enum term term);
+enum component model_term_component(enum term term);
 
 struct coefficient {
         enum term term;
@@ -170,7 +170,7 @@ ssize_t profile_find(const struct profile *profile, enum term term, uint32_t pol
                      const char *disk);
 ssize_t profile_find_key(const struct profile *profile, const char *key);
 /* "cpu.0.active_mw.384000"; @buf of PROFILE_KEY_MAX. Returns @buf. */
-char *coefficient_key(const struct coefficient *coefficient, char *buf);
+char *profile_coefficient_key(const struct coefficient *coefficient, char *buf);
 
 /* Mean open-circuit voltage over 0..100 % in mV (trapezoid), or NaN without a curve. */
 double profile_mean_voltage_mv(const struct profile *profile);

@@ -113,7 +113,7 @@ int usage_add(struct usage *to, const struct usage *from)
         return err;
 }
 
-uint64_t points_sum_ns(const struct points *points)
+uint64_t usage_points_sum_ns(const struct points *points)
 {
         uint64_t sum = 0;
 
@@ -124,12 +124,12 @@ uint64_t points_sum_ns(const struct points *points)
 
 uint64_t usage_busy_ns(const struct usage *usage)
 {
-        return points_sum_ns(&usage->cpu);
+        return usage_points_sum_ns(&usage->cpu);
 }
 
 uint64_t usage_screen_ns(const struct usage *usage)
 {
-        return points_sum_ns(&usage->screen);
+        return usage_points_sum_ns(&usage->screen);
 }
 
 bool usage_is_zero(const struct usage *usage)
@@ -138,14 +138,14 @@ bool usage_is_zero(const struct usage *usage)
                 if (usage->amount[i])
                         return false;
         for (size_t k = 0; k < KEYED_COUNT; k++)
-                if (points_sum_ns(&usage->keyed[k]))
+                if (usage_points_sum_ns(&usage->keyed[k]))
                         return false;
         return true;
 }
 
-int points_share(const struct points *shape, uint64_t total, struct points *ret)
+int usage_points_share(const struct points *shape, uint64_t total, struct points *ret)
 {
-        uint64_t sum = points_sum_ns(shape), running = 0, given = 0;
+        uint64_t sum = usage_points_sum_ns(shape), running = 0, given = 0;
         struct points points = { 0 };
 
         if (shape->n == 0 || total == 0) {

@@ -62,7 +62,7 @@ int usage_add_point(struct usage *usage, enum keyed keyed, const struct point *p
 int usage_add_cpu(struct usage *usage, uint32_t policy, uint32_t khz, uint64_t busy_ns, uint64_t any_ns);
 int usage_add_screen(struct usage *usage, uint32_t brightness, uint64_t on_ns);
 
-uint64_t points_sum_ns(const struct points *points);
+uint64_t usage_points_sum_ns(const struct points *points);
 uint64_t usage_busy_ns(const struct usage *usage);
 uint64_t usage_screen_ns(const struct usage *usage);
 bool usage_is_zero(const struct usage *usage); /* but for what only the machine has */
@@ -77,7 +77,7 @@ static inline uint64_t mul_div(uint64_t a, uint64_t b, uint64_t c)
 }
 
 /**
- * points_share() - spread a time over points in the proportions of others
+ * usage_points_share() - spread a time over points in the proportions of others
  * @shape:  weights (ns) and, of each, the part in which some core was busy (any_ns); each below 2^62
  * @total:  to be spread; the parts sum to it exactly, as each is the difference of two rounded running sums
  * @ret:    gets a list of its own; points without a part are left out
@@ -86,4 +86,4 @@ static inline uint64_t mul_div(uint64_t a, uint64_t b, uint64_t c)
  * interval and the store use this one function, so a store need only write the shape and each total.
  * Return: 0; -ENOMEM.
  */
-int points_share(const struct points *shape, uint64_t total, struct points *ret);
+int usage_points_share(const struct points *shape, uint64_t total, struct points *ret);

@@ -75,7 +75,7 @@ static int put_shared(struct store *store, int64_t end_ns)
         for (size_t i = 0; !err && i < store->totals.n; i++) {
                 const struct total *total = &store->totals.list[i];
 
-                err = insert_usage(store, SQL_ADD_USAGE,
+                err = store_insert_usage(store, SQL_ADD_USAGE,
                                    &(struct store_usage){ end_ns, store->apps[total->app].id, total->state,
                                                           total->active_ns, &total->usage, false });
         }
@@ -99,17 +99,17 @@ static int flush(struct store *store, struct batch *batch)
         batch->n = 0;
         if (n < USAGES_AT_ONCE) {
                 for (size_t i = 0; !err && i < n; i++)
-                        err = insert_usage(store, SQL_ADD_USAGE, &batch->rows[i]);
+                        err = store_insert_usage(store, SQL_ADD_USAGE, &batch->rows[i]);
                 return err;
         }
         store->bytes.n = 0;
         for (size_t i = 0; !err && i < n; i++)
-                err = pack_usage(store, batch->rows[i].usage, batch->rows[i].shaped, &packed[i]);
+                err = store_pack_usage(store, batch->rows[i].usage, batch->rows[i].shaped, &packed[i]);
         if (err)
                 return err;
         sqlite3_clear_bindings(add);
         for (size_t i = 0; i < n; i++)
-                bind_usage(store, add, 1 + (int)i * (USAGE_COLUMNS_END - 1), &batch->rows[i], &packed[i]);
+                store_bind_usage(store, add, 1 + (int)i * (USAGE_COLUMNS_END - 1), &batch->rows[i], &packed[i]);
         return store_step(store, add);
 }
 
@@ -200,14 +200,14 @@ static int pack_alive(struct store *store, const struct interval *interval, stru
 
         for (size_t i = 0; !err && i < n; i++)
                 if (i == 0 || set[i] != set[i - 1])
-                        err = put_number(ret, (uint64_t)(set[i] - (i ? set[i - 1] : 0)));
+                        err = store_put_number(ret, (uint64_t)(set[i] - (i ? set[i - 1] : 0)));
         return err;
 }
 
 /* Writes the set only if it is not the one of the interval before. */
 static int put_alive(struct store *store, const struct interval *interval)
 {
-        _cleanup_(bytes_clear) struct bytes packed = { 0 };
+        _cleanup_(store_bytes_clear) struct bytes packed = { 0 };
         sqlite3_stmt *add;
         int err = pack_alive(store, interval, &packed);
 
@@ -224,7 +224,7 @@ static int put_alive(struct store *store, const struct interval *interval)
         if (err)
                 return err;
         store->alive_id = sqlite3_last_insert_rowid(store->db);
-        bytes_clear(&store->alive);
+        store_bytes_clear(&store->alive);
         store->alive = packed;
         packed = (struct bytes){ 0 };
         return 0;
@@ -239,7 +239,7 @@ static int put_interval(struct store *store, const struct interval *interval, in
         if (!add)
                 return -EBADMSG;
         store->bytes.n = 0;
-        err = put_points(store, KEYED_CPU, &interval->shape);
+        err = store_put_points(store, KEYED_CPU, &interval->shape);
         if (err)
                 return err;
         sqlite3_clear_bindings(add);
@@ -318,7 +318,7 @@ static int put_all(struct store *store, const struct interval *interval, int64_t
         if (!err)
                 err = put_interval(store, interval, end_ns, first, n);
         if (!err && end_ns <= store->marks.hour_done_ns)
-                err = roll_up_late(store, end_ns);
+                err = store_roll_up_late(store, end_ns);
         return err;
 }
 

@@ -178,11 +178,11 @@ struct reader {
         const unsigned char *at;
         const unsigned char *end;
 };
-struct reader reader_of(sqlite3_stmt *statement, int column);
-int put_number(struct bytes *bytes, uint64_t number);
-int get_number(struct reader *reader, uint64_t *ret);
-int put_points(struct store *store, enum keyed keyed, const struct points *points); /* to the end of store->bytes */
-int get_points(const struct store *store, enum keyed keyed, struct reader reader, struct points *ret);
+struct reader store_reader_of(sqlite3_stmt *statement, int column);
+int store_put_number(struct bytes *bytes, uint64_t number);
+int store_get_number(struct reader *reader, uint64_t *ret);
+int store_put_points(struct store *store, enum keyed keyed, const struct points *points); /* to the end of store->bytes */
+int store_get_points(const struct store *store, enum keyed keyed, struct reader reader, struct points *ret);
 
 #define USAGES_AT_ONCE 16 /* rows that SQL_ADD_USAGES adds: a third of the cost of one after the other */
 
@@ -211,12 +211,12 @@ struct packed_usage {
 };
 
 /* Writing takes two steps, so that several rows go in one statement: store->bytes must stay until it has run. */
-int pack_usage(struct store *store, const struct usage *usage, bool shaped, struct packed_usage *ret);
+int store_pack_usage(struct store *store, const struct usage *usage, bool shaped, struct packed_usage *ret);
 /* @column: of the row's first; the bindings are clear. */
-void bind_usage(const struct store *store, sqlite3_stmt *add, int column, const struct store_usage *row,
+void store_bind_usage(const struct store *store, sqlite3_stmt *add, int column, const struct store_usage *row,
                 const struct packed_usage *packed);
-int insert_usage(struct store *store, enum statement which, const struct store_usage *row); /* one alone */
-int read_usage(const struct store *store, sqlite3_stmt *row, const struct points *shape, struct usage *ret);
+int store_insert_usage(struct store *store, enum statement which, const struct store_usage *row); /* one alone */
+int store_read_usage(const struct store *store, sqlite3_stmt *row, const struct points *shape, struct usage *ret);
 
 /* store-totals.c */
 void totals_reset(struct totals *totals);
@@ -236,16 +236,16 @@ struct times {
         int64_t sums[7];
 };
 
-struct times times_of_interval(sqlite3_stmt *row); /* of SQL_INTERVALS */
-int times_of_period(struct store *store, int64_t period, struct times *ret);
+struct times store_times_of_interval(sqlite3_stmt *row); /* of SQL_INTERVALS */
+int store_times_of_period(struct store *store, int64_t period, struct times *ret);
 
 /* store-sleep.c */
 int sleep_put(struct store *store, const struct interval *interval, int64_t end_ns); /* if it was one */
 
 /* store-rollup.c */
-int marks_read(struct store *store, struct marks *ret);
+int store_marks_read(struct store *store, struct marks *ret);
 /* An interval that comes after its hour was rolled up (the clock was put back) is added to what is there. */
-int roll_up_late(struct store *store, int64_t end_ns);
+int store_roll_up_late(struct store *store, int64_t end_ns);
 
 /*
  * Start of the hour or day that a moment at its end belongs to:
@@ -264,4 +264,4 @@ static inline int64_t floor_to(int64_t now_ns, int64_t length_ns)
         return bucket_of(now_ns + 1, length_ns);
 }
 
-void bytes_clear(struct bytes *bytes);
+void store_bytes_clear(struct bytes *bytes);

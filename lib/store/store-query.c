@@ -160,7 +160,7 @@ static int by_start(const void *a, const void *b)
 
 static int make_plan(struct store *store, const struct store_query *query, struct plan *plan)
 {
-        int err = marks_read(store, &plan->marks);
+        int err = store_marks_read(store, &plan->marks);
 
         plan->query = query;
         if (!err)
@@ -243,7 +243,7 @@ static int read_piece(struct store *store, const struct piece *piece, bool usage
 
         totals_reset(&store->totals);
         if (piece->grain != STORE_RAW) {
-                err = times_of_period(store, piece->id, times);
+                err = store_times_of_period(store, piece->id, times);
                 return err || !usages ? err : totals_add_period(store, &store->totals, piece->id);
         }
         row = store_statement(store, SQL_INTERVALS);
@@ -254,7 +254,7 @@ static int read_piece(struct store *store, const struct piece *piece, bool usage
         more = store_step(store, row);
         if (more != 1)
                 return more < 0 ? more : -EBADMSG;
-        *times = times_of_interval(row);
+        *times = store_times_of_interval(row);
         if (usages)
                 err = totals_add_interval(store, &store->totals, row);
         sqlite3_reset(row);

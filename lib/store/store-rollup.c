@@ -15,7 +15,7 @@
 #include "store-private.h"
 #include "util/util.h"
 
-int marks_read(struct store *store, struct marks *ret)
+int store_marks_read(struct store *store, struct marks *ret)
 {
         sqlite3_stmt *row = store_statement(store, SQL_MARKS);
         int more = row ? store_step(store, row) : -EBADMSG;
@@ -79,7 +79,7 @@ static int write_usages(struct store *store, const struct totals *totals, int64_
         for (size_t i = 0; !err && i < totals->n; i++) {
                 const struct total *total = &totals->list[i];
 
-                err = insert_usage(store, SQL_ADD_PERIOD_USAGE,
+                err = store_insert_usage(store, SQL_ADD_PERIOD_USAGE,
                                    &(struct store_usage){ period, store->apps[total->app].id, total->state,
                                                           total->active_ns, &total->usage, false });
         }
@@ -121,7 +121,7 @@ static int add_to_period(struct store *store, enum store_grain grain, int64_t bu
         if (err == 1) {
                 id = sqlite3_column_int64(find, 0);
                 sqlite3_reset(find);
-                err = times_of_period(store, id, &old);
+                err = store_times_of_period(store, id, &old);
                 if (!err)
                         err = add_times(times, &old);
                 if (!err)
@@ -168,7 +168,7 @@ static int next_part(struct store *store, struct folding *folding, int64_t bucke
 /* An interval into its hour ... */
 static int fold_interval(struct store *store, struct folding *hour, sqlite3_stmt *row)
 {
-        const struct times part = times_of_interval(row);
+        const struct times part = store_times_of_interval(row);
         int err = next_part(store, hour, bucket_of(part.end_ns, HOUR_NS), &part);
 
         return err ? err : totals_add_interval(store, &store->totals, row);
@@ -179,7 +179,7 @@ static int fold_hour(struct store *store, struct folding *day, sqlite3_stmt *row
 {
         int64_t id = sqlite3_column_int64(row, 0), bucket_ns = sqlite3_column_int64(row, 1);
         struct times part;
-        int err = times_of_period(store, id, &part);
+        int err = store_times_of_period(store, id, &part);
 
         if (!err)
                 err = next_part(store, day, bucket_of(bucket_ns + HOUR_NS, DAY_NS), &part);
@@ -216,7 +216,7 @@ static int fold_closed(struct store *store, enum store_grain grain, int64_t clos
         return fold(store, grain, from_ns, closed_ns);
 }
 
-int roll_up_late(struct store *store, int64_t end_ns)
+int store_roll_up_late(struct store *store, int64_t end_ns)
 {
         int64_t hour_ns = bucket_of(end_ns, HOUR_NS);
         struct totals alone = { 0 };
@@ -230,7 +230,7 @@ int roll_up_late(struct store *store, int64_t end_ns)
         sqlite3_bind_int64(row, 2, end_ns);
         if (store_step(store, row) != 1)
                 return -EBADMSG;
-        again = times = times_of_interval(row);
+        again = times = store_times_of_interval(row);
         err = totals_add_interval(store, &store->totals, row);
         if (!err && hour_ns + HOUR_NS <= store->marks.day_done_ns)
                 err = totals_add_interval(store, &alone, row);

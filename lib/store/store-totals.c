@@ -84,7 +84,7 @@ static int add_usage(struct store *store, struct totals *totals, sqlite3_stmt *r
         struct total *total;
         struct usage usage;
         size_t index;
-        int err = active_ns < 0 ? -EBADMSG : read_usage(store, row, shape, &usage);
+        int err = active_ns < 0 ? -EBADMSG : store_read_usage(store, row, shape, &usage);
 
         if (err)
                 return err;
@@ -127,7 +127,7 @@ static int add_alive(struct store *store, struct totals *totals, struct reader r
                 struct totals_slot *slot;
                 size_t index;
 
-                err = get_number(&reader, &step);
+                err = store_get_number(&reader, &step);
                 app += step;
                 slot = err ? NULL : slot_of(store, totals, app, STATE_BACKGROUND, &index, &err);
                 if (slot && slot->interval != totals->intervals)
@@ -140,18 +140,18 @@ int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt
 {
         int64_t awake_ns = sqlite3_column_int64(row, ELAPSED) - sqlite3_column_int64(row, SUSPEND);
         struct points shape = { 0 };
-        int err = awake_ns < 0 ? -EBADMSG : get_points(store, KEYED_CPU, reader_of(row, SHAPE), &shape);
+        int err = awake_ns < 0 ? -EBADMSG : store_get_points(store, KEYED_CPU, store_reader_of(row, SHAPE), &shape);
 
         totals->intervals++;
         if (!err)
                 err = add_usages(store, totals, row, &shape);
         if (!err)
-                err = add_alive(store, totals, reader_of(row, ALIVE), (uint64_t)awake_ns);
+                err = add_alive(store, totals, store_reader_of(row, ALIVE), (uint64_t)awake_ns);
         free(shape.list);
         return err;
 }
 
-struct times times_of_interval(sqlite3_stmt *row)
+struct times store_times_of_interval(sqlite3_stmt *row)
 {
         int64_t elapsed_ns = sqlite3_column_int64(row, ELAPSED),
                 split_by = sqlite3_column_int64(row, SPLIT_BY);
@@ -167,7 +167,7 @@ struct times times_of_interval(sqlite3_stmt *row)
         };
 }
 
-int times_of_period(struct store *store, int64_t period, struct times *ret)
+int store_times_of_period(struct store *store, int64_t period, struct times *ret)
 {
         sqlite3_stmt *row = store_statement(store, SQL_PERIOD);
         int more;

@@ -9,7 +9,7 @@
  *   the id of its (group, key) in table key, or its key + 1 where keys have no group; ns; any_ns if it has one
  *
  * In an interval whose CPU time was shared by the machine's proportions (column interval.shape, packed likewise),
- * usages that have these proportions have the sum only: points_share() gives their points back to the ns.
+ * usages that have these proportions have the sum only: usage_points_share() gives their points back to the ns.
  */
 
 #include <errno.h>
@@ -18,13 +18,13 @@
 #include "store-private.h"
 #include "util/util.h"
 
-void bytes_clear(struct bytes *bytes)
+void store_bytes_clear(struct bytes *bytes)
 {
         free(bytes->data);
         *bytes = (struct bytes){ 0 };
 }
 
-int put_number(struct bytes *bytes, uint64_t number)
+int store_put_number(struct bytes *bytes, uint64_t number)
 {
         if (util_grow(&bytes->data, &bytes->capacity, bytes->n + 10, 1) < 0)
                 return -ENOMEM;
@@ -34,7 +34,7 @@ int put_number(struct bytes *bytes, uint64_t number)
         return 0;
 }
 
-int get_number(struct reader *reader, uint64_t *ret)
+int store_get_number(struct reader *reader, uint64_t *ret)
 {
         uint64_t number = 0;
 
@@ -52,7 +52,7 @@ int get_number(struct reader *reader, uint64_t *ret)
         return -EBADMSG;
 }
 
-struct reader reader_of(sqlite3_stmt *statement, int column)
+struct reader store_reader_of(sqlite3_stmt *statement, int column)
 {
         const unsigned char *blob = sqlite3_column_blob(statement, column);
         int n = sqlite3_column_bytes(statement, column);
@@ -67,13 +67,13 @@ static int put_point(struct store *store, enum keyed keyed, const struct point *
         int err = kind->group ? names_key(store, keyed, point->group, point->key, &id) : 0;
 
         if (!err)
-                err = put_number(&store->bytes, (uint64_t)id);
+                err = store_put_number(&store->bytes, (uint64_t)id);
         if (!err)
-                err = put_number(&store->bytes, point->ns);
-        return err || !kind->any_ns ? err : put_number(&store->bytes, point->any_ns);
+                err = store_put_number(&store->bytes, point->ns);
+        return err || !kind->any_ns ? err : store_put_number(&store->bytes, point->any_ns);
 }
 
-int put_points(struct store *store, enum keyed keyed, const struct points *points)
+int store_put_points(struct store *store, enum keyed keyed, const struct points *points)
 {
         int err = 0;
 
@@ -86,12 +86,12 @@ static int get_point(const struct store *store, enum keyed keyed, struct reader 
 {
         const struct keyed_kind *kind = &keyed_kinds[keyed];
         uint64_t id = 0;
-        int err = get_number(reader, &id);
+        int err = store_get_number(reader, &id);
 
         if (!err)
-                err = get_number(reader, &ret->ns);
+                err = store_get_number(reader, &ret->ns);
         if (!err && kind->any_ns)
-                err = get_number(reader, &ret->any_ns);
+                err = store_get_number(reader, &ret->any_ns);
         if (err || !kind->group) {
                 ret->key = (uint32_t)id - 1;
                 return err || id > UINT32_MAX ? -EBADMSG : 0;
@@ -99,7 +99,7 @@ static int get_point(const struct store *store, enum keyed keyed, struct reader 
         return names_find_key(store, keyed, id, ret) ? 0 : -EBADMSG;
 }
 
-int get_points(const struct store *store, enum keyed keyed, struct reader reader, struct points *ret)
+int store_get_points(const struct store *store, enum keyed keyed, struct reader reader, struct points *ret)
 {
         struct usage usage = { 0 };
         int err = 0;
@@ -120,14 +120,14 @@ int get_points(const struct store *store, enum keyed keyed, struct reader reader
         return err == -ENOMEM ? err : err ? -EBADMSG : 0;
 }
 
-int pack_usage(struct store *store, const struct usage *usage, bool shaped, struct packed_usage *ret)
+int store_pack_usage(struct store *store, const struct usage *usage, bool shaped, struct packed_usage *ret)
 {
         int err = 0;
 
         for (size_t k = 0; !err && k < KEYED_COUNT; k++) {
                 ret->from[k] = store->bytes.n;
                 if (k != KEYED_CPU || !shaped)
-                        err = put_points(store, k, &usage->keyed[k]);
+                        err = store_put_points(store, k, &usage->keyed[k]);
         }
         ret->from[KEYED_COUNT] = store->bytes.n;
         return err;
@@ -139,7 +139,7 @@ static void bind_amount(sqlite3_stmt *add, int column, bool counted, uint64_t am
                 sqlite3_bind_int64(add, column, store_clamp(amount));
 }
 
-void bind_usage(const struct store *store, sqlite3_stmt *add, int column, const struct store_usage *row,
+void store_bind_usage(const struct store *store, sqlite3_stmt *add, int column, const struct store_usage *row,
                 const struct packed_usage *packed)
 {
         const struct usage *usage = row->usage;
@@ -155,14 +155,14 @@ void bind_usage(const struct store *store, sqlite3_stmt *add, int column, const 
         for (size_t k = 0; k < KEYED_COUNT; k++, column += 2) {
                 size_t length = packed->from[k + 1] - packed->from[k];
 
-                bind_amount(add, column, usage->have & keyed_kinds[k].have, points_sum_ns(&usage->keyed[k]));
+                bind_amount(add, column, usage->have & keyed_kinds[k].have, usage_points_sum_ns(&usage->keyed[k]));
                 if (length)
                         sqlite3_bind_blob(add, column + 1, store->bytes.data + packed->from[k], (int)length,
                                           SQLITE_STATIC);
         }
 }
 
-int insert_usage(struct store *store, enum statement which, const struct store_usage *row)
+int store_insert_usage(struct store *store, enum statement which, const struct store_usage *row)
 {
         sqlite3_stmt *add = store_statement(store, which);
         struct packed_usage packed;
@@ -171,11 +171,11 @@ int insert_usage(struct store *store, enum statement which, const struct store_u
         if (!add)
                 return -EBADMSG;
         store->bytes.n = 0;
-        err = pack_usage(store, row->usage, row->shaped, &packed);
+        err = store_pack_usage(store, row->usage, row->shaped, &packed);
         if (err)
                 return err;
         sqlite3_clear_bindings(add);
-        bind_usage(store, add, 1, row, &packed);
+        store_bind_usage(store, add, 1, row, &packed);
         return store_step(store, add);
 }
 
@@ -197,13 +197,13 @@ static int get_keyed(const struct store *store, sqlite3_stmt *row, int column, e
         if (err)
                 return err;
         if (sum_ns > 0 && keyed == KEYED_CPU && sqlite3_column_type(row, column + 1) == SQLITE_NULL)
-                err = shape->n > 0 ? points_share(shape, sum_ns, ret) : -EBADMSG;
+                err = shape->n > 0 ? usage_points_share(shape, sum_ns, ret) : -EBADMSG;
         else
-                err = get_points(store, keyed, reader_of(row, column + 1), ret);
-        return err ? err : MIN(points_sum_ns(ret), (uint64_t)INT64_MAX) == sum_ns ? 0 : -EBADMSG;
+                err = store_get_points(store, keyed, store_reader_of(row, column + 1), ret);
+        return err ? err : MIN(usage_points_sum_ns(ret), (uint64_t)INT64_MAX) == sum_ns ? 0 : -EBADMSG;
 }
 
-int read_usage(const struct store *store, sqlite3_stmt *row, const struct points *shape, struct usage *ret)
+int store_read_usage(const struct store *store, sqlite3_stmt *row, const struct points *shape, struct usage *ret)
 {
         struct usage usage = { .have = (uint32_t)sqlite3_column_int64(row, USAGE_COLUMN_HAVE - 1) & USAGE_ALL };
         int column = USAGE_COLUMN_AMOUNTS - 1, err = 0;

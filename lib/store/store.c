@@ -96,8 +96,8 @@ void store_close(struct store *store)
         unlock(store);
         names_clear(store);
         totals_clear(&store->totals);
-        bytes_clear(&store->bytes);
-        bytes_clear(&store->alive);
+        store_bytes_clear(&store->bytes);
+        store_bytes_clear(&store->alive);
         free(store->apps);
         free(store->app_slots);
         free(store->users);
@@ -246,7 +246,7 @@ int store_open(const char *path, enum store_mode mode, const struct log *log, st
         if (!err && mode != STORE_READ)
                 err = names_load(store);
         if (!err && mode != STORE_READ)
-                err = marks_read(store, &store->marks);
+                err = store_marks_read(store, &store->marks);
         if (err)
                 return err;
         *ret = TAKE_PTR(store);

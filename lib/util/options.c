@@ -266,7 +266,7 @@ int options_read(const struct option_table *table, int argc, char *const argv[],
         return -1;
 }
 
-int option_take_device(const char *text, void *data)
+int options_take_device(const char *text, void *data)
 {
         const char *name = paths_virtual(text);
 

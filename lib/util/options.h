@@ -77,6 +77,6 @@ int options_read(const struct option_table *table, int argc, char *const argv[],
         {                                                                                                    \
                 .name = "device", .value = "virtual:NAME",                                                   \
                 .help = "a virtual device, by name or file, instead of this machine",                        \
-                .parse = option_take_device, .data = (at), .wants = "virtual:NAME or virtual:FILE"           \
+                .parse = options_take_device, .data = (at), .wants = "virtual:NAME or virtual:FILE"           \
         }
-int option_take_device(const char *text, void *data);
+int options_take_device(const char *text, void *data);

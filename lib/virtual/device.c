@@ -60,7 +60,7 @@ static void start_physics(struct virtual_device *device, const struct profile *t
         noise_init(&device->noise, physics, &run);
         thermal_init(&device->thermal, physics);
         make_boot_id(device, &run);
-        device_recompute(device);
+        virtual_device_recompute(device);
         idle_w = thermal_steady_w(&device->thermal, device->leaky_w, device->fixed_w,
                                   device->noise.ambient_c);
         device->thermal.celsius = device->noise.ambient_c + device->thermal.c_per_w * idle_w;

@@ -5,7 +5,7 @@
 /*
  * The inside of a virtual device; only lib/virtual/ looks here. Between two
  * changes of work or settings nearly everything is constant, so the steps of
- * time add to a few integrals only, and device_settle() gives each app its
+ * time add to a few integrals only, and virtual_device_settle() gives each app its
  * part when somebody wants to know.
  */
 
@@ -90,7 +90,7 @@ struct virtual_device {
         double rate_flows[RATE_COUNT];       /* 1; 0 for WiFi that is off */
         bool wakes;                          /* any bursts */
 
-        /* integrals since device_settle() */
+        /* integrals since virtual_device_settle() */
         uint64_t span_ns;
         double leakage_s;
         double rate_s[RATE_COUNT];
@@ -110,13 +110,13 @@ struct virtual_device {
 };
 
 /* Gives apps and counters what the integrals hold, and empties these. */
-void device_settle(struct virtual_device *device);
-/* Computes what is constant from work and settings; device_settle() must come first. */
-void device_recompute(struct virtual_device *device);
+void virtual_device_settle(struct virtual_device *device);
+/* Computes what is constant from work and settings; virtual_device_settle() must come first. */
+void virtual_device_recompute(struct virtual_device *device);
 /* Without bursts, at the temperature and with the noise of now. */
 double device_power_w(const struct virtual_device *device);
 /* The battery's part of that: negative while it is charged. */
 double device_battery_w(const struct virtual_device *device, double power_w);
 
 /* Remembers a change of what is on the screen as an event. 0; -ENOMEM. */
-int device_note_screen(struct virtual_device *device);
+int virtual_device_note_screen(struct virtual_device *device);

@@ -186,7 +186,7 @@ static void add_coefficient(struct power_model *model, const struct coefficient 
         default: /* CPU terms have their own place */
                 break;
         }
-        if (term_component(c->term) == COMPONENT_WIFI)
+        if (model_term_component(c->term) == COMPONENT_WIFI)
                 model->wifi = true;
 }
 

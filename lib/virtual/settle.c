@@ -68,7 +68,7 @@ static void recompute_app(struct virtual_device *device, struct running *running
                 device->wakes = true;
 }
 
-void device_recompute(struct virtual_device *device)
+void virtual_device_recompute(struct virtual_device *device)
 {
         const struct power_model *model = &device->model;
         double display_w = device->screen_on ? power_display_w(model, device->brightness) : 0;
@@ -135,7 +135,7 @@ static void settle_app(struct virtual_device *device, const struct running *runn
         app->energy_j[running->foreground && device->screen_on] += energy_j;
 }
 
-void device_settle(struct virtual_device *device)
+void virtual_device_settle(struct virtual_device *device)
 {
         if (device->span_ns == 0)
                 return;

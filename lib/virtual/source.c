@@ -180,7 +180,7 @@ static int virtual_read(struct source *source, struct sample *sample)
 {
         struct virtual_device *device = ((struct virtual_source *)source)->device;
 
-        device_settle(device);
+        virtual_device_settle(device);
         gauge_refresh_level(&device->gauge, &device->cell, device->now_ns);
         read_totals(device, sample);
         read_battery(device, &sample->battery);

@@ -35,7 +35,7 @@ void virtual_truth_read(struct virtual_device *device, struct virtual_truth *ret
 {
         size_t n_apps;
 
-        device_settle(device);
+        virtual_device_settle(device);
         n_apps = list_apps(device);
         *ret = (struct virtual_truth){
                 .total_j = device->total_j,
@@ -49,7 +49,7 @@ void virtual_truth_read(struct virtual_device *device, struct virtual_truth *ret
 
 void virtual_truth_reset(struct virtual_device *device)
 {
-        device_settle(device);
+        virtual_device_settle(device);
         device->total_j = 0;
         device->base_j = 0;
         device->percent_start = 100 * device->cell.charge;

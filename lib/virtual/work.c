@@ -7,7 +7,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-int device_note_screen(struct virtual_device *device)
+int virtual_device_note_screen(struct virtual_device *device)
 {
         struct screen_event event = {
                 .boottime_ns = device->now_ns,
@@ -40,9 +40,9 @@ int virtual_set_khz(struct virtual_device *device, uint32_t policy, uint32_t khz
         opp = power_find_opp(&device->model.policies[p], khz);
         if (opp < 0)
                 return opp;
-        device_settle(device);
+        virtual_device_settle(device);
         device->set_opp[p] = (size_t)opp;
-        device_recompute(device);
+        virtual_device_recompute(device);
         return 0;
 }
 
@@ -50,20 +50,20 @@ int virtual_set_screen(struct virtual_device *device, bool on, uint32_t brightne
 {
         if (brightness > device->model.max_brightness)
                 return -EINVAL;
-        device_settle(device);
+        virtual_device_settle(device);
         device->screen_on = on;
         device->brightness = brightness;
-        device_recompute(device);
-        return device_note_screen(device);
+        virtual_device_recompute(device);
+        return virtual_device_note_screen(device);
 }
 
 int virtual_set_wifi(struct virtual_device *device, bool on)
 {
         if (on && !device->model.wifi)
                 return -EINVAL;
-        device_settle(device);
+        virtual_device_settle(device);
         device->wifi_on = on;
-        device_recompute(device);
+        virtual_device_recompute(device);
         return 0;
 }
 
@@ -236,7 +236,7 @@ int virtual_set_work(struct virtual_device *device, const struct virtual_work *w
                 free(running);
                 return err;
         }
-        device_settle(device);
+        virtual_device_settle(device);
         free(device->running);
         device->running = running;
         device->n_running = n_running;
@@ -248,6 +248,6 @@ int virtual_set_work(struct virtual_device *device, const struct virtual_work *w
         if (err < 0)
                 return err;
         replace_processes(device);
-        device_recompute(device);
-        return device_note_screen(device);
+        virtual_device_recompute(device);
+        return virtual_device_note_screen(device);
 }

@@ -145,7 +145,7 @@ cJSON *world_coefficients(const struct world *world)
                 char key[PROFILE_KEY_MAX];
 
                 if (coefficient->term >= TERM_DISPLAY)
-                        add(json, coefficient_key(coefficient, key), coefficient->value * world->factor);
+                        add(json, profile_coefficient_key(coefficient, key), coefficient->value * world->factor);
         }
         return json;
 }

@@ -61,7 +61,7 @@ int world_open(struct world *world, const char *file, double factor, uint64_t se
         if (err)
                 return err;
         for (size_t i = 0; i < world->truth->n_coefficients; i++)
-                world->has_wifi |= term_component(world->truth->coefficients[i].term) == COMPONENT_WIFI;
+                world->has_wifi |= model_term_component(world->truth->coefficients[i].term) == COMPONENT_WIFI;
         world->truth->virtual_device.rate_variation_percent = 0; /* the phone's bytes are real ones */
         err = virtual_open(world->truth, VIRTUAL_SIMULATE, seed, percent, log, &world->device);
         if (!err)
