@@ -34,7 +34,7 @@ def wake(phone):
 
 def wake_air(phone):
     phone.output("true")
-    # Its own access point is in there, and has slept as well; nobody but us brings it up again.
+    # Its access point runs on the phone, too, and slept; bring it up again.
     phone.output("set -- $(busybox pidof hostapd); for way in down up; do nsenter -t $1 -n ip link set wlan1 $way; done")
 
 

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * What the phone's disks moved, as QEMU counts it, over a QMP socket. Asked without waiting for the answer,
- * so that a slow one holds nothing up.
+ * Bytes of the phone's disks, counted by QEMU, over a QMP socket. Asks without waiting for the answer, so that a
+ * slow answer delays nothing.
  */
 
 #include <stdbool.h>

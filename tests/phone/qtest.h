@@ -3,9 +3,8 @@
 #pragma once
 
 /*
- * QEMU's qtest socket (docs/devel/testing/qtest.rst there): lines such as "readl 0xff000010" or "outb 0x2005
- * 0x1", answered one by one with "OK" and a value. Commands are collected and sent together, so that a look
- * at the phone is one way there and back.
+ * QEMU's qtest socket (docs/devel/testing/qtest.rst in QEMU): lines such as "readl 0xff000010" or "outb 0x2005
+ * 0x1", each answered with "OK" and a value. Commands are collected and sent together, in one round trip.
  */
 
 #include <stddef.h>

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * What crossed the air, as the far end tells it (air.c): a file of JSON lines that grows,
- * {"at": S, "associated": true, "rx_bytes": N, "tx_bytes": N}, bytes as the phone would call them.
+ * Traffic of the phone's radio, counted at the other end (air.c): a growing file of JSON lines,
+ * {"at": S, "associated": true, "rx_bytes": N, "tx_bytes": N}; rx is what the phone receives.
  */
 
 #include <stdbool.h>

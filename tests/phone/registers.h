@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * The phone's firmware (phone.asl) reads what it shows of battery, charger and temperature from
- * words in the memory of QEMU's pc-testdev, and writes there what Linux wants: the backlight.
+ * The phone's firmware (phone.asl) reads battery, charger and temperature from words in the memory of QEMU's
+ * pc-testdev, and writes the backlight there.
  * P-states are bytes at I/O ports.
  */
 

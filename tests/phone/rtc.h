@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * The clock that runs while the phone sleeps: QEMU's MC146818. Linux takes from it how long that was. Set
- * forward while it sleeps, a night passes at once.
+ * QEMU's MC146818, the clock that runs while the phone is suspended. Linux computes the length of a suspend from
+ * it, so setting it forward makes a night pass at once.
  */
 
 #include <stdint.h>

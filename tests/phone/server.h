@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Where the harness connects, and several of it may. */
+/* The socket of the test harness; several clients may connect. */
 
 #include "physics.h"
 

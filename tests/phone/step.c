@@ -55,7 +55,7 @@ static int apply_p_states(struct physics *physics, const struct phone_look *look
         return 0;
 }
 
-/* The first answer tells where counting begins. */
+/* Counting starts from the first answer. */
 static int look_at_disks(struct physics *physics, struct world_load *load)
 {
         struct blocks *blocks = &physics->blocks;

@@ -116,7 +116,7 @@ def count_bytes(suite, collector, peers):
     works = {"byte-writer": ((1, 0, 0), "write /var/tmp/bytes 5 2"),
              "byte-sender": ((0, 0, 1), "send 10.0.2.2 %d 3000001" % peers.sink_port()),
              "byte-caster": ((0, 0, 1), "datagrams 10.0.2.2 %d 1000 777" % peers.sink_port())}
-    # Alive at a poll: of a unit that was never seen nobody knows the name once it is gone.
+    # They live until a poll, as the name of a unit that ended before any poll is not known.
     jobs = {app: phone.start("systemd-run --quiet --wait --pipe --collect --unit %s %s linger 3 %s" % (app, WORK, what))
             for app, (_, what) in works.items()}
     truth = {}

@@ -146,7 +146,7 @@ int throttle_set(struct throttle *throttle, size_t cpu, double share)
         return write_quota(throttle, cpu, share >= 1 ? -1 : MAX(quota_us, QUOTA_MIN_US));
 }
 
-/* Back to the root, else nobody could remove the groups of a QEMU that goes on. */
+/* Move the threads back to the root group: groups with threads of a running QEMU cannot be removed. */
 static void leave(const struct throttle *throttle)
 {
         const char *root = throttle->unified ? UNIFIED_ROOT : CPU_ROOT;

@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * A CPU at half its frequency gets half the time: each of QEMU's CPU threads lives in a control group of its
- * own, with a quota (cpu controller of cgroup v1, or threaded groups of v2), and with so much weight that
- * what else runs on the host does not keep the phone from waking up.
+ * A CPU at half its frequency gets half the time: each of QEMU's CPU threads is in a control group of its own,
+ * with a quota (cpu controller of cgroup v1, or threaded groups of v2) and a large weight, so that other load on the
+ * host does not delay the phone's wake-ups.
  */
 
 #include "vcpu.h"

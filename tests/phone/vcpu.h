@@ -3,12 +3,11 @@
 #pragma once
 
 /*
- * How busy each CPU of the phone is, as the host sees it: the time in which QEMU's thread of that CPU ("CPU
- * n/TCG", from -name NAME,debug-threads=on) was not asleep, running or waiting for a place to run. A halted
- * CPU sleeps; one that the host keeps waiting, or that is throttled, does not halt, and the phone's own clock
- * calls it busy too. So the host's load and the throttle need no correction. Waking up does: between the
- * host's wake-up and the first instruction of the phone lies QEMU's own work, which a chip has not;
- * VCPU_WAKE_US says how it was measured.
+ * Busy time of each CPU of the phone, measured on the host: the time in which QEMU's thread of that CPU ("CPU
+ * n/TCG", from -name NAME,debug-threads=on) was running or waiting to run. A halted CPU's thread sleeps. A thread
+ * that the host keeps waiting, or that is throttled, is not halted, and the phone also counts that time as busy, so
+ * the host's load and the throttle need no correction. Wake-ups do: QEMU itself works between the host's wake-up
+ * and the phone's first instruction; see VCPU_WAKE_US.
  */
 
 #include <stdbool.h>

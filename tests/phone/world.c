@@ -132,8 +132,8 @@ static struct virtual_work *add(struct works *works, const char *component)
 }
 
 /*
- * An app for each component is how the device tells what each took:
- * "cpu.0.800000" does all of that policy there.
+ * The virtual device gives energies per app, so each component is an app:
+ * "cpu.0.800000" does all work of policy 0 at that frequency.
  */
 static void add_cpu(const struct world *world, const struct world_load *load, struct works *works)
 {

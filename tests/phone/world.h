@@ -3,11 +3,11 @@
 #pragma once
 
 /*
- * The device that the phone is in truth: a virtual device of lib/virtual, driven by what the phone really
- * does. Its time passes `factor` times as fast as the phone's, its counters count what the phone did in that
- * time `factor` times. So what the phone sees is a device like that of the file, whose every coefficient is
- * `factor` times as large: watts of a load, joules of a byte and of a burst; and whose every period (of the
- * gauge, of the level, of daemons) is that much shorter. Joules and percents are the same on both sides.
+ * The true power of the phone: a virtual device of lib/virtual, driven by what the phone does. Its time runs
+ * `factor` times as fast as the phone's, and it counts everything `factor` times. So the phone sees a device
+ * whose coefficients (watts of a load, joules of a byte and of a burst) are `factor` times those of the file, and
+ * whose periods (of the gauge, of the level, of daemons) are shorter by the same factor. Joules and percents are
+ * the same on both sides.
  */
 
 #include <cjson/cJSON.h>
