@@ -7,7 +7,7 @@
 
 #include "check.h"
 #include "focus/screen-log.h"
-#include "focus/screen.h"
+#include "focus/uevent.h"
 #include "interval/interval.h"
 #include "util/units.h"
 #include "util/util.h"

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 
-#include "focus/screen.h"
+#include "focus/uevent.h"
 #include "input.h"
 #include "sessions.h"
 #include "supply.h"

@@ -9,7 +9,8 @@
 
 #include "focus-link.h"
 #include "foreground.h"
-#include "screen.h"
+#include "source/display.h"
+#include "uevent.h"
 #include "util/util.h"
 #include "vt.h"
 
@@ -21,7 +22,7 @@ struct focus {
         struct focus_link *link;
         struct vt *vt;
         struct foreground *foreground; /* NULL: agents and console */
-        struct screen *screen;
+        struct display_files *display;
         struct screen_log changes;
         bool (*may_speak)(void *data, uid_t uid);
         void *guard_data;
@@ -37,7 +38,7 @@ static void close_focus(struct source *source)
         focus_link_close(focus->link);
         vt_close(focus->vt);
         foreground_close(focus->foreground);
-        screen_close(focus->screen);
+        display_close(focus->display);
         screen_log_clear(&focus->changes);
         closep(&focus->uevent_fd);
         closep(&focus->epoll_fd);
@@ -97,20 +98,16 @@ static bool may_speak(void *data, uid_t uid)
 
 static const struct focus_link_ops link_ops = { .may_speak = may_speak, .heard = heard };
 
-static bool look_at_screen(struct focus *focus, bool *on, uint32_t *brightness)
-{
-        if (!focus->screen && screen_open(focus->root_fd, &focus->screen) < 0)
-                focus->screen = NULL; /* try again at the next poll: its driver may be loaded later */
-        return focus->screen && screen_read(focus->screen, on, brightness) == 0;
-}
-
 void focus_look(struct source *source, uint64_t boottime_ns)
 {
         struct focus *focus = (struct focus *)source;
-        uint32_t brightness = 0;
-        bool on = false, known = look_at_screen(focus, &on, &brightness);
+        struct display_state state = { 0 };
 
-        screen_log_screen(&focus->changes, boottime_ns, known, on, brightness);
+        if (!focus->display)
+                display_open(focus->root_fd, &focus->display); /* again at each poll: a driver may be loaded later */
+        if (focus->display)
+                display_read(focus->display, &state);
+        screen_log_screen(&focus->changes, boottime_ns, state.screen_known, state.screen_on, state.brightness);
         focus->looked = true;
         focus->looked_ns = boottime_ns;
 }

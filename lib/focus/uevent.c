@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "screen.h"
+#include "uevent.h"
 
 #include <errno.h>
 #include <linux/netlink.h>

@@ -5,7 +5,7 @@
 #include "app/app-unit.h"
 #include "app/desktop-entry.h"
 #include "focus/focus-link.h"
-#include "focus/screen.h"
+#include "focus/uevent.h"
 #include "fuzz.h"
 #include "util/util.h"
 
