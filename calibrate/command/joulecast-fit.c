@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* joulecast-fit: observations to a profile; and, following a calibration, which mode should come next. */
+/*
+ * joulecast-fit: makes a profile from observations; with --follow, judges a calibration and chooses the next
+ * mode.
+ */
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -29,7 +32,7 @@ struct options {
         const char *device;
         const char *observations;
         const char *profile;
-        const char *estimator; /* NULL: what the run asks for */
+        const char *estimator; /* NULL: by the run */
         const char *name;
         const char *usage;
         const char *costs;
@@ -89,7 +92,7 @@ static int parse_options(int argc, char **argv, struct options *options)
         return -1;
 }
 
-/* Text that came through cJSON, one line. */
+/* Prints JSON on one line. */
 static int answer(struct cJSON *json)
 {
         char *text = json ? cJSON_PrintUnformatted(json) : NULL;
@@ -198,7 +201,7 @@ static int fit_observations(const struct options *options)
                 return fail(-ENOENT, path, "there are no observations; run joulecast calibrate first");
         err = observations_open(path, false, &program_log, &database);
         if (err < 0)
-                return err == -ENODATA ? CODE_NO_DATA : CODE_FAILED; /* the sentence is said */
+                return err == -ENODATA ? CODE_NO_DATA : CODE_FAILED; /* logged */
         err = observations_runs(database, &runs, &n);
         for (size_t i = 0; !err && i < n; i++)
                 if (options->run == 0 || runs[i].id == (int64_t)options->run)
@@ -240,7 +243,7 @@ static int fit_tables(const struct options *options)
 
         err = usage_table_load(options->usage, &program_log, &usage);
         if (err)
-                return CODE_FAILED; /* the sentence is said */
+                return CODE_FAILED; /* logged */
         err = read_file(options->costs, &text, &length);
         if (err)
                 return fail(err, options->costs, "");
@@ -256,8 +259,8 @@ static int fit_tables(const struct options *options)
 }
 
 /*
- * How long the work of daemons lasts is believed, and no calibration is long enough to learn it. Where time
- * runs at another pace, as in the virtual phone, whoever starts us knows.
+ * The correlation time of background activity is given, because no calibration is long enough to measure it.
+ * In the virtual phone, where time runs faster, the environment sets it.
  */
 static int read_environment(void)
 {

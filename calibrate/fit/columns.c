@@ -108,10 +108,7 @@ static ssize_t find_policy(const struct device *device, uint32_t policy)
         return -1;
 }
 
-/*
- * Operating points that the device did not list but that were seen,
- * e.g. the single one of a machine without cpufreq.
- */
+/* Operating points that were seen but are not in the device's list, e.g. the only one without cpufreq. */
 static int learn_point(struct device *device, const struct point *cpu)
 {
         ssize_t at = find_policy(device, cpu->policy);
@@ -157,9 +154,8 @@ static int see_level(struct seen *seen, const struct point *screen)
 }
 
 /*
- * What a machine moves by itself is base: logs, mail, keepalives. A price per megabyte learnt from a
- * trickle alone would be a number with an error of many times itself, where "not measured" is the truth.
- * Modes of a load are far above.
+ * Small amounts that the system moves by itself are part of the base. A coefficient from them would have an
+ * error of many times its value; "not measured" is right. Loads are far above.
  */
 static bool stands_out(uint64_t amount, double trickle_per_s, const struct usage *usage)
 {

@@ -20,7 +20,7 @@ struct random {
         uint64_t state;
 };
 
-/* xorshift64*: the same portfolio on each machine and each night. */
+/* xorshift64*: the same portfolio on each machine and in each run. */
 static double uniform(struct random *random, double low, double high)
 {
         uint64_t x = random->state;
@@ -50,14 +50,14 @@ static uint64_t ns(double seconds)
 }
 
 /*
- * How apps run: governors keep them at the ends and above the middle.
- * Weight by the place among the frequencies.
+ * Frequencies of typical use: governors are mostly at the ends and above the middle. Weighted by position in
+ * the list.
  */
 static size_t pick_point(struct random *random, size_t n)
 {
         double u = uniform(random, 0, 1), place;
 
-        /* No frequencies (no cpufreq): the list's first place holds KHZ_UNKNOWN. */
+        /* Without cpufreq the first entry is KHZ_UNKNOWN. */
         if (n == 0 || u < 0.15)
                 return 0;
         if (u < 0.33)

@@ -74,7 +74,7 @@ void regression_unnoise_columns(struct work *work)
         }
 }
 
-/* a small ridge keeps untouched columns solvable; regression_rank() reports them */
+/* A small ridge keeps untouched columns solvable; regression_rank() reports them. */
 #define RIDGE 1e-10
 
 /* gram := X'C^-1 X / scale + prior */

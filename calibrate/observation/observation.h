@@ -91,12 +91,12 @@ void observation_clear(struct observation *observation);
  *    "left_out": [modes that cannot come now]}
  *     -> {"rows": N, "half_width_percent": .. or null, "next": mode or null, "expected_hours": ..,
  *         "expected_percent": ..}
- *   {"observation": {...}, "keep": true}   ; only to be kept: no judgement is wanted yet
+ *   {"observation": {...}, "keep": true}   ; without a judgement
  *     -> {"kept": N}
  *   {"end": true}
  *     -> {"bye": true}
  *
- * What nobody knows yet and only modes that are left out would tell is no part of the half-width.
+ * A coefficient that only left-out modes would measure is not part of the half-width.
  * An error is {"error": "one sentence"}. The usage's JSON is that of usage_to_json().
  */
 struct cJSON;

@@ -11,7 +11,7 @@
 #include "hold/program.h"
 #include "util/util.h"
 
-/* a fit takes milliseconds, seconds on a busy phone; more means that it hangs */
+/* A fit takes milliseconds, seconds on a busy phone; more means that it hangs. */
 #define ANSWER_MS 60000
 #define ANSWER_MAX (4 << 20)     /* bytes */
 

@@ -10,10 +10,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/*
- * Of the @k-th extra frequency mode:
- * does it come in this pass? Modes stand in pairs, one core and all cores.
- */
+/* Does the @k-th extra frequency mode come in this pass? They are in pairs, one core and all cores. */
 static bool extra_comes(size_t k, uint32_t pass)
 {
         size_t point = k / 2;
@@ -38,11 +35,11 @@ static bool comes(const struct planned_mode *mode, uint32_t pass, bool extras, s
 }
 
 /*
- * A pass of the gauge comes back to idle every four dwells or so: the base is in every row, and what the
- * daemons do meanwhile shows there best. It costs next to no battery.
+ * A gauge's pass measures idle about every four dwells: the base is part of every row, and idle shows
+ * background activity best and costs little charge.
  */
 #define IDLES_IN_PASS 6
-#define IDLE 0 /* the first of every plan */
+#define IDLE 0 /* the first mode of every plan */
 
 static size_t spread_idle(size_t *order, size_t n)
 {
@@ -71,7 +68,7 @@ size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t 
                         ret[n++] = i;
         random_start(&random, seed, pass);
         random_shuffle(&random, ret, n);
-        /* Two dwells of one mode in a row would see the same wander of the daemons. */
+        /* Two dwells of one mode in a row would see the same background activity. */
         if (n > 1 && ret[0] == last) {
                 ret[0] = ret[n / 2];
                 ret[n / 2] = last;
@@ -79,10 +76,10 @@ size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t 
         return repeat_idle ? spread_idle(ret, n) : n;
 }
 
-/* Ten seconds of a mode, so that rates below one a second stay whole numbers. */
+/* ten seconds of a mode, so that rates below one a second become whole numbers */
 #define USAGE_S 10
 
-/* In how many places something is awake that cores share. */
+/* In how many places something that cores share is awake. */
 static uint32_t awake(const struct hardware_policy *policy, uint32_t cores)
 {
         uint32_t sharing = group_sharing(policy);
@@ -126,8 +123,8 @@ int plan_usage(const struct hardware_description *description, const struct mode
 }
 
 /*
- * What a device may draw in a mode, for the expected hours only: AppScope's and SApp's phones at a battery of
- * 15 Wh, scaled by the battery at hand. Coarse (a factor of 1.5 either way) and said to be so.
+ * Expected power of a mode, only for estimates of time: AppScope's and SApp's phones with a 15 Wh battery,
+ * scaled by the battery's size. Right within a factor of 1.5.
  */
 static double guess_mw(const struct hardware_description *description, const struct mode *mode)
 {

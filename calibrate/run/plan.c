@@ -20,7 +20,7 @@ static const double display_levels[] = { 0.0196, 0.2157, 0.4118, 0.698, 1 };
 #define DISPLAY_MIDDLE 2
 #define DISPLAY_USUAL 3
 
-/* a phone's battery; see plan_rates() */
+/* A phone's battery; see plan_rates(). */
 #define PHONE_MWH 15000
 #define READ_MB_PER_S 40
 #define WRITE_MB_PER_S 15

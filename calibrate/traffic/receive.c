@@ -49,7 +49,7 @@ static size_t take(char *data, size_t size, size_t n, void *user)
         receiver->body_bytes += size * n;
         receiver->tally->rx_bytes += size * n;
         wait_for_rate(receiver);
-        /* a short count ends the transfer */
+        /* A short count ends the transfer. */
         return enough(receiver) ? 0 : size * n;
 }
 
