@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Members of an observation and of a run under their own names: the same word in struct, SQL column and JSON. */
+/* Members of an observation and of a run: the same word in struct, SQL column and JSON. */
 
 #include "observation.h"
 

@@ -69,7 +69,8 @@ void observations_read_fields(sqlite3_stmt *statement, const struct field *field
         }
 }
 
-void observations_bind_fields(sqlite3_stmt *statement, const struct field *fields, size_t n, const void *from)
+void observations_bind_fields(sqlite3_stmt *statement, const struct field *fields, size_t n,
+                              const void *from)
 {
         for (size_t i = 1; i < n; i++) { /* the id is SQLite's to choose */
                 const char *at = (const char *)from + fields[i].offset;

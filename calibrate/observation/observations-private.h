@@ -26,4 +26,5 @@ int observations_prepare_fields(struct observations *observations, const char *b
                                 const struct field *fields, size_t n, const char *after, sqlite3_stmt **ret);
 /* The first @n columns of a row; the first @n parameters but the id. */
 void observations_read_fields(sqlite3_stmt *statement, const struct field *fields, size_t n, void *to);
-void observations_bind_fields(sqlite3_stmt *statement, const struct field *fields, size_t n, const void *from);
+void observations_bind_fields(sqlite3_stmt *statement, const struct field *fields, size_t n,
+                              const void *from);

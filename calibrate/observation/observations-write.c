@@ -39,14 +39,14 @@ int observations_append(struct observations *observations, struct observation *o
         if (!err)
                 err = observations_prepare_fields(observations, "INSERT INTO observation (",
                                                   observation_fields, OBSERVATION_FIELDS,
-                                                  "method, usage) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                                                  "?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                                  "method, usage) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+                                                  "?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                                                   &statement);
         if (err)
                 return err;
         observations_bind_fields(statement, observation_fields, OBSERVATION_FIELDS, observation);
-        sqlite3_bind_text(statement, OBSERVATION_FIELDS + 1, observation_method_names[observation->method], -1,
-                          SQLITE_STATIC);
+        sqlite3_bind_text(statement, OBSERVATION_FIELDS + 1,
+                          observation_method_names[observation->method], -1, SQLITE_STATIC);
         sqlite3_bind_text(statement, OBSERVATION_FIELDS + 2, usage, -1, SQLITE_STATIC);
         err = observations_complain(observations, sqlite3_step(statement), "be written");
         if (err)
