@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 
-from phone import PhoneError, end_with_parent
+from phone import PhoneError, PhoneLate, end_with_parent
 from watch import KHZ, WORK, Watch, pin
 
 LIMIT_S = 1500
@@ -93,7 +93,8 @@ class Calibration:
             if ended:
                 return None
             if time.monotonic() > end or not self.phone.is_on():
-                raise PhoneError("the calibration did not get there in %d s: %s" % (timeout, self.job.text()[-1500:]))
+                error = PhoneLate if self.phone.is_on() else PhoneError
+                raise error("the calibration did not get there in %d s: %s" % (timeout, self.job.text()[-1500:]))
             time.sleep(0.2)
 
     def finish(self, timeout):
@@ -109,8 +110,9 @@ class Calibration:
             if ended:
                 return last, observations
             if time.monotonic() - began > timeout or not self.phone.is_on():
+                error = PhoneLate if self.phone.is_on() else PhoneError
                 self.job.kill()
-                raise PhoneError("the calibration did not end in %d s: %s" % (timeout, self.job.text()[-1500:]))
+                raise error("the calibration did not end in %d s: %s" % (timeout, self.job.text()[-1500:]))
             if observations and time.monotonic() - shown > 30:
                 shown = time.monotonic()
                 print("            %d observations, %.0f %% of the battery, about %.0f s left" % (

@@ -20,6 +20,10 @@ class PhoneError(Exception):
     pass
 
 
+class PhoneLate(PhoneError):
+    """A time limit passed: also what a machine that is too busy for a phone does."""
+
+
 class Job:
     """A command in the phone: its output as it comes, and its exit code."""
 
@@ -37,7 +41,7 @@ class Job:
                 raise PhoneError("the phone went off during: %s" % self.script.strip()[:200])
             if time.monotonic() >= end:
                 self.kill()
-                raise PhoneError("not done after %.0f s: %s\n%s" % (timeout, self.script.strip()[:200], self.text()[-2000:]))
+                raise PhoneLate("not done after %.0f s: %s\n%s" % (timeout, self.script.strip()[:200], self.text()[-2000:]))
         return self.code
 
     def kill(self):

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 
 from calibration import Calibration, Peers
-from phone import PhoneError
+from phone import PhoneError, PhoneLate
 
 # Every setting that a calibration may change, a line each. Few processes: beside a load at a low clock each takes long.
 SNAPSHOT = r"""
@@ -54,7 +54,7 @@ def until_it_changes(phone, before, timeout=90):
         if any(key.startswith(("cpu", "/sys")) for key in changed):
             return changed
         time.sleep(1)
-    raise PhoneError("the calibration changed nothing in %d s" % timeout)
+    raise PhoneLate("the calibration changed nothing in %d s" % timeout)
 
 
 def random_moments(suite):
