@@ -84,6 +84,7 @@ static void frequencies_that_nobody_tells_split_nothing(void)
         }
         check_int(f.interval.split_by, SPLIT_UNKNOWN);
         check_int(f.interval.shape.n, 2);
+        check(row(&f, "a", STATE_BACKGROUND)->shaped);
         check_int(row(&f, "a", STATE_BACKGROUND)->usage.cpu.list[1].busy_ns, 6 * S);
         teardown(&f);
 }
@@ -106,6 +107,7 @@ static void any_is_one_minus_the_product(void)
         for (size_t i = 0; i < f.interval.n_rows; i++)
                 any += f.interval.rows[i].usage.cpu.n ? f.interval.rows[i].usage.cpu.list[0].any_ns : 0;
         check_int(f.interval.split_by, SPLIT_NONE);
+        check(!row(&f, "a", STATE_BACKGROUND)->shaped); /* there is no shape to have */
         check_near((double)any, 7.5e9, 3); /* 10 s * (1 - 0.5 * 0.5) */
         check_near((double)row(&f, "a", STATE_BACKGROUND)->usage.cpu.list[0].any_ns, 6e9, 3);
         teardown(&f);

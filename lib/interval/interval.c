@@ -104,8 +104,10 @@ static int make(struct making *making)
                 err = interval_fill_base(making);
         if (!err)
                 err = cpu_split_finish(&maker->cpu, &interval->shape);
-        for (size_t i = 0; !err && i < interval->n_rows; i++)
+        for (size_t i = 0; !err && i < interval->n_rows; i++) {
+                interval->rows[i].shaped = interval->rows[i].shaped && interval->shape.n > 0;
                 cpu_split_any(&maker->cpu, &interval->rows[i].usage.cpu);
+        }
         if (!err)
                 battery_discharge(&maker->levels, making->before, making->now, interval);
         return err;
