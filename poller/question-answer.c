@@ -67,7 +67,7 @@ static int open_all(struct answering *answering, const struct question_source *s
         if (err < 0)
                 return err;
         joulecast_context_set_log(answering->context, keep_message, answering);
-        if (question->ask != ASK_APPS)
+        if (question->ask != ASK_APPS && question->ask != ASK_USAGE)
                 err = open_profile_of(answering, source, question);
         if (err == 0)
                 err = joulecast_usage_open(answering->context, source->database, &answering->usage);
@@ -154,6 +154,17 @@ static int answer_apps(const struct answering *answering, struct cJSON **ret)
         return err;
 }
 
+static int answer_usage(const struct answering *answering, const struct question *question, struct cJSON **ret)
+{
+        _cleanup_(usage_table_freep) struct usage_table *table = NULL;
+        int err = usage_table_read(answering->usage->store, answering->usage->uid, question->app, question->from_ns,
+                                   question->to_ns, &table);
+
+        if (err == 0)
+                *ret = answer_usage_json(table);
+        return err;
+}
+
 static int answer(const struct answering *answering, const struct question *question, struct cJSON **ret)
 {
         switch (question->ask) {
@@ -165,6 +176,8 @@ static int answer(const struct answering *answering, const struct question *ques
                 return answer_budget(answering, question, ret);
         case ASK_APPS:
                 return answer_apps(answering, ret);
+        case ASK_USAGE:
+                return answer_usage(answering, question, ret);
         default:
                 return -EINVAL;
         }

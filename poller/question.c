@@ -34,7 +34,7 @@ static int read_ask(struct reading *reading, const char *key, const struct cJSON
 {
         static const char *const asks[] = {
                 [ASK_APPS] = "apps", [ASK_BUDGET] = "budget", [ASK_COST] = "cost", [ASK_PREDICT] = "predict",
-                [ASK_SERVICE] = "service",
+                [ASK_SERVICE] = "service", [ASK_USAGE] = "usage",
         };
 
         for (size_t i = ASK_APPS; i < ARRAY_SIZE(asks) && cJSON_IsString(value); i++) {
@@ -43,7 +43,7 @@ static int read_ask(struct reading *reading, const char *key, const struct cJSON
                         return 0;
                 }
         }
-        return wrong(reading, "\"ask\" is \"apps\", \"budget\", \"cost\", \"predict\" or \"service\"");
+        return wrong(reading, "\"ask\" is \"apps\", \"budget\", \"cost\", \"predict\", \"service\" or \"usage\"");
 }
 
 static int read_time(struct reading *reading, const char *key, const struct cJSON *value)

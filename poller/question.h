@@ -19,6 +19,7 @@ enum ask {
         ASK_COST,
         ASK_PREDICT,
         ASK_SERVICE,
+        ASK_USAGE,
 };
 
 struct question {

@@ -8,6 +8,7 @@
  */
 
 #include "forecast/cost.h"
+#include "forecast/usage-table.h"
 #include "joulecast.h"
 #include "model/profile.h"
 
@@ -23,6 +24,8 @@ struct cJSON *answer_public_value(struct joulecast_value value);
 struct cJSON *answer_cost_json(const struct cost *cost, const struct profile *profile);
 struct cJSON *answer_forecast_json(const struct joulecast_forecast *forecast, double minutes);
 struct cJSON *answer_budget_json(const struct joulecast_budget *budget);
+struct cJSON *answer_usage_json(const struct usage_table *table);
+int answer_usage_from_json(const struct cJSON *json, struct usage_table **ret); /* 0; -EBADMSG; -ENOMEM */
 void answer_add_time(struct cJSON *to, const char *key, int64_t time_ns); /* INT64_MIN: null */
 const char *answer_state(enum app_state state);
 

@@ -16,7 +16,7 @@ static void log_of_library(void *data, enum joulecast_level level, const char *s
                   sentence);
 }
 
-int ask_open(const struct options *options, struct ask *ret)
+static int ask_open_all(const struct options *options, bool profile, struct ask *ret)
 {
         struct ask ask = { 0 };
         _cleanup_free_ char *path = NULL;
@@ -28,9 +28,9 @@ int ask_open(const struct options *options, struct ask *ret)
         if (joulecast_context_set_device(ask.context, options->device) < 0 ||
             joulecast_context_set_machine(ask.context, options->machine) < 0)
                 code = CODE_FAILED;
-        if (code == CODE_OK)
+        if (code == CODE_OK && profile)
                 code = open_find_profile(options, &path);
-        if (code == CODE_OK && joulecast_profile_load(ask.context, path, &ask.profile) < 0)
+        if (code == CODE_OK && profile && joulecast_profile_load(ask.context, path, &ask.profile) < 0)
                 code = CODE_FAILED; /* the library has logged why */
         if (code == CODE_OK)
                 code = open_check_usage(options);
@@ -44,6 +44,16 @@ int ask_open(const struct options *options, struct ask *ret)
         }
         *ret = ask;
         return CODE_OK;
+}
+
+int ask_open(const struct options *options, struct ask *ret)
+{
+        return ask_open_all(options, true, ret);
+}
+
+int ask_open_usage(const struct options *options, struct ask *ret)
+{
+        return ask_open_all(options, false, ret);
 }
 
 void ask_close(struct ask *ask)

@@ -15,6 +15,7 @@ struct ask {
 
 /* Opens the files of @options. An exit code, after its sentence. */
 int ask_open(const struct options *options, struct ask *ret);
+int ask_open_usage(const struct options *options, struct ask *ret); /* without a profile */
 void ask_close(struct ask *ask);
 /* An exit code for what an API call returned, after its sentence where the library has logged none. */
 int ask_failed(int err);

@@ -25,6 +25,8 @@ static const struct entry entries[] = {
         { "cost", "what each app cost the battery", cost_main },
         { "predict", "what so many minutes of an app will cost", predict_main },
         { "budget", "how long an app can run and leave enough for later", budget_main },
+        { "usage", "what was recorded: CPU time, bytes and more by app", usage_main },
+        { "apps", "which apps were seen", apps_main },
         { "trace", "power by component and app, every second", trace_main },
         { "doctor", "what this machine offers, and what is missing and why", doctor_main },
         { "profile", "list, show, use or reset the power model", profile_main },

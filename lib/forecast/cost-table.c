@@ -28,7 +28,7 @@ static int add_table_row(struct cost_maker *maker, const struct profile *profile
 {
         struct usage usage = { 0 };
         struct store_row row = {
-                .app = table->name, .name = table->name, .state = table->state, .usage = &usage,
+                .app = table->base ? "" : table->name, .name = table->label, .state = table->state, .usage = &usage,
                 .active_ns = (uint64_t)llround(fmin(table->time_ms, 1e12) * 1e6),
         };
         int err;
@@ -37,7 +37,8 @@ static int add_table_row(struct cost_maker *maker, const struct profile *profile
         if (err < 0)
                 return err;
         for (size_t i = 0; i < usage.cpu.n; i++)
-                usage.cpu.list[i].policy = find_policy(profile, usage.cpu.list[i].khz);
+                if (usage.cpu.list[i].policy == POLICY_UNKNOWN)
+                        usage.cpu.list[i].policy = find_policy(profile, usage.cpu.list[i].khz);
         err = cost_maker_add(maker, &row);
         usage_clear(&usage);
         return err;
@@ -76,7 +77,7 @@ int cost_make_from_table(const struct profile *profile, const struct usage_table
         if (err < 0)
                 return err;
         cost->from_ns = cost->to_ns = INT64_MIN;
-        err = name_missing(cost, "base (not in a usage table)");
+        err = table->has_base ? 0 : name_missing(cost, "base (not in a usage table)");
         if (err == 0 && !table->has_tx)
                 err = name_missing(cost, "wifi.tx_mj_per_mb (not counted)");
         if (err < 0)

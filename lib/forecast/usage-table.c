@@ -11,36 +11,45 @@
 #include "util/units.h"
 #include "util/util.h"
 
-#define COLUMNS_MAX 128
+#define COLUMNS_MAX 4096
 #define FIELD_MAX 256
 #define TABLE_BYTES_MAX (64 << 20)
-#define AMOUNT_MAX                                                                                           \
-        1e15 /* in whatever unit: far above all that a machine does in a year, far below 2^64 after scaling  \
-              */
+#define AMOUNT_MOST 1e18 /* in whatever unit: far above all that a machine does in a year, below 2^63 */
 
-enum column {
+enum column_kind {
         COLUMN_NAME,
         COLUMN_STATE,
         COLUMN_TIME,
         COLUMN_DISPLAY,
-        COLUMN_READ_BYTES,
-        COLUMN_READ_KB,
-        COLUMN_WRITE,
-        COLUMN_RX,
-        COLUMN_TX,
-        COLUMN_KHZ,
+        COLUMN_AMOUNT, /* by @amount, times @scale */
+        COLUMN_KHZ,    /* @key, in 1/100 s */
+        COLUMN_CPU,    /* @group, @key */
+        COLUMN_SHARED,
+        COLUMN_SCREEN, /* @key */
+        COLUMN_CPU_SUM,
 };
 
-static const char *const column_names[] = {
-        [COLUMN_NAME] = "name",
-        [COLUMN_STATE] = "state",
-        [COLUMN_TIME] = "time_ms",
-        [COLUMN_DISPLAY] = "display_ms",
-        [COLUMN_READ_BYTES] = "read_bytes",
-        [COLUMN_READ_KB] = "read_kb",
-        [COLUMN_WRITE] = "write_kb",
-        [COLUMN_RX] = "rx_kb",
-        [COLUMN_TX] = "tx_kb",
+struct column {
+        enum column_kind kind;
+        size_t amount;
+        double scale;
+        uint32_t group, key;
+};
+
+/* The columns of papers and other profilers, and ours that are not one of many. */
+static const struct {
+        const char *name;
+        struct column column;
+} named_columns[] = {
+        { "name", { .kind = COLUMN_NAME } },
+        { "state", { .kind = COLUMN_STATE } },
+        { "time_ms", { .kind = COLUMN_TIME } },
+        { "display_ms", { .kind = COLUMN_DISPLAY } },
+        { "cpu_busy_ns", { .kind = COLUMN_CPU_SUM } },
+        { "read_kb", { COLUMN_AMOUNT, AMOUNT_read_bytes, 1e3 } },
+        { "write_kb", { COLUMN_AMOUNT, AMOUNT_write_bytes, 1e3 } },
+        { "rx_kb", { COLUMN_AMOUNT, AMOUNT_wifi_rx_bytes, 1e3 } },
+        { "tx_kb", { COLUMN_AMOUNT, AMOUNT_wifi_tx_bytes, 1e3 } },
 };
 
 struct parser {
@@ -49,12 +58,10 @@ struct parser {
         const struct log *log;
         unsigned line;
         struct usage_table *table;
-        size_t capacity;
         size_t n_columns;
-        struct {
-                enum column column;
-                uint32_t khz;
-        } columns[COLUMNS_MAX];
+        struct column columns[COLUMNS_MAX];
+        bool screens; /* there are columns of brightness, so display_ms is a sum of them */
+        uint32_t have; /* that a row has unless a field is empty */
 };
 
 static int complain(const struct parser *parser, const char *what, const char *detail)
@@ -108,6 +115,67 @@ static int read_field(struct parser *parser, char buf[FIELD_MAX])
         return 0;
 }
 
+/* "384000"; "unknown" is @unknown. */
+static bool read_key(const char *text, uint32_t unknown, uint32_t *ret)
+{
+        uint64_t key;
+
+        if (strcmp(text, "unknown") == 0) {
+                *ret = unknown;
+                return true;
+        }
+        if (util_parse_u64(text, &key) < 0 || key >= UINT32_MAX)
+                return false;
+        *ret = (uint32_t)key;
+        return true;
+}
+
+/* "cpu.4.384000" and "shared.4.384000". */
+static bool read_cpu_column(const char *text, struct column *ret)
+{
+        char policy[16];
+        int n = 0;
+
+        ret->kind = strncmp(text, "cpu.", 4) == 0 ? COLUMN_CPU : COLUMN_SHARED;
+        if (sscanf(text, ret->kind == COLUMN_CPU ? "cpu.%15[0-9].%n" : "shared.%15[0-9].%n", policy, &n) != 1 || n == 0)
+                return false;
+        return read_key(policy, 0, &ret->group) && read_key(text + n, KHZ_UNKNOWN, &ret->key);
+}
+
+static bool read_column(const char *text, struct column *ret)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(named_columns); i++)
+                if (strcmp(text, named_columns[i].name) == 0) {
+                        *ret = named_columns[i].column;
+                        return true;
+                }
+        for (size_t i = 0; i < AMOUNT_COUNT; i++)
+                if (strcmp(text, amount_kinds[i].word) == 0) {
+                        *ret = (struct column){ COLUMN_AMOUNT, i, 1, 0, 0 };
+                        return true;
+                }
+        *ret = (struct column){ .kind = COLUMN_SCREEN };
+        if (strncmp(text, "screen.", 7) == 0)
+                return read_key(text + 7, BRIGHTNESS_UNKNOWN, &ret->key);
+        ret->kind = COLUMN_KHZ;
+        if (text[0] >= '0' && text[0] <= '9')
+                return read_key(text, 0, &ret->key) && ret->key > 0;
+        return read_cpu_column(text, ret);
+}
+
+static bool is_same(const struct column *a, const struct column *b)
+{
+        return a->kind == b->kind && a->amount == b->amount && a->group == b->group && a->key == b->key;
+}
+
+static bool has_amount(const struct parser *parser, size_t amount)
+{
+        for (size_t i = 0; i < parser->n_columns; i++)
+                if (parser->columns[i].kind == COLUMN_AMOUNT && parser->columns[i].amount == amount)
+                        return true;
+        return false;
+}
+
 static int list_khz(struct parser *parser)
 {
         struct usage_table *table = parser->table;
@@ -115,52 +183,68 @@ static int list_khz(struct parser *parser)
         table->khz = calloc(parser->n_columns, sizeof(*table->khz));
         if (!table->khz)
                 return -ENOMEM;
-        for (size_t i = 0; i < parser->n_columns; i++) {
-                if (parser->columns[i].column == COLUMN_KHZ)
-                        table->khz[table->n_khz++] = parser->columns[i].khz;
-        }
+        for (size_t i = 0; i < parser->n_columns; i++)
+                if (parser->columns[i].kind == COLUMN_KHZ)
+                        table->khz[table->n_khz++] = parser->columns[i].key;
         return 0;
+}
+
+static int check_head(struct parser *parser)
+{
+        static const struct {
+                size_t amount;
+                const char *columns;
+        } needed[] = {
+                { AMOUNT_read_bytes, "read_bytes or read_kb" },
+                { AMOUNT_write_bytes, "write_kb" },
+                { AMOUNT_wifi_rx_bytes, "rx_kb" },
+        };
+
+        for (enum column_kind kind = COLUMN_NAME; kind <= COLUMN_DISPLAY; kind++) {
+                bool there = false;
+
+                for (size_t i = 0; i < parser->n_columns; i++)
+                        there = there || parser->columns[i].kind == kind;
+                if (!there)
+                        return complain(parser, "a column is missing", named_columns[kind].name);
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
+                if (!has_amount(parser, needed[i].amount))
+                        return complain(parser, "a column is missing", needed[i].columns);
+        parser->table->has_tx = has_amount(parser, AMOUNT_wifi_tx_bytes);
+        parser->have = USAGE_CPU | USAGE_DISK | USAGE_WIFI | USAGE_DISPLAY;
+        for (size_t i = 0; i < parser->n_columns; i++) {
+                parser->screens = parser->screens || parser->columns[i].kind == COLUMN_SCREEN;
+                if (parser->columns[i].kind == COLUMN_AMOUNT)
+                        parser->have |= amount_kinds[parser->columns[i].amount].have;
+        }
+        return list_khz(parser);
 }
 
 static int read_head(struct parser *parser)
 {
         char field[FIELD_MAX];
-        bool seen[COLUMN_KHZ + 1] = { false };
         int more = 1;
 
         while (more > 0) {
-                enum column column = 0;
-                uint64_t khz = 0;
+                struct column column;
 
                 more = read_field(parser, field);
                 if (more < 0)
                         return more;
-                while (column < COLUMN_KHZ && strcmp(field, column_names[column]) != 0)
-                        column++;
-                if (column == COLUMN_KHZ &&
-                    (util_parse_u64(field, &khz) < 0 || khz == 0 || khz >= UINT32_MAX))
+                if (!read_column(field, &column))
                         return complain(parser, "a column is neither known nor a frequency in kHz", field);
-                for (size_t i = 0; i < parser->n_columns; i++) {
-                        if (parser->columns[i].column == column && parser->columns[i].khz == khz)
+                for (size_t i = 0; i < parser->n_columns; i++)
+                        if (is_same(&parser->columns[i], &column))
                                 return complain(parser, "a column is there twice", field);
-                }
                 if (parser->n_columns == COLUMNS_MAX)
                         return complain(parser, "too many columns", NULL);
-                parser->columns[parser->n_columns].column = column;
-                parser->columns[parser->n_columns++].khz = (uint32_t)khz;
-                seen[column] = true;
+                parser->columns[parser->n_columns++] = column;
         }
-        for (enum column c = COLUMN_NAME; c <= COLUMN_RX; c++) {
-                if (!seen[c] && c != COLUMN_READ_BYTES && c != COLUMN_READ_KB)
-                        return complain(parser, "a column is missing", column_names[c]);
-        }
-        if (seen[COLUMN_READ_BYTES] == seen[COLUMN_READ_KB])
-                return complain(parser, "it needs one column of the two read_bytes and read_kb", NULL);
-        parser->table->has_tx = seen[COLUMN_TX];
-        return list_khz(parser);
+        return check_head(parser);
 }
 
-static int read_text(struct parser *parser, enum column column, const char *field,
+static int read_text(struct parser *parser, enum column_kind column, const char *field,
                      struct usage_table_row *row)
 {
         char printable[FIELD_MAX];
@@ -168,8 +252,9 @@ static int read_text(struct parser *parser, enum column column, const char *fiel
         if (column == COLUMN_STATE) {
                 bool foreground = strcmp(field, "foreground") == 0;
 
-                if (!foreground && strcmp(field, "background") != 0)
-                        return complain(parser, "the state is neither foreground nor background", field);
+                row->base = strcmp(field, "base") == 0;
+                if (!foreground && !row->base && strcmp(field, "background") != 0)
+                        return complain(parser, "the state is none of foreground, background and base", field);
                 row->state = foreground ? STATE_FOREGROUND : STATE_BACKGROUND;
                 return 0;
         }
@@ -178,49 +263,73 @@ static int read_text(struct parser *parser, enum column column, const char *fiel
         if (strcmp(util_printable(field, printable, sizeof(printable)), field) != 0)
                 return complain(parser, "a name is not printable UTF-8", field);
         strcpy(row->name, field);
+        strcpy(row->label, field);
         return 0;
 }
 
-static int read_amount(struct parser *parser, size_t i, const char *field, struct usage_table_row *row)
+/* What an empty field says was not counted. */
+static uint32_t have_of(const struct column *column)
+{
+        switch (column->kind) {
+        case COLUMN_AMOUNT:
+                return amount_kinds[column->amount].have;
+        case COLUMN_CPU_SUM:
+                return USAGE_CPU;
+        case COLUMN_DISPLAY:
+                return USAGE_DISPLAY;
+        default:
+                return 0;
+        }
+}
+
+static int add_amount(struct parser *parser, const struct column *column, double amount, struct usage_table_row *row)
 {
         struct usage *usage = &row->usage;
-        double amount;
-        uint64_t ns;
+        uint64_t ns = (uint64_t)llround(amount);
 
-        if (util_parse_double(field, &amount) < 0 || !(amount >= 0) || signbit(amount) || amount > AMOUNT_MAX)
-                return complain(parser, "not an amount of 0 or more", field);
-        switch (parser->columns[i].column) {
+        switch (column->kind) {
         case COLUMN_TIME:
                 row->time_ms = amount;
                 return 0;
         case COLUMN_DISPLAY:
                 row->display_ms = amount;
-                if (amount > 1e12)
-                        return complain(parser, "a time is out of range", field);
-                return amount > 0
-                               ? usage_add_screen(usage, BRIGHTNESS_UNKNOWN, (uint64_t)llround(amount * 1e6))
-                               : 0;
-        case COLUMN_READ_BYTES:
-                usage->read_bytes = (uint64_t)llround(amount);
+                if (amount > AMOUNT_MOST / 1e6)
+                        return complain(parser, "a time is out of range", NULL);
+                ns = (uint64_t)llround(amount * 1e6);
+                return ns && !parser->screens ? usage_add_screen(usage, BRIGHTNESS_UNKNOWN, ns) : 0;
+        case COLUMN_AMOUNT:
+                if (amount > AMOUNT_MOST / column->scale)
+                        return complain(parser, "an amount is out of range", NULL);
+                usage->amount[column->amount] = (uint64_t)llround(amount * column->scale);
                 return 0;
-        case COLUMN_READ_KB:
-                usage->read_bytes = (uint64_t)llround(amount * 1e3);
-                return 0;
-        case COLUMN_WRITE:
-                usage->write_bytes = (uint64_t)llround(amount * 1e3);
-                return 0;
-        case COLUMN_RX:
-                usage->wifi_rx_bytes = (uint64_t)llround(amount * 1e3);
-                return 0;
-        case COLUMN_TX:
-                usage->wifi_tx_bytes = (uint64_t)llround(amount * 1e3);
-                return 0;
-        default:
-                if (amount > 1e11)
-                        return complain(parser, "a CPU time is out of range", field);
+        case COLUMN_CPU:
+        case COLUMN_SHARED:
+                return ns ? usage_add_cpu(usage, column->group, column->key, column->kind == COLUMN_CPU ? ns : 0,
+                                          column->kind == COLUMN_CPU ? 0 : ns) : 0;
+        case COLUMN_SCREEN:
+                return ns ? usage_add_screen(usage, column->key, ns) : 0;
+        case COLUMN_KHZ:
+                if (amount > AMOUNT_MOST / 1e7)
+                        return complain(parser, "a CPU time is out of range", NULL);
                 ns = (uint64_t)llround(amount * 1e7);
-                return ns > 0 ? usage_add_cpu(usage, 0, parser->columns[i].khz, ns, ns) : 0;
+                return ns ? usage_add_cpu(usage, POLICY_UNKNOWN, column->key, ns, ns) : 0;
+        default:
+                return 0; /* cpu_busy_ns: the others say it */
         }
+}
+
+static int read_amount(struct parser *parser, const struct column *column, const char *field,
+                       struct usage_table_row *row)
+{
+        double amount;
+
+        if (!*field) {
+                row->usage.have &= ~have_of(column);
+                return 0;
+        }
+        if (util_parse_double(field, &amount) < 0 || !(amount >= 0) || signbit(amount) || amount > AMOUNT_MOST)
+                return complain(parser, "not an amount of 0 or more", field);
+        return add_amount(parser, column, amount, row);
 }
 
 static void row_clear(struct usage_table_row *row)
@@ -230,10 +339,9 @@ static void row_clear(struct usage_table_row *row)
 
 static int read_row(struct parser *parser)
 {
-        _cleanup_(row_clear) struct usage_table_row row = {
-                .usage.have = USAGE_CPU | USAGE_DISK | USAGE_WIFI | USAGE_DISPLAY,
-        };
+        _cleanup_(row_clear) struct usage_table_row row = { .usage.have = parser->have };
         struct usage_table *table = parser->table;
+        struct usage_table_row *added;
         char field[FIELD_MAX];
         int err, more = 1;
 
@@ -243,44 +351,57 @@ static int read_row(struct parser *parser)
                 more = read_field(parser, field);
                 if (more < 0)
                         return more;
-                if (parser->columns[i].column <= COLUMN_STATE)
-                        err = read_text(parser, parser->columns[i].column, field, &row);
+                if (parser->columns[i].kind <= COLUMN_STATE)
+                        err = read_text(parser, parser->columns[i].kind, field, &row);
                 else
-                        err = read_amount(parser, i, field, &row);
+                        err = read_amount(parser, &parser->columns[i], field, &row);
                 if (err < 0)
                         return err;
         }
         if (more)
                 return complain(parser, "the line has too many fields", NULL);
         for (size_t i = 0; i < table->n_rows; i++) {
-                if (table->rows[i].state == row.state && strcmp(table->rows[i].name, row.name) == 0)
+                if (table->rows[i].state == row.state && table->rows[i].base == row.base &&
+                    strcmp(table->rows[i].name, row.name) == 0)
                         return complain(parser, "a name and state is there twice", row.name);
         }
-        err = util_grow(&table->rows, &parser->capacity, table->n_rows + 1, sizeof(*table->rows));
-        if (err < 0)
-                return err;
-        table->rows[table->n_rows++] = row;
+        added = usage_table_add(table);
+        if (!added)
+                return -ENOMEM;
+        table->has_base = table->has_base || row.base;
+        *added = row;
         row.usage = (struct usage){ 0 };
         return 0;
+}
+
+struct usage_table_row *usage_table_add(struct usage_table *table)
+{
+        if (util_grow(&table->rows, &table->capacity, table->n_rows + 1, sizeof(*table->rows)) < 0)
+                return NULL;
+        return memset(&table->rows[table->n_rows++], 0, sizeof(*table->rows));
 }
 
 int usage_table_parse(const char *text, size_t length, const char *name, const struct log *log,
                       struct usage_table **ret)
 {
         _cleanup_(usage_table_freep) struct usage_table *table = calloc(1, sizeof(*table));
-        struct parser parser = {
-                .at = text, .end = text + length, .file = name, .log = log, .line = 1, .table = table,
-        };
+        _cleanup_free_ struct parser *parser = calloc(1, sizeof(*parser)); /* a thousand columns do not fit on a stack */
         int err;
 
-        if (!table)
+        if (!table || !parser)
                 return -ENOMEM;
+        parser->at = text;
+        parser->end = text + length;
+        parser->file = name;
+        parser->log = log;
+        parser->line = 1;
+        parser->table = table;
         if (length == 0)
-                return complain(&parser, "the table is empty", NULL);
-        err = read_head(&parser);
-        while (err == 0 && parser.at < parser.end) {
-                parser.line++;
-                err = read_row(&parser);
+                return complain(parser, "the table is empty", NULL);
+        err = read_head(parser);
+        while (err == 0 && parser->at < parser->end) {
+                parser->line++;
+                err = read_row(parser);
         }
         if (err < 0)
                 return err;

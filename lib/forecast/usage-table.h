@@ -3,12 +3,22 @@
 #pragma once
 
 /*
- * A usage table (CSV): what apps used, from another profiler or a paper.
+ * A usage table: what apps used, from this machine's records, another profiler or a paper. As CSV (fields may be
+ * quoted as in RFC 4180, the order of columns is free) its columns are
  *
- *   name,state,time_ms,display_ms,384000,486000,...,read_bytes,write_kb,rx_kb[,tx_kb]
+ *   name, state       of the app; state is foreground, background, or base for what no app used
+ *   time_ms           alive in that state
+ *   display_ms        thereof with the screen on
+ *   read_bytes ...    an amount by its word in component.h; or read_kb, write_kb, rx_kb, tx_kb (KB is 1000 bytes)
+ *   384000            CPU time at that many kHz of a policy that is not named, in 1/100 s
+ *   cpu.P.KHZ         CPU time of policy P at that frequency, ns; unknown for a frequency that is not known
+ *   shared.P.KHZ      the app's part of the time in which any core of the policy was busy there, ns
+ *   screen.LEVEL      time the screen was on at that raw brightness, ns; screen.unknown. Without such columns
+ *                     display_ms counts, at a brightness that is not known
+ *   cpu_busy_ns       the sum of cpu.P.KHZ
  *
- * A column whose head is a number is CPU time at that many kHz, in 1/100 s. The order of columns is free.
- * Fields may be quoted as in RFC 4180. KB is 1000 bytes, as MB is 1e6 in a profile.
+ * An empty field is an amount that was not counted. name, state, time_ms, display_ms, and bytes read, written and
+ * received have to be there.
  */
 
 #include <stdbool.h>
@@ -16,22 +26,30 @@
 
 #include "interval/interval.h"
 #include "model/usage.h"
+#include "store/store.h"
 #include "util/log.h"
+
+#define POLICY_UNKNOWN UINT32_MAX /* of CPU time whose column names a frequency only */
 
 struct usage_table_row {
         char name[APP_ID_MAX];  /* verbatim; printable UTF-8 */
+        char label[APP_ID_MAX]; /* as people know it */
+        bool base;              /* what no app used: the state says nothing */
         enum app_state state;
         double time_ms;         /* alive in that state */
         double display_ms;      /* thereof with the screen */
-        struct usage usage;     /* policy 0, brightness unknown; any_ns is busy_ns: nothing says what ran beside it */
+        int64_t first_ns, last_ns; /* realtime, of what is recorded; else 0 */
+        struct usage usage;     /* CPU time by kHz alone: policy unknown, any_ns is busy_ns */
 };
 
 struct usage_table {
         struct usage_table_row *rows; /* in the file's order; each name and state once */
-        size_t n_rows;
-        uint32_t *khz;                /* the frequencies that have a column, in the file's order */
+        size_t n_rows, capacity;
+        uint32_t *khz;                /* frequencies that have a column without a policy, in the file's order */
         size_t n_khz;
         bool has_tx;                  /* bytes sent were counted */
+        bool has_base;
+        int64_t from_ns, to_ns;       /* of what is recorded; else 0 */
 };
 
 /**
@@ -45,5 +63,11 @@ struct usage_table {
 int usage_table_parse(const char *text, size_t length, const char *name, const struct log *log,
                       struct usage_table **ret);
 int usage_table_load(const char *path, const struct log *log, struct usage_table **ret);
+/* What is stored of a span. @uid, @app: as in a struct store_query. 0; -ENODATA; -errno. */
+int usage_table_read(struct store *store, int64_t uid, const char *app, int64_t from_ns, int64_t to_ns,
+                     struct usage_table **ret);
+/* As CSV, with columns for all that any row has; free() it. 0; -ENOMEM. */
+int usage_table_print(const struct usage_table *table, char **ret);
+struct usage_table_row *usage_table_add(struct usage_table *table); /* NULL: no memory */
 void usage_table_free(struct usage_table *table);
 void usage_table_freep(struct usage_table **table);

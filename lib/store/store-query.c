@@ -227,7 +227,8 @@ static int emit(struct store *store, const struct emission *emission, const stru
                         .usage = &total->usage,
                 };
 
-                if ((query->app && strcmp(query->app, app->app) != 0) || !may_see(query, app, &row))
+                /* By the name that is shown: a question for another user's app must not find it among the others. */
+                if (!may_see(query, app, &row) || (query->app && strcmp(query->app, row.app) != 0))
                         continue;
                 complete(total);
                 stop = emission->row(emission->data, &row);

@@ -1,0 +1,93 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorded.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "answer.h"
+#include "api/joulecast-private.h"
+#include "api/service.h"
+#include "app/app.h"
+#include "ask.h"
+#include "names.h"
+#include "util/table.h"
+#include "util/util.h"
+
+/* The service answers who may not read the database: with the user's own apps, and one row for all others. */
+static int ask_service(const struct joulecast_usage *usage, const struct recorded *recorded, struct usage_table **ret)
+{
+        struct cJSON *question = cJSON_CreateObject(), *json;
+        _cleanup_free_ char *text = NULL, *line = NULL, *answer = NULL;
+        int err;
+
+        cJSON_AddStringToObject(question, "ask", "usage");
+        if (recorded->from_ns != INT64_MIN)
+                answer_add_time(question, "from", recorded->from_ns);
+        if (recorded->to_ns != INT64_MAX)
+                answer_add_time(question, "to", recorded->to_ns);
+        if (recorded->app)
+                cJSON_AddStringToObject(question, "app", recorded->app);
+        text = cJSON_PrintUnformatted(question);
+        cJSON_Delete(question);
+        if (!text || asprintf(&line, "%s\n", text) < 0)
+                return -ENOMEM;
+        err = service_exchange(usage->service, line, &answer);
+        if (err)
+                return err;
+        json = cJSON_Parse(answer);
+        err = cJSON_HasObjectItem(json, "error") ?
+                      service_error(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "error"))) :
+                      answer_usage_from_json(json, ret);
+        cJSON_Delete(json);
+        return err;
+}
+
+static void localise(const struct recorded *recorded, struct usage_table *table)
+{
+        struct desktop_index *index = recorded->options.device ? NULL : names_open();
+
+        for (size_t i = 0; index && i < table->n_rows; i++)
+                if (strcmp(table->rows[i].label, table->rows[i].name) == 0 && !table->rows[i].base)
+                        app_name(index, table->rows[i].name, table->rows[i].label, sizeof(table->rows[i].label));
+        desktop_index_free(index);
+}
+
+int recorded_read(const struct recorded *recorded, struct usage_table **ret)
+{
+        _cleanup_(ask_close) struct ask ask = { 0 };
+        int code = ask_open_usage(&recorded->options, &ask), err;
+
+        if (code != CODE_OK)
+                return code;
+        err = ask.usage->service ? ask_service(ask.usage, recorded, ret) :
+                                   usage_table_read(ask.usage->store, ask.usage->uid, recorded->app,
+                                                    recorded->from_ns, recorded->to_ns, ret);
+        if (err == -ENODATA && recorded->app) {
+                log_error(&program_log, "%s was not seen in that time; joulecast apps lists what was", recorded->app);
+                return CODE_NO_DATA;
+        }
+        if (err == -ENODATA) {
+                log_error(&program_log, "nothing was recorded in that time");
+                return CODE_NO_DATA;
+        }
+        if (err && err != -EBADMSG) /* which the store has logged */
+                log_error(&program_log, "the recorded usage cannot be read: %s", strerror(-err));
+        if (err)
+                return CODE_FAILED;
+        localise(recorded, *ret);
+        return CODE_OK;
+}
+
+void recorded_print_span(const struct usage_table *table)
+{
+        char from[32], to[32], duration[32];
+
+        values_print_local(table->from_ns, from, sizeof(from));
+        values_print_local(table->to_ns, to, sizeof(to));
+        table_text(TABLE_PLAIN, "%s .. %s (%s)", from, to,
+                   answer_print_duration((double)(table->to_ns - table->from_ns) / 1e9, duration));
+        putchar('\n');
+}

@@ -1,0 +1,18 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* What was recorded, for the commands that show it as it is. */
+
+#include "forecast/usage-table.h"
+#include "options.h"
+
+struct recorded {
+        struct options options;
+        const char *app;        /* NULL: all */
+        int64_t from_ns, to_ns; /* INT64_MIN, INT64_MAX: all of it */
+};
+
+/* From the database, or from the service where that may not be read. An exit code, after its sentence. */
+int recorded_read(const struct recorded *recorded, struct usage_table **ret);
+void recorded_print_span(const struct usage_table *table);

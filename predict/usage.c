@@ -1,0 +1,133 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* `joulecast usage`: what was recorded, before any model prices it. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "answer.h"
+#include "commands.h"
+#include "options.h"
+#include "recorded.h"
+#include "util/table.h"
+#include "util/units.h"
+#include "util/util.h"
+
+static void time_cell(struct table *table, bool known, uint64_t ns)
+{
+        char text[32];
+
+        if (!known && ns == 0)
+                table_cell(table, "?");
+        else if (ns > 0 && ns < 10 * NS_PER_S)
+                table_cell(table, "%.2f s", (double)ns / NS_PER_S);
+        else
+                table_cell(table, "%s", ns ? answer_print_duration((double)ns / NS_PER_S, text) : "");
+}
+
+static void bytes_cell(struct table *table, const struct usage *usage, size_t amount)
+{
+        double mb = (double)usage->amount[amount] / BYTES_PER_MB;
+
+        if (usage->amount[amount] == 0)
+                table_cell(table, "%s", usage->have & amount_kinds[amount].have ? "" : "?");
+        else if (mb >= 0.1)
+                table_cell(table, mb < 100 ? "%.1f MB" : "%.0f MB", mb);
+        else
+                table_cell(table, "%.1f kB", mb * 1e3);
+}
+
+static void add_row(struct table *table, const struct usage_table_row *row)
+{
+        const struct usage *usage = &row->usage;
+        char active[32];
+
+        table_row(table, row->base ? TABLE_FAINT : TABLE_PLAIN);
+        table_cell(table, "%s", row->label);
+        table_cell(table, "%s", row->base ? "" : answer_state(row->state));
+        table_cell(table, "%s", answer_print_duration(row->time_ms / 1e3, active));
+        time_cell(table, usage->have & USAGE_CPU, usage_busy_ns(usage));
+        time_cell(table, usage->have & USAGE_DISPLAY, usage_screen_ns(usage));
+        bytes_cell(table, usage, AMOUNT_read_bytes);
+        bytes_cell(table, usage, AMOUNT_write_bytes);
+        bytes_cell(table, usage, AMOUNT_wifi_rx_bytes);
+        bytes_cell(table, usage, AMOUNT_wifi_tx_bytes);
+        table_cell(table, usage->have & USAGE_WIFI ? usage->wifi_wakes ? "%llu" : "" : "?",
+                   (unsigned long long)usage->wifi_wakes);
+        time_cell(table, usage->have & USAGE_GPU, usage->gpu_busy_ns);
+}
+
+static int print_usage(const struct usage_table *recorded)
+{
+        _cleanup_(table_freep) struct table *table = table_new("llrrrrrrrrr");
+
+        table_spare(table, "A987653");
+        table_texts(table, TABLE_HEAD, "App", "State", "Time", "CPU", "Screen", "Read", "Written", "WiFi in", "WiFi out",
+                    "Bursts", "GPU", NULL);
+        for (size_t i = 0; i < recorded->n_rows; i++)
+                add_row(table, &recorded->rows[i]);
+        recorded_print_span(recorded);
+        table_print(table);
+        putchar('\n');
+        table_note("Base: what no app used. Bursts: packets after a silence of 1 s or more. ?: not counted.");
+        return CODE_OK;
+}
+
+static int print_csv(const struct usage_table *table)
+{
+        _cleanup_free_ char *text = NULL;
+
+        if (usage_table_print(table, &text) < 0 || fputs(text, stdout) < 0 || fflush(stdout) < 0) {
+                log_error(&program_log, "the table cannot be written: %s", strerror(errno));
+                return CODE_FAILED;
+        }
+        return CODE_OK;
+}
+
+static int take_time(const char *text, void *data)
+{
+        return values_parse_time(text, values_now_ns(), data);
+}
+
+#define TIME(at)                                                                                             \
+        .parse = take_time, .data = (at), .wants = "a time like 2026-11-20T08:00 or -24h",                   \
+        .range = "from 1970 to 2200, or at most 1000000 minutes ago"
+
+int usage_main(int argc, char **argv)
+{
+        struct recorded recorded = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
+        bool as_csv = false;
+        const struct option_row rows[] = {
+                { "from", "T", "start: 2026-11-20T08:00 (local, or with Z or +01:00), or -24h before now",
+                  TIME(&recorded.from_ns) },
+                { "to", "T", "end, likewise", TIME(&recorded.to_ns) },
+                { "app", "APP", "only this app, by its id", .text = &recorded.app },
+                { "csv", NULL, "as a usage table, which joulecast cost --usage prices", .flag = &as_csv },
+        };
+        const struct option_table command = {
+                .called = "joulecast usage",
+                .usage = "joulecast usage [--from T] [--to T] [--app APP] [--csv]",
+                .about = "What was recorded, by app and state: CPU time, screen time, bytes and bursts,\n"
+                         "before any power model prices it. With --json and --csv also by operating point\n"
+                         "and brightness. Without --from and --to everything that is recorded counts.",
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+        };
+        _cleanup_(usage_table_freep) struct usage_table *table = NULL;
+        int code = options_parse(&command, SHARED_DEVICE | SHARED_DATABASE | SHARED_JSON, argc, argv, &recorded.options);
+
+        if (code >= 0)
+                return code;
+        if (recorded.from_ns >= recorded.to_ns || (as_csv && recorded.options.json)) {
+                log_error(&program_log, as_csv && recorded.options.json ?
+                          "--csv and --json exclude each other" : "--from is not before --to; see joulecast usage --help");
+                return CODE_USAGE;
+        }
+        code = recorded_read(&recorded, &table);
+        if (code != CODE_OK)
+                return code;
+        if (recorded.options.json)
+                return answer_print_json(answer_usage_json(table));
+        return as_csv ? print_csv(table) : print_usage(table);
+}
