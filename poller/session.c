@@ -32,7 +32,7 @@ struct session_source {
         bool system;      /* a greeter or a lock screen */
         bool locked, sleeping;
         bool stale;       /* read the properties again */
-        bool told;        /* the focus has got a state */
+        bool reported;    /* the focus has got a state */
 };
 
 static int get_bool(struct session_source *self, const char *property, bool *ret)
@@ -108,7 +108,7 @@ static bool may_speak(void *data, uid_t uid)
 
 static void tell(struct session_source *self, uint64_t boottime_ns)
 {
-        self->told = true;
+        self->reported = true;
         focus_set_locked(self->focus, boottime_ns, self->locked || self->system || self->sleeping);
         focus_session_changed(self->focus, boottime_ns);
         focus_look(self->focus, boottime_ns);
@@ -175,7 +175,7 @@ static int read_session(struct source *source, struct sample *sample)
 {
         struct session_source *self = (struct session_source *)source;
 
-        if (!self->told || self->stale) /* the state at the start, and what the last call left */
+        if (!self->reported || self->stale) /* the state at the start, and what the last call left */
                 hear_session(source, sample->boottime_ns);
         return -ENODATA; /* the focus source has the levels */
 }

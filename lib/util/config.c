@@ -30,7 +30,7 @@ static const struct key keys[] = {
         { "poller", "collector", NULL, "auto", 0, 0,
           "How to read processes; `joulecast doctor` lists what this machine has.", WORD(collector) },
         { "poller", "foreground", NULL, "auto", 0, 0,
-          "Who says which app has the screen: auto (joulecast-focus of each session, else the text console), none, file:/PATH (the app's id in a file) or command:COMMAND"
+          "Source of the foreground app: auto (joulecast-focus of each session, else the text console), none, file:/PATH (a file with the app's id) or command:COMMAND"
           " (prints the app's id, a line at each change).", WORD(foreground) },
         { "store", "raw_hours", "h", "48", 1, 8760, "How long every single poll is kept.", NUMBER(raw_hours) },
         { "store", "hour_days", "d", "14", 1, 3650, "How long sums of an hour are kept.", NUMBER(hour_days) },
