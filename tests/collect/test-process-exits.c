@@ -264,6 +264,7 @@ static void test_lost(void)
         poll_once();
         for (int i = 0; i < MORE_THAN_THE_RING_HOLDS; i++)
                 run_one();
+        ends_barrier(); /* all before the first poll */
         do {
                 poll_once();
                 (void)sum_of("test-process-ex", &n);
