@@ -45,16 +45,15 @@ static void see(const struct process_record *record, const uint64_t *opps, uint3
                 .kernel_thread = record->kernel_thread,
                 .have = have,
                 .cpu_opp_ns = opps,
-                .amount = {
-                        [AMOUNT_CPU_NS] = totals->cpu_ns,
-                        [AMOUNT_READ_BYTES] = totals->read_bytes,
-                        [AMOUNT_WRITE_BYTES] = totals->write_bytes - MIN(totals->cancelled_write_bytes,
-                                                                         totals->write_bytes),
-                        [AMOUNT_WIFI_RX_BYTES] = net->wifi_rx_bytes,
-                        [AMOUNT_WIFI_TX_BYTES] = net->wifi_tx_bytes,
-                        [AMOUNT_WIFI_WAKES] = net->wifi_wakes,
-                        [AMOUNT_OTHER_RX_BYTES] = net->other_rx_bytes,
-                        [AMOUNT_OTHER_TX_BYTES] = net->other_tx_bytes,
+                .total = {
+                        .cpu_ns = totals->cpu_ns,
+                        .read_bytes = totals->read_bytes,
+                        .write_bytes = totals->write_bytes - MIN(totals->cancelled_write_bytes, totals->write_bytes),
+                        .wifi_rx_bytes = net->wifi_rx_bytes,
+                        .wifi_tx_bytes = net->wifi_tx_bytes,
+                        .wifi_wakes = net->wifi_wakes,
+                        .other_rx_bytes = net->other_rx_bytes,
+                        .other_tx_bytes = net->other_tx_bytes,
                 },
         };
 }
@@ -92,7 +91,7 @@ static int take_event(void *data, const void *bytes, size_t size)
         if (err || record.parent_start_ns == 0)
                 return err;
         return process_table_reaped(collector->table, (pid_t)record.parent_pid, record.parent_start_ns,
-                                    seen.amount[AMOUNT_READ_BYTES], seen.amount[AMOUNT_WRITE_BYTES]);
+                                    seen.total.read_bytes, seen.total.write_bytes);
 }
 
 static int take_record(struct process_collector *collector, size_t index, size_t place)

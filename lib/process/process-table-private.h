@@ -49,8 +49,8 @@ struct known {
         uint32_t polls_missing;
         uint64_t missing_since_ns;  /* boottime */
         uint64_t start_time;        /* identity in the sample; an exec gives it a new one */
-        uint64_t shown[AMOUNTS];
-        uint64_t base[AMOUNTS];     /* not its own: from before an exec, or of reaped children */
+        struct process_amounts shown;
+        struct process_amounts base; /* not its own: from before an exec, or of reaped children */
         pid_t parent;
         pid_t ppid;                 /* when it was named, for its app */
         uid_t uid;

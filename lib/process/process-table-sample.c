@@ -17,7 +17,7 @@
  */
 static void split_cpu(struct process_table *table, struct known *known)
 {
-        uint64_t *weight = table->weights, ran_ns = known->shown[AMOUNT_CPU_NS] - known->split_ns, sum = 0,
+        uint64_t *weight = table->weights, ran_ns = known->shown.cpu_ns - known->split_ns, sum = 0,
                  given = 0;
 
         for (size_t i = 0; i < table->n_opps; i++) {
@@ -40,7 +40,7 @@ static void split_cpu(struct process_table *table, struct known *known)
                 if (i + 1 == table->n_opps)
                         known->opp_shown_ns[last] += ran_ns - given; /* what rounding left */
         }
-        known->split_ns = known->shown[AMOUNT_CPU_NS];
+        known->split_ns = known->shown.cpu_ns;
 }
 
 /* Lived before anybody split its time: its past stays out of the operating points. */
@@ -50,8 +50,8 @@ static void skip_past(struct process_table *table, struct known *known)
 
         for (size_t i = 0; i < table->n_opps; i++)
                 sum += known->opp_raw_ns[i];
-        if (known->shown[AMOUNT_CPU_NS] > sum)
-                known->split_ns = known->shown[AMOUNT_CPU_NS] - sum;
+        if (known->shown.cpu_ns > sum)
+                known->split_ns = known->shown.cpu_ns - sum;
 }
 
 static void fill(struct process_table *table, const struct known *known, struct sample *sample,
@@ -66,15 +66,8 @@ static void fill(struct process_table *table, const struct known *known, struct 
         memcpy(process->comm, known->comm, sizeof(process->comm));
         memcpy(process->app, known->app, sizeof(process->app));
         process->have = known->have | (process->cpu_opp_ns ? PROCESS_CPU_OPPS : 0);
-        process->cpu_ns = known->shown[AMOUNT_CPU_NS];
-        process->read_bytes = known->shown[AMOUNT_READ_BYTES];
-        process->write_bytes = known->shown[AMOUNT_WRITE_BYTES];
-        process->wifi_rx_bytes = known->shown[AMOUNT_WIFI_RX_BYTES];
-        process->wifi_tx_bytes = known->shown[AMOUNT_WIFI_TX_BYTES];
-        process->wifi_wakes = known->shown[AMOUNT_WIFI_WAKES];
-        process->other_rx_bytes = known->shown[AMOUNT_OTHER_RX_BYTES];
-        process->other_tx_bytes = known->shown[AMOUNT_OTHER_TX_BYTES];
-        process->gpu_busy_ns = known->shown[AMOUNT_GPU_BUSY_NS];
+        process->cpu_ns = known->shown.cpu_ns;
+        memcpy(process->amount, known->shown.amount, sizeof(process->amount));
         for (size_t i = 0; process->cpu_opp_ns && i < table->n_opps; i++)
                 if (opps[i] < sample->n_opps)
                         process->cpu_opp_ns[opps[i]] = known->opp_shown_ns[i];

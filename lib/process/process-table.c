@@ -183,30 +183,36 @@ void table_drop_over(struct process_table *table)
         table->touched.n = 0;
 }
 
-static bool is_same(const struct known *known, const struct process_seen *seen, const uint64_t *shown)
+static bool is_same(const struct known *known, const struct process_seen *seen,
+                    const struct process_amounts *shown)
 {
         return known->shown_once && known->parent == seen->parent && known->uid == seen->uid &&
-               known->have == seen->have && memcmp(known->shown, shown, sizeof(known->shown)) == 0;
+               known->have == seen->have && memcmp(&known->shown, shown, sizeof(known->shown)) == 0;
 }
 
-/* Totals as shown: without what is not its own, and never less than before. */
+/* Without what is not its own, and never less than before. */
+static uint64_t own(uint64_t seen, uint64_t base, uint64_t before)
+{
+        return seen > base ? MAX(before, seen - base) : before;
+}
+
+/* Totals as they are shown. */
 static int take(struct process_table *table, struct known *known, const struct process_seen *seen)
 {
-        uint64_t shown[AMOUNTS];
+        static const struct process_amounts none;
+        const struct process_amounts *base = known->has_base ? &known->base : &none;
+        struct process_amounts shown = { .cpu_ns = own(seen->total.cpu_ns, base->cpu_ns, known->shown.cpu_ns) };
 
-        for (size_t i = 0; i < AMOUNTS; i++) {
-                uint64_t base = known->has_base ? known->base[i] : 0;
-
-                shown[i] = seen->amount[i] > base ? MAX(known->shown[i], seen->amount[i] - base) : known->shown[i];
-        }
+        for (size_t i = 0; i < OWNER_AMOUNT_COUNT; i++)
+                shown.amount[i] = own(seen->total.amount[i], base->amount[i], known->shown.amount[i]);
         if (seen->cpu_opp_ns && known->opp_raw_ns)
                 memcpy(known->opp_raw_ns, seen->cpu_opp_ns, table->n_opps * sizeof(uint64_t));
-        if (is_same(known, seen, shown))
+        if (is_same(known, seen, &shown))
                 return 0;
         known->parent = seen->parent;
         known->uid = seen->uid;
         known->have = seen->have;
-        memcpy(known->shown, shown, sizeof(known->shown));
+        known->shown = shown;
         return table_touch(table, known);
 }
 
@@ -289,8 +295,8 @@ void process_table_base(const struct process_table *table, pid_t pid, uint64_t s
 {
         const struct known *known = find(table, pid, start_ns);
 
-        *read_bytes = known ? known->base[AMOUNT_READ_BYTES] : 0;
-        *write_bytes = known ? known->base[AMOUNT_WRITE_BYTES] : 0;
+        *read_bytes = known ? known->base.read_bytes : 0;
+        *write_bytes = known ? known->base.write_bytes : 0;
 }
 
 static int end(struct process_table *table, struct known *known, uint64_t ended_ns)
@@ -324,7 +330,7 @@ int process_table_ended(struct process_table *table, const struct process_seen *
 
 void process_table_ended_more(struct known *ended, uint64_t cpu_ns)
 {
-        ended->shown[AMOUNT_CPU_NS] += cpu_ns;
+        ended->shown.cpu_ns += cpu_ns;
 }
 
 int process_table_reaped(struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t read_bytes,
@@ -340,8 +346,8 @@ int process_table_reaped(struct process_table *table, pid_t pid, uint64_t start_
         if (err)
                 return err;
         known->has_base = true;
-        known->base[AMOUNT_READ_BYTES] += read_bytes;
-        known->base[AMOUNT_WRITE_BYTES] += write_bytes;
+        known->base.read_bytes += read_bytes;
+        known->base.write_bytes += write_bytes;
         return 0;
 }
 
@@ -363,8 +369,8 @@ static int add_old_program(struct process_table *table, const struct known *know
         old->replaced = true;
         old->has_base = known->has_base;
         old->split_ns = known->split_ns;
-        memcpy(old->shown, known->shown, sizeof(old->shown));
-        memcpy(old->base, known->base, sizeof(old->base));
+        old->shown = known->shown;
+        old->base = known->base;
         memcpy(old->comm, known->comm, sizeof(old->comm));
         memcpy(old->app, known->app, sizeof(old->app));
         if (old->opp_raw_ns)
@@ -393,8 +399,8 @@ int process_table_execed(struct process_table *table, const struct process_seen 
         known->start_time = exec_ns / START_TICK_NS;
         known->shown_once = false; /* what was shown belongs to the old one */
         known->has_base = true;
-        memcpy(known->base, seen->amount, sizeof(known->base));
-        memset(known->shown, 0, sizeof(known->shown));
+        known->base = seen->total;
+        known->shown = (struct process_amounts){ 0 };
         known->split_ns = 0;
         if (known->opp_raw_ns) {
                 memcpy(known->opp_old_ns, known->opp_raw_ns, table->n_opps * sizeof(uint64_t));

@@ -16,17 +16,10 @@
 #include "app/app.h"
 #include "source/sample.h"
 
-enum process_amount {
-        AMOUNT_CPU_NS,
-        AMOUNT_READ_BYTES,
-        AMOUNT_WRITE_BYTES,
-        AMOUNT_WIFI_RX_BYTES,
-        AMOUNT_WIFI_TX_BYTES,
-        AMOUNT_WIFI_WAKES,
-        AMOUNT_OTHER_RX_BYTES,
-        AMOUNT_OTHER_TX_BYTES,
-        AMOUNT_GPU_BUSY_NS,
-        AMOUNTS,
+/* Totals of one process. */
+struct process_amounts {
+        uint64_t cpu_ns;
+        OWNER_AMOUNT_MEMBERS;
 };
 
 /* What a collector saw of one process. */
@@ -40,7 +33,7 @@ struct process_seen {
         const char *comm;          /* at most 31 bytes and a NUL */
         bool kernel_thread;
         uint32_t have;             /* PROCESS_* */
-        uint64_t amount[AMOUNTS];
+        struct process_amounts total;
         const uint64_t *cpu_opp_ns; /* n_opps of the table, or NULL */
 };
 

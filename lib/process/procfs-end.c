@@ -99,19 +99,19 @@ static int end_process(struct procfs *procfs, const struct ended_thread *thread,
         if (err)
                 return err;
         process_table_base(procfs->table, thread->tgid, seen.start_ns, &read_bytes, &write_bytes);
-        seen.amount[AMOUNT_CPU_NS] = ending->cpu_ns;
-        seen.amount[AMOUNT_READ_BYTES] = ending->read_bytes + read_bytes;
-        seen.amount[AMOUNT_WRITE_BYTES] = ending->write_bytes + write_bytes;
+        seen.total.cpu_ns = ending->cpu_ns;
+        seen.total.read_bytes = ending->read_bytes + read_bytes;
+        seen.total.write_bytes = ending->write_bytes + write_bytes;
         err = process_table_ended(procfs->table, &seen, util_boottime_ns(), &ended->known);
         if (!err && process) /* the next one of its pid is another */
                 err = procfs_leave_place(procfs, process);
         if (err || thread->parent <= 0 ||
-            (seen.amount[AMOUNT_READ_BYTES] == 0 && seen.amount[AMOUNT_WRITE_BYTES] == 0))
+            (seen.total.read_bytes == 0 && seen.total.write_bytes == 0))
                 return err;
         parent_ns = find_start(procfs, thread->parent, 0);
         return parent_ns == 0 ? 0 : process_table_reaped(procfs->table, thread->parent, parent_ns,
-                                                         seen.amount[AMOUNT_READ_BYTES],
-                                                         seen.amount[AMOUNT_WRITE_BYTES]);
+                                                         seen.total.read_bytes,
+                                                         seen.total.write_bytes);
 }
 
 static int take_ended(void *data, const struct ended_thread *thread)

@@ -132,10 +132,10 @@ static int tell(struct procfs *procfs, struct procfs_process *process, const str
                 .kernel_thread = stat->kernel_thread,
                 .comm = stat->comm,
                 .have = PROCESS_CPU | (io_known ? PROCESS_DISK : 0),
-                .amount = {
-                        [AMOUNT_CPU_NS] = procfs->clocks ? process->cpu_ns : stat->cpu_ticks * TICK_NS,
-                        [AMOUNT_READ_BYTES] = io.read_bytes,
-                        [AMOUNT_WRITE_BYTES] = io.write_bytes,
+                .total = {
+                        .cpu_ns = procfs->clocks ? process->cpu_ns : stat->cpu_ticks * TICK_NS,
+                        .read_bytes = io.read_bytes,
+                        .write_bytes = io.write_bytes,
                 },
         };
 

@@ -19,7 +19,7 @@ static void poll(struct process_table *table, struct sample *sample, const struc
 {
         static const size_t places[OPPS] = { 0, 1, 2 };
         struct process_seen seen = { .pid = 10, .ppid = 1, .start_ns = 5, .comm = "a", .have = PROCESS_CPU,
-                                     .amount = { [AMOUNT_CPU_NS] = look->cpu_ns }, .cpu_opp_ns = look->opp_ns };
+                                     .total = { .cpu_ns = look->cpu_ns }, .cpu_opp_ns = look->opp_ns };
 
         sample_reset(sample);
         for (size_t i = 0; i < OPPS; i++)
