@@ -11,7 +11,9 @@
 
 #define APPLICATION_ID 0x4a4f554c         /* "JOUL": a machine recorded it */
 #define APPLICATION_ID_VIRTUAL 0x4a4f5556 /* "JOUV": a virtual device did it */
-#define SCHEMA_VERSION 3
+
+/* Each amount is a column, so a database with fewer of them is an older one. */
+#define SCHEMA_VERSION (300 + AMOUNT_COUNT)
 
 /* A poll changes a few pages, and each is written whole: 10 kB a poll with these, 20 kB with SQLite's of 4096. */
 #define PAGE_SIZE "1024"
