@@ -68,9 +68,10 @@ enum usage_have {
         USAGE_GPU = 1 << 3,
         USAGE_DISPLAY = 1 << 4,   /* screen time by brightness */
         USAGE_OTHER_NET = 1 << 5, /* bytes over interfaces that are neither WiFi nor loopback; no term prices them yet */
+        USAGE_PACKETS = 1 << 7,   /* of apps; no term prices them yet */
         USAGE_WIFI_WAKES = 1 << 6, /* the machine's own count of bursts; those of processes come with USAGE_WIFI */
 };
-#define USAGE_ALL (USAGE_CPU | USAGE_DISK | USAGE_WIFI | USAGE_GPU | USAGE_DISPLAY | USAGE_OTHER_NET)
+#define USAGE_ALL (USAGE_CPU | USAGE_DISK | USAGE_WIFI | USAGE_GPU | USAGE_DISPLAY | USAGE_OTHER_NET | USAGE_PACKETS)
 
 /*
  * Amounts that processes have, as totals that only grow:
@@ -87,6 +88,10 @@ enum usage_have {
         AMOUNT(wifi_wakes, USAGE_WIFI, USAGE_WIFI_WAKES, TERM_WIFI_WAKE, 1, 0.3, 0)                                    \
         AMOUNT(other_rx_bytes, USAGE_OTHER_NET, USAGE_OTHER_NET, TERM_NONE, BYTES_PER_MB, 0, 0)                        \
         AMOUNT(other_tx_bytes, USAGE_OTHER_NET, USAGE_OTHER_NET, TERM_NONE, BYTES_PER_MB, 0, 0)                        \
+        AMOUNT(wifi_rx_packets, USAGE_PACKETS, 0, TERM_NONE, 1, 0, 0)                                                  \
+        AMOUNT(wifi_tx_packets, USAGE_PACKETS, 0, TERM_NONE, 1, 0, 0)                                                  \
+        AMOUNT(other_rx_packets, USAGE_PACKETS, 0, TERM_NONE, 1, 0, 0)                                                 \
+        AMOUNT(other_tx_packets, USAGE_PACKETS, 0, TERM_NONE, 1, 0, 0)                                                 \
         AMOUNT(gpu_busy_ns, USAGE_GPU, USAGE_GPU, TERM_GPU, NS_PER_S, 0, 0)
 
 /* Amounts of the whole machine only, 0 in an app's usage; bits and columns as above. interval-base.c makes them. */

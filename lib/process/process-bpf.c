@@ -54,6 +54,10 @@ static void see(const struct process_record *record, const uint64_t *opps, uint3
                         .wifi_wakes = net->wifi_wakes,
                         .other_rx_bytes = net->other_rx_bytes,
                         .other_tx_bytes = net->other_tx_bytes,
+                        .wifi_rx_packets = net->wifi_rx_packets,
+                        .wifi_tx_packets = net->wifi_tx_packets,
+                        .other_rx_packets = net->other_rx_packets,
+                        .other_tx_packets = net->other_tx_packets,
                 },
         };
 }
@@ -63,7 +67,8 @@ static uint32_t have_of(const struct process_collector *collector)
         uint32_t counts = collector->source.counts;
 
         return PROCESS_CPU | (counts & COUNTS_DISK ? PROCESS_DISK : 0) |
-               (counts & COUNTS_NET ? PROCESS_WIFI | PROCESS_OTHER_NET : 0);
+               (counts & COUNTS_NET ? PROCESS_WIFI | PROCESS_OTHER_NET : 0) |
+               (counts & COUNTS_NET && collector->source.net_by == NET_BY_PACKETS ? USAGE_PACKETS : 0);
 }
 
 /* One record of the ring: a process that ended or executed a program, or a control group. */

@@ -353,6 +353,26 @@ static uint64_t most_bursts(const struct work *work, uint64_t want, uint64_t too
         return want > 0 && took_ns > silent_ns ? want + (took_ns - silent_ns) / NS_PER_S : want;
 }
 
+/*
+ * No packet carries more than 64 KiB, and what one side sends the other acknowledges in fewer packets than bytes.
+ * Only the way that sees packets counts them.
+ */
+static void check_packets(const struct seen *want, const struct process *process, bool wifi)
+{
+        uint64_t sent = wifi ? process->wifi_tx_packets : process->other_tx_packets;
+        uint64_t received = wifi ? process->wifi_rx_packets : process->other_rx_packets;
+
+        check_int((process->have & USAGE_PACKETS) != 0, way == NET_BY_PACKETS);
+        if (way != NET_BY_PACKETS)
+                return;
+        check(sent >= want->sent >> 16 && received >= want->received >> 16);
+        check(want->sent == 0 || sent > 0);
+        check(want->received == 0 || received > 0);
+        check(sent <= want->sent + want->received + 16 && received <= want->sent + want->received + 16);
+        check_int(wifi ? process->other_tx_packets : process->wifi_tx_packets, 0);
+        check_int(wifi ? process->other_rx_packets : process->wifi_rx_packets, 0);
+}
+
 static void check_work(const struct work *work, const struct process *process, bool wifi, uint64_t took_ns)
 {
         struct seen want = expected(work);
@@ -367,6 +387,7 @@ static void check_work(const struct work *work, const struct process *process, b
         check_bytes(wifi ? process->wifi_rx_bytes : process->other_rx_bytes, want.received);
         check_int(wifi ? process->other_tx_bytes : process->wifi_tx_bytes, 0);
         check_int(wifi ? process->other_rx_bytes : process->wifi_rx_bytes, 0);
+        check_packets(&want, process, wifi);
         check(process->wifi_wakes >= (wifi ? want.bursts : 0));
         check(process->wifi_wakes <= (wifi ? most_bursts(work, want.bursts, took_ns) : 0));
 }

@@ -234,7 +234,8 @@ struct __sk_buff {
         __u32 unused_to_data[8];
         __u32 data;
         __u32 data_end;
-        __u32 unused_to_sk[21];
+        __u32 unused_to_gso_segs[20];
+        __u32 gso_segs;
         union {
                 struct bpf_sock *sk;
                 __u64 room;

@@ -149,6 +149,18 @@ static __always_inline __u32 payload_of(struct __sk_buff *packet)
         return packet->len > headers ? packet->len - headers : 0;
 }
 
+/* The kernel hands a large packet to the device as one, which sends it in segments; and joins what it receives. */
+static __always_inline void add_packets(struct net_storage *storage, int kind, bool received, __u32 segments)
+{
+        struct net_totals *totals = &storage->totals;
+        __u64 n = segments ? segments : 1;
+
+        if (kind == KIND_WIFI)
+                __sync_fetch_and_add(received ? &totals->wifi_rx_packets : &totals->wifi_tx_packets, n);
+        else
+                __sync_fetch_and_add(received ? &totals->other_rx_packets : &totals->other_tx_packets, n);
+}
+
 static __always_inline void count_packet(struct __sk_buff *packet, bool received)
 {
         struct bpf_sock *sk = packet->sk;
@@ -163,16 +175,17 @@ static __always_inline void count_packet(struct __sk_buff *packet, bool received
                 return;
         payload = payload_of(packet);
         listening = received && sk->state == BPF_TCP_LISTEN;
-        if (payload == 0 && !listening)
-                return;
         place = place_of_socket(bpf_get_socket_cookie(packet));
         owner = place ? &place->who : bpf_sk_storage_get(&owners, sk, 0, 0);
         if (!owner)
                 return;
         if (place && listening) /* before it accepts any */
                 bpf_sk_storage_get(&owners, sk, owner, BPF_SK_STORAGE_GET_F_CREATE);
-        storage = payload == 0 ? NULL : net_storage_of(*owner);
-        if (storage)
+        storage = net_storage_of(*owner);
+        if (!storage)
+                return;
+        add_packets(storage, kind, received, packet->gso_segs);
+        if (payload)
                 add_bytes(storage, kind, received ? payload : 0, payload);
 }
 

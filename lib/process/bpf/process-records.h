@@ -28,6 +28,10 @@ struct net_totals {
         __u64 wifi_wakes;
         __u64 other_rx_bytes;
         __u64 other_tx_bytes;
+        __u64 wifi_rx_packets; /* on the wire; counted by packets alone */
+        __u64 wifi_tx_packets;
+        __u64 other_rx_packets;
+        __u64 other_tx_packets;
 };
 
 enum interface_kind {
