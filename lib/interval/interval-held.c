@@ -230,15 +230,6 @@ static int follow_app(struct held_table *table, struct held *held)
         return 0;
 }
 
-/* What find_untold() and the subtraction will look at. */
-static void fetch_held(const struct held_table *table, const struct sample *now)
-{
-        for (size_t i = 0; table->n_slots && i < now->n_processes; i++)
-                util_fetch(&table->slots[slot_of(table, now->processes[i].pid)], sizeof(struct held *));
-        for (size_t i = 0; table->n_slots && i < now->n_processes; i++)
-                util_fetch(table->slots[slot_of(table, now->processes[i].pid)], sizeof(struct held));
-}
-
 /* Where an operating point stands: mostly where the sample has it, too. */
 static int place_opp(struct held_table *table, size_t guess, const struct opp *opp, size_t *ret)
 {
@@ -290,7 +281,6 @@ int held_match(struct held_table *table, struct sample *now)
                 err = place_opps(table, now);
         table->samples++;
         table->n_gone = 0;
-        fetch_held(table, now);
         for (size_t i = 0; !err && i < now->n_processes; i++) {
                 struct process *process = &now->processes[i];
                 struct held *held = find_untold(table, process->pid, process->start_time);

@@ -63,16 +63,6 @@ static inline void closedirp(DIR **dir)
 #define _cleanup_fclose_ _cleanup_(fclosep)
 #define _cleanup_closedir_ _cleanup_(closedirp)
 
-/*
- * Asks for memory that will be needed in a moment. After half a minute of other work everything is cold, and
- * what was asked for in one go comes in the time of one of them.
- */
-static inline void util_fetch(const void *at, size_t size)
-{
-        for (size_t i = 0; at && i < size; i += 64) /* counting on from NULL is undefined in C */
-                __builtin_prefetch((const char *)at + i);
-}
-
 /* Takes the pointer out of a variable that a cleanup would otherwise free. */
 #define TAKE_PTR(p)                                                                                          \
         __extension__({                                                                                      \
