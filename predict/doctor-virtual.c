@@ -78,8 +78,8 @@ static int look(struct virtual_device *device, struct findings *findings)
                 err = add_battery(&sample, findings);
         if (err == 0)
                 err = add_policies(&sample, findings);
-        findings->has_disk = sample.have & SAMPLE_DISK;
-        findings->has_net = sample.have & SAMPLE_WIFI;
+        findings->has_disk = sample.have & USAGE_DISK;
+        findings->has_net = sample.have & USAGE_WIFI;
         findings->has_display = sample.have & SAMPLE_SCREEN;
         sample_clear(&sample);
         source->ops->close(source);

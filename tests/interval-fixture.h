@@ -63,7 +63,7 @@ static inline struct process *process(struct sample *sample, pid_t pid, uint64_t
         process->pid = pid;
         process->start_time = start_time;
         process->uid = 1000;
-        process->have = PROCESS_CPU | PROCESS_DISK;
+        process->have = USAGE_CPU | USAGE_DISK;
         process->cpu_ns = cpu_ns;
         snprintf(process->app, sizeof(process->app), "%s", app);
         return process;

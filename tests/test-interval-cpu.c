@@ -170,7 +170,7 @@ static void counted_by_the_kernel_is_taken_as_it_is(void)
                 *sample_add_opp(sample) = (struct opp){ 0, 1000000, n * 4 * S, n * 3 * S, n * 2 * S };
                 *sample_add_opp(sample) = (struct opp){ 0, 2000000, n * 6 * S, n * 5 * S, n * 4 * S };
                 p = sample_add_process(sample, true);
-                *p = (struct process){ .pid = 10, .have = PROCESS_CPU | PROCESS_CPU_OPPS, .app = "a",
+                *p = (struct process){ .pid = 10, .have = USAGE_CPU | PROCESS_CPU_OPPS, .app = "a",
                                        .cpu_ns = n * 6 * S, .cpu_opp_ns = p->cpu_opp_ns };
                 p->cpu_opp_ns[0] = n * 1 * S;
                 p->cpu_opp_ns[1] = n * 5 * S;
@@ -208,7 +208,7 @@ static void sample_of_clusters(struct fixture *f, const uint64_t *little_ns, con
         for (size_t i = 0; i < at; i++)
                 sum += p->cpu_opp_ns[i];
         p->pid = 10;
-        p->have = PROCESS_CPU | PROCESS_CPU_OPPS;
+        p->have = USAGE_CPU | PROCESS_CPU_OPPS;
         p->cpu_ns = sum;
         strcpy(p->app, "a");
 }

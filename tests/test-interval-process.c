@@ -131,7 +131,7 @@ static void what_was_not_counted_before_is_not_known(void)
         struct fixture f;
 
         setup(&f);
-        process(after(&f, 0), 10, 1, "a", 1 * S)->have = PROCESS_CPU;
+        process(after(&f, 0), 10, 1, "a", 1 * S)->have = USAGE_CPU;
         poll(&f);
         process(after(&f, 30), 10, 1, "a", 2 * S)->read_bytes = 5000;
         check_int(poll(&f), 0);

@@ -30,7 +30,7 @@ static void nothing_is_lost_and_nothing_counts_twice(void)
                 struct sample *sample = after(&f, 10);
                 bool last = round == 300;
 
-                sample->have |= SAMPLE_DISK;
+                sample->have |= USAGE_DISK;
                 for (uint32_t i = 0; i < 4; i++)
                         opp(sample, i / 2 * 4, 1000000 + i, time_ns[i] += draw(5 * S));
                 for (int i = 0; i < 30; i++) {

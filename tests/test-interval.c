@@ -59,7 +59,7 @@ static void machine_total_backward_is_a_gap(void)
 
         setup(&f);
         for (int i = 0; i < 4; i++) {
-                after(&f, 30)->have |= SAMPLE_DISK;
+                after(&f, 30)->have |= USAGE_DISK;
                 f.sample.read_bytes = total[i];
                 poll(&f);
                 if (i > 0)
@@ -157,7 +157,7 @@ static void what_the_machine_did_not_do_no_process_did(void)
         setup(&f);
         for (int i = 0; i < 3; i++) {
                 process(after(&f, 30), 10, 1, "a", (uint64_t)i * S);
-                f.sample.have |= SAMPLE_WIFI;
+                f.sample.have |= USAGE_WIFI;
                 f.sample.wifi_on = i > 0;
                 f.sample.wifi_rx_bytes = i == 2 ? 10 : 0;
                 poll(&f);

@@ -52,8 +52,8 @@ static void print_process(FILE *file, const struct process *process)
         fprintf(file, "process %d: app \"%s\" comm \"%s\" uid %u cpu_ns %llu start %llu", (int)process->pid,
                 process->app, util_printable(process->comm, comm, sizeof(comm)), process->uid,
                 (unsigned long long)process->cpu_ns, (unsigned long long)process->start_time);
-        print_number(file, process->have & PROCESS_DISK, "read", process->read_bytes);
-        print_number(file, process->have & PROCESS_DISK, "write", process->write_bytes);
+        print_number(file, process->have & USAGE_DISK, "read", process->read_bytes);
+        print_number(file, process->have & USAGE_DISK, "write", process->write_bytes);
         fputc('\n', file);
 }
 

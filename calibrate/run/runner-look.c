@@ -13,18 +13,8 @@
 
 static uint32_t counted(uint32_t sample_have)
 {
-        static const struct {
-                uint32_t sample, usage;
-        } pairs[] = {
-                { SAMPLE_OPPS, USAGE_CPU }, { SAMPLE_DISK, USAGE_DISK }, { SAMPLE_WIFI, USAGE_WIFI },
-                { SAMPLE_GPU, USAGE_GPU }, { SAMPLE_SCREEN, USAGE_DISPLAY },
-        };
-        uint32_t have = 0;
-
-        for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
-                if (sample_have & pairs[i].sample)
-                        have |= pairs[i].usage;
-        return have;
+        return (sample_have & USAGE_ALL) | (sample_have & SAMPLE_OPPS ? USAGE_CPU : 0) |
+               (sample_have & SAMPLE_SCREEN ? USAGE_DISPLAY : 0);
 }
 
 /* All rows of an interval, attributed or not, are the whole machine. */

@@ -59,7 +59,7 @@ int interval_fill_base(struct making *making)
                 if (have & amount_kinds[a].machine)
                         usage->amount[a] = rest_of(machine_growth(making, a), owned[a], amount_kinds[a].most_debt,
                                                    &maker->debt[a]);
-        if (have & SAMPLE_WIFI)
+        if (have & USAGE_WIFI)
                 usage->wifi_on_ns = associated_ns(making);
         usage->time_ns = making->awake_ns;
         usage->suspend_ns = making->interval->suspend_ns;

@@ -58,7 +58,7 @@ static void bequeath(const struct held_table *table, const struct process *gone)
 {
         struct held *heir;
 
-        if (!(gone->have & PROCESS_DISK) || (gone->read_bytes == 0 && gone->write_bytes == 0))
+        if (!(gone->have & USAGE_DISK) || (gone->read_bytes == 0 && gone->write_bytes == 0))
                 return;
         heir = find_heir(table, gone);
         if (heir)

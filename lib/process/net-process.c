@@ -344,7 +344,7 @@ static void fill(struct net_process *self, struct process *process)
         size_t at = place_of(self, process->pid);
         const struct owner *owner = at < self->n_owners ? &self->owners[at] : NULL;
 
-        process->have |= PROCESS_WIFI | PROCESS_OTHER_NET;
+        process->have |= USAGE_WIFI | USAGE_OTHER_NET;
         process->wifi_rx_bytes = process->wifi_tx_bytes = process->other_rx_bytes = process->other_tx_bytes = 0;
         if (!owner || owner->pid != process->pid || owner->start_time != process->start_time)
                 return;

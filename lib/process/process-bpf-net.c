@@ -125,5 +125,5 @@ void process_bpf_read_net(struct process_collector *collector, struct sample *sa
         if (interfaces_changed(collector->interfaces_fd))
                 find_interfaces(collector);
         sample->wifi_wakes = collector->bpf->bss->net_machine.wifi_wakes;
-        sample->have |= SAMPLE_WIFI_WAKES;
+        sample->have |= USAGE_WIFI_WAKES;
 }

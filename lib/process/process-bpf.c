@@ -66,8 +66,8 @@ static uint32_t have_of(const struct process_collector *collector)
 {
         uint32_t counts = collector->source.counts;
 
-        return PROCESS_CPU | (counts & COUNTS_DISK ? PROCESS_DISK : 0) |
-               (counts & COUNTS_NET ? PROCESS_WIFI | PROCESS_OTHER_NET : 0) |
+        return USAGE_CPU | (counts & COUNTS_DISK ? USAGE_DISK : 0) |
+               (counts & COUNTS_NET ? USAGE_WIFI | USAGE_OTHER_NET : 0) |
                (counts & COUNTS_NET && collector->source.net_by == NET_BY_PACKETS ? USAGE_PACKETS : 0);
 }
 

@@ -91,7 +91,7 @@ static int end_process(struct procfs *procfs, const struct ended_thread *thread,
         uint64_t read_bytes, write_bytes, parent_ns;
         struct process_seen seen = { .pid = thread->tgid, .ppid = thread->parent, .uid = thread->uid,
                                      .start_ns = find_start(procfs, thread->tgid, ending->began_ns),
-                                     .comm = thread->comm, .have = PROCESS_CPU | PROCESS_DISK };
+                                     .comm = thread->comm, .have = USAGE_CPU | USAGE_DISK };
         struct procfs_process *process = procfs_find(procfs, thread->tgid);
         struct procfs_ended *ended;
         int err = keep_ended(procfs, thread, ending, process, &ended);

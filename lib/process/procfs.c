@@ -131,7 +131,7 @@ static int tell(struct procfs *procfs, struct procfs_process *process, const str
                 .start_ns = procfs_start_ns(stat),
                 .kernel_thread = stat->kernel_thread,
                 .comm = stat->comm,
-                .have = PROCESS_CPU | (io_known ? PROCESS_DISK : 0),
+                .have = USAGE_CPU | (io_known ? USAGE_DISK : 0),
                 .total = {
                         .cpu_ns = procfs->clocks ? process->cpu_ns : stat->cpu_ticks * TICK_NS,
                         .read_bytes = io.read_bytes,

@@ -124,7 +124,7 @@ static int disk_read(struct source *source, struct sample *sample)
                 sample->read_bytes += disk.read_bytes;
                 sample->write_bytes += disk.write_bytes;
         }
-        sample->have |= SAMPLE_DISK;
+        sample->have |= USAGE_DISK;
         return 0;
 }
 

@@ -96,7 +96,7 @@ static int read_process(struct gpu_source *self, struct process *process, size_t
         if (!err)
                 err = gpu_holder_read(self, holder);
         process->gpu_busy_ns = gpu_holder_busy_ns(holder);
-        process->have |= PROCESS_GPU;
+        process->have |= USAGE_GPU;
         *total_ns += process->gpu_busy_ns;
         return err;
 }
@@ -120,7 +120,7 @@ static int gpu_read(struct source *source, struct sample *sample)
         forget_gone(self);
         self->polls++;
         sample->gpu_busy_ns = total_ns + self->gone_ns;
-        sample->have |= SAMPLE_GPU;
+        sample->have |= USAGE_GPU;
         return 0;
 }
 

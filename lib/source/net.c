@@ -103,7 +103,7 @@ static int net_read(struct source *source, struct sample *sample)
                 if (net_parse_line(line, &parsed))
                         add_interface(self, &parsed, sample);
         }
-        sample->have |= SAMPLE_WIFI | SAMPLE_OTHER_NET;
+        sample->have |= USAGE_WIFI | USAGE_OTHER_NET;
         return 0;
 }
 

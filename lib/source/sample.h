@@ -17,13 +17,8 @@
 
 #define APP_ID_MAX 128  /* longest id of an app, with its NUL */
 
-/* Bits of `have`; those of amounts are the usage's own. */
+/* Bits of `have` beside the USAGE_* of amounts; USAGE_WIFI: associated or not, too. */
 enum sample_have {
-        SAMPLE_DISK = USAGE_DISK,
-        SAMPLE_WIFI = USAGE_WIFI,             /* associated or not, interface bytes */
-        SAMPLE_WIFI_WAKES = USAGE_WIFI_WAKES, /* bursts of the whole machine */
-        SAMPLE_GPU = USAGE_GPU,
-        SAMPLE_OTHER_NET = USAGE_OTHER_NET,
         SAMPLE_BATTERY = 1 << 16,
         SAMPLE_OPPS = 1 << 17,       /* time (and busy, any where counted) by policy and frequency */
         SAMPLE_CORES = 1 << 18,      /* busy time of each CPU */
@@ -82,12 +77,8 @@ struct core {
         uint64_t busy_ns;
 };
 
+/* Beside the USAGE_* of amounts; USAGE_DISK is unset for a process whose io may not be read. */
 enum process_have {
-        PROCESS_CPU = USAGE_CPU,
-        PROCESS_DISK = USAGE_DISK, /* unset for a process whose io may not be read */
-        PROCESS_WIFI = USAGE_WIFI,
-        PROCESS_GPU = USAGE_GPU,
-        PROCESS_OTHER_NET = USAGE_OTHER_NET,
         PROCESS_CPU_OPPS = 1 << 16, /* cpu_opp_ns is exact; else interval.c splits cpu_ns by time_in_state */
 };
 

@@ -114,7 +114,7 @@ static int read_process(struct virtual_device *device, const struct app *app, st
         process->uid = 1000;
         snprintf(process->comm, sizeof(process->comm), "%.15s", app->id);
         memcpy(process->app, app->id, sizeof(process->app));
-        process->have = PROCESS_CPU | PROCESS_DISK | PROCESS_WIFI | PROCESS_GPU;
+        process->have = USAGE_CPU | USAGE_DISK | USAGE_WIFI | USAGE_GPU;
         process->cpu_ns = app->cpu_total_ns;
         if (process->cpu_opp_ns) {
                 process->have |= PROCESS_CPU_OPPS;
@@ -187,7 +187,7 @@ static int virtual_read(struct source *source, struct sample *sample)
         if (read_opps(device, sample) < 0 || read_cores(device, sample) < 0 ||
             read_events(device, sample) < 0 || read_processes(device, sample) < 0)
                 return -ENOMEM;
-        sample->have |= SAMPLE_BATTERY | SAMPLE_DISK | SAMPLE_WIFI | SAMPLE_WIFI_WAKES | SAMPLE_GPU |
+        sample->have |= SAMPLE_BATTERY | USAGE_DISK | USAGE_WIFI | USAGE_WIFI_WAKES | USAGE_GPU |
                         SAMPLE_SCREEN | SAMPLE_FOREGROUND | SAMPLE_PROCESSES;
         if (device->model.n_policies > 0)
                 sample->have |= SAMPLE_OPPS | SAMPLE_CORES;

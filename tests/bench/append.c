@@ -38,7 +38,7 @@ static void make_sample(struct sample *sample, uint64_t poll, size_t n_points, u
         sample_reset(sample);
         sample->boottime_ns = sample->monotonic_ns = (poll + 1) * 30 * NS_PER_S;
         sample->realtime_ns = (int64_t)(UINT64_C(1700000000) * NS_PER_S + sample->boottime_ns);
-        sample->have = SAMPLE_OPPS | SAMPLE_CORES | SAMPLE_PROCESSES | SAMPLE_DISK;
+        sample->have = SAMPLE_OPPS | SAMPLE_CORES | SAMPLE_PROCESSES | USAGE_DISK;
         for (size_t i = 0; i < n_points; i++)
                 *sample_add_opp(sample) = (struct opp){ .khz = (uint32_t)(300000 + i * 100000), .time_ns =
                         time_ns[i] += draw(2 * 3000 / n_points) * 10 * NS_PER_MS };
@@ -48,7 +48,7 @@ static void make_sample(struct sample *sample, uint64_t poll, size_t n_points, u
                 struct process *process = sample_add_process(sample, false);
 
                 cpu_ns[i] += i < N_ACTIVE ? (1 + draw(9)) * 10 * NS_PER_MS : 0;
-                *process = (struct process){ .pid = 100 + i, .start_time = 5, .have = PROCESS_CPU | PROCESS_DISK,
+                *process = (struct process){ .pid = 100 + i, .start_time = 5, .have = USAGE_CPU | USAGE_DISK,
                                              .cpu_ns = cpu_ns[i], .write_bytes = i < 5 ? poll * 4096 : 0 };
                 snprintf(process->app, sizeof(process->app), "app-%d", i);
         }

@@ -109,7 +109,7 @@ static void add_up(const struct sample *sample, uint64_t *cpu_ns, uint64_t *byte
                 for (size_t j = 0; j < CHILDREN; j++) {
                         if (children[j] != process->pid)
                                 continue;
-                        check(process->have & PROCESS_DISK);
+                        check(process->have & USAGE_DISK);
                         cpu_ns[j] = process->cpu_ns;
                         bytes[j] = process->write_bytes;
                 }

@@ -133,7 +133,7 @@ static void test_tree(void)
         poll(source, &sample, 0, 2);
         check_int(sample.processes[0].gpu_busy_ns, 1050);
         check_int(sample.processes[1].gpu_busy_ns, 0);
-        check(sample.processes[0].have & PROCESS_GPU && sample.have & SAMPLE_GPU);
+        check(sample.processes[0].have & USAGE_GPU && sample.have & USAGE_GPU);
         check_int(sample.gpu_busy_ns, 1050);
         hold(10, 3, "/dev/dri/renderD128", 1, 3000);
         drop(10, 5);                                  /* closed: its 50 stay */

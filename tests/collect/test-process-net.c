@@ -382,7 +382,7 @@ static void check_work(const struct work *work, const struct process *process, b
                 (unsigned long long)(wifi ? process->wifi_tx_bytes : process->other_tx_bytes),
                 (unsigned long long)(wifi ? process->wifi_rx_bytes : process->other_rx_bytes),
                 (unsigned long long)process->wifi_wakes);
-        check(process->have & PROCESS_WIFI && process->have & PROCESS_OTHER_NET);
+        check(process->have & USAGE_WIFI && process->have & USAGE_OTHER_NET);
         check_bytes(wifi ? process->wifi_tx_bytes : process->other_tx_bytes, want.sent);
         check_bytes(wifi ? process->wifi_rx_bytes : process->other_rx_bytes, want.received);
         check_int(wifi ? process->other_tx_bytes : process->wifi_tx_bytes, 0);

@@ -18,7 +18,7 @@ struct look {
 static void poll(struct process_table *table, struct sample *sample, const struct look *look)
 {
         static const size_t places[OPPS] = { 0, 1, 2 };
-        struct process_seen seen = { .pid = 10, .ppid = 1, .start_ns = 5, .comm = "a", .have = PROCESS_CPU,
+        struct process_seen seen = { .pid = 10, .ppid = 1, .start_ns = 5, .comm = "a", .have = USAGE_CPU,
                                      .total = { .cpu_ns = look->cpu_ns }, .cpu_opp_ns = look->opp_ns };
 
         sample_reset(sample);

@@ -49,7 +49,7 @@ static void make_sample(struct sample *sample, uint64_t poll)
         sample_reset(sample);
         sample->boottime_ns = sample->monotonic_ns = (poll + 1) * 30 * NS_PER_S;
         sample->realtime_ns = (int64_t)(UINT64_C(1700006400) * NS_PER_S + sample->boottime_ns);
-        sample->have = SAMPLE_OPPS | SAMPLE_CORES | SAMPLE_PROCESSES | SAMPLE_DISK;
+        sample->have = SAMPLE_OPPS | SAMPLE_CORES | SAMPLE_PROCESSES | USAGE_DISK;
         for (size_t i = 0; i < N_POINTS; i++)
                 *sample_add_opp(sample) = (struct opp){ .khz = (uint32_t)(300000 + i * 100000), .time_ns =
                         time_ns[i] += draw(2 * 3000 / N_POINTS) * 10 * NS_PER_MS };
@@ -62,7 +62,7 @@ static void make_sample(struct sample *sample, uint64_t poll)
                 cpu_ns[i] += i < N_ACTIVE ? (1 + draw(9)) * 10 * NS_PER_MS : 0;
                 if ((poll + (uint64_t)i * 8) % LIFE == 0)
                         cpu_ns[i] = 0;
-                *process = (struct process){ .pid = 100 + i, .start_time = born + 1, .have = PROCESS_CPU | PROCESS_DISK,
+                *process = (struct process){ .pid = 100 + i, .start_time = born + 1, .have = USAGE_CPU | USAGE_DISK,
                                              .cpu_ns = cpu_ns[i], .write_bytes = i < 5 ? poll * 4096 : 0 };
                 snprintf(process->app, sizeof(process->app), "app-%d", i);
         }
@@ -72,7 +72,7 @@ static void make_sample(struct sample *sample, uint64_t poll)
                 *process = (struct process){ .pid = (pid_t)(1000 + poll * N_BRIEF + i), .start_time = poll,
                                              .began_ns = sample->boottime_ns - NS_PER_S,
                                              .ended_ns = sample->boottime_ns - NS_PER_MS,
-                                             .have = PROCESS_CPU | PROCESS_DISK,
+                                             .have = USAGE_CPU | USAGE_DISK,
                                              .cpu_ns = (1 + draw(9)) * 10 * NS_PER_MS };
                 snprintf(process->app, sizeof(process->app), "app-%d", (int)(i % 2));
         }
