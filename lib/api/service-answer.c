@@ -183,9 +183,6 @@ static int for_each(struct service_answer *answer, const char *path,
 
 static int add_app(struct service_answer *answer, const char *json, struct cost *cost)
 {
-        static const char *const parts[] = { "$.components_j.cpu", "$.components_j.display",
-                                             "$.components_j.disk", "$.components_j.wifi",
-                                             "$.components_j.gpu" };
         _cleanup_free_ char *id = service_text(answer, json, "$.app"),
                             *state = service_text(answer, json, "$.state");
         _cleanup_free_ char *name = service_text(answer, json, "$.name");
@@ -206,8 +203,12 @@ static int add_app(struct service_answer *answer, const char *json, struct cost 
                 .percent_per_minute = get_value(answer, json, "$.percent_per_minute"),
         };
         snprintf(app->app, sizeof(app->app), "%s", id);
-        for (size_t c = 0; c < COMPONENT_COUNT; c++)
-                app->component_j[c] = c < ARRAY_SIZE(parts) ? service_number(answer, json, parts[c]) : 0;
+        for (size_t c = 0; c < COMPONENT_BASE; c++) {
+                char path[64];
+
+                snprintf(path, sizeof(path), "$.components_j.%s", component_names[c]);
+                app->component_j[c] = service_number(answer, json, path);
+        }
         return 0;
 }
 

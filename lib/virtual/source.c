@@ -7,6 +7,12 @@
 #include "device.h"
 #include "util/util.h"
 
+/* What each wandering rate is of. */
+static const enum amount rate_amounts[RATE_COUNT] = {
+        [RATE_READ] = AMOUNT_read_bytes,   [RATE_WRITE] = AMOUNT_write_bytes,
+        [RATE_RX] = AMOUNT_wifi_rx_bytes,  [RATE_TX] = AMOUNT_wifi_tx_bytes,
+};
+
 struct virtual_source {
         struct source source; /* first */
         struct virtual_device *device;
@@ -120,10 +126,8 @@ static int read_process(struct virtual_device *device, const struct app *app, st
                 process->have |= PROCESS_CPU_OPPS;
                 memcpy(process->cpu_opp_ns, app->cpu_ns, sample->n_opps * sizeof(*app->cpu_ns));
         }
-        process->read_bytes = app->shown[RATE_READ];
-        process->write_bytes = app->shown[RATE_WRITE];
-        process->wifi_rx_bytes = app->shown[RATE_RX];
-        process->wifi_tx_bytes = app->shown[RATE_TX];
+        for (size_t i = 0; i < RATE_COUNT; i++)
+                process->amount[rate_amounts[i]] = app->shown[i];
         process->wifi_wakes = app->wakes;
         process->gpu_busy_ns = app->gpu_ns;
         return 0;
@@ -167,11 +171,9 @@ static void read_totals(const struct virtual_device *device, struct sample *samp
         sample->monotonic_ns = device->now_ns - device->suspended_ns;
         sample->realtime_ns = device->realtime_at_boot_ns + (int64_t)device->now_ns;
         memcpy(sample->boot_id, device->boot_id, sizeof(sample->boot_id));
-        sample->read_bytes = device->bytes[RATE_READ];
-        sample->write_bytes = device->bytes[RATE_WRITE];
+        for (size_t i = 0; i < RATE_COUNT; i++)
+                sample->amount[rate_amounts[i]] = device->bytes[i];
         sample->wifi_on = device->wifi_on;
-        sample->wifi_rx_bytes = device->bytes[RATE_RX];
-        sample->wifi_tx_bytes = device->bytes[RATE_TX];
         sample->wifi_wakes = device->wakes_total;
         sample->gpu_busy_ns = device->gpu_ns;
 }
