@@ -54,8 +54,10 @@ static void add_row(struct table *table, const struct usage_table_row *row)
         bytes_cell(table, usage, AMOUNT_write_bytes);
         bytes_cell(table, usage, AMOUNT_wifi_rx_bytes);
         bytes_cell(table, usage, AMOUNT_wifi_tx_bytes);
-        table_cell(table, usage->have & USAGE_WIFI ? usage->wifi_wakes ? "%llu" : "" : "?",
-                   (unsigned long long)usage->wifi_wakes);
+        if (usage->wifi_wakes)
+                table_cell(table, "%llu", (unsigned long long)usage->wifi_wakes);
+        else
+                table_cell(table, "%s", usage->have & USAGE_WIFI ? "" : "?");
         time_cell(table, usage->have & USAGE_GPU, usage->gpu_busy_ns);
 }
 

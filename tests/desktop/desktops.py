@@ -222,7 +222,7 @@ def test_gnome():
     setting("disable-user-extensions", "false")
     shell = gnome(address, system)
     service, agent = Service(), Agent(**env)
-    agent.check_chosen("gnome (once its extension focus@joulecast is switched on)")
+    agent.check_chosen("gnome (after its extension focus@joulecast is enabled)")
     check_change(service, "the extension, switched on", lambda: setting("enabled-extensions", "['focus@joulecast']"),
                  lambda state: state["known"], 10)
     wait_for(lambda: leave_overview(env))
