@@ -61,17 +61,27 @@ static int read_name(const struct cJSON *json, const char *key, char *ret)
         return 0;
 }
 
-static int read_row(const struct cJSON *json, struct usage_table_row *row)
+static int read_row(const struct cJSON *json, struct usage_table *table)
 {
         const char *state = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "state"));
         const struct cJSON *active = cJSON_GetObjectItemCaseSensitive(json, "active_s");
+        struct usage_table_row *row;
+        char name[APP_ID_MAX];
+        enum app_state is;
+        bool added;
 
-        if (!state || !cJSON_IsNumber(active) || !(active->valuedouble >= 0) || read_name(json, "app", row->name) < 0 ||
-            read_name(json, "name", row->label) < 0 || read_time(json, "first", &row->first_ns) < 0 ||
+        if (!state || !cJSON_IsNumber(active) || !(active->valuedouble >= 0) || read_name(json, "app", name) < 0)
+                return -EBADMSG;
+        is = strcmp(state, "foreground") == 0 ? STATE_FOREGROUND : STATE_BACKGROUND;
+        row = usage_table_row(table, name, false, is, &added);
+        if (!row)
+                return -ENOMEM;
+        if (!added || read_name(json, "name", row->label) < 0 || read_time(json, "first", &row->first_ns) < 0 ||
             read_time(json, "last", &row->last_ns) < 0 ||
             usage_from_json(cJSON_GetObjectItemCaseSensitive(json, "usage"), &row->usage) < 0)
                 return -EBADMSG;
-        row->state = strcmp(state, "foreground") == 0 ? STATE_FOREGROUND : STATE_BACKGROUND;
+        snprintf(row->name, sizeof(row->name), "%s", name);
+        row->state = is;
         row->time_ms = active->valuedouble * 1e3;
         row->display_ms = (double)usage_screen_ns(&row->usage) / NS_PER_MS;
         return 0;
@@ -81,10 +91,11 @@ static int read_base(const struct cJSON *json, struct usage_table *table)
 {
         const struct cJSON *base = cJSON_GetObjectItemCaseSensitive(json, "base");
         struct usage_table_row *row;
+        bool added;
 
         if (cJSON_IsNull(base))
                 return 0;
-        row = usage_table_add(table);
+        row = usage_table_row(table, "base", true, STATE_BACKGROUND, &added);
         if (!row)
                 return -ENOMEM;
         snprintf(row->name, sizeof(row->name), "base");
@@ -108,10 +119,8 @@ int answer_usage_from_json(const struct cJSON *json, struct usage_table **ret)
                 err = -EBADMSG;
         cJSON_ArrayForEach(item, apps)
         {
-                struct usage_table_row *row = err ? NULL : usage_table_add(table);
-
                 if (!err)
-                        err = row ? read_row(item, row) : -ENOMEM;
+                        err = read_row(item, table);
         }
         if (!err)
                 err = read_base(json, table);

@@ -128,6 +128,10 @@ int cost_main(int argc, char **argv)
                 log_error(&program_log, "--from is not before --to; see joulecast cost --help");
                 return CODE_USAGE;
         }
+        if (arguments.usage && (arguments.from_ns != INT64_MIN || arguments.to_ns != INT64_MAX)) {
+                log_error(&program_log, "--from and --to are for what is recorded; the table of --usage has no times");
+                return CODE_USAGE;
+        }
         if (!arguments.usage)
                 return cost_of_database(&arguments);
         code = open_profile(&arguments.options, &profile);

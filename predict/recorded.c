@@ -14,35 +14,51 @@
 #include "ask.h"
 #include "names.h"
 #include "util/table.h"
+#include "util/units.h"
 #include "util/util.h"
 
-/* The service answers who may not read the database: with the user's own apps, and one row for all others. */
-static int ask_service(const struct joulecast_usage *usage, const struct recorded *recorded, struct usage_table **ret)
+static void add_time(struct cJSON *question, const char *key, int64_t time_ns)
 {
-        struct cJSON *question = cJSON_CreateObject(), *json;
-        _cleanup_free_ char *text = NULL, *line = NULL, *answer = NULL;
-        int err;
+        char text[40];
+
+        values_print_time(time_ns, text, sizeof(text));
+        text[strcspn(text, "Z")] = '\0'; /* to the ns, or an interval at the edge is another */
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), ".%09dZ", (int)(time_ns % (int64_t)NS_PER_S));
+        cJSON_AddStringToObject(question, key, text);
+}
+
+static char *make_question(const struct recorded *recorded)
+{
+        struct cJSON *question = cJSON_CreateObject();
+        _cleanup_free_ char *text = NULL;
+        char *line;
 
         cJSON_AddStringToObject(question, "ask", "usage");
         if (recorded->from_ns != INT64_MIN)
-                answer_add_time(question, "from", recorded->from_ns);
+                add_time(question, "from", recorded->from_ns);
         if (recorded->to_ns != INT64_MAX)
-                answer_add_time(question, "to", recorded->to_ns);
+                add_time(question, "to", recorded->to_ns);
         if (recorded->app)
                 cJSON_AddStringToObject(question, "app", recorded->app);
         text = cJSON_PrintUnformatted(question);
         cJSON_Delete(question);
-        if (!text || asprintf(&line, "%s\n", text) < 0)
-                return -ENOMEM;
-        err = service_exchange(usage->service, line, &answer);
+        return text && asprintf(&line, "%s\n", text) >= 0 ? line : NULL;
+}
+
+/* The service answers who may not read the database: with the user's own apps, and one row for all others. */
+static int ask_service(const struct joulecast_usage *usage, const struct recorded *recorded, struct usage_table **ret)
+{
+        _cleanup_(service_clear) struct service_answer answer = { 0 };
+        _cleanup_free_ char *question = make_question(recorded);
+        struct cJSON *json;
+        int err = question ? service_ask(usage, question, &answer) : -ENOMEM;
+
         if (err)
                 return err;
-        json = cJSON_Parse(answer);
-        err = cJSON_HasObjectItem(json, "error") ?
-                      service_error(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "error"))) :
-                      answer_usage_from_json(json, ret);
+        json = cJSON_Parse(answer.text);
+        err = answer_usage_from_json(json, ret);
         cJSON_Delete(json);
-        return err;
+        return service_check(usage, err);
 }
 
 static void localise(const struct recorded *recorded, struct usage_table *table)
@@ -66,14 +82,17 @@ int recorded_read(const struct recorded *recorded, struct usage_table **ret)
                                    usage_table_read(ask.usage->store, ask.usage->uid, recorded->app,
                                                     recorded->from_ns, recorded->to_ns, ret);
         if (err == -ENODATA && recorded->app) {
-                log_error(&program_log, "%s was not seen in that time; joulecast apps lists what was", recorded->app);
+                char app[128];
+
+                log_error(&program_log, "%s was not seen in that time; joulecast apps lists what was",
+                          util_printable(recorded->app, app, sizeof(app)));
                 return CODE_NO_DATA;
         }
         if (err == -ENODATA) {
                 log_error(&program_log, "nothing was recorded in that time");
                 return CODE_NO_DATA;
         }
-        if (err && err != -EBADMSG) /* which the store has logged */
+        if (err == -ENOMEM || err == -EOVERFLOW) /* the store or the service has logged all others */
                 log_error(&program_log, "the recorded usage cannot be read: %s", strerror(-err));
         if (err)
                 return CODE_FAILED;

@@ -19,7 +19,7 @@ static void time_cell(struct table *table, bool known, uint64_t ns)
 {
         char text[32];
 
-        if (!known && ns == 0)
+        if (!known)
                 table_cell(table, "?");
         else if (ns > 0 && ns < 10 * NS_PER_S)
                 table_cell(table, "%.2f s", (double)ns / NS_PER_S);
@@ -31,8 +31,10 @@ static void bytes_cell(struct table *table, const struct usage *usage, size_t am
 {
         double mb = (double)usage->amount[amount] / BYTES_PER_MB;
 
-        if (usage->amount[amount] == 0)
-                table_cell(table, "%s", usage->have & amount_kinds[amount].have ? "" : "?");
+        if (!(usage->have & amount_kinds[amount].have))
+                table_cell(table, "?");
+        else if (usage->amount[amount] == 0)
+                table_cell(table, "%s", "");
         else if (mb >= 0.1)
                 table_cell(table, mb < 100 ? "%.1f MB" : "%.0f MB", mb);
         else
@@ -54,7 +56,7 @@ static void add_row(struct table *table, const struct usage_table_row *row)
         bytes_cell(table, usage, AMOUNT_write_bytes);
         bytes_cell(table, usage, AMOUNT_wifi_rx_bytes);
         bytes_cell(table, usage, AMOUNT_wifi_tx_bytes);
-        if (usage->wifi_wakes)
+        if (usage->have & USAGE_WIFI && usage->wifi_wakes)
                 table_cell(table, "%llu", (unsigned long long)usage->wifi_wakes);
         else
                 table_cell(table, "%s", usage->have & USAGE_WIFI ? "" : "?");
@@ -73,7 +75,7 @@ static int print_usage(const struct usage_table *recorded)
         recorded_print_span(recorded);
         table_print(table);
         putchar('\n');
-        table_note("Base: what no app used. Bursts: packets after a silence of 1 s or more. ?: not counted.");
+        table_note("Base: what no app used. Bursts: packets after a silence of 1 s or more. ?: not counted, or not all of the time.");
         return CODE_OK;
 }
 

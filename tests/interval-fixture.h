@@ -126,10 +126,15 @@ static inline uint64_t active(const struct fixture *f, const char *app, enum app
         return sum;
 }
 
-/* Rows that are there because an app was alive, and used nothing. */
+static inline bool absent(const struct fixture *f, const char *app, enum app_state state)
+{
+        return strcmp(row(f, app, state)->app, app) != 0;
+}
+
+/* It has a row because it was alive, and used nothing. */
 static inline bool idle(const struct fixture *f, const char *app, enum app_state state)
 {
-        return usage_is_zero(&row(f, app, state)->usage);
+        return !absent(f, app, state) && usage_is_zero(&row(f, app, state)->usage);
 }
 
 static inline uint64_t busy(const struct fixture *f, const char *app)

@@ -73,15 +73,12 @@ static inline struct interval_row *add_row(struct interval *interval, const char
 
 static inline void fill_randomly(struct usage *usage)
 {
-        usage->have = USAGE_ALL;
+        usage->have = draw() % 8 ? USAGE_ALL : USAGE_ALL & (uint32_t)draw();
         for (uint32_t i = 0; i < draw() % 5; i++)
                 usage_add_cpu(usage, i % 2 * 4, 300000 + i * 100000, draw() % (30 * NS_PER_S),
                               draw() % NS_PER_S);
-        usage->read_bytes = draw() % 3 ? 0 : draw() % 1000000;
-        usage->write_bytes = draw() % 3 ? 0 : draw() >> 30;
-        usage->wifi_rx_bytes = draw() % 100000;
-        usage->wifi_wakes = draw() % 4;
-        usage->gpu_busy_ns = draw() % 1000;
+        for (size_t i = 0; i < OWNER_AMOUNT_COUNT; i++)
+                usage->amount[i] = draw() % 3 ? 0 : draw() >> (30 + draw() % 30);
         if (draw() % 3 == 0)
                 usage_add_screen(usage, draw() % 2 ? BRIGHTNESS_UNKNOWN : 100, draw() % NS_PER_S);
 }

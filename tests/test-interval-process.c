@@ -18,7 +18,7 @@ static void reused_pid_is_another_process(void)
         process(after(&f, 30), 10, 2, "new", 3 * S);
         check_int(poll(&f), 0);
         check_int(busy(&f, "new"), 3 * S);
-        check(idle(&f, "old", STATE_BACKGROUND));
+        check(absent(&f, "old", STATE_BACKGROUND));
         teardown(&f);
 }
 

@@ -79,7 +79,7 @@ static void a_short_life_is_not_stretched(void)
         event(sample, f.boottime_ns - 15 * S, "", false, 100);
         check_int(poll(&f), 0);
         check_int(usage_busy_ns(&row(&f, "player", STATE_FOREGROUND)->usage), 6 * S);
-        check(idle(&f, "player", STATE_BACKGROUND));
+        check(absent(&f, "player", STATE_BACKGROUND));
         check_int(active(&f, "player", STATE_FOREGROUND), 10 * S);
         check_int(active(&f, "player", STATE_BACKGROUND), 0);
         check_int(active(&f, "music", STATE_BACKGROUND), 20 * S);

@@ -98,10 +98,68 @@ static void quotes_and_line_ends(void)
         check_int(table->rows[0].usage.screen.n, 0);
 }
 
+/* All that a row can have comes back, and what was not counted stays unknown. */
+static void printed_tables_read_the_same(void)
+{
+        _cleanup_(usage_table_freep) struct usage_table *table = calloc(1, sizeof(*table)), *again = NULL;
+        _cleanup_free_ char *text = NULL;
+        struct usage_table_row *row, *base;
+        bool added;
+
+        row = usage_table_row(table, "a, \"b\"", false, STATE_FOREGROUND, &added);
+        check(added);
+        snprintf(row->name, sizeof(row->name), "a, \"b\"");
+        row->state = STATE_FOREGROUND;
+        row->time_ms = 1.5;
+        row->usage.have = USAGE_ALL & ~USAGE_GPU;
+        for (size_t i = 0; i < OWNER_AMOUNT_COUNT; i++)
+                row->usage.amount[i] = i == AMOUNT_gpu_busy_ns ? 0 : 1000001 + i;
+        check_int(usage_add_cpu(&row->usage, 4, 300000, 7, 5), 0);
+        check_int(usage_add_cpu(&row->usage, 4, KHZ_UNKNOWN, 9, 0), 0);
+        check_int(usage_add_screen(&row->usage, BRIGHTNESS_UNKNOWN, 1000000), 0);
+        check_int(usage_add_screen(&row->usage, 77, 500000), 0);
+        base = usage_table_row(table, "base", true, STATE_BACKGROUND, &added);
+        snprintf(base->name, sizeof(base->name), "base");
+        base->base = true;
+        base->usage.have = USAGE_ALL & ~(USAGE_CPU | USAGE_DISPLAY);
+        base->usage.time_ns = 123456789012345;
+        base->usage.wifi_on_ns = 3;
+        check_int(usage_table_print(table, &text), 0);
+        check_int(usage_table_parse(text, strlen(text), "t", NULL, &again), 0);
+        check_int(again ? again->n_rows : 0, 2);
+        for (size_t r = 0; again && r < again->n_rows; r++) {
+                const struct usage *got = &again->rows[r].usage, *want = &table->rows[r].usage;
+
+                check_text(again->rows[r].name, table->rows[r].name);
+                check_int(again->rows[r].base, table->rows[r].base);
+                check_int(again->rows[r].state, table->rows[r].state);
+                check_int(got->have, want->have);
+                check(memcmp(got->amount, want->amount, sizeof(got->amount)) == 0);
+                for (size_t k = 0; k < KEYED_COUNT; k++) {
+                        check_int(got->keyed[k].n, want->keyed[k].n);
+                        for (size_t i = 0; i < want->keyed[k].n && i < got->keyed[k].n; i++)
+                                check(memcmp(&got->keyed[k].list[i], &want->keyed[k].list[i],
+                                             sizeof(struct point)) == 0);
+                }
+        }
+}
+
+static void only_the_base_has_the_machines_amounts(void)
+{
+        static const char text[] = "name,state,time_ms,display_ms,read_kb,write_kb,rx_kb,time_ns\na,background,1,0,0,0,0,7\n";
+        struct usage_table *table = NULL;
+        struct log log = { .handler = remember };
+
+        check_int(usage_table_parse(text, strlen(text), "t", &log, &table), -EINVAL);
+        check_text(said, "t:2: only the base has this amount: time_ns");
+}
+
 int main(int argc, char **argv)
 {
         figure_3(argc > 1 ? argv[1] : "tests/data/sapp-figure3-usage.csv");
         bad_tables_are_named();
         quotes_and_line_ends();
+        printed_tables_read_the_same();
+        only_the_base_has_the_machines_amounts();
         return check_result();
 }

@@ -212,6 +212,8 @@ static int read_error(struct service_answer *answer, const struct log *log)
                 return -EBADMSG;
         if (name && sentence)
                 log_error(log, "%s", util_printable(sentence, printable, sizeof(printable)));
+        else if (name && service_error(name) != -ENODATA) /* which the caller has words for */
+                log_error(log, "the service gave no answer: %s", strerror(-service_error(name)));
         return name ? service_error(name) : 0;
 }
 

@@ -86,9 +86,10 @@ static const struct point *find(const struct points *points, const struct point 
         return &none;
 }
 
-static bool is_known(const struct usage *usage, uint32_t have, uint64_t amount)
+/* As the model takes it: what was counted for a part of the time only is not known. */
+static bool is_known(const struct usage *usage, uint32_t have)
 {
-        return (usage->have & have) == have || amount > 0;
+        return (usage->have & have) == have;
 }
 
 static void print_row(FILE *file, const struct usage_table_row *row, const struct usage *all)
@@ -98,14 +99,14 @@ static void print_row(FILE *file, const struct usage_table_row *row, const struc
 
         print_name(file, row->name);
         fprintf(file, ",%s,%.6f,", row->base ? "base" : states[row->state], row->time_ms);
-        if (is_known(usage, USAGE_DISPLAY, usage_screen_ns(usage)))
+        if (is_known(usage, USAGE_DISPLAY))
                 fprintf(file, "%.6f", row->display_ms);
         for (size_t i = 0; i < AMOUNT_COUNT; i++) {
                 const char *name;
                 double scale = scale_of(i, &name);
 
                 fputc(',', file);
-                if (!is_known(usage, amount_kinds[i].have, usage->amount[i]))
+                if (!is_known(usage, amount_kinds[i].have))
                         continue;
                 if (scale > 1)
                         fprintf(file, "%.3f", (double)usage->amount[i] / scale);
@@ -113,7 +114,7 @@ static void print_row(FILE *file, const struct usage_table_row *row, const struc
                         fprintf(file, "%llu", (unsigned long long)usage->amount[i]);
         }
         fputc(',', file);
-        if (is_known(usage, USAGE_CPU, usage_busy_ns(usage)))
+        if (is_known(usage, USAGE_CPU))
                 fprintf(file, "%llu", (unsigned long long)usage_busy_ns(usage));
         for (size_t k = 0; k < KEYED_COUNT; k++)
                 for (size_t i = 0; i < all->keyed[k].n; i++) {

@@ -14,15 +14,11 @@ static struct usage_table_row *row_of(struct usage_table *table, const struct st
 {
         const char *name = *from->app ? from->app : "base";
         struct usage_table_row *row;
+        bool added;
 
-        for (size_t i = 0; i < table->n_rows; i++) {
-                row = &table->rows[i];
-                if (row->base == !*from->app && row->state == from->state && strcmp(row->name, name) == 0)
-                        return row;
-        }
-        row = usage_table_add(table);
-        if (!row)
-                return NULL;
+        row = usage_table_row(table, name, !*from->app, from->state, &added);
+        if (!row || !added)
+                return row;
         row->base = !*from->app;
         row->state = from->state;
         row->first_ns = from->start_ns;

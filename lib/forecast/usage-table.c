@@ -8,10 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "util/hash.h"
 #include "util/units.h"
 #include "util/util.h"
 
-#define COLUMNS_MAX 4096
+#define COLUMNS_MAX 16384
 #define FIELD_MAX 256
 #define TABLE_BYTES_MAX (64 << 20)
 #define AMOUNT_MOST 1e18 /* in whatever unit: far above all that a machine does in a year, below 2^63 */
@@ -110,7 +111,7 @@ static int read_field(struct parser *parser, char buf[FIELD_MAX])
         if (parser->at == parser->end)
                 return complain(parser, "the table is cut off (its last line has no newline)", NULL);
         if (*parser->at != '\n')
-                return complain(parser, "text after a closing quote", NULL);
+                return complain(parser, "text after a closing quote, or a carriage return inside a field", NULL);
         parser->at++;
         return 0;
 }
@@ -196,8 +197,8 @@ static int check_head(struct parser *parser)
                 const char *columns;
         } needed[] = {
                 { AMOUNT_read_bytes, "read_bytes or read_kb" },
-                { AMOUNT_write_bytes, "write_kb" },
-                { AMOUNT_wifi_rx_bytes, "rx_kb" },
+                { AMOUNT_write_bytes, "write_bytes or write_kb" },
+                { AMOUNT_wifi_rx_bytes, "wifi_rx_bytes or rx_kb" },
         };
 
         for (enum column_kind kind = COLUMN_NAME; kind <= COLUMN_DISPLAY; kind++) {
@@ -343,6 +344,7 @@ static int read_row(struct parser *parser)
         struct usage_table *table = parser->table;
         struct usage_table_row *added;
         char field[FIELD_MAX];
+        bool is_new;
         int err, more = 1;
 
         for (size_t i = 0; i < parser->n_columns; i++) {
@@ -360,32 +362,62 @@ static int read_row(struct parser *parser)
         }
         if (more)
                 return complain(parser, "the line has too many fields", NULL);
-        for (size_t i = 0; i < table->n_rows; i++) {
-                if (table->rows[i].state == row.state && table->rows[i].base == row.base &&
-                    strcmp(table->rows[i].name, row.name) == 0)
-                        return complain(parser, "a name and state is there twice", row.name);
-        }
-        added = usage_table_add(table);
+        for (size_t i = OWNER_AMOUNT_COUNT; !row.base && i < AMOUNT_COUNT; i++)
+                if (row.usage.amount[i])
+                        return complain(parser, "only the base has this amount", amount_kinds[i].word);
+        added = usage_table_row(table, row.name, row.base, row.state, &is_new);
         if (!added)
                 return -ENOMEM;
+        if (!is_new)
+                return complain(parser, "a name and state is there twice", row.name);
         table->has_base = table->has_base || row.base;
         *added = row;
         row.usage = (struct usage){ 0 };
         return 0;
 }
 
-struct usage_table_row *usage_table_add(struct usage_table *table)
+struct usage_table_index {
+        char key[APP_ID_MAX + 2]; /* the state, and the name */
+        size_t row;
+        UT_hash_handle hh;
+};
+
+static struct usage_table_row *add_row(struct usage_table *table, const char *key)
 {
+        struct usage_table_index *entry;
+
         if (util_grow(&table->rows, &table->capacity, table->n_rows + 1, sizeof(*table->rows)) < 0)
                 return NULL;
+        entry = calloc(1, sizeof(*entry));
+        if (!entry)
+                return NULL;
+        snprintf(entry->key, sizeof(entry->key), "%s", key);
+        entry->row = table->n_rows;
+        HASH_ADD_STR(table->index, key, entry);
+        if (!HASH_HAS(entry)) {
+                free(entry);
+                return NULL;
+        }
         return memset(&table->rows[table->n_rows++], 0, sizeof(*table->rows));
+}
+
+struct usage_table_row *usage_table_row(struct usage_table *table, const char *name, bool base, enum app_state state,
+                                        bool *added)
+{
+        char key[APP_ID_MAX + 2];
+        struct usage_table_index *entry;
+
+        snprintf(key, sizeof(key), "%c%s", base ? 'b' : state == STATE_FOREGROUND ? '1' : '0', name);
+        HASH_FIND_STR(table->index, key, entry);
+        *added = !entry;
+        return entry ? &table->rows[entry->row] : add_row(table, key);
 }
 
 int usage_table_parse(const char *text, size_t length, const char *name, const struct log *log,
                       struct usage_table **ret)
 {
         _cleanup_(usage_table_freep) struct usage_table *table = calloc(1, sizeof(*table));
-        _cleanup_free_ struct parser *parser = calloc(1, sizeof(*parser)); /* a thousand columns do not fit on a stack */
+        _cleanup_free_ struct parser *parser = calloc(1, sizeof(*parser)); /* too large for a stack */
         int err;
 
         if (!table || !parser)
@@ -424,7 +456,7 @@ int usage_table_load(const char *path, const struct log *log, struct usage_table
         }
         if (!S_ISREG(status.st_mode) || status.st_size > TABLE_BYTES_MAX) {
                 log_error(log, "%s: not a usage table (%s)", path,
-                          S_ISREG(status.st_mode) ? "larger than 64 MiB" : "not a file");
+                          S_ISREG(status.st_mode) ? "larger than 64 MiB" : "not a regular file");
                 return -EINVAL;
         }
         text = malloc((size_t)status.st_size + 2);
@@ -440,8 +472,14 @@ int usage_table_load(const char *path, const struct log *log, struct usage_table
 
 void usage_table_free(struct usage_table *table)
 {
+        struct usage_table_index *entry, *next;
+
         if (!table)
                 return;
+        HASH_ITER(hh, table->index, entry, next) {
+                HASH_DEL(table->index, entry);
+                free(entry);
+        }
         for (size_t i = 0; i < table->n_rows; i++)
                 row_clear(&table->rows[i]);
         free(table->rows);

@@ -42,7 +42,10 @@ struct usage_table_row {
         struct usage usage;     /* CPU time by kHz alone: policy unknown, any_ns is busy_ns */
 };
 
+struct usage_table_index; /* finds a row by its name and state */
+
 struct usage_table {
+        struct usage_table_index *index;
         struct usage_table_row *rows; /* in the file's order; each name and state once */
         size_t n_rows, capacity;
         uint32_t *khz;                /* frequencies that have a column without a policy, in the file's order */
@@ -68,6 +71,8 @@ int usage_table_read(struct store *store, int64_t uid, const char *app, int64_t 
                      struct usage_table **ret);
 /* As CSV, with columns for all that any row has; free() it. 0; -ENOMEM. */
 int usage_table_print(const struct usage_table *table, char **ret);
-struct usage_table_row *usage_table_add(struct usage_table *table); /* NULL: no memory */
+/* The row of a name and state, which is added where it is new (@added). NULL: no memory. */
+struct usage_table_row *usage_table_row(struct usage_table *table, const char *name, bool base, enum app_state state,
+                                        bool *added);
 void usage_table_free(struct usage_table *table);
 void usage_table_freep(struct usage_table **table);

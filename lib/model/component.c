@@ -29,7 +29,6 @@ const struct term_key term_keys[TERM_COUNT] = {
 const struct amount_kind amount_kinds[AMOUNT_COUNT] = { OWNER_AMOUNTS(AMOUNT_KIND) MACHINE_AMOUNTS(AMOUNT_KIND) };
 
 const struct keyed_kind keyed_kinds[KEYED_COUNT] = {
-        [KEYED_CPU] = { "cpu", "policy", "khz", "busy_ns", "any_ns", KHZ_UNKNOWN, USAGE_CPU, COMPONENT_CPU },
-        [KEYED_SCREEN] = { "screen", NULL, "brightness", "on_ns", NULL, BRIGHTNESS_UNKNOWN, USAGE_DISPLAY,
-                           COMPONENT_DISPLAY },
+        [KEYED_CPU] = { "cpu", "policy", "khz", "busy_ns", "any_ns", KHZ_UNKNOWN, USAGE_CPU },
+        [KEYED_SCREEN] = { "screen", NULL, "brightness", "on_ns", NULL, BRIGHTNESS_UNKNOWN, USAGE_DISPLAY },
 };

@@ -157,7 +157,6 @@ struct keyed_kind {
         const char *any_ns;    /* "any_ns"; NULL: there is none */
         uint32_t unknown_key;  /* value of the key that stands for unknown */
         uint32_t have;
-        enum component component;
 };
 
 extern const struct keyed_kind keyed_kinds[KEYED_COUNT];

@@ -22,5 +22,5 @@ struct cJSON *usage_json_integer(uint64_t value);
 /* A whole number from 0 to @max. 0; -EINVAL. */
 int usage_json_read_integer(const struct cJSON *json, double max, double *ret);
 
-/* Integers travel as JSON numbers, which are doubles: beyond 2^53 (104 days in ns, 9 PB) they would be rounded. */
-#define USAGE_JSON_INTEGER_MAX 9007199254740992.0
+/* Readers get integers as doubles: beyond 2^53 (104 days in ns, 9 PB) they are rounded, by less than 1e-15 of them. */
+#define USAGE_JSON_INTEGER_MAX 9223372036854774784.0 /* below 2^63 */

@@ -65,7 +65,7 @@ int usage_add_screen(struct usage *usage, uint32_t brightness, uint64_t on_ns);
 uint64_t usage_points_sum_ns(const struct points *points);
 uint64_t usage_busy_ns(const struct usage *usage);
 uint64_t usage_screen_ns(const struct usage *usage);
-bool usage_is_zero(const struct usage *usage); /* but for what only the machine has */
+bool usage_is_zero(const struct usage *usage); /* apart from the amounts of the machine */
 bool usage_is_empty(const struct usage *usage); /* and nothing was counted */
 
 /* a * b / c, rounded down, without overflow in between; 0 where @c is 0. The result must fit. */

@@ -277,7 +277,7 @@ static int read_last_key(struct store *store)
 
 /*
  * The end is the interval's key. Two that end at once (the clock was put back, to the ns) are a ns apart.
- * Mostly it is later than all there are, and nobody need look.
+ * Mostly it is later than all there are, and no look is needed.
  */
 static int find_key(struct store *store, int64_t *end_ns)
 {

@@ -79,6 +79,12 @@ static int add_piece(struct plan *plan, enum store_grain grain, int64_t id, int6
         return 0;
 }
 
+/* Times that no clock shows would break the arithmetic. */
+static bool is_span(int64_t start_ns, int64_t end_ns)
+{
+        return start_ns > -INT64_MAX / 2 && start_ns <= end_ns && end_ns < INT64_MAX / 2;
+}
+
 static int plan_periods(struct store *store, struct plan *plan, enum store_grain grain, int64_t length_ns)
 {
         sqlite3_stmt *periods = store_statement(store, SQL_PERIOD_PIECES);
@@ -93,7 +99,7 @@ static int plan_periods(struct store *store, struct plan *plan, enum store_grain
         while (!err && (more = store_step(store, periods)) == 1) {
                 int64_t bucket_ns = sqlite3_column_int64(periods, 1);
 
-                if (bucket_ns > INT64_MAX / 2 || bucket_ns < -INT64_MAX / 2)
+                if (!is_span(bucket_ns, bucket_ns) || !is_span(sqlite3_column_int64(periods, 2), INT64_MAX / 2 - 1))
                         err = -EBADMSG;
                 else if (takes_period(plan, grain, bucket_ns))
                         err = add_piece(plan, grain, sqlite3_column_int64(periods, 0),
@@ -116,7 +122,7 @@ static int plan_stretch(struct store *store, struct plan *plan, int64_t from_ns,
         while (!err && (more = store_step(store, intervals)) == 1) {
                 int64_t end_ns = sqlite3_column_int64(intervals, 0);
 
-                if (end_ns > INT64_MAX / 2 || end_ns < -INT64_MAX / 2)
+                if (!is_span(sqlite3_column_int64(intervals, 1), end_ns))
                         err = -EBADMSG;
                 else if (!hour_covers(plan, bucket_of(end_ns, HOUR_NS)))
                         err = add_piece(plan, STORE_RAW, end_ns, sqlite3_column_int64(intervals, 1));
@@ -194,7 +200,7 @@ struct emission {
         void *data;
 };
 
-/* Whether the query has the row: as it is, or under the name of all others'. Nobody's tells of no user. */
+/* Whether the query has the row: as it is, or under the name of all others'. The base is of no user. */
 static bool may_see(const struct store_query *query, const struct app_name *app, struct store_row *row)
 {
         if (query->uid < 0 || query->uid == (int64_t)app->uid)

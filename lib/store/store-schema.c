@@ -12,8 +12,8 @@
 #define APPLICATION_ID 0x4a4f554c         /* "JOUL": a machine recorded it */
 #define APPLICATION_ID_VIRTUAL 0x4a4f5556 /* "JOUV": a virtual device did it */
 
-/* Each amount is a column, so a database with fewer of them is an older one. */
-#define SCHEMA_VERSION (300 + AMOUNT_COUNT)
+/* Each amount has its columns, so a database with fewer of them is an older one. */
+#define SCHEMA_VERSION (30000 + 100 * KEYED_COUNT + AMOUNT_COUNT)
 
 /* A poll changes a few pages, and each is written whole: 10 kB a poll with these, 20 kB with SQLite's of 4096. */
 #define PAGE_SIZE "1024"
@@ -372,7 +372,7 @@ int store_prepare_database(struct store *store)
                 return refuse(store, "another program made it");
         if (store->mode != STORE_READ && id != application_id(store))
                 return refuse_other_kind(store);
-        if (version > 0 && version < SCHEMA_VERSION && store->mode != STORE_READ)
+        if (version < SCHEMA_VERSION && store->mode != STORE_READ)
                 return -ESTALE;
         if (version != SCHEMA_VERSION)
                 return refuse(store, version > SCHEMA_VERSION ? "a newer one made it" : "an older one made it");

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Nights. Intervals go after two days and hours sum up what was awake with what was not, so each long suspend
+ * Sleeps. Intervals go after two days and hours sum up what was awake with what was not, so each long suspend
  * has a small row of its own: what the device draws while it sleeps is learnt from many of them.
  */
 

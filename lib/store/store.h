@@ -69,7 +69,7 @@ enum store_grain {
         STORE_BEST, /* the fewest rows that tile the span exactly: days (of UTC), hours at its edges, raw at theirs */
 };
 
-/* One app in one state in one span of time; nobody has an empty app. */
+/* One app in one state in one span of time; the base has an empty app. */
 struct store_row {
         int64_t start_ns;    /* realtime */
         int64_t end_ns;
@@ -98,7 +98,7 @@ struct store_query {
         int64_t from_ns;       /* INT64_MIN: from the first */
         int64_t to_ns;         /* INT64_MAX: to the last */
         enum store_grain grain;
-        const char *app;       /* NULL: all, nobody's too */
+        const char *app;       /* NULL: all, the base too */
         int64_t uid;           /* -1: everybody's */
         bool others;           /* with a uid: what is not its own comes too, as STORE_OTHERS */
 };
