@@ -184,7 +184,7 @@ int store_get_number(struct reader *reader, uint64_t *ret);
 int store_put_points(struct store *store, enum keyed keyed, const struct points *points); /* to the end of store->bytes */
 int store_get_points(const struct store *store, enum keyed keyed, struct reader reader, struct points *ret);
 
-#define USAGES_AT_ONCE 16 /* rows that SQL_ADD_USAGES adds: a third of the cost of one after the other */
+#define USAGES_AT_ONCE 16 /* rows that SQL_ADD_USAGES adds, for a sixth less than one after the other */
 
 /* A row of table usage or period_usage, which have the same columns; their numbers as those of bindings. */
 enum {
