@@ -104,7 +104,7 @@ enum usage_have {
 enum amount {
         OWNER_AMOUNTS(AMOUNT_ENUM)
         OWNER_AMOUNT_COUNT,
-        AMOUNT_BEFORE_MACHINE = OWNER_AMOUNT_COUNT - 1,
+        AMOUNT_BEFORE_MACHINE = OWNER_AMOUNT_COUNT - 1, /* so that the next one has the number of the count above */
         MACHINE_AMOUNTS(AMOUNT_ENUM)
         AMOUNT_COUNT
 };
