@@ -75,9 +75,9 @@ static int put_shared(struct store *store, int64_t end_ns)
         for (size_t i = 0; !err && i < store->totals.n; i++) {
                 const struct total *total = &store->totals.list[i];
 
-                err = store_insert_usage(store, SQL_ADD_USAGE,
-                                   &(struct store_usage){ end_ns, store->apps[total->app].id, total->state,
-                                                          total->active_ns, &total->usage, false });
+                err = store_insert_usages(store, SQL_ADD_USAGE,
+                                          &(struct store_usage){ end_ns, store->apps[total->app].id, total->state,
+                                                                 total->active_ns, &total->usage, false }, 1);
         }
         totals_reset(&store->totals);
         return err;
@@ -91,34 +91,27 @@ struct batch {
 
 static int flush(struct store *store, struct batch *batch)
 {
-        sqlite3_stmt *add = store_statement(store, SQL_ADD_USAGES);
-        struct packed_usage packed[USAGES_AT_ONCE];
         size_t n = batch->n;
-        int err = add ? 0 : -EBADMSG;
+        int err = 0;
 
         batch->n = 0;
-        if (n < USAGES_AT_ONCE) {
-                for (size_t i = 0; !err && i < n; i++)
-                        err = store_insert_usage(store, SQL_ADD_USAGE, &batch->rows[i]);
-                return err;
-        }
-        store->bytes.n = 0;
+        if (n == USAGES_AT_ONCE)
+                return store_insert_usages(store, SQL_ADD_COMMON_USAGES, batch->rows, n);
         for (size_t i = 0; !err && i < n; i++)
-                err = store_pack_usage(store, batch->rows[i].usage, batch->rows[i].shaped, &packed[i]);
-        if (err)
-                return err;
-        sqlite3_clear_bindings(add);
-        for (size_t i = 0; i < n; i++)
-                store_bind_usage(store, add, 1 + (int)i * (USAGE_COLUMNS_END - 1), &batch->rows[i], &packed[i]);
-        return store_step(store, add);
+                err = store_insert_usages(store, SQL_ADD_USAGE, &batch->rows[i], 1);
+        return err;
 }
 
 static int put_row(struct store *store, const struct interval_row *row, int64_t app, int64_t end_ns,
                    struct batch *batch)
 {
+        struct store_usage usage = { end_ns, app, row->state, row->active_ns, &row->usage, row->shaped };
+
         if (is_shared_name(store, app))
                 return add_to_shared(store, app, row);
-        batch->rows[batch->n++] = (struct store_usage){ end_ns, app, row->state, row->active_ns, &row->usage, row->shaped };
+        if (!store_is_common(&row->usage))
+                return store_insert_usages(store, SQL_ADD_USAGE, &usage, 1);
+        batch->rows[batch->n++] = usage;
         return batch->n == USAGES_AT_ONCE ? flush(store, batch) : 0;
 }
 

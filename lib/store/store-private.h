@@ -30,7 +30,7 @@ enum statement {
         SQL_LAST_KEY,
         SQL_ADD_INTERVAL,
         SQL_ADD_USAGE,
-        SQL_ADD_USAGES,
+        SQL_ADD_COMMON_USAGES,
         SQL_LAST_USAGE,
         SQL_USAGE,
         SQL_RAW_PIECES,
@@ -184,8 +184,6 @@ int store_get_number(struct reader *reader, uint64_t *ret);
 int store_put_points(struct store *store, enum keyed keyed, const struct points *points); /* to the end of store->bytes */
 int store_get_points(const struct store *store, enum keyed keyed, struct reader reader, struct points *ret);
 
-#define USAGES_AT_ONCE 16 /* rows that SQL_ADD_USAGES adds, for a sixth less than one after the other */
-
 /* A row of table usage or period_usage, which have the same columns; their numbers as those of bindings. */
 enum {
         USAGE_COLUMN_SPAN = 1, /* end_ns of the interval, or id of the period */
@@ -206,16 +204,14 @@ struct store_usage {
         bool shaped;           /* its CPU time is the interval's shape, and its sum is enough */
 };
 
-struct packed_usage {
-        size_t from[KEYED_COUNT + 1]; /* where the points of each begin in store->bytes */
-};
-
-/* Writing takes two steps, so that several rows go in one statement: store->bytes must stay until it has run. */
-int store_pack_usage(struct store *store, const struct usage *usage, bool shaped, struct packed_usage *ret);
-/* @column: of the row's first; the bindings are clear. */
-void store_bind_usage(const struct store *store, sqlite3_stmt *add, int column, const struct store_usage *row,
-                const struct packed_usage *packed);
-int store_insert_usage(struct store *store, enum statement which, const struct store_usage *row); /* one alone */
+/*
+ * Most rows of a poll have CPU time and disk bytes and no more. A statement for these alone, several rows at once,
+ * takes half the time: SQL_ADD_COMMON_USAGES, of USAGES_AT_ONCE rows. The others are for one row of any kind.
+ */
+#define USAGES_AT_ONCE 16
+bool store_is_common_column(int column);
+bool store_is_common(const struct usage *usage);
+int store_insert_usages(struct store *store, enum statement which, const struct store_usage *rows, size_t n);
 int store_read_usage(const struct store *store, sqlite3_stmt *row, const struct points *shape, struct usage *ret);
 
 /* store-totals.c */

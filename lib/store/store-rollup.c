@@ -79,9 +79,9 @@ static int write_usages(struct store *store, const struct totals *totals, int64_
         for (size_t i = 0; !err && i < totals->n; i++) {
                 const struct total *total = &totals->list[i];
 
-                err = store_insert_usage(store, SQL_ADD_PERIOD_USAGE,
-                                   &(struct store_usage){ period, store->apps[total->app].id, total->state,
-                                                          total->active_ns, &total->usage, false });
+                err = store_insert_usages(store, SQL_ADD_PERIOD_USAGE,
+                                          &(struct store_usage){ period, store->apps[total->app].id, total->state,
+                                                                 total->active_ns, &total->usage, false }, 1);
         }
         return err;
 }

@@ -80,7 +80,7 @@ static const char *const statement_text[SQL_COUNT] = {
                 " voltage_uv, power_uw, temperature_dc, alive, first_usage, n_usages, shape, split_by)"
                 " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20)",
         [SQL_ADD_USAGE] = "INSERT INTO usage (interval, @COLUMNS@) VALUES @ROW@",
-        [SQL_ADD_USAGES] = "INSERT INTO usage (interval, @COLUMNS@) VALUES @ROWS@",
+        [SQL_ADD_COMMON_USAGES] = "INSERT INTO usage (interval, @COMMON_COLUMNS@) VALUES @COMMON_ROWS@",
         [SQL_LAST_USAGE] = "SELECT ifnull(max(id), 0) FROM usage",
         [SQL_USAGE] = "SELECT interval, @COLUMNS@ FROM usage WHERE id >= ?1 AND id < ?2 AND interval = ?3",
         [SQL_RAW_PIECES] = "SELECT end_ns, start_ns FROM interval WHERE end_ns > ?1 AND end_ns <= ?2",
@@ -120,33 +120,41 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_OLD_PERIODS] = "SELECT id FROM period WHERE grain = ?1 AND bucket_ns < ?2",
 };
 
-/* A list of the columns of a usage, each by @format: a comma, its name in two parts, its constraint. */
-static void list_columns(sqlite3_str *text, const char *format)
+/* Number @column of a usage: its name and, where @types, its constraint. */
+static void append_name(sqlite3_str *text, int column, bool types)
 {
         static const char *const first[] = { "app", "state", "active_ns", "have" };
+        int amount = column - USAGE_COLUMN_AMOUNTS, keyed = amount - AMOUNT_COUNT;
 
-        for (size_t i = 0; i < ARRAY_SIZE(first); i++)
-                sqlite3_str_appendf(text, format, i ? ", " : "", first[i], "", "NOT NULL");
-        for (size_t i = 0; i < AMOUNT_COUNT; i++)
-                sqlite3_str_appendf(text, format, ", ", amount_kinds[i].word, "", "");
-        for (size_t k = 0; k < KEYED_COUNT; k++) {
-                const char *word = keyed_kinds[k].word;
-                char sum[32];
+        if (amount < 0)
+                sqlite3_str_appendf(text, "%s%s", first[column - USAGE_COLUMN_APP], types ? " NOT NULL" : "");
+        else if (keyed < 0)
+                sqlite3_str_appendall(text, amount_kinds[amount].word);
+        else if (keyed % 2 == 0)
+                sqlite3_str_appendf(text, "%s_%s", keyed_kinds[keyed / 2].word, keyed_kinds[keyed / 2].ns);
+        else
+                sqlite3_str_appendall(text, keyed_kinds[keyed / 2].word);
+}
 
-                snprintf(sum, sizeof(sum), "_%s", keyed_kinds[k].ns);
-                sqlite3_str_appendf(text, format, ", ", word, sum, "");
-                sqlite3_str_appendf(text, format, ", ", word, "", "");
+static void append_names(sqlite3_str *text, bool common, bool types)
+{
+        for (int column = USAGE_COLUMN_APP; column < USAGE_COLUMNS_END; column++) {
+                if (common && !store_is_common_column(column))
+                        continue;
+                sqlite3_str_appendall(text, column > USAGE_COLUMN_APP ? ", " : "");
+                append_name(text, column, types);
         }
 }
 
-static void list_rows(sqlite3_str *text, int n)
+static void append_rows(sqlite3_str *text, bool common, int n)
 {
-        int column = 1;
-
-        for (int row = 0; row < n; row++)
-                for (int i = 1; i < USAGE_COLUMNS_END; i++, column++)
-                        sqlite3_str_appendf(text, "%s?%d%s", i > 1 ? "," : row ? ",(" : "(", column,
-                                            i == USAGE_COLUMNS_END - 1 ? ")" : "");
+        for (int row = 0; row < n; row++) {
+                sqlite3_str_appendall(text, row ? ", (?" : "(?");
+                for (int column = USAGE_COLUMN_APP; column < USAGE_COLUMNS_END; column++)
+                        if (!common || store_is_common_column(column))
+                                sqlite3_str_appendall(text, ", ?");
+                sqlite3_str_appendall(text, ")");
+        }
 }
 
 /* @text with the table of amounts in its places. sqlite3_free() it. */
@@ -156,13 +164,15 @@ static char *usage_columns(const char *text)
         const char *at;
 
         for (; (at = strchr(text, '@')); text = strchr(at + 1, '@') + 1) {
+                bool common = strncmp(at, "@COMMON_", 8) == 0;
+
                 sqlite3_str_append(full, text, (int)(at - text));
-                if (strncmp(at, "@COLUMNS@", 9) == 0)
-                        list_columns(full, "%s%s%s");
-                else if (strncmp(at, "@TYPES@", 7) == 0)
-                        list_columns(full, "%s%s%s %s");
+                if (strncmp(at, "@ROW@", 5) == 0)
+                        append_rows(full, false, 1);
+                else if (strncmp(at, "@COMMON_ROWS@", 13) == 0)
+                        append_rows(full, true, USAGES_AT_ONCE);
                 else
-                        list_rows(full, strncmp(at, "@ROWS@", 6) == 0 ? USAGES_AT_ONCE : 1);
+                        append_names(full, common, strncmp(at, "@TYPES@", 7) == 0);
         }
         sqlite3_str_appendall(full, text);
         return sqlite3_str_finish(full);

@@ -2,9 +2,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A usage as columns: one for each amount of the table in component.h, by its word; NULL is not counted. Of each
- * keyed amount there is a column with the sum, as cpu_busy_ns, and one with its points, as cpu, packed: LEB128
- * varints (seven bits a byte, low ones first, the high bit says that more follow), for each point
+ * A usage as columns: one for each amount of the table in component.h, by its word. NULL is 0, or was not counted
+ * where column `have` lacks the bit of the amount (enum usage_have). Of each keyed amount there is a column with
+ * the sum, as cpu_busy_ns, and one with its points, as cpu, packed: LEB128 varints (seven bits a byte, low ones
+ * first, the high bit says that more follow), for each point
  *
  *   the id of its (group, key) in table key, or its key + 1 where keys have no group; ns; any_ns if it has one
  *
@@ -120,62 +121,91 @@ int store_get_points(const struct store *store, enum keyed keyed, struct reader 
         return err == -ENOMEM ? err : err ? -EBADMSG : 0;
 }
 
-int store_pack_usage(struct store *store, const struct usage *usage, bool shaped, struct packed_usage *ret)
+bool store_is_common_column(int column)
+{
+        int amount = column - USAGE_COLUMN_AMOUNTS, keyed = amount - AMOUNT_COUNT;
+        uint32_t have = amount < 0 ? USAGE_ALL : keyed < 0 ? amount_kinds[amount].have : keyed_kinds[keyed / 2].have;
+
+        return have & (USAGE_CPU | USAGE_DISK);
+}
+
+bool store_is_common(const struct usage *usage)
+{
+        for (int i = 0; i < AMOUNT_COUNT; i++)
+                if (usage->amount[i] && !store_is_common_column(USAGE_COLUMN_AMOUNTS + i))
+                        return false;
+        for (int k = 0; k < KEYED_COUNT; k++)
+                if (usage->keyed[k].n && !store_is_common_column(USAGE_COLUMN_AMOUNTS + AMOUNT_COUNT + 2 * k))
+                        return false;
+        return true;
+}
+
+/* Where the points of each keyed amount begin in store->bytes. */
+struct packed {
+        size_t from[KEYED_COUNT + 1];
+};
+
+static int pack(struct store *store, const struct store_usage *row, struct packed *ret)
 {
         int err = 0;
 
         for (size_t k = 0; !err && k < KEYED_COUNT; k++) {
                 ret->from[k] = store->bytes.n;
-                if (k != KEYED_CPU || !shaped)
-                        err = store_put_points(store, k, &usage->keyed[k]);
+                if (k != KEYED_CPU || !row->shaped)
+                        err = store_put_points(store, k, &row->usage->keyed[k]);
         }
         ret->from[KEYED_COUNT] = store->bytes.n;
         return err;
 }
 
-static void bind_amount(sqlite3_stmt *add, int column, bool counted, uint64_t amount)
+static void bind_amount(sqlite3_stmt *add, int at, uint64_t amount)
 {
-        if (counted || amount)
-                sqlite3_bind_int64(add, column, store_clamp(amount));
+        if (amount)
+                sqlite3_bind_int64(add, at, store_clamp(amount));
 }
 
-void store_bind_usage(const struct store *store, sqlite3_stmt *add, int column, const struct store_usage *row,
-                const struct packed_usage *packed)
+/* The values of a row from parameter @at on. Returns the parameter of the next row. */
+static int bind(const struct store *store, sqlite3_stmt *add, int at, bool common, const struct store_usage *row,
+                const struct packed *packed)
 {
         const struct usage *usage = row->usage;
+        int column = USAGE_COLUMN_AMOUNTS;
 
-        sqlite3_bind_int64(add, column++, row->span);
-        sqlite3_bind_int64(add, column++, row->app);
-        sqlite3_bind_int64(add, column++, row->state);
-        sqlite3_bind_int64(add, column++, store_clamp(row->active_ns));
-        sqlite3_bind_int64(add, column++, usage->have & USAGE_ALL);
-        for (size_t i = 0; i < AMOUNT_COUNT; i++)
-                bind_amount(add, column++, (usage->have & amount_kinds[i].have) == amount_kinds[i].have,
-                            usage->amount[i]);
+        sqlite3_bind_int64(add, at++, row->span);
+        sqlite3_bind_int64(add, at++, row->app);
+        sqlite3_bind_int64(add, at++, row->state);
+        sqlite3_bind_int64(add, at++, store_clamp(row->active_ns));
+        sqlite3_bind_int64(add, at++, usage->have & USAGE_ALL);
+        for (size_t i = 0; i < AMOUNT_COUNT; i++, column++)
+                if (!common || store_is_common_column(column))
+                        bind_amount(add, at++, usage->amount[i]);
         for (size_t k = 0; k < KEYED_COUNT; k++, column += 2) {
-                size_t length = packed->from[k + 1] - packed->from[k];
+                size_t from = packed->from[k], length = packed->from[k + 1] - from;
 
-                bind_amount(add, column, usage->have & keyed_kinds[k].have, usage_points_sum_ns(&usage->keyed[k]));
+                if (common && !store_is_common_column(column))
+                        continue;
+                bind_amount(add, at++, usage_points_sum_ns(&usage->keyed[k]));
                 if (length)
-                        sqlite3_bind_blob(add, column + 1, store->bytes.data + packed->from[k], (int)length,
-                                          SQLITE_STATIC);
+                        sqlite3_bind_blob(add, at, store->bytes.data + from, (int)length, SQLITE_STATIC);
+                at++;
         }
+        return at;
 }
 
-int store_insert_usage(struct store *store, enum statement which, const struct store_usage *row)
+int store_insert_usages(struct store *store, enum statement which, const struct store_usage *rows, size_t n)
 {
         sqlite3_stmt *add = store_statement(store, which);
-        struct packed_usage packed;
-        int err;
+        struct packed packed[USAGES_AT_ONCE];
+        int err = add ? 0 : -EBADMSG, at = 1;
 
-        if (!add)
-                return -EBADMSG;
         store->bytes.n = 0;
-        err = store_pack_usage(store, row->usage, row->shaped, &packed);
+        for (size_t i = 0; !err && i < n; i++)
+                err = pack(store, &rows[i], &packed[i]);
         if (err)
                 return err;
         sqlite3_clear_bindings(add);
-        store_bind_usage(store, add, 1, row, &packed);
+        for (size_t i = 0; i < n; i++)
+                at = bind(store, add, at, which == SQL_ADD_COMMON_USAGES, &rows[i], &packed[i]);
         return store_step(store, add);
 }
 
