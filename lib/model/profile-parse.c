@@ -156,35 +156,6 @@ static int parse_number(struct parser *parser, const struct ini_place *place, co
         return 1;
 }
 
-static int parse_voltage(struct parser *parser, const struct ini_place *place, const char *key,
-                         const char *value)
-{
-        struct profile_virtual *device = &parser->profile->virtual_device;
-        struct voltage_point point;
-        size_t at = 0;
-        int err;
-
-        err = ini_number(place, "the state of charge of voltage_mv", key + strlen("voltage_mv."), 0, 100,
-                         &point.percent);
-        if (!err)
-                err = ini_number(place, key, value, 100, 1e6, &point.voltage_mv);
-        if (err)
-                return err;
-        while (at < device->n_voltage && device->voltage[at].percent < point.percent)
-                at++;
-        if (at < device->n_voltage && device->voltage[at].percent == point.percent)
-                return profile_twice(place, key);
-        if (device->n_voltage >= 1001)
-                return ini_error(place, "more than 1001 points of voltage_mv");
-        err = util_grow(&device->voltage, &parser->voltage_capacity, device->n_voltage + 1, sizeof(point));
-        if (err)
-                return err;
-        memmove(device->voltage + at + 1, device->voltage + at, (device->n_voltage - at) * sizeof(point));
-        device->voltage[at] = point;
-        device->n_voltage++;
-        return 0;
-}
-
 /* "value" or "value standard_error" */
 static int parse_value(const struct ini_place *place, const char *key, const char *value,
                        struct coefficient *ret)
@@ -381,7 +352,7 @@ static int on_key(void *data, const struct ini_place *place, const char *section
         if (strcmp(name, "covariance") == 0)
                 return parse_pair(parser, place, key, value);
         if (strcmp(name, "virtual") == 0 && strncmp(key, "voltage_mv.", strlen("voltage_mv.")) == 0)
-                return parse_voltage(parser, place, key, value);
+                return profile_parse_voltage(parser, place, key, value);
         err = strcmp(name, "cpu") == 0 && strcmp(key, "cpus") == 0 ? parse_cpus(parser, place, instance, value) : 1;
         if (strcmp(name, "cpu") == 0 && strcmp(key, "as") == 0)
                 err = parse_as(parser, place, instance, value);

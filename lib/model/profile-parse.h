@@ -40,6 +40,7 @@ struct parser {
 _Static_assert(sizeof(((struct parser *)0)->numbers_seen) * 8 >= 32, "one bit a number key");
 
 int profile_twice(const struct ini_place *place, const char *key);
+int profile_parse_voltage(struct parser *parser, const struct ini_place *place, const char *key, const char *value);
 
 /* When the last of @lines is read: sorts, and checks what takes more than one key. */
 int profile_finish(struct parser *parser, const char *name, unsigned lines, const struct log *log);
