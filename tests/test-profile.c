@@ -37,6 +37,8 @@ static const char full[] =
         "max_brightness = 255\n"
         "power_mw.5 = 367.8 9\n"
         "power_mw.255 = 854.0 12\n"
+        "emission_mw.255 = 1200\n"
+        "emission_mw.5 = 40\n"
         "[disk]\n"
         "read_mj_per_mb = 6.0 1.2\n"
         "[disk mmcblk1]\n"
@@ -53,6 +55,12 @@ static const char full[] =
         "voltage_mv.100 = 4190\n"
         "voltage_mv.0 = 3300\n"
         "gauge_period_s = 3.5\n"
+        "radio_variation = 0.6\n"
+        "radio_variation_tau_s = 3600\n"
+        "charge_full_error_percent = -10\n"
+        "gauge_pieces = 12\n"
+        "gauge_piece_percent = 1.5\n"
+        "governor = idle-lowers\n"
         "[x-vendor]\n"
         "x-note = kept\n"
         "[covariance]\n"
@@ -101,6 +109,15 @@ static void reads_every_key(void)
         check(profile->virtual_device.seed == UINT64_MAX);
         check_near(profile_voltage_mv(profile, 50), 3745, 1e-9);
         check_near(profile_mean_voltage_mv(profile), 3745, 1e-9);
+        check_near(profile->virtual_device.radio_variation, 0.6, 0);
+        check_near(profile->virtual_device.radio_variation_tau_s, 3600, 0);
+        check_near(profile->virtual_device.charge_full_error_percent, -10, 0);
+        check_int(profile->virtual_device.gauge_pieces, 12);
+        check_near(profile->virtual_device.gauge_piece_percent, 1.5, 0);
+        check(profile->virtual_device.idle_lowers && profile->virtual_device.proc);
+        check_int(profile->virtual_device.n_emission, 2);
+        check_int(profile->virtual_device.emission[0].brightness, 5);
+        check_near(profile->virtual_device.emission[1].power_mw, 1200, 0);
         check_text(profile_extra(profile, "x-vendor", "x-note"), "kept");
         check_int(profile_find(profile, TERM_WIFI_RX, 0, 0, NULL), -ENOENT); /* not measured is not 0 */
         check(isnan(profile->coefficients[profile_find(profile, TERM_CPU_IDLE, 0, 384000, NULL)].standard_error));
@@ -217,6 +234,20 @@ static const struct {
         { HEAD "[base]\npower_mw = 1\n[wifi]\non_mw = 1 1\n[covariance]\nbase.power_mw,wifi.on_mw = .1\n",
           "text:10: base.power_mw has a covariance, but no standard error" },
         { HEAD "[virtual]\nvoltage_mv.101 = 3300\n", "text:6: the state of charge of voltage_mv = 101" },
+        { HEAD "[virtual]\ngauge_pieces = 65\n", "text:6: gauge_pieces = 65 is not a whole number from 0 to 64" },
+        { HEAD "[virtual]\ngauge_pieces = 1.5\n", "text:6: gauge_pieces = 1.5 is not a whole number" },
+        { HEAD "[virtual]\ngauge_piece_percent = nan\n", "text:6: gauge_piece_percent = nan" },
+        { HEAD "[virtual]\nradio_variation = -0.1\n", "text:6: radio_variation = -0.1 is out of range" },
+        { HEAD "[virtual]\nradio_variation_tau_s = 1e7\n", "text:6: radio_variation_tau_s = 1e7 is out of range" },
+        { HEAD "[virtual]\ncharge_full_error_percent = -100\n", "text:6: charge_full_error_percent = -100 is out" },
+        { HEAD "[virtual]\ngovernor = idle\n", "text:6: governor = idle is unknown; it may be idle-lowers" },
+        { HEAD "[virtual]\ncollector = bpf\n", "text:6: collector = bpf is unknown; it may be proc" },
+        { HEAD "[virtual]\ncollector = proc\ncollector = proc\n", "text:7: collector is given twice" },
+        { HEAD "[display]\nemission_mw.5 = -1\n", "text:6: emission_mw.5 = -1 is out of range" },
+        { HEAD "[display]\nemission_mw.05 = 1\n", "text:6: emission_mw.05: the part after the dot is a brightness" },
+        { HEAD "[display]\nemission_mw.5 = 1\nemission_mw.5 = 2\n", "text:7: emission_mw.5 is given twice" },
+        { HEAD "[display]\nemission_mw.101 = 3\nmax_brightness = 100\n", "text:6: emission_mw.101 is above" },
+        { HEAD "[display]\nemission_mw.5 = 3\n", NULL }, /* without [virtual] it means nothing, and is kept */
         { HEAD "[virtual]\nsed = 1\n", "text:6: sed is no key of [virtual]" },
 };
 

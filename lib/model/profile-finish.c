@@ -153,6 +153,18 @@ static int finish_as(struct parser *parser, struct ini_place *place)
         return 0;
 }
 
+static int finish_emission(struct parser *parser, struct ini_place *place)
+{
+        const struct profile_virtual *device = &parser->profile->virtual_device;
+        uint32_t max = parser->profile->max_brightness;
+
+        if (device->n_emission == 0 || max == 0 || device->emission[device->n_emission - 1].brightness <= max)
+                return 0;
+        place->line = parser->emission_line;
+        return ini_error(place, "emission_mw.%u is above max_brightness = %u",
+                         device->emission[device->n_emission - 1].brightness, max);
+}
+
 /* What is missing is missing up to the last line. */
 int profile_finish(struct parser *parser, const char *name, unsigned lines, const struct log *log)
 {
@@ -164,6 +176,8 @@ int profile_finish(struct parser *parser, const char *name, unsigned lines, cons
         if (isnan(parser->profile->energy_full_mwh))
                 return ini_error(&place, "energy_full_mwh of [battery] is missing");
         err = finish_coefficients(parser, &place);
+        if (!err)
+                err = finish_emission(parser, &place);
         if (!err)
                 err = finish_as(parser, &place);
         return err ? err : finish_covariance(parser, &place);

@@ -17,7 +17,6 @@
  */
 #define COEFFICIENTS_MAX 512
 #define EXTRAS_MAX 256
-#define COEFFICIENT_MAX 1e9
 
 static int copy_word(const struct ini_place *place, const char *key, const char *value, char *buf,
                      size_t size)
@@ -79,7 +78,7 @@ static int parse_version(struct parser *parser, const struct ini_place *place, c
         return 0;
 }
 
-/* max_brightness and seed. 0 is no brightness; a seed may be. */
+/* max_brightness, gauge_pieces and seed. 0 is no brightness; a seed may be. */
 static int parse_whole(const struct ini_place *place, const char *key, const char *value, uint64_t min,
                        uint64_t max, uint64_t *ret)
 {
@@ -100,7 +99,8 @@ static int parse_word(struct parser *parser, const struct ini_place *place, cons
                 const char *section, *key;
         } words[] = { { "profile", "version" }, { "profile", "device" },         { "profile", "match" },
                       { "profile", "method" },  { "profile", "created" },        { "virtual", "seed" },
-                      { "display", "max_brightness" } };
+                      { "display", "max_brightness" }, { "virtual", "gauge_pieces" }, { "virtual", "governor" },
+                      { "virtual", "collector" } };
         struct profile *profile = parser->profile;
         uint64_t number = 0;
         size_t i = 0;
@@ -127,11 +127,20 @@ static int parse_word(struct parser *parser, const struct ini_place *place, cons
                 return parse_created(place, value, profile->created);
         case 5:
                 return parse_whole(place, key, value, 0, UINT64_MAX, &profile->virtual_device.seed);
-        default:
+        case 6:
                 err = parse_whole(place, key, value, 1, INT32_MAX, &number);
                 if (!err)
                         profile->max_brightness = (uint32_t)number;
                 return err;
+        case 7:
+                err = parse_whole(place, key, value, 0, PROFILE_GAUGE_PIECES_MAX, &number);
+                if (!err)
+                        profile->virtual_device.gauge_pieces = (uint32_t)number;
+                return err;
+        case 8:
+                return profile_parse_governor(parser, place, value);
+        default:
+                return profile_parse_collector(parser, place, value);
         }
 }
 
@@ -167,16 +176,15 @@ static int parse_value(const struct ini_place *place, const char *key, const cha
 
         memcpy(first, value, length);
         first[length] = '\0';
-        err = ini_number(place, key, first, 0, COEFFICIENT_MAX, &ret->value);
+        err = ini_number(place, key, first, 0, PROFILE_COEFFICIENT_MAX, &ret->value);
         ret->standard_error = NAN;
         if (!err && *second)
-                err = ini_number(place, "the standard error", second, 0, COEFFICIENT_MAX,
+                err = ini_number(place, "the standard error", second, 0, PROFILE_COEFFICIENT_MAX,
                                  &ret->standard_error);
         return err;
 }
 
-/* A number without sign or leading zeros, so that a key has one spelling. */
-static bool parse_index(const char *text, uint64_t max, uint32_t *ret)
+bool profile_parse_index(const char *text, uint64_t max, uint32_t *ret)
 {
         uint64_t number;
 
@@ -204,10 +212,10 @@ static bool match_coefficient(const char *section, const char *instance, const c
 
                 if (strcmp(t->section, section) != 0 || strncmp(t->key, key, length) != 0)
                         continue;
-                if (t->by_point ? key[length] != '.' || !parse_index(key + length + 1, INT32_MAX, &found.point)
+                if (t->by_point ? key[length] != '.' || !profile_parse_index(key + length + 1, INT32_MAX, &found.point)
                                 : key[length] != '\0')
                         continue;
-                if (t->by_policy ? !parse_index(instance, 65535, &found.policy)
+                if (t->by_policy ? !profile_parse_index(instance, 65535, &found.policy)
                                  : !t->by_disk && *instance)
                         continue;
                 if (t->by_disk && *instance) {
@@ -253,7 +261,7 @@ static int parse_cpus(struct parser *parser, const struct ini_place *place, cons
         uint32_t policy;
         int err;
 
-        if (!parse_index(instance, 65535, &policy))
+        if (!profile_parse_index(instance, 65535, &policy))
                 return 1;
         err = *value ? profile_add_policy(parser->profile, policy, value) : -EINVAL;
         if (err == -EEXIST)
@@ -269,9 +277,9 @@ static int parse_as(struct parser *parser, const struct ini_place *place, const 
         uint32_t policy, as;
         int err;
 
-        if (!parse_index(instance, 65535, &policy))
+        if (!profile_parse_index(instance, 65535, &policy))
                 return 1;
-        if (!parse_index(value, 65535, &as) || as == policy)
+        if (!profile_parse_index(value, 65535, &as) || as == policy)
                 return ini_error(place, "as = %.60s is not the number of another policy", value);
         if (parser->n_as == ARRAY_SIZE(parser->as))
                 return ini_error(place, "more than %zu policies are as another", ARRAY_SIZE(parser->as));
@@ -323,7 +331,7 @@ static bool is_section(const char *section, const char *instance)
         if (strncmp(section, "x-", 2) == 0)
                 return true;
         if (strcmp(section, "cpu") == 0)
-                return parse_index(instance, 65535, &policy);
+                return profile_parse_index(instance, 65535, &policy);
         if (*instance)
                 return strcmp(section, "disk") == 0 && is_disk_name(instance);
         for (size_t i = 0; i < ARRAY_SIZE(plain); i++)
@@ -353,6 +361,8 @@ static int on_key(void *data, const struct ini_place *place, const char *section
                 return parse_pair(parser, place, key, value);
         if (strcmp(name, "virtual") == 0 && strncmp(key, "voltage_mv.", strlen("voltage_mv.")) == 0)
                 return profile_parse_voltage(parser, place, key, value);
+        if (strcmp(name, "display") == 0 && strncmp(key, "emission_mw.", strlen("emission_mw.")) == 0)
+                return profile_parse_emission(parser, place, key, value);
         err = strcmp(name, "cpu") == 0 && strcmp(key, "cpus") == 0 ? parse_cpus(parser, place, instance, value) : 1;
         if (strcmp(name, "cpu") == 0 && strcmp(key, "as") == 0)
                 err = parse_as(parser, place, instance, value);

@@ -32,7 +32,8 @@ struct parser {
         size_t n_coefficients, coefficient_capacity;
         struct pair *pairs;
         size_t n_pairs, pair_capacity;
-        size_t voltage_capacity;
+        size_t voltage_capacity, emission_capacity;
+        unsigned emission_line; /* of the highest level */
         struct as as[256];
         size_t n_as;
 };
@@ -40,6 +41,11 @@ struct parser {
 _Static_assert(sizeof(((struct parser *)0)->numbers_seen) * 8 >= 32, "one bit a number key");
 
 int profile_twice(const struct ini_place *place, const char *key);
+/* A number without sign or leading zeros, so that a key has one spelling. */
+bool profile_parse_index(const char *text, uint64_t max, uint32_t *ret);
+int profile_parse_emission(struct parser *parser, const struct ini_place *place, const char *key, const char *value);
+int profile_parse_governor(struct parser *parser, const struct ini_place *place, const char *value);
+int profile_parse_collector(struct parser *parser, const struct ini_place *place, const char *value);
 int profile_parse_voltage(struct parser *parser, const struct ini_place *place, const char *key, const char *value);
 
 /* When the last of @lines is read: sorts, and checks what takes more than one key. */

@@ -105,6 +105,16 @@ static void print_disks(FILE *out, const struct profile *profile)
         }
 }
 
+static void print_emission(FILE *out, const struct profile *profile)
+{
+        char key[32];
+
+        for (size_t i = 0; i < profile->virtual_device.n_emission; i++) {
+                snprintf(key, sizeof(key), "emission_mw.%u", profile->virtual_device.emission[i].brightness);
+                print_number(out, key, profile->virtual_device.emission[i].power_mw);
+        }
+}
+
 static void print_virtual(FILE *out, const struct profile *profile)
 {
         const struct profile_virtual *device = &profile->virtual_device;
@@ -114,6 +124,12 @@ static void print_virtual(FILE *out, const struct profile *profile)
                 return;
         fprintf(out, "\n[virtual]\nseed = %llu\n", (unsigned long long)device->seed);
         print_numbers(out, profile, "virtual");
+        if (device->gauge_pieces > 0)
+                fprintf(out, "gauge_pieces = %u\n", device->gauge_pieces);
+        if (device->idle_lowers)
+                fputs("governor = idle-lowers\n", out);
+        else if (device->proc)
+                fputs("collector = proc\n", out);
         for (size_t i = 0; i < device->n_voltage; i++) {
                 snprintf(key, sizeof(key), "voltage_mv.%s",
                          util_print_double(device->voltage[i].percent, percent, sizeof(percent)));
@@ -200,11 +216,12 @@ static void print(FILE *out, const struct profile *profile)
                 print_section(out, profile, "cpu", policy->policy, "");
                 print_extras(out, profile, section);
         }
-        if (has_section(profile, "display") || profile->max_brightness > 0) {
+        if (has_section(profile, "display") || profile->max_brightness > 0 || profile->virtual_device.n_emission > 0) {
                 fputs("\n[display]\n", out);
                 if (profile->max_brightness > 0)
                         fprintf(out, "max_brightness = %u\n", profile->max_brightness);
                 print_section(out, profile, "display", 0, "");
+                print_emission(out, profile);
                 print_extras(out, profile, "display");
         }
         print_disks(out, profile);

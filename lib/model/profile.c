@@ -38,6 +38,10 @@ const struct number_key number_keys[] = {
         VIRTUAL(gauge_quantum_mw, 0, 1e5),
         VIRTUAL(gauge_gain_percent, 0, 50),
         VIRTUAL(gauge_offset_mw, 0, 1e5),
+        VIRTUAL(gauge_piece_percent, 0, 20),
+        VIRTUAL(charge_full_error_percent, -50, 100),
+        VIRTUAL(radio_variation, 0, 5),
+        VIRTUAL(radio_variation_tau_s, 0, 1e6),
 };
 const size_t n_number_keys = ARRAY_SIZE(number_keys);
 
@@ -76,6 +80,7 @@ void profile_free(struct profile *profile)
         free(profile->coefficients);
         free(profile->covariance);
         free(profile->virtual_device.voltage);
+        free(profile->virtual_device.emission);
         free(profile);
 }
 

@@ -23,6 +23,8 @@
 #define PROFILE_VERSION 1
 #define PROFILE_KEY_MAX 96 /* longest key of a coefficient, with its NUL */
 #define PROFILE_NAME_MAX 64
+#define PROFILE_COEFFICIENT_MAX 1e9
+#define PROFILE_GAUGE_PIECES_MAX 64
 #define PROFILE_BYTES_MAX (8u << 20) /* of its file; the largest that calibration writes has a twentieth */
 
 enum component model_term_component(enum term term);
@@ -47,6 +49,12 @@ struct profile_policy {
 struct voltage_point {
         double percent; /* state of charge 0..100 */
         double voltage_mv;
+};
+
+/* What a white picture emits at a brightness, beside what a black one costs. */
+struct emission_point {
+        uint32_t brightness;
+        double power_mw;
 };
 
 /* The physics of a virtual device; 0 where the key is missing, which means: that effect is off. */
@@ -75,6 +83,15 @@ struct profile_virtual {
         double gauge_quantum_mw;
         double gauge_gain_percent;
         double gauge_offset_mw;
+        double gauge_piece_percent;
+        uint32_t gauge_pieces;
+        double charge_full_error_percent; /* may be negative */
+        double radio_variation;
+        double radio_variation_tau_s;
+        bool idle_lowers;                 /* governor = idle-lowers */
+        bool proc;                        /* collector = proc, or a governor that implies it */
+        struct emission_point *emission;  /* [display] emission_mw.LEVEL, ascending */
+        size_t n_emission;
 };
 
 struct profile_extra { /* a key that begins with x-; kept as it stands */
