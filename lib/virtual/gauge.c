@@ -6,53 +6,8 @@
 
 #include "util/units.h"
 
-#define HARMONICS 3
-#define STEEPEST 0.05       /* a percent holds at least this share of its nominal charge, whatever the file says */
 #define SHORTEST_PERIOD_S 0.01
 #define STEP_ROUNDING 1e-9  /* 90 % is 90 %, also where 0.9 * 100 is a little less */
-
-struct nonlinearity {
-        double amplitude[HARMONICS];
-        double phase[HARMONICS];
-};
-
-/* Relative error of the charge per shown percent at the true charge @s. */
-static double nonlinearity_at(const struct nonlinearity *error, double s)
-{
-        double sum = 0;
-
-        for (unsigned k = 0; k < HARMONICS; k++)
-                sum += error->amplitude[k] * cos(2 * M_PI * (k + 1) * s + error->phase[k]);
-        return sum;
-}
-
-/* d(shown)/ds = 1/(1 + error(s)) by Simpson's rule, then scaled so that empty and full are shown as such. */
-static void curve_make(double *curve, const struct nonlinearity *error)
-{
-        const double h = 1.0 / (GAUGE_CURVE_POINTS - 1);
-
-        curve[0] = 0;
-        for (unsigned i = 1; i < GAUGE_CURVE_POINTS; i++) {
-                double s = i * h, sum = 0;
-                const double weight[] = { 1, 4, 1 };
-
-                for (unsigned j = 0; j < 3; j++)
-                        sum += weight[j] / fmax(STEEPEST, 1 + nonlinearity_at(error, s - h * (2 - j) / 2));
-                curve[i] = curve[i - 1] + sum * h / 6;
-        }
-        for (unsigned i = 1; i < GAUGE_CURVE_POINTS; i++)
-                curve[i] /= curve[GAUGE_CURVE_POINTS - 1];
-}
-
-static double shown_charge(const struct gauge *gauge, double charge)
-{
-        double at = charge * (GAUGE_CURVE_POINTS - 1);
-        unsigned i = (unsigned)at;
-
-        if (gauge->linear || charge >= 1)
-                return charge;
-        return gauge->curve[i] + (at - i) * (gauge->curve[i + 1] - gauge->curve[i]);
-}
 
 /* 0 is off; a file that asks for a thousandth of a second would only make virtual time slow. */
 static uint64_t period_ns(double period_s)
@@ -67,24 +22,16 @@ static uint64_t period_ns(double period_s)
 void gauge_init(struct gauge *gauge, const struct profile_virtual *device, struct rng *hidden,
                 struct rng *run)
 {
-        struct nonlinearity error;
-
-        for (unsigned k = 0; k < HARMONICS; k++)
-                error.amplitude[k] = device->nonlinearity_percent / 100 * rng_normal(hidden);
-        for (unsigned k = 0; k < HARMONICS; k++)
-                error.phase[k] = 2 * M_PI * rng_uniform(hidden);
         *gauge = (struct gauge){
                 .step = device->level_step_percent / 100,
-                .linear = device->nonlinearity_percent == 0,
                 .level_period_ns = period_ns(device->level_refresh_s),
                 .power_period_ns = period_ns(device->gauge_period_s),
-                .gain = 1 + device->gauge_gain_percent / 100 * rng_normal(hidden),
-                .offset_w = device->gauge_offset_mw / 1e3 * rng_normal(hidden),
                 .noise = device->gauge_noise_percent / 100,
                 .quantum_w = device->gauge_quantum_mw / 1e3,
         };
-        if (!gauge->linear)
-                curve_make(gauge->curve, &error);
+        gauge_curve_init(&gauge->curve, device, hidden);
+        gauge->gain = 1 + device->gauge_gain_percent / 100 * rng_normal(hidden);
+        gauge->offset_w = device->gauge_offset_mw / 1e3 * rng_normal(hidden);
         rng_seed(&gauge->rng, rng_next(run), 0);
         gauge->next_level_ns = 1 + (uint64_t)(rng_uniform(run) * (double)gauge->level_period_ns);
         gauge->next_power_ns = 1 + (uint64_t)(rng_uniform(run) * (double)gauge->power_period_ns);
@@ -108,7 +55,7 @@ static double shown_power(struct gauge *gauge, double power_w)
 
 void gauge_start(struct gauge *gauge, const struct cell *cell, double power_w)
 {
-        gauge->level = floor_to(shown_charge(gauge, cell->charge), gauge->step);
+        gauge->level = floor_to(gauge_curve_at(&gauge->curve, cell->charge), gauge->step);
         if (gauge->power_period_ns > 0)
                 gauge->power_w = shown_power(gauge, power_w);
 }
@@ -120,7 +67,7 @@ void gauge_refresh_level(struct gauge *gauge, const struct cell *cell, uint64_t 
                         return;
                 gauge->next_level_ns += gauge->level_period_ns;
         }
-        gauge->level = floor_to(shown_charge(gauge, cell->charge), gauge->step);
+        gauge->level = floor_to(gauge_curve_at(&gauge->curve, cell->charge), gauge->step);
 }
 
 void gauge_refresh_power(struct gauge *gauge, uint64_t now_ns)

@@ -9,16 +9,13 @@
  */
 
 #include "cell.h"
+#include "gauge-curve.h"
 #include "model/profile.h"
 #include "rng.h"
 
-/* The shown charge at equal steps of the true one. */
-#define GAUGE_CURVE_POINTS 1025
-
 struct gauge {
         double step;               /* of the level, 0..1; 0: none */
-        double curve[GAUGE_CURVE_POINTS];
-        bool linear;
+        struct gauge_curve curve;
         uint64_t level_period_ns;  /* 0: fresh at each look */
         uint64_t next_level_ns;
         double level;              /* as last refreshed, floored to its step */

@@ -9,19 +9,6 @@
 #define RATE_TAU_S 120.0
 #define DAEMONS_LOG_SD 0.8
 
-static void wander_init(struct wander *wander, double tau_s, struct rng *rng)
-{
-        wander->keep = tau_s > 0 ? exp(-1 / tau_s) : 0;
-        wander->renew = sqrt(1 - wander->keep * wander->keep);
-        rng_seed(&wander->rng, rng_next(rng), 0);
-        wander->value = rng_normal(&wander->rng);
-}
-
-static void wander_next(struct wander *wander)
-{
-        wander->value = wander->keep * wander->value + wander->renew * rng_normal(&wander->rng);
-}
-
 /* They began one length ago, so that as many run at the start as at any other time. */
 static void spikes_init(struct spikes *spikes, const struct profile_virtual *device, struct rng *rng)
 {

@@ -11,6 +11,7 @@
 
 #include "model/profile.h"
 #include "rng.h"
+#include "wander.h"
 
 /* The byte rates that wander, each by itself. */
 enum rate {
@@ -19,14 +20,6 @@ enum rate {
         RATE_RX,
         RATE_TX,
         RATE_COUNT
-};
-
-/* A stationary Ornstein-Uhlenbeck process of mean 0 and standard deviation 1, in exact steps of 1 s. */
-struct wander {
-        struct rng rng; /* its own, so that an effect that is off changes no other */
-        double value;
-        double keep;  /* exp(-1 s / tau) */
-        double renew; /* sqrt(1 - keep^2) */
 };
 
 /*
