@@ -125,9 +125,17 @@ static int play(const struct scenario *scenario, struct virtual_device *device, 
         }
 }
 
+static void add_parts(struct cJSON *json, const char *key, const struct virtual_truth_app *app)
+{
+        struct cJSON *parts = cJSON_AddObjectToObject(json, key);
+
+        for (size_t i = 0; i < VIRTUAL_PART_COUNT; i++)
+                cJSON_AddNumberToObject(parts, virtual_part_names[i], app->part_j[i]);
+}
+
 static struct cJSON *truth_json(struct virtual_device *device)
 {
-        struct cJSON *json = cJSON_CreateObject(), *apps;
+        struct cJSON *json = cJSON_CreateObject(), *apps, *components;
         struct virtual_truth truth;
 
         virtual_truth_read(device, &truth);
@@ -136,12 +144,14 @@ static struct cJSON *truth_json(struct virtual_device *device)
         cJSON_AddNumberToObject(json, "percent_start", truth.percent_start);
         cJSON_AddNumberToObject(json, "percent_end", truth.percent_end);
         apps = cJSON_AddObjectToObject(json, "apps");
+        components = cJSON_AddObjectToObject(json, "components_j");
         for (size_t i = 0; i < truth.n_apps; i++) {
                 char key[APP_ID_MAX + 16];
 
                 snprintf(key, sizeof(key), "%s/%s", truth.apps[i].app,
                          truth.apps[i].foreground ? "foreground" : "background");
                 cJSON_AddNumberToObject(apps, key, truth.apps[i].energy_j);
+                add_parts(components, key, &truth.apps[i]);
         }
         return json;
 }

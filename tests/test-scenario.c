@@ -44,7 +44,7 @@ static void test_meaning(void)
                 "cores.4 = 0.5 0 0.25\nkhz.4 = 700000\n"
                 "[segment 1]\napp = game\nstate = foreground\nstart_s = 0\nlength_s = 1200\nkhz = 1000000\n"
                 "cores = 0.8 0.3\nread_mb_per_s = 0.1\nwrite_mb_per_s = 0.02\nrx_mb_per_s = 0.05\n"
-                "tx_mb_per_s = 0.01\nwakes_per_s = 0.1\ngpu = 0.4\n";
+                "tx_mb_per_s = 0.01\nwakes_per_s = 0.1\ngpu = 0.4\ncpu_factor = 0.7\ncontent = 0.25\nunseen_mw = 400\n";
         _cleanup_(scenario_freep) struct scenario *scenario = NULL;
         const struct virtual_work *game, *music;
 
@@ -69,6 +69,11 @@ static void test_meaning(void)
         check_near(music->utilisation[4], 0.25, 0);
         check_near(game->wakes_per_s, 0.1, 0);
         check_near(game->gpu, 0.4, 0);
+        check_near(game->cpu_factor, 0.7, 0);
+        check_near(game->unseen_mw, 400, 0);
+        check_near(scenario->segments[0].content, 0.25, 0);
+        check_near(music->unseen_mw, 0, 0);
+        check_near(scenario->segments[1].content, 1, 0);
         check_int(scenario_next_ns(scenario, 0), 600500 * NS_PER_MS);
         check_int(scenario_next_ns(scenario, 600500 * NS_PER_MS), 1200 * NS_PER_S);
         check(scenario_next_ns(scenario, 1600500 * NS_PER_MS) == UINT64_MAX);

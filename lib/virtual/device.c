@@ -14,6 +14,7 @@
  * The device's own constants come from its seed and nothing else.
  */
 #define STREAM_HIDDEN UINT64_C(0x68696464656e)
+#define STREAM_RADIO UINT64_C(0x726164696f)
 
 static int copy_voltage(struct virtual_device *device, const struct profile_virtual *truth)
 {
@@ -49,7 +50,7 @@ static void start_physics(struct virtual_device *device, const struct profile *t
                           enum virtual_stream stream, uint64_t seed, double start_percent)
 {
         const struct profile_virtual *physics = &truth->virtual_device;
-        struct rng hidden, run;
+        struct rng hidden, run, air;
         double idle_w;
 
         rng_seed(&hidden, physics->seed, STREAM_HIDDEN);
@@ -58,6 +59,9 @@ static void start_physics(struct virtual_device *device, const struct profile *t
         cell_init(&device->cell, truth, device->voltage, start_percent / 100);
         gauge_init(&device->gauge, physics, &hidden, &run);
         noise_init(&device->noise, physics, &run);
+        rng_seed(&air, physics->seed, STREAM_RADIO + (uint64_t)stream);
+        rng_seed(&air, rng_next(&air) ^ seed, STREAM_RADIO + (uint64_t)stream);
+        radio_init(&device->radio, physics, &air);
         thermal_init(&device->thermal, physics);
         make_boot_id(device, &run);
         virtual_device_recompute(device);
@@ -83,8 +87,14 @@ int virtual_open(const struct profile *truth, enum virtual_stream stream, uint64
                 err = copy_voltage(device, &truth->virtual_device);
         if (!err)
                 err = alloc_totals(device);
+        if (!err)
+                err = panel_init(&device->panel, &truth->virtual_device);
         if (err)
                 return err;
+        device->content = 1;
+        device->full_factor = 1 + truth->virtual_device.charge_full_error_percent / 100;
+        device->idle_lowers = truth->virtual_device.idle_lowers;
+        device->counts_opps = !truth->virtual_device.proc;
         device->next_second_ns = NS_PER_S;
         device->percent_start = start_percent;
         device->screen.foreground_known = device->screen.screen_known = true;
@@ -108,6 +118,7 @@ void virtual_free(struct virtual_device *device)
         free(device->opp_time_ns);
         free(device->opp_busy_ns);
         free(device->opp_any_ns);
+        panel_clear(&device->panel);
         power_model_clear(&device->model);
         free(device);
 }
@@ -127,6 +138,12 @@ void virtual_set_realtime(struct virtual_device *device, int64_t epoch_ns)
         device->realtime_at_boot_ns = epoch_ns;
 }
 
+/* What the bytes of now cost, against the nominal rate at the nominal price. */
+static double price_now(const struct virtual_device *device, unsigned rate)
+{
+        return device->noise.rate_factor[rate] * (rate >= RATE_RX ? device->radio.factor : 1);
+}
+
 double device_power_w(const struct virtual_device *device)
 {
         double power_w = device->leaky_w * thermal_leakage(&device->thermal) + device->fixed_w +
@@ -135,7 +152,7 @@ double device_power_w(const struct virtual_device *device)
         if (device->suspended)
                 return device->model.suspend_w;
         for (unsigned i = 0; i < RATE_COUNT; i++)
-                power_w += device->rate_w[i] * device->noise.rate_factor[i];
+                power_w += device->rate_w[i] * price_now(device, i);
         return power_w;
 }
 
@@ -167,6 +184,7 @@ static double step_bursts(struct virtual_device *device, double dt_s)
                 app->wakes += (uint64_t)bursts;
                 device->wakes_total += (uint64_t)bursts;
                 app->energy_j[running->foreground && device->screen_on] += bursts * device->model.wake_j;
+                app->part_j[running->foreground && device->screen_on][VIRTUAL_WIFI] += bursts * device->model.wake_j;
                 energy_j += bursts * device->model.wake_j;
         }
         return energy_j;
@@ -176,8 +194,10 @@ static void count_awake(struct virtual_device *device, uint64_t dt_ns, double dt
 {
         device->span_ns += dt_ns;
         device->leakage_s += thermal_leakage(&device->thermal) * dt_s;
-        for (unsigned i = 0; i < RATE_COUNT; i++)
+        for (unsigned i = 0; i < RATE_COUNT; i++) {
                 device->rate_s[i] += device->noise.rate_factor[i] * dt_s;
+                device->price_s[i] += price_now(device, i) * dt_s;
+        }
         device->unseen_j += device->noise.unseen_w * dt_s;
 }
 
@@ -235,6 +255,7 @@ int virtual_advance(struct virtual_device *device, uint64_t ns)
                 if (device->now_ns < device->next_second_ns)
                         continue;
                 noise_next_second(&device->noise);
+                radio_next_second(&device->radio);
                 device->next_second_ns += NS_PER_S;
         }
         return device->empty ? -ENODATA : 0;

@@ -12,9 +12,11 @@
 #include "cell.h"
 #include "gauge.h"
 #include "noise.h"
+#include "panel.h"
 #include "power.h"
+#include "radio.h"
 #include "thermal.h"
-#include "virtual.h"
+#include "virtual-truth.h"
 
 /* An app that has run since the device was opened. It has one process while it has work. */
 struct app {
@@ -32,6 +34,7 @@ struct app {
         uint64_t wakes;
         double wake_phase;   /* part of a burst */
         double energy_j[2];  /* the truth: in the background, in the foreground */
+        double part_j[2][VIRTUAL_PART_COUNT];
 };
 
 /* The work of one app from now on; several pieces of one app are one. */
@@ -39,11 +42,13 @@ struct running {
         size_t app;
         bool foreground;
         double utilisation[POWER_MAX_CPUS]; /* after overlapping work was cut */
+        double cpu_factor[POWER_MAX_CPUS];  /* of its CPU power there */
         double bytes_per_s[RATE_COUNT];
         double wakes_per_s;
         double gpu;
         double leaky_w;       /* CPU with its share of S and idle, before leakage */
-        double fixed_w;       /* display, GPU */
+        double display_w, gpu_w, unseen_w;
+        double fixed_w;       /* all three */
 };
 
 struct virtual_device {
@@ -53,6 +58,11 @@ struct virtual_device {
         struct gauge gauge;
         struct thermal thermal;
         struct noise noise;
+        struct radio radio;
+        struct panel panel;
+        double full_factor;                  /* the full charge that is shown, against the true one */
+        bool idle_lowers;                    /* the clock that work has raised falls whenever the policy idles */
+        bool counts_opps;                    /* CPU time is counted by operating point */
 
         uint64_t now_ns;
         uint64_t next_second_ns;
@@ -64,6 +74,7 @@ struct virtual_device {
         size_t set_opp[POWER_MAX_POLICIES];  /* asked by virtual_set_khz() */
         bool screen_on;
         uint32_t brightness;
+        double content;                      /* share of white in the picture */
         bool wifi_on;
         double charger_w;
         bool suspended;
@@ -83,6 +94,7 @@ struct virtual_device {
 
         /* constant until the next change of work or settings */
         size_t opp[POWER_MAX_POLICIES];
+        size_t idle_opp[POWER_MAX_POLICIES]; /* where it is while no core works */
         struct power_cpu cpu[POWER_MAX_POLICIES];
         double leaky_w, leaky_nobody_w;
         double fixed_w, fixed_nobody_w;
@@ -93,7 +105,8 @@ struct virtual_device {
         /* integrals since virtual_device_settle() */
         uint64_t span_ns;
         double leakage_s;
-        double rate_s[RATE_COUNT];
+        double rate_s[RATE_COUNT];           /* of bytes ... */
+        double price_s[RATE_COUNT];          /* ... and of their energy, which is another where bytes change their price */
         double unseen_j;
 
         /* totals of the machine */

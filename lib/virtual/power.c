@@ -283,8 +283,8 @@ static struct load load_beside(const struct power_model *model, const struct pow
         return load;
 }
 
-void power_cpu(const struct power_model *model, unsigned policy, size_t opp, const double *utilisation,
-               struct power_cpu *ret)
+void power_cpu(const struct power_model *model, unsigned policy, size_t opp, size_t idle_opp,
+               const double *utilisation, struct power_cpu *ret)
 {
         const struct power_policy *cpus = &model->policies[policy];
         const struct power_opp *point = &cpus->opps[opp];
@@ -297,7 +297,7 @@ void power_cpu(const struct power_model *model, unsigned policy, size_t opp, con
         *ret = (struct power_cpu){
                 .busy = own.busy,
                 .any = 1 - own.idle,
-                .nobody_w = point->idle_w * own.idle,
+                .nobody_w = cpus->opps[idle_opp].idle_w * own.idle,
                 .per_busy_w = point->active_w * together,
         };
         if (own.busy > 0)

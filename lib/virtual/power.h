@@ -78,9 +78,10 @@ int power_find_policy(const struct power_model *model, uint32_t policy);
 struct power_cpu {
         double busy;          /* u: cores at work */
         double any;           /* share of time with at least one */
-        double nobody_w;      /* idle_pf * (1 - any) */
+        double nobody_w;      /* idle_pf * (1 - any), f of idle moments */
         double per_busy_w;    /* what one busy core costs its app: A, and its share of S and idle */
 };
 
-void power_cpu(const struct power_model *model, unsigned policy, size_t opp, const double *utilisation,
-               struct power_cpu *ret);
+/* @idle_opp: where the clock is while none of its cores works. */
+void power_cpu(const struct power_model *model, unsigned policy, size_t opp, size_t idle_opp,
+               const double *utilisation, struct power_cpu *ret);

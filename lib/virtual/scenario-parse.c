@@ -28,6 +28,9 @@ enum segment_key {
         KEY_TX,
         KEY_WAKES,
         KEY_GPU,
+        KEY_CPU_FACTOR,
+        KEY_CONTENT,
+        KEY_UNSEEN,
         KEY_COUNT
 };
 
@@ -42,6 +45,9 @@ static const char *const segment_keys[KEY_COUNT] = {
         [KEY_TX] = "tx_mb_per_s",
         [KEY_WAKES] = "wakes_per_s",
         [KEY_GPU] = "gpu",
+        [KEY_CPU_FACTOR] = "cpu_factor",
+        [KEY_CONTENT] = "content",
+        [KEY_UNSEEN] = "unseen_mw",
 };
 
 struct reading {
@@ -195,6 +201,12 @@ static int parse_segment_key(const struct ini_place *place, struct reading *read
                 return ini_number(place, key, value, 0, MB_PER_S_MAX, &work->tx_mb_per_s);
         case KEY_WAKES: /* a burst needs a second of silence before it, for each of the apps */
                 return ini_number(place, key, value, 0, 1e3, &work->wakes_per_s);
+        case KEY_CPU_FACTOR:
+                return ini_number(place, key, value, 0.01, VIRTUAL_CPU_FACTOR_MAX, &work->cpu_factor);
+        case KEY_CONTENT:
+                return ini_number(place, key, value, 0, 1, &reading->segment.content);
+        case KEY_UNSEEN:
+                return ini_number(place, key, value, 0, VIRTUAL_UNSEEN_MAX_MW, &work->unseen_mw);
         default:
                 return ini_number(place, key, value, 0, 1, &work->gpu);
         }
@@ -269,7 +281,7 @@ static struct reading *find_reading(struct parser *parser, const struct ini_plac
             util_grow(&parser->readings, &parser->capacity, parser->n_readings + 1, sizeof(*reading)) < 0)
                 return NULL;
         reading = &parser->readings[parser->n_readings++];
-        *reading = (struct reading){ .segment = { .number = number, .line = place->line } };
+        *reading = (struct reading){ .segment = { .number = number, .line = place->line, .content = 1 } };
         return reading;
 }
 

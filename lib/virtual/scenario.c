@@ -3,6 +3,7 @@
 #include "scenario.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "util/util.h"
@@ -28,6 +29,7 @@ static bool runs_at(const struct scenario_segment *segment, uint64_t now_ns)
 int scenario_apply(const struct scenario *scenario, uint64_t now_ns, struct virtual_device *device)
 {
         _cleanup_free_ struct virtual_work *work = calloc(scenario->n_segments + 1, sizeof(*work));
+        double content = 0; /* of overlapping segments of an app, the brightest */
         bool foreground = false;
         size_t n = 0;
         int err;
@@ -38,12 +40,16 @@ int scenario_apply(const struct scenario *scenario, uint64_t now_ns, struct virt
                 if (!runs_at(&scenario->segments[i], now_ns))
                         continue;
                 work[n] = scenario->segments[i].work;
+                if (work[n].foreground)
+                        content = fmax(content, scenario->segments[i].content);
                 foreground |= work[n++].foreground;
         }
         err = virtual_set_wifi(device, scenario->wifi);
         if (err < 0 && err != -EINVAL) /* a device without WiFi stays without */
                 return err;
         err = virtual_set_screen(device, foreground, foreground ? scenario->brightness : 0);
+        if (!err)
+                err = virtual_set_content(device, foreground ? content : 1);
         return err < 0 ? err : virtual_set_work(device, work, n);
 }
 

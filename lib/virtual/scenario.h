@@ -15,6 +15,7 @@ struct scenario_segment {
         uint64_t start_ns;
         uint64_t end_ns;
         struct virtual_work work;
+        double content;          /* share of white in its picture */
 };
 
 struct scenario {

@@ -30,7 +30,8 @@ static void recompute_cpu(struct virtual_device *device)
         device->leaky_nobody_w = device->model.base_w;
         for (unsigned p = 0; p < device->model.n_policies; p++) {
                 device->opp[p] = running_opp(device, p);
-                power_cpu(&device->model, p, device->opp[p], utilisation, &device->cpu[p]);
+                device->idle_opp[p] = device->idle_lowers && device->asked_khz[p] > 0 ? 0 : device->opp[p];
+                power_cpu(&device->model, p, device->opp[p], device->idle_opp[p], utilisation, &device->cpu[p]);
                 device->leaky_nobody_w += device->cpu[p].nobody_w;
         }
 }
@@ -44,10 +45,18 @@ static double cpu_w(const struct virtual_device *device, const struct running *r
                 double busy = 0;
 
                 for (unsigned cpu = 0; cpu < policy->n_cpus; cpu++)
-                        busy += running->utilisation[policy->first_cpu + cpu];
+                        busy += running->utilisation[policy->first_cpu + cpu] *
+                                running->cpu_factor[policy->first_cpu + cpu];
                 power_w += busy * device->cpu[p].per_busy_w;
         }
         return power_w;
+}
+
+static double screen_w(const struct virtual_device *device)
+{
+        return device->screen_on ? power_display_w(&device->model, device->brightness) +
+                                           panel_emission_w(&device->panel, device->brightness, device->content)
+                                 : 0;
 }
 
 static void recompute_app(struct virtual_device *device, struct running *running)
@@ -55,13 +64,15 @@ static void recompute_app(struct virtual_device *device, struct running *running
         const struct power_model *model = &device->model;
 
         running->leaky_w = cpu_w(device, running);
-        running->fixed_w = running->gpu * model->gpu_w;
+        running->gpu_w = running->gpu * model->gpu_w;
+        running->display_w = 0;
         if (running->foreground && device->screen_on) {
-                running->fixed_w += power_display_w(model, device->brightness);
+                running->display_w = screen_w(device);
                 device->fixed_nobody_w = device->wifi_on ? model->wifi_on_w : 0;
         }
+        running->fixed_w = running->gpu_w + running->display_w + running->unseen_w;
         device->leaky_w += running->leaky_w;
-        device->fixed_w += running->gpu * model->gpu_w;
+        device->fixed_w += running->gpu_w + running->unseen_w;
         for (unsigned i = 0; i < RATE_COUNT; i++)
                 device->rate_w[i] += device->rate_flows[i] * running->bytes_per_s[i] * model->j_per_byte[i];
         if (running->wakes_per_s > 0 && device->wifi_on)
@@ -71,7 +82,6 @@ static void recompute_app(struct virtual_device *device, struct running *running
 void virtual_device_recompute(struct virtual_device *device)
 {
         const struct power_model *model = &device->model;
-        double display_w = device->screen_on ? power_display_w(model, device->brightness) : 0;
 
         recompute_cpu(device);
         for (unsigned i = 0; i < RATE_COUNT; i++) {
@@ -80,7 +90,7 @@ void virtual_device_recompute(struct virtual_device *device)
         }
         device->wakes = false;
         device->leaky_w = device->leaky_nobody_w;
-        device->fixed_w = device->fixed_nobody_w = (device->wifi_on ? model->wifi_on_w : 0) + display_w;
+        device->fixed_w = device->fixed_nobody_w = (device->wifi_on ? model->wifi_on_w : 0) + screen_w(device);
         for (size_t i = 0; i < device->n_running; i++)
                 recompute_app(device, &device->running[i]);
 }
@@ -118,6 +128,24 @@ static void settle_bytes(struct virtual_device *device, const struct running *ru
         }
 }
 
+static double bytes_j(const struct virtual_device *device, const struct running *running, unsigned rate)
+{
+        return device->rate_flows[rate] * running->bytes_per_s[rate] * device->price_s[rate] *
+               device->model.j_per_byte[rate];
+}
+
+static void settle_parts(const struct virtual_device *device, const struct running *running, double *part_j)
+{
+        double span_s = (double)device->span_ns / 1e9;
+
+        part_j[VIRTUAL_CPU] += running->leaky_w * device->leakage_s;
+        part_j[VIRTUAL_DISPLAY] += running->display_w * span_s;
+        part_j[VIRTUAL_GPU] += running->gpu_w * span_s;
+        part_j[VIRTUAL_UNSEEN] += running->unseen_w * span_s;
+        for (unsigned i = 0; i < RATE_COUNT; i++)
+                part_j[i < RATE_RX ? VIRTUAL_DISK : VIRTUAL_WIFI] += bytes_j(device, running, i);
+}
+
 static void settle_app(struct virtual_device *device, const struct running *running)
 {
         struct app *app = &device->apps[running->app];
@@ -130,9 +158,9 @@ static void settle_app(struct virtual_device *device, const struct running *runn
         app->gpu_ns += gpu_ns;
         device->gpu_ns += gpu_ns;
         for (unsigned i = 0; i < RATE_COUNT; i++)
-                energy_j += device->rate_flows[i] * running->bytes_per_s[i] * device->rate_s[i] *
-                            device->model.j_per_byte[i];
+                energy_j += bytes_j(device, running, i);
         app->energy_j[running->foreground && device->screen_on] += energy_j;
+        settle_parts(device, running, app->part_j[running->foreground && device->screen_on]);
 }
 
 void virtual_device_settle(struct virtual_device *device)
@@ -140,10 +168,13 @@ void virtual_device_settle(struct virtual_device *device)
         if (device->span_ns == 0)
                 return;
         for (size_t p = 0; p < device->model.n_policies; p++) {
-                size_t opp = device->model.policies[p].first_opp + device->opp[p];
+                size_t first = device->model.policies[p].first_opp, opp = first + device->opp[p];
+                uint64_t any_ns = (uint64_t)llround(device->cpu[p].any * (double)device->span_ns);
 
-                device->opp_time_ns[opp] += device->span_ns;
-                device->opp_any_ns[opp] += (uint64_t)llround(device->cpu[p].any * (double)device->span_ns);
+                any_ns = MIN(any_ns, device->span_ns);
+                device->opp_time_ns[opp] += any_ns;
+                device->opp_time_ns[first + device->idle_opp[p]] += device->span_ns - any_ns;
+                device->opp_any_ns[opp] += any_ns;
         }
         for (size_t i = 0; i < device->n_running; i++)
                 settle_app(device, &device->running[i]);
@@ -153,4 +184,5 @@ void virtual_device_settle(struct virtual_device *device)
         device->leakage_s = 0;
         device->unseen_j = 0;
         memset(device->rate_s, 0, sizeof(device->rate_s));
+        memset(device->price_s, 0, sizeof(device->price_s));
 }

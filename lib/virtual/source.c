@@ -19,7 +19,8 @@ struct virtual_source {
 };
 
 /*
- * A gauge shows charge where the device has a voltage curve, and energy where it has none: percent is energy
+ * A full charge that the gauge learnt long ago scales what it shows of the charge now; the percentage, their ratio, is
+ * right. A gauge shows charge where the device has a voltage curve, and energy where it has none: percent is energy
  * then, and a charge without a voltage would mean nothing. The level finer than a percent is shown only
  * where it has finer steps.
  */
@@ -29,7 +30,7 @@ static void read_battery(struct virtual_device *device, struct battery *battery)
         const struct cell *cell = &device->cell;
         double battery_w = device_battery_w(device, device_power_w(device));
         bool charge = cell->n_voltage > 0;
-        double full = charge ? cell->full_c / 3600 * 1e6 : cell->full_j / 3600 * 1e6;
+        double full = (charge ? cell->full_c : cell->full_j) / 3600 * 1e6 * device->full_factor;
         uint64_t full_shown = (uint64_t)llround(full), now_shown = (uint64_t)llround(gauge->level * full);
 
         battery->have = BATTERY_CAPACITY |
@@ -68,12 +69,14 @@ static int read_opps(struct virtual_device *device, struct sample *sample)
                                 .policy = policy->policy,
                                 .khz = policy->opps[i].khz,
                                 .time_ns = device->opp_time_ns[policy->first_opp + i],
-                                .busy_ns = device->opp_busy_ns[policy->first_opp + i],
-                                .any_ns = device->opp_any_ns[policy->first_opp + i],
                         };
+                        if (!device->counts_opps)
+                                continue;
+                        opp->busy_ns = device->opp_busy_ns[policy->first_opp + i];
+                        opp->any_ns = device->opp_any_ns[policy->first_opp + i];
                 }
         }
-        sample->opps_counted = true;
+        sample->opps_counted = device->counts_opps;
         return 0;
 }
 
@@ -109,7 +112,7 @@ static int read_cores(struct virtual_device *device, struct sample *sample)
 
 static int read_process(struct virtual_device *device, const struct app *app, struct sample *sample)
 {
-        struct process *process = sample_add_process(sample, true);
+        struct process *process = sample_add_process(sample, device->counts_opps);
 
         if (!process)
                 return -ENOMEM;

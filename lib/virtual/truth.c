@@ -7,6 +7,11 @@
 
 #include "device.h"
 
+const char *const virtual_part_names[VIRTUAL_PART_COUNT] = {
+        [VIRTUAL_CPU] = "cpu",   [VIRTUAL_DISPLAY] = "display", [VIRTUAL_DISK] = "disk",
+        [VIRTUAL_WIFI] = "wifi", [VIRTUAL_GPU] = "gpu",         [VIRTUAL_UNSEEN] = "unseen",
+};
+
 /* Apps that did anything, background before foreground. 0 apps without memory: the totals still hold. */
 static size_t list_apps(struct virtual_device *device)
 {
@@ -25,6 +30,7 @@ static size_t list_apps(struct virtual_device *device)
                         memcpy(app->app, device->apps[i].id, sizeof(app->app));
                         app->foreground = foreground;
                         app->energy_j = device->apps[i].energy_j[foreground];
+                        memcpy(app->part_j, device->apps[i].part_j[foreground], sizeof(app->part_j));
                         n++;
                 }
         }
@@ -53,8 +59,10 @@ void virtual_truth_reset(struct virtual_device *device)
         device->total_j = 0;
         device->base_j = 0;
         device->percent_start = 100 * device->cell.charge;
-        for (size_t i = 0; i < device->n_apps; i++)
+        for (size_t i = 0; i < device->n_apps; i++) {
                 memset(device->apps[i].energy_j, 0, sizeof(device->apps[i].energy_j));
+                memset(device->apps[i].part_j, 0, sizeof(device->apps[i].part_j));
+        }
 }
 
 double virtual_truth_power_w(const struct virtual_device *device)

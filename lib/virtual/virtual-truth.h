@@ -10,10 +10,24 @@
 
 #include "virtual.h"
 
+/* The parts of an app's energy. */
+enum virtual_part {
+        VIRTUAL_CPU, /* with its share of S and idle */
+        VIRTUAL_DISPLAY,
+        VIRTUAL_DISK,
+        VIRTUAL_WIFI, /* bytes, bursts */
+        VIRTUAL_GPU,
+        VIRTUAL_UNSEEN, /* shown by no counter */
+        VIRTUAL_PART_COUNT
+};
+
+extern const char *const virtual_part_names[VIRTUAL_PART_COUNT];
+
 struct virtual_truth_app {
         char app[APP_ID_MAX];
         bool foreground;
-        double energy_j; /* CPU with its share of S and idle, display, GPU, bytes, bursts */
+        double energy_j; /* of all parts */
+        double part_j[VIRTUAL_PART_COUNT];
 };
 
 struct virtual_truth {
@@ -30,6 +44,6 @@ void virtual_truth_read(struct virtual_device *device, struct virtual_truth *ret
 void virtual_truth_reset(struct virtual_device *device);
 /*
  * True power for the work and settings in force, averaged over noise: daemons and spikes at their mean, byte
- * rates nominal, bursts spread out, the temperature steady in a room of 25 C.
+ * rates and the price of a byte nominal, bursts spread out, the temperature steady in a room of 25 C.
  */
 double virtual_truth_power_w(const struct virtual_device *device);

@@ -27,6 +27,8 @@ enum virtual_stream {
 
 #define VIRTUAL_POLICIES_MAX 64
 #define VIRTUAL_CPUS_MAX 64
+#define VIRTUAL_CPU_FACTOR_MAX 100.0
+#define VIRTUAL_UNSEEN_MAX_MW 1e6
 
 /* What runs on the device from now on. Rates are nominal: the device lets byte rates wander. */
 struct virtual_work {
@@ -39,6 +41,8 @@ struct virtual_work {
         double tx_mb_per_s;
         double wakes_per_s;
         double gpu;               /* 0..1 */
+        double cpu_factor;        /* power of its CPU time against a calibration's load; 0: as 1 */
+        double unseen_mw;         /* what it draws besides, and no counter shows */
         bool foreground;
 };
 
@@ -68,6 +72,8 @@ int virtual_source_open(struct virtual_device *device, struct source **ret);
 int virtual_set_khz(struct virtual_device *device, uint32_t policy, uint32_t khz);
 int virtual_set_screen(struct virtual_device *device, bool on, uint32_t brightness);
 int virtual_set_wifi(struct virtual_device *device, bool on);
+/* Share of white that the picture emits: 0 black .. 1 white, as at the start. Only a panel with emission_mw cares. */
+int virtual_set_content(struct virtual_device *device, double content);
 
 /*
  * A charger feeds so much into the device,

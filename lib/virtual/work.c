@@ -67,6 +67,16 @@ int virtual_set_wifi(struct virtual_device *device, bool on)
         return 0;
 }
 
+int virtual_set_content(struct virtual_device *device, double content)
+{
+        if (!(content >= 0 && content <= 1))
+                return -EINVAL;
+        virtual_device_settle(device);
+        device->content = content;
+        virtual_device_recompute(device);
+        return 0;
+}
+
 static bool is_rate(double rate)
 {
         return rate >= 0 && rate <= 1e5; /* MB/s: what counters of 64 bits hold for more than a year */
@@ -85,6 +95,9 @@ static bool work_fits(const struct virtual_device *device, const struct virtual_
                 return false;
         if (!is_rate(work->read_mb_per_s) || !is_rate(work->write_mb_per_s) || !is_rate(work->rx_mb_per_s) ||
             !is_rate(work->tx_mb_per_s) || !is_rate(work->wakes_per_s) || !is_share(work->gpu))
+                return false;
+        if (!(work->cpu_factor >= 0 && work->cpu_factor <= VIRTUAL_CPU_FACTOR_MAX) ||
+            !(work->unseen_mw >= 0 && work->unseen_mw <= VIRTUAL_UNSEEN_MAX_MW))
                 return false;
         for (size_t p = 0; p < POWER_MAX_POLICIES; p++)
                 if (work->policy_khz[p] > 0 &&
@@ -147,6 +160,8 @@ static void begin_process(struct virtual_device *device, struct app *app)
 
 static void add_work(struct virtual_device *device, struct running *running, const struct virtual_work *work)
 {
+        double factor = work->cpu_factor > 0 ? work->cpu_factor : 1;
+
         running->foreground |= work->foreground;
         running->bytes_per_s[RATE_READ] += work->read_mb_per_s * BYTES_PER_MB;
         running->bytes_per_s[RATE_WRITE] += work->write_mb_per_s * BYTES_PER_MB;
@@ -154,8 +169,14 @@ static void add_work(struct virtual_device *device, struct running *running, con
         running->bytes_per_s[RATE_TX] += work->tx_mb_per_s * BYTES_PER_MB;
         running->wakes_per_s += work->wakes_per_s;
         running->gpu += work->gpu;
-        for (unsigned cpu = 0; cpu < device->model.n_cpus; cpu++)
-                running->utilisation[cpu] += work->utilisation[cpu];
+        running->unseen_w += work->unseen_mw / 1e3;
+        for (unsigned cpu = 0; cpu < device->model.n_cpus; cpu++) {
+                double before = running->utilisation[cpu], added = work->utilisation[cpu];
+
+                running->utilisation[cpu] += added;
+                if (added > 0)
+                        running->cpu_factor[cpu] = (running->cpu_factor[cpu] * before + factor * added) / (before + added);
+        }
 }
 
 /* Several pieces of work of one app are one. */

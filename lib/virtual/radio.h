@@ -1,0 +1,21 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What a byte over the air costs depends on the signal: a factor that wanders for hours, is log-normal, and is cut
+ * where a modem gives up or cannot save more. Its mean is 1.
+ */
+
+#include "model/profile.h"
+#include "wander.h"
+
+struct radio {
+        struct wander wander;
+        double log_sd; /* 0: off */
+        double log_mean;
+        double factor; /* in force */
+};
+
+void radio_init(struct radio *radio, const struct profile_virtual *device, struct rng *rng);
+void radio_next_second(struct radio *radio);
