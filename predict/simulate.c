@@ -29,6 +29,7 @@ struct arguments {
         double start_percent;
         double interval_s;
         uint64_t seed;
+        bool append;
 };
 
 /* What a poller keeps from poll to poll. */
@@ -59,7 +60,7 @@ static int cannot_record(const char *database, int err)
 }
 
 /* Logs why it fails; the store does so itself. */
-static int watcher_open(struct watcher *watcher, struct virtual_device *device, const char *database)
+static int watcher_open(struct watcher *watcher, struct virtual_device *device, const char *database, bool append)
 {
         int err = virtual_source_open(device, &watcher->source);
 
@@ -69,7 +70,22 @@ static int watcher_open(struct watcher *watcher, struct virtual_device *device, 
                 err = own_folder_make(database, 0700);
         if (err < 0)
                 return cannot_record(database, err);
-        return store_open(database, STORE_SIMULATE, &program_log, &watcher->store);
+        return store_open(database, append ? STORE_SIMULATE_MORE : STORE_SIMULATE, &program_log, &watcher->store);
+}
+
+/* So that it ends now; or, after what the database holds, from the end of that on. */
+static int set_time(const struct watcher *watcher, struct virtual_device *device, const char *database, int64_t end_ns,
+                    int64_t length_ns)
+{
+        struct store_battery before;
+        int err = store_battery(watcher->store, INT64_MIN, INT64_MAX, &before);
+
+        if (err < 0 && err != -ENODATA)
+                return err;
+        if (!err && before.last_ns > INT64_MAX - length_ns)
+                return cannot_record(database, -EOVERFLOW);
+        virtual_set_realtime(device, err < 0 ? end_ns - length_ns : before.last_ns);
+        return 0;
 }
 
 /* One poll, as joulecastd makes it. */
@@ -203,10 +219,10 @@ static int run(const struct arguments *arguments, const struct profile *truth,
         int err = virtual_open(truth, VIRTUAL_SIMULATE, arguments->seed, arguments->start_percent,
                                &program_log, &device);
 
-        if (!err) {
-                virtual_set_realtime(device, realtime_ns - (int64_t)scenario->end_ns);
-                err = watcher_open(&watcher, device, database);
-        }
+        if (!err)
+                err = watcher_open(&watcher, device, database, arguments->append);
+        if (!err)
+                err = set_time(&watcher, device, database, realtime_ns, (int64_t)scenario->end_ns);
         if (err < 0)
                 return CODE_FAILED;
         err = play(scenario, device, &watcher, (uint64_t)llround(arguments->interval_s * 1e9));
@@ -259,6 +275,8 @@ int simulate_main(int argc, char **argv)
                 { "truth", "FILE", "write what really happened, as JSON", .text = &arguments.truth },
                 { "start-percent", "PERCENT", "true charge at the start", .usual = "90",
                   .number = &arguments.start_percent, .low = 0.01, .high = 100, .unit = "%" },
+                { "append", NULL, "go on after what the database holds, charged meanwhile",
+                  .flag = &arguments.append },
                 { "interval", "S", "seconds between two polls", .usual = "30", .number = &arguments.interval_s,
                   .low = 0.1, .high = 86400, .unit = "s" },
                 { "seed", "N", "other noise on the same device", .usual = "1", .count = &arguments.seed },
@@ -269,7 +287,8 @@ int simulate_main(int argc, char **argv)
                          "                   [--database FILE] [--truth FILE]",
                 .about = "Plays a scenario on a virtual device while the poller watches. It takes no real\n"
                          "time; virtual time ends now. The database then answers cost, predict and budget.\n"
-                         "Each simulation begins its database anew; one of a real machine is refused.",
+                         "Each simulation begins its database anew, or goes on with --append; one of a\n"
+                         "real machine is refused.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         int code;

@@ -324,9 +324,14 @@ static int check_tables(struct store *store)
         return 0;
 }
 
+static bool is_simulated(const struct store *store)
+{
+        return store->mode == STORE_SIMULATE || store->mode == STORE_SIMULATE_MORE;
+}
+
 static int32_t application_id(const struct store *store)
 {
-        return store->mode == STORE_SIMULATE ? APPLICATION_ID_VIRTUAL : APPLICATION_ID;
+        return is_simulated(store) ? APPLICATION_ID_VIRTUAL : APPLICATION_ID;
 }
 
 static int create(struct store *store)
@@ -355,7 +360,7 @@ static int empty(struct store *store)
 static int refuse_other_kind(const struct store *store)
 {
         log_error(store->log,
-                  store->mode == STORE_SIMULATE
+                  is_simulated(store)
                           ? "%s is no database of a virtual device; name another one, or move it away"
                           : "%s is the database of a virtual device; name another one for this machine",
                   store->path);

@@ -19,7 +19,8 @@ struct store;
 enum store_mode {
         STORE_READ,     /* -ENOENT where there is none */
         STORE_WRITE,    /* made where there is none; one writer at a time, else -EBUSY */
-        STORE_SIMULATE, /* the same for a virtual device: it begins anew, whatever was simulated before */
+        STORE_SIMULATE, /* the same for a virtual device: it begins anew, whatever was simulated before ... */
+        STORE_SIMULATE_MORE, /* ... or goes on after that */
 };
 
 /*
