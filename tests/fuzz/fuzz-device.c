@@ -9,6 +9,19 @@
 #include "virtual/virtual-truth.h"
 #include "virtual/virtual.h"
 
+/* Uses what the device has, so that each effect of its file counts. */
+static void work(struct virtual_device *device)
+{
+        const struct virtual_work work = { .app = "fuzz", .utilisation = { 0.5 }, .rx_mb_per_s = 1,
+                                           .read_mb_per_s = 1, .wakes_per_s = 1, .gpu = 0.5, .cpu_factor = 2, .unseen_mw = 400,
+                                           .foreground = true };
+
+        virtual_set_wifi(device, true);
+        virtual_set_screen(device, true, 1);
+        fuzz_assert(virtual_set_content(device, 0.5) == 0);
+        virtual_set_work(device, &work, 1); /* a device without CPUs has no use for it */
+}
+
 /* Any file that parses as a virtual device can be run: its power and its battery stay finite. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -22,6 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 return 0;
         if (virtual_open(truth, VIRTUAL_CALIBRATE, 1, 90, NULL, &device) < 0)
                 return 0;
+        work(device);
         for (unsigned i = 0; i < 4; i++)
                 if (virtual_advance(device, 15 * NS_PER_S) < 0)
                         break;
@@ -33,6 +47,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sample_clear(&sample);
         virtual_truth_read(device, &seen);
         fuzz_assert(isfinite(seen.total_j) && isfinite(seen.base_j));
+        for (size_t i = 0; i < seen.n_apps; i++)
+                for (size_t part = 0; part < VIRTUAL_PART_COUNT; part++)
+                        fuzz_assert(isfinite(seen.apps[i].part_j[part]));
         fuzz_assert(seen.percent_end >= 0 && seen.percent_end <= 100);
         return 0;
 }
