@@ -55,7 +55,7 @@ static void watcher_clear(struct watcher *watcher)
 
 static int cannot_record(const char *database, int err)
 {
-        log_error(&program_log, "simulate: cannot record in %s: %s", database, strerror(-err));
+        log_error(&program_log, "simulate: cannot record in %s: %s", database, own_folder_why(err));
         return err;
 }
 
@@ -185,7 +185,7 @@ static int write_truth(struct virtual_device *device, const char *path)
         cJSON_free(text);
         cJSON_Delete(json);
         if (err < 0)
-                log_error(&program_log, "%s: %s", path, strerror(-err));
+                log_error(&program_log, "%s: %s", path, util_reason(err));
         return err;
 }
 

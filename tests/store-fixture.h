@@ -9,6 +9,7 @@
 
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -23,10 +24,20 @@
 #define START (20000 * DAY + 7 * HOUR + 13 * S)
 
 static char path[64];
+static char path_folder[48];
 
+static inline void remove_folder(void)
+{
+        rmdir(path_folder);
+}
+
+/* In a folder of its own: the store refuses one where others can write. */
 static inline void name_database(void)
 {
-        snprintf(path, sizeof(path), "/tmp/joulecast-test-%d.db", (int)getpid());
+        snprintf(path_folder, sizeof(path_folder), "/tmp/joulecast-test-%d", (int)getpid());
+        snprintf(path, sizeof(path), "%s/usage.db", path_folder);
+        check_int(mkdir(path_folder, 0700), 0);
+        atexit(remove_folder);
 }
 
 static inline void remove_database(void)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <joulecast.h>
 #include <math.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -18,7 +19,7 @@
 #define HOUR (3600 * S)
 #define START (1700000000 * (int64_t)S)
 
-static char database[64], profile_path[64];
+static char folder[48], database[64], profile_path[64];
 
 static struct profile *make_profile(void)
 {
@@ -313,8 +314,10 @@ static void from_samples_to_the_budget(void)
 
 int main(void)
 {
-        snprintf(database, sizeof(database), "/tmp/joulecast-test-suspend-%d.db", (int)getpid());
-        snprintf(profile_path, sizeof(profile_path), "/tmp/joulecast-test-suspend-%d.ini", (int)getpid());
+        snprintf(folder, sizeof(folder), "/tmp/joulecast-test-suspend-%d", (int)getpid());
+        snprintf(database, sizeof(database), "%s/usage.db", folder);
+        snprintf(profile_path, sizeof(profile_path), "%s/profile.ini", folder);
+        check_int(mkdir(folder, 0700), 0);
         power_and_its_spread();
         whole_percents_are_coarse();
         from_samples_to_the_budget();
@@ -323,5 +326,6 @@ int main(void)
         remove_files();
         cost_takes_the_sleeps_too(true);
         remove_files();
+        check_int(rmdir(folder), 0);
         return check_result();
 }

@@ -5,9 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "calibration.h"
@@ -98,24 +96,10 @@ int calibration_refuse_battery(const struct calibration *calibration)
 /* Tries to write it now: after the run would be too late. */
 int calibration_refuse_profile(const struct calibration *calibration)
 {
-        _cleanup_free_ char *trial = NULL;
-        int err = own_folder_make(calibration->profile, 0755), fd;
-        struct stat status;
+        int err = own_folder_make(calibration->profile, 0755);
 
-        if (!err && stat(calibration->profile, &status) == 0 && S_ISDIR(status.st_mode))
-                err = -EISDIR;
-        if (!err && asprintf(&trial, "%s.XXXXXX", calibration->profile) < 0) {
-                trial = NULL;
-                return -ENOMEM;
-        }
-        if (!err) {
-                fd = mkostemp(trial, O_CLOEXEC);
-                err = fd < 0 ? -errno : 0;
-                if (fd >= 0) {
-                        unlink(trial);
-                        close(fd);
-                }
-        }
+        if (!err)
+                err = util_try_write_file(calibration->profile);
         if (err)
                 log_error(&calibration->log,
                           "%s: the profile cannot be written: %s; name another file with --profile",

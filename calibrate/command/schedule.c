@@ -141,7 +141,7 @@ static int write_unit(const char *folder, const char *name, char *text, const st
         }
         err = util_write_file(path, owned, strlen(owned), 0644);
         if (err)
-                log_error(log, "%s: cannot be written: %s", path, strerror(-err));
+                log_error(log, "%s: cannot be written: %s", path, util_reason(err));
         return err;
 }
 

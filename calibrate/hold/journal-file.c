@@ -45,7 +45,7 @@ static int cannot(const struct log *log, const char *path, const char *what, int
                           "another user; remove it if it is not yours",
                           path);
         else
-                log_error(log, "%s: the restore journal cannot be %s: %s", path, what, strerror(-err));
+                log_error(log, "%s: the restore journal cannot be %s: %s", path, what, util_reason(err));
         return err;
 }
 
@@ -76,9 +76,7 @@ int journal_save(const struct journal *journal, bool all_pending, const char *pa
         int err = text ? make_folder(path) : -ENOMEM;
 
         if (!err)
-                err = util_write_file(path, text, length, 0600); /* with fsync and rename */
-        if (!err)
-                err = sync_folder(path);
+                err = util_write_file(path, text, length, 0600);
         return err ? cannot(log, path, "written", err) : 0;
 }
 

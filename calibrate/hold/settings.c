@@ -30,7 +30,7 @@ static int cannot_lock(const struct log *log, const char *journal, int err, pid_
         else if (err == -EBUSY)
                 log_error(log, "a calibration is running already; wait for its end");
         else
-                log_error(log, "%s.lock: cannot be locked: %s", journal, strerror(-err));
+                log_error(log, "%s.lock: cannot be locked: %s", journal, util_reason(err));
         return err;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/file.h>
 
 #include "util/own-folder.h"
+#include "util/safe-folder.h"
 #include "util/util.h"
 
 #define SCHEMA_VERSION 1
@@ -128,14 +129,17 @@ static int check_schema(struct observations *observations, bool write)
                                      "make its tables");
 }
 
-/* One writer at a time; the file is readable by its owner only. */
-static int take_lock(const char *path, const struct log *log, int *ret)
+/* One writer at a time; the file is readable by its owner only. @path becomes the one without links. */
+static int take_lock(char **path_of, const struct log *log, int *ret)
 {
         _cleanup_close_ int fd = -1;
+        _cleanup_free_ char *path = TAKE_PTR(*path_of);
         int err = own_folder_make(path, 0700);
 
+        if (!err)
+                err = safe_folder_database(path, path_of);
         if (!err) {
-                fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+                fd = open(*path_of, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
                 err = fd < 0 ? -errno : 0;
         }
         if (err) {
@@ -155,7 +159,7 @@ static int take_lock(const char *path, const struct log *log, int *ret)
 
 static int open_database(struct observations *observations, bool write)
 {
-        int flags = write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+        int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW : SQLITE_OPEN_READONLY;
         int err, code;
 
         if (!write && access(observations->path, R_OK) < 0) {
@@ -192,7 +196,7 @@ int observations_open(const char *path, bool write, const struct log *log, struc
         observations->path = strdup(path);
         err = observations->path ? 0 : -ENOMEM;
         if (!err && write)
-                err = take_lock(path, log, &observations->lock_fd);
+                err = take_lock(&observations->path, log, &observations->lock_fd);
         if (!err)
                 err = open_database(observations, write);
         if (err) {

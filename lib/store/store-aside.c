@@ -14,6 +14,7 @@
 static int move(const char *path, const char *suffix, const char *new_path)
 {
         _cleanup_free_ char *from = NULL, *to = NULL;
+        _cleanup_close_ int fd = -1;
 
         if (asprintf(&from, "%s%s", path, suffix) < 0)
                 from = NULL;
@@ -21,6 +22,9 @@ static int move(const char *path, const char *suffix, const char *new_path)
                 to = NULL;
         if (!from || !to)
                 return -ENOMEM;
+        fd = open(from, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd >= 0 && fsync(fd) < 0)
+                return -errno;
         return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) < 0 ? -errno : 0;
 }
 

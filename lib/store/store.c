@@ -13,6 +13,7 @@
 
 #include "store-private.h"
 #include "util/own-folder.h"
+#include "util/safe-folder.h"
 #include "util/util.h"
 
 /* A reader waits so long for a writer's commit, ms. */
@@ -199,9 +200,25 @@ static int connect_reader(struct store *store)
 
 static int open_for_writing(struct store *store)
 {
-        int code = connect_database(store, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, store->path);
+        int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW;
+        int code = connect_database(store, flags, store->path);
 
         return code == SQLITE_OK ? store_prepare_database(store) : errno_from_sqlite(store, code);
+}
+
+/* No other user may exchange the database, or what SQLite keeps beside it, for a link. */
+static int find_place(struct store *store)
+{
+        char *path;
+        int err = safe_folder_database(store->path, &path);
+
+        if (err) {
+                log_error(store->log, "cannot write to %s: %s", store->path, own_folder_why(err));
+                return err;
+        }
+        free(store->path);
+        store->path = path;
+        return 0;
 }
 
 static int connect_writer(struct store *store)
@@ -209,10 +226,12 @@ static int connect_writer(struct store *store)
         int err = own_folder_make(store->path, 0755);
 
         if (err) {
-                log_error(store->log, "cannot make the folder of %s: %s", store->path, strerror(-err));
+                log_error(store->log, "cannot make the folder of %s: %s", store->path, own_folder_why(err));
                 return err;
         }
-        err = lock(store);
+        err = find_place(store);
+        if (!err)
+                err = lock(store);
         if (err)
                 return err;
         err = open_for_writing(store);

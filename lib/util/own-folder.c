@@ -50,5 +50,7 @@ int own_folder_make(const char *path, unsigned mode)
 
 const char *own_folder_why(int err)
 {
+        if (err == -ELOOP)
+                return "it is a link; name the file that it leads to";
         return err == -ENOENT ? "its folder does not exist" : util_reason(err);
 }

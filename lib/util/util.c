@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 #include <time.h>
-#include <sys/stat.h>
 #include <sys/statfs.h>
 
 #include <linux/magic.h>
@@ -66,6 +65,9 @@ const char *util_reason(int err)
 {
         if (err == -EMFILE)
                 return "too many open files; raise LimitNOFILE= of the service, or ulimit -n";
+        if (err == -ENOLINK)
+                return "another user can change its folder, or one above it; name a folder that only you and root can "
+                       "write in";
         return strerror(-err);
 }
 
@@ -231,78 +233,6 @@ void util_hold_standard_fds(void)
                 if (fcntl(fd, F_GETFD) < 0 &&
                     open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
                         return; /* without /dev/null they cannot be held */
-}
-
-int util_make_parent(const char *path, unsigned mode)
-{
-        _cleanup_free_ char *copy = strdup(path);
-
-        if (!copy)
-                return -ENOMEM;
-        for (char *slash = strchr(copy + (*copy == '/'), '/'); slash; slash = strchr(slash + 1, '/')) {
-                *slash = '\0';
-                if (mkdir(copy, mode) < 0 && errno != EEXIST)
-                        return -errno;
-                *slash = '/';
-        }
-        return 0;
-}
-
-static int write_all(int fd, const char *text, size_t length)
-{
-        while (length > 0) {
-                ssize_t n = write(fd, text, length);
-
-                if (n < 0) {
-                        if (errno == EINTR)
-                                continue;
-                        return -errno;
-                }
-                text += n;
-                length -= (size_t)n;
-        }
-        return fsync(fd) < 0 && errno != EINVAL ? -errno : 0; /* EINVAL: not a file on a disk */
-}
-
-/* -ENOENT: there is a file, or nothing, to be replaced. */
-static int write_in_place(const char *path, const char *text, size_t length)
-{
-        _cleanup_close_ int fd = -1;
-        struct stat status;
-        int flags;
-
-        if (stat(path, &status) < 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
-                return -ENOENT;
-        fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-        flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
-        if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0)
-                return -errno;
-        return write_all(fd, text, length);
-}
-
-int util_write_file(const char *path, const char *text, size_t length, unsigned mode)
-{
-        _cleanup_free_ char *temporary = NULL;
-        _cleanup_close_ int fd = -1;
-        int err = write_in_place(path, text, length);
-
-        if (err != -ENOENT)
-                return err;
-        if (asprintf(&temporary, "%s.XXXXXX", path) < 0) {
-                temporary = NULL;
-                return -ENOMEM;
-        }
-        fd = mkostemp(temporary, O_CLOEXEC);
-        if (fd < 0)
-                return -errno;
-        err = write_all(fd, text, length);
-        if (!err && fchmod(fd, mode) < 0)
-                err = -errno;
-        if (!err && rename(temporary, path) < 0)
-                err = -errno;
-        if (err)
-                unlink(temporary);
-        return err;
 }
 
 /* Length of the valid UTF-8 sequence at @text (RFC 3629: shortest form, no surrogates), or 0. */

@@ -121,7 +121,7 @@ bool util_has_entry(int dir_fd, const char *path, const char *prefix);
 
 uint64_t util_boottime_ns(void); /* CLOCK_BOOTTIME */
 
-/* Text for a negative errno; for EMFILE and ENFILE also what to do about it. */
+/* Text for a negative errno; for EMFILE and ENOLINK also what to do about it. */
 const char *util_reason(int err);
 
 /*
@@ -139,12 +139,15 @@ int util_parse_double(const char *text, double *ret); /* finite only; independen
 char *util_print_double(double value, char *buf, size_t size);
 
 /*
- * Writes a file whole or not at all: temporary file beside it, fsync, rename. What is no regular file (a terminal,
- * /dev/stdout, /dev/null) is written to directly.
+ * Writes a file whole or not at all: a new file beside it, fsync, rename, fsync of the folder. What is no file (a
+ * terminal, /dev/null, a descriptor of ours as /dev/stdout) is written to directly; a link is replaced. What an earlier
+ * one left behind when it was killed is removed. -ENOLINK: another user can change the folder (safe-folder.h).
  */
 int util_write_file(const char *path, const char *text, size_t length, unsigned mode);
+/* Would util_write_file() work? Makes and removes the new file. */
+int util_try_write_file(const char *path);
 
-/* mkdir -p of the folder that holds @path. 0 or a negative errno. */
+/* mkdir -p of the folder that holds @path. 0; -ENOLINK: another user can change one of them; another errno. */
 int util_make_parent(const char *path, unsigned mode);
 
 /*

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -67,6 +68,7 @@ static void remove_database(const struct candidate *candidate)
         snprintf(lock, sizeof(lock), "%s-lock", candidate->path);
         unlink(candidate->path);
         unlink(lock);
+        rmdir(dirname(lock));
 }
 
 static int add(const char *name, const char *collector, uint32_t leave_out, int root_fd)
@@ -93,9 +95,9 @@ static int add(const char *name, const char *collector, uint32_t leave_out, int 
                 return err;
         }
         candidate->name = name;
-        snprintf(candidate->path, sizeof(candidate->path), "/tmp/bench-poll-%d-%zu.db", (int)getpid(),
+        snprintf(candidate->path, sizeof(candidate->path), "/tmp/bench-poll-%d-%zu/usage.db", (int)getpid(),
                  n_candidates);
-        remove_database(candidate);
+        util_make_parent(candidate->path, 0700);
         n_candidates++;
         err = store_open(candidate->path, STORE_WRITE, NULL, &candidate->store);
         return err ? err : interval_maker_new(&candidate->maker);

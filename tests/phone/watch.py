@@ -32,7 +32,8 @@ class Watch:
 
     def __init__(self, phone, name, *arguments):
         self.phone, self.name = phone, name
-        self.database = "/var/tmp/%s.db" % name
+        self.database = "/var/watched/%s.db" % name  # where nobody else can write
+        phone.output("mkdir -p /var/watched")
         self.job = phone.start("exec %s --interval 1 --count 100000 --database %s %s" %
                                (DAEMON, self.database, " ".join(arguments)))
         self.wait_for("watching", 60 if phone.is_real_time() else 300)
