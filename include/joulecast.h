@@ -133,8 +133,9 @@ int joulecast_context_set_machine(struct joulecast_context *context, const char 
  * @path: NULL: the one of the context's device
  * @ret:  free it with joulecast_profile_free()
  *
- * Return: 0; -ENOENT: there is none; -EINVAL: it is not valid, and the log handler got the line; -ENOMEM; another
- * negative errno if it cannot be read, and the log handler got the reason.
+ * Return: 0; -ENOENT: there is none; -EINVAL: it is not valid, and the log handler got the line; -ENODEV: @path is NULL,
+ * and the profile there was made for another device than this machine; -ENOMEM; another negative errno if it cannot be
+ * read, and the log handler got the reason.
  */
 int joulecast_profile_load(struct joulecast_context *context, const char *path,
                            struct joulecast_profile **ret);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "answer.h"
+#include "api/joulecast-private.h"
 #include "util/paths.h"
 #include "util/util.h"
 
@@ -32,6 +33,8 @@ static int ask_open_all(const struct options *options, bool profile, struct ask 
                 code = open_find_profile(options, &path);
         if (code == CODE_OK && profile && joulecast_profile_load(ask.context, path, &ask.profile) < 0)
                 code = CODE_FAILED; /* the library has logged why */
+        if (code == CODE_OK && profile)
+                code = open_check_device(options, ask.profile->profile);
         if (code == CODE_OK)
                 code = open_check_usage(options);
         if (code == CODE_OK) {

@@ -135,5 +135,7 @@ int cost_main(int argc, char **argv)
         if (!arguments.usage)
                 return cost_of_database(&arguments);
         code = open_profile(&arguments.options, &profile);
+        if (code == CODE_OK && !arguments.options.profile) /* the table is of any device */
+                code = open_check_device(&arguments.options, profile);
         return code == CODE_OK ? cost_of_table(&arguments, profile) : code;
 }

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "commands.h"
+#include "model/profile-match.h"
+#include "model/profile.h"
 #include "process/bpf/process-records.h"
 #include "source/disk.h"
 #include "source/gpu.h"
@@ -270,6 +272,13 @@ static void miss_profile(struct findings *findings, const char *why, const char 
                 doctor_miss(findings, "profile", "%.150s: %s; run joulecast calibrate", findings->profile, why);
 }
 
+static bool is_of_another(const char *path, const char *root)
+{
+        _cleanup_(profile_freep) struct profile *profile = NULL;
+
+        return profile_load(path, NULL, &profile) == 0 && profile_is_of_another(profile, root);
+}
+
 /* @shipped: the profile that comes with joulecast for such a device, or NULL. */
 static void look_at_files(const struct options *options, const char *shipped, struct findings *findings)
 {
@@ -284,6 +293,8 @@ static void look_at_files(const struct options *options, const char *shipped, st
                  options->database ? options->database : usage ? usage : "");
         if (access(findings->profile, R_OK) < 0)
                 miss_profile(findings, strerror(errno), shipped);
+        else if (!options->profile && !options->device && is_of_another(findings->profile, options->machine))
+                miss_profile(findings, "it was made for another device", shipped);
         if (access(findings->database, R_OK) < 0)
                 doctor_miss(findings, "usage", "%.150s: %s; start the service, or run joulecast poll",
                               findings->database, strerror(errno));

@@ -103,6 +103,24 @@ int open_profile(const struct options *options, struct profile **ret)
         return profile_load(path, &program_log, ret) < 0 ? CODE_FAILED : CODE_OK;
 }
 
+int open_check_device(const struct options *options, const struct profile *profile)
+{
+        _cleanup_free_ char *path = NULL;
+
+        if (options->device || !profile_is_of_another(profile, options->machine))
+                return CODE_OK;
+        if (options->profile) {
+                log_warning(&program_log, "%s was made for another device (match = %s)", options->profile, profile->match);
+                return CODE_OK;
+        }
+        if (paths_profile(NULL, false, &path) < 0)
+                path = NULL;
+        log_error(&program_log,
+                  "%s was made for another device (match = %s); run joulecast calibrate, or name it with --profile",
+                  path ? path : "the profile", profile->match);
+        return CODE_FAILED;
+}
+
 static void nothing_recorded(const struct options *options, const char *path)
 {
         char printable[128], remedy[256];

@@ -60,6 +60,11 @@ int64_t values_now_ns(void);
 /* The profile of @options, or of this machine. CODE_OK, or an exit code after its sentence (CODE_NO_DATA: none). */
 struct profile;
 int open_profile(const struct options *options, struct profile **ret);
+/*
+ * Is it of this machine? CODE_OK, also with a warning where the user named it; CODE_FAILED after its sentence where it was
+ * found without being named.
+ */
+int open_check_device(const struct options *options, const struct profile *profile);
 /* Name of the shipped profile for this machine, or NULL; free() it. */
 char *open_find_shipped(int root_fd);
 

@@ -440,6 +440,8 @@ int trace_main(int argc, char **argv)
                 return CODE_USAGE;
         }
         code = open_profile(&tracer.options, &tracer.profile);
+        if (code == CODE_OK)
+                code = open_check_device(&tracer.options, tracer.profile);
         if (code != CODE_OK)
                 return code;
         lay_out(&tracer);

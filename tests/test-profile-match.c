@@ -10,6 +10,7 @@
 
 #include "check.h"
 #include "model/profile-match.h"
+#include "model/profile.h"
 #include "tree.h"
 
 static int new_tree(char *dir, size_t size)
@@ -25,6 +26,7 @@ static bool put(const char *dir, const char *path, const char *text)
 
 static void laptop(void)
 {
+        struct profile profile = { 0 };
         char dir[64];
         int root_fd = new_tree(dir, sizeof(dir));
 
@@ -36,6 +38,13 @@ static void laptop(void)
         check(!profile_match("dt:*", root_fd));
         check(!profile_match("dmi:ThinkPad*", root_fd));
         check(!profile_match("", root_fd));
+        profile.match = (char *)"dmi:*ThinkPad*";
+        check(!profile_is_of_another(&profile, dir));
+        profile.match = (char *)"dt:*flo*";
+        check(profile_is_of_another(&profile, dir));
+        check(!profile_is_of_another(&profile, "/no/such/folder"));
+        profile.match = NULL; /* a calibration's own */
+        check(!profile_is_of_another(&profile, dir));
         close(root_fd);
         tree_remove(dir);
 }

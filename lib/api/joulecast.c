@@ -12,6 +12,7 @@
 
 #include "joulecast-private.h"
 #include "model/model.h"
+#include "model/profile-match.h"
 #include "util/ini-text.h"
 #include "util/paths.h"
 #include "util/quantile.h"
@@ -125,6 +126,11 @@ JOULECAST_EXPORT int joulecast_profile_load(struct joulecast_context *context, c
         err = profile_load(path, &context->log, &profile->profile);
         if (err < 0)
                 return err;
+        if (found && !context->device && profile_is_of_another(profile->profile, context->machine)) {
+                log_error(&context->log, "%s was made for another device (match = %s); name it, or run joulecast calibrate",
+                          path, profile->profile->match);
+                return -ENODEV;
+        }
         profile->context = context;
         profile->id = ++context->last_id;
         profile->keys = calloc(profile->profile->n_coefficients + 1, sizeof(*profile->keys));

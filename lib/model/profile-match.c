@@ -3,6 +3,7 @@
 #include "profile-match.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <string.h>
 
@@ -56,6 +57,13 @@ bool profile_match(const char *glob, int root_fd)
 {
         return match_dmi(glob, root_fd) || match_tree(glob, root_fd, "model") ||
                match_tree(glob, root_fd, "compatible");
+}
+
+bool profile_is_of_another(const struct profile *profile, const char *root)
+{
+        _cleanup_close_ int root_fd = open(root ? root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        return profile->match && root_fd >= 0 && !profile_match(profile->match, root_fd);
 }
 
 static int is_profile(const struct dirent *entry)

@@ -12,6 +12,10 @@
  */
 bool profile_match(const char *glob, int root_fd);
 
+/* Its `match` names other devices than the one whose /sys is in the folder @root; NULL: this machine. */
+struct profile;
+bool profile_is_of_another(const struct profile *profile, const char *root);
+
 /*
  * Name of the first profile in @folder (without .ini)
  * whose `match` finds this machine; NULL: none. free() it.
