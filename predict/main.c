@@ -29,7 +29,7 @@ static const struct entry entries[] = {
         { "apps", "which apps were seen", apps_main },
         { "trace", "power by component and app, every second", trace_main },
         { "doctor", "what this machine offers, and what is missing and why", doctor_main },
-        { "profile", "list, show, use or reset the power model", profile_main },
+        { "profile", "list, show, use, undo or reset the power model", profile_main },
         { "simulate", "play a scenario on a virtual device", simulate_main },
         { "calibrate", "learn this device's power model, overnight", NULL, "joulecast-calibrate", "calibrate" },
         { "fit", "make a profile from recorded observations", NULL, "joulecast-fit", "calibrate" },

@@ -16,8 +16,11 @@
 #include "answer.h"
 #include "commands.h"
 #include "model/model.h"
+#include "model/profile-history.h"
+#include "model/profile-match.h"
 #include "options.h"
 #include "source/cpu.h"
+#include "util/ini-text.h"
 #include "util/own-folder.h"
 #include "util/paths.h"
 #include "util/quantile.h"
@@ -251,28 +254,11 @@ static int show_profile(const struct options *options, const char *name)
         return options->json ? show_json(profile, path) : show_table(profile, path);
 }
 
-/* The old one is kept beside it: it may have cost a whole calibration. */
-static int keep_old(const char *path)
-{
-        _cleanup_free_ char *old = NULL;
-
-        struct stat status;
-
-        if (stat(path, &status) < 0 || !S_ISREG(status.st_mode))
-                return 0;
-        if (asprintf(&old, "%s.old", path) < 0)
-                return -ENOMEM;
-        if (rename(path, old) < 0)
-                return -errno;
-        printf("The old profile is kept as %s.\n", old);
-        return 0;
-}
-
 static int use_profile(const struct options *options, const char *name)
 {
         _cleanup_(profile_freep) struct profile *profile = NULL;
-        _cleanup_free_ char *from = NULL, *to = NULL, *text = NULL;
-        ssize_t length;
+        _cleanup_free_ char *from = NULL, *to = NULL, *text = NULL, *kept = NULL;
+        size_t length;
         int code, err;
 
         if (!name) {
@@ -284,19 +270,98 @@ static int use_profile(const struct options *options, const char *name)
                 return code;
         if (profile_load(from, &program_log, &profile) < 0 || current_path(options, true, &to) < 0)
                 return CODE_FAILED;
-        text = malloc(PROFILE_BYTES_MAX);
-        length = text ? util_read_at(AT_FDCWD, from, text, PROFILE_BYTES_MAX) : -ENOMEM;
-        err = length < 0 ? (int)length : own_folder_make(to, 0755);
+        if (!options->device && profile_is_of_another(profile, NULL)) {
+                if (!options->profile) {
+                        log_error(&program_log, "%s was made for another device (match = %s), so that no answer here would "
+                                  "use it; name it with --profile where you want it", name, profile->match);
+                        return CODE_FAILED;
+                }
+                log_warning(&program_log, "%s was made for another device (match = %s)", name, profile->match);
+        }
+        err = ini_text_read(from, PROFILE_BYTES_MAX, NULL, &text, &length);
         if (err == 0)
-                err = keep_old(to);
+                err = own_folder_make(to, 0755);
         if (err == 0)
-                err = util_write_file(to, text, (size_t)length, 0644);
+                err = profile_history_replace(to, text, &kept);
         if (err < 0) {
                 log_error(&program_log, "%s: cannot write the profile: %s", to,
                           own_folder_why(err));
                 return CODE_FAILED;
         }
         printf("%s is now in use, as %s.\n", from, to);
+        if (kept)
+                printf("The profile before is kept as %s; profile undo goes back to it.\n", kept);
+        return CODE_OK;
+}
+
+static int undo_profile(const struct options *options)
+{
+        _cleanup_free_ char *path = NULL, *back = NULL, *unused = NULL;
+        int err;
+
+        if (current_path(options, true, &path) < 0)
+                return CODE_FAILED;
+        err = profile_history_undo(path, &back, &unused);
+        if (err == -ENODATA || err == -ENOENT) {
+                log_error(&program_log, "there is no earlier profile beside %s", path);
+                return CODE_NO_DATA;
+        }
+        if (err < 0) {
+                log_error(&program_log, "%s: cannot go back to the profile before: %s", path,
+                          err == -EINVAL ? "it is no valid profile; see joulecast profile history" : util_reason(err));
+                return CODE_FAILED;
+        }
+        printf("%s is in use again, as %s.\n", back, path);
+        if (unused)
+                printf("The one that was in use is kept as %s.\n", unused);
+        return CODE_OK;
+}
+
+static void list_version(struct cJSON *json, struct table *table, const char *path, const char *state)
+{
+        _cleanup_(profile_freep) struct profile *profile = NULL;
+        struct cJSON *item = cJSON_CreateObject();
+        char coefficients[32] = "?";
+
+        profile_load(path, NULL, &profile); /* one that cannot be read is listed as well */
+        cJSON_AddItemToObject(item, "path", answer_text(path));
+        cJSON_AddItemToObject(item, "state", answer_text(state));
+        add_text(item, "device", profile ? profile->device : NULL);
+        add_text(item, "method", profile ? profile->method : NULL);
+        add_text(item, "created", profile ? profile->created : NULL);
+        cJSON_AddItemToArray(json, item);
+        if (profile)
+                snprintf(coefficients, sizeof(coefficients), "%zu", profile->n_coefficients);
+        table_texts(table, strcmp(state, "in use") ? TABLE_PLAIN : TABLE_HEAD, state, profile ? known(profile->device) : "?",
+                    profile ? known(profile->method) : "?", profile ? known(profile->created) : "?", coefficients, path, NULL);
+}
+
+static int list_history(const struct options *options)
+{
+        _cleanup_(table_freep) struct table *table = table_new("llllrl");
+        _cleanup_(profile_history_clear) struct profile_history history = { 0 };
+        _cleanup_free_ char *path = NULL;
+        struct cJSON *json;
+        int err;
+
+        if (current_path(options, false, &path) < 0)
+                return CODE_FAILED;
+        err = profile_history_read(path, &history);
+        if (err < 0 && err != -ENOENT) {
+                log_error(&program_log, "%s: the profiles beside it cannot be read: %s", path, strerror(-err));
+                return CODE_FAILED;
+        }
+        json = cJSON_CreateArray();
+        table_spare(table, "5");
+        table_texts(table, TABLE_HEAD, "State", "Device", "Method", "Created", "Coefficients", "File", NULL);
+        if (access(path, F_OK) == 0)
+                list_version(json, table, path, "in use");
+        for (size_t i = 0; i < history.n; i++)
+                list_version(json, table, history.list[i].path, history.list[i].unused ? "unused" : "before");
+        if (options->json)
+                return answer_print_json(json);
+        table_print(table);
+        cJSON_Delete(json);
         return CODE_OK;
 }
 
@@ -314,8 +379,9 @@ static bool agreed(const struct options *options)
 static int reset_profile(const struct options *options)
 {
         _cleanup_(profile_freep) struct profile *profile = NULL;
-        _cleanup_free_ char *path = NULL;
+        _cleanup_free_ char *path = NULL, *kept = NULL;
         struct stat status;
+        int err;
 
         if (current_path(options, true, &path) < 0)
                 return CODE_FAILED;
@@ -335,11 +401,12 @@ static int reset_profile(const struct options *options)
                 printf("%s: not a valid profile\n", path);
         if (!agreed(options))
                 return CODE_OK;
-        if (unlink(path) < 0) {
-                log_error(&program_log, "%s: cannot remove the profile: %s", path, strerror(errno));
+        err = profile_history_remove(path, &kept);
+        if (err < 0) {
+                log_error(&program_log, "%s: cannot remove the profile: %s", path, util_reason(err));
                 return CODE_FAILED;
         }
-        printf("Removed. joulecast calibrate makes a new one.\n");
+        printf("Removed; it is kept as %s, and profile undo goes back to it. joulecast calibrate makes a new one.\n", kept);
         return CODE_OK;
 }
 
@@ -348,12 +415,14 @@ int profile_main(int argc, char **argv)
         const char *words[2] = { NULL, NULL };
         const struct option_table command = {
                 .called = "joulecast profile",
-                .usage = "joulecast profile list | show [NAME] | use NAME | reset",
+                .usage = "joulecast profile list | show [NAME] | use NAME | undo | history | reset",
                 .about = "Power models: those that come with joulecast, and the one of this machine.\n\n"
                          "  list    those that come with joulecast, and the one in use\n"
                          "  show    the coefficients of one (a NAME of the list, or a FILE), else of the\n"
                          "          one in use\n"
-                         "  use     make one this machine's own; the old one is kept beside it\n"
+                         "  use     make one this machine's own; the one before is kept beside it\n"
+                         "  undo    go back to the one before\n"
+                         "  history this machine's own, and those kept beside it, the newest first\n"
                          "  reset   remove this machine's own; without a terminal it needs --yes",
                 .words = words, .max_words = ARRAY_SIZE(words),
         };
@@ -370,9 +439,14 @@ int profile_main(int argc, char **argv)
                 return show_profile(&options, words[1]);
         if (strcmp(words[0], "use") == 0)
                 return use_profile(&options, words[1]);
+        if (strcmp(words[0], "undo") == 0 && !words[1])
+                return undo_profile(&options);
+        if (strcmp(words[0], "history") == 0 && !words[1])
+                return list_history(&options);
         if (strcmp(words[0], "reset") == 0 && !words[1])
                 return reset_profile(&options);
-        log_error(&program_log, "unknown argument \"%s\" (list, show, use or reset); see joulecast profile --help",
+        log_error(&program_log, "unknown argument \"%s\" (list, show, use, undo, history or reset); see joulecast "
+                  "profile --help",
                   util_printable(words[1] ? words[1] : words[0], printable, sizeof(printable)));
         return CODE_USAGE;
 }

@@ -159,6 +159,11 @@ static int calibrate(struct calibration *calibration)
                 err = calibration_refuse_limit(calibration);
         if (err)
                 return err;
+        if (!estimator_is_there())
+                log_warning(&calibration->log,
+                            "joulecast-fit was not found, so that nothing can be fitted at the end of a run; its observations "
+                            "are kept in %s, and `joulecast fit` makes a profile of them once it is installed",
+                            calibration->observations);
         prospect.method = run->method;
         prospect.battery = run->description.battery;
         prospect.profile = calibration->profile;

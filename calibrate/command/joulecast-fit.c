@@ -19,6 +19,8 @@
 
 #include "fit/follow.h"
 #include "fit/refit.h"
+#include "fit/worse.h"
+#include "model/profile-history.h"
 #include "sapp/sapp-fit.h"
 #include "sapp/tables.h"
 #include "util/options.h"
@@ -130,22 +132,68 @@ static int set_created(struct profile *profile)
         return 0;
 }
 
+static void written_clear(struct written *written)
+{
+        free(written->path);
+        free(written->kept);
+}
+
+/* One that is clearly worse than the one in its place is written beside that. */
+static int write_profile(const char *path, const struct profile *profile, struct written *written)
+{
+        _cleanup_(profile_freep) struct profile *before = NULL;
+        _cleanup_free_ char *text = NULL;
+        int err = profile_print(profile, &text);
+
+        if (!err)
+                err = own_folder_make(path, 0755);
+        if (err)
+                return err;
+        if (profile_load(path, NULL, &before) == 0 &&
+            worse_than(profile, before, written->worse, sizeof(written->worse)))
+                return profile_history_put(path, text, &written->path);
+        err = profile_history_replace(path, text, &written->kept);
+        if (!err)
+                err = (written->path = strdup(path)) ? 0 : -ENOMEM;
+        return err;
+}
+
+static void say_written(const char *path, const struct written *written)
+{
+        if (written->worse[0])
+                log_warning(&program_log,
+                            "%s stays in use: the new profile %s; to take it nevertheless: joulecast profile use %s "
+                            "--profile %s",
+                            path, written->worse, written->path, path);
+        else if (written->kept)
+                log_info(&program_log, "the profile before is kept as %s; to go back to it: joulecast profile undo "
+                         "--profile %s",
+                         written->kept, path);
+}
+
 static int finish(const struct options *options, struct outcome *outcome)
 {
+        _cleanup_(written_clear) struct written written = { 0 };
         int err = 0;
 
+        if (options->profile && outcome->profile->n_coefficients == 0) {
+                log_error(&program_log, "nothing was learnt: %zu observations tell no coefficient from the others; %s is "
+                          "not written", outcome->n_rows, options->profile);
+                outcome_clear(outcome);
+                return CODE_FAILED;
+        }
         if (options->profile) {
-                err = own_folder_make(options->profile, 0755);
-                if (!err)
-                        err = profile_save(outcome->profile, options->profile);
+                err = write_profile(options->profile, outcome->profile, &written);
                 if (err)
                         log_error(&program_log, "%s: the profile cannot be written: %s", options->profile,
                                   own_folder_why(err));
+                else if (!options->json)
+                        say_written(options->profile, &written);
         }
         if (!err && options->json)
-                err = answer(outcome_to_json(outcome, options->profile));
+                err = answer(outcome_to_json(outcome, &written));
         else if (!err)
-                outcome_print(outcome, options->profile, stdout);
+                outcome_print(outcome, written.path, stdout);
         if (!err || err == -EIO)
                 err = log_flush_stdout(&program_log);
         outcome_clear(outcome);

@@ -150,14 +150,18 @@ static cJSON *checks_to_json(const struct outcome *outcome)
         return list;
 }
 
-struct cJSON *outcome_to_json(const struct outcome *outcome, const char *path)
+static void add_text(cJSON *object, const char *name, const char *text)
+{
+        cJSON_AddItemToObject(object, name, text && *text ? cJSON_CreateString(text) : cJSON_CreateNull());
+}
+
+struct cJSON *outcome_to_json(const struct outcome *outcome, const struct written *written)
 {
         cJSON *json = cJSON_CreateObject(), *warnings = cJSON_CreateArray();
 
-        if (path)
-                cJSON_AddStringToObject(json, "profile", path);
-        else
-                cJSON_AddNullToObject(json, "profile");
+        add_text(json, "profile", written->path);
+        add_text(json, "kept", written->kept);
+        add_text(json, "worse", written->worse);
         cJSON_AddStringToObject(json, "estimator", outcome->estimator);
         if (outcome->validation == VALIDATION_NONE)
                 cJSON_AddNullToObject(json, "validated");

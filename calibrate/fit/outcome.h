@@ -69,6 +69,13 @@ struct outcome {
                                estimated */
 };
 
+/* Where the profile was written. */
+struct written {
+        char *path;      /* NULL: nowhere */
+        char *kept;      /* the version before; NULL: there was none */
+        char worse[128]; /* why it was not put in the place of the one before, and is beside it; "": it was */
+};
+
 int outcome_regression(const struct columns *columns, const struct rows *rows, const struct regression *fit,
                        enum voltage_basis basis, struct outcome *ret);
 void outcome_clear(struct outcome *outcome);
@@ -78,7 +85,7 @@ int outcome_line_add(struct outcome *outcome, const struct coefficient *coeffici
 
 /* Tables for people, or one JSON object. @path: of the profile; NULL: not written. */
 void outcome_print(const struct outcome *outcome, const char *path, FILE *to);
-struct cJSON *outcome_to_json(const struct outcome *outcome, const char *path);
+struct cJSON *outcome_to_json(const struct outcome *outcome, const struct written *written);
 
 /* The policies of @device, members of groups one by one. */
 int outcome_add_policies(struct profile *profile, const struct device *device);

@@ -117,6 +117,14 @@ static int modes_to_json(const struct hardware_description *description, const s
         return 0;
 }
 
+bool estimator_is_there(void)
+{
+        char *const arguments[] = { (char *)"joulecast-fit", (char *)"--version", NULL };
+        struct program program;
+
+        return program_start(arguments, &program) == 0 && program_end(&program) != 127;
+}
+
 static cJSON *start_line(const struct observation_run *run, const struct hardware_description *description,
                          const struct plan *plan, const char *database, double stop_percent)
 {
@@ -267,6 +275,13 @@ static void read_held_back(const cJSON *check, struct estimator_result *result)
 }
 
 /* The answer names the profile; without that there is none. */
+static void read_text(const cJSON *json, const char *name, char *buf, size_t size)
+{
+        const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, name));
+
+        util_printable(text ? text : "", buf, size);
+}
+
 static int read_result(const char *text, struct estimator_result *ret)
 {
         cJSON *json = cJSON_Parse(text);
@@ -277,6 +292,9 @@ static int read_result(const char *text, struct estimator_result *ret)
                 *ret = (struct estimator_result){
                         .validated = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "validated")),
                 };
+                read_text(json, "profile", ret->profile, sizeof(ret->profile));
+                read_text(json, "kept", ret->kept, sizeof(ret->kept));
+                read_text(json, "worse", ret->worse, sizeof(ret->worse));
                 cJSON_ArrayForEach(check, cJSON_GetObjectItemCaseSensitive(json, "held_back"))
                         read_held_back(check, ret);
         }

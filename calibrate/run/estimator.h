@@ -8,6 +8,8 @@
  * to write the profile.
  */
 
+#include <limits.h>
+
 #include "hardware/hardware.h"
 #include "observation/observation.h"
 #include "plan.h"
@@ -21,6 +23,9 @@ struct estimator_judgement {
         double expected_hours;     /* still to go; NaN unknown */
         double expected_percent;
 };
+
+/* Is there a joulecast-fit? It is not there in a build without GSL. */
+bool estimator_is_there(void);
 
 /* -ENOENT: there is no joulecast-fit; -EPROTO: it does not follow the protocol. */
 int estimator_open(const struct observation_run *run, const struct hardware_description *description,
@@ -47,6 +52,9 @@ struct estimator_request {
 };
 
 struct estimator_result {
+        char profile[PATH_MAX];    /* where it was written */
+        char kept[PATH_MAX];       /* the profile before; "": there was none */
+        char worse[128];           /* why it is beside the one before, which stays in use; "": it is in use */
         bool validated;            /* held-back rows were as predicted */
         struct {
                 char mode[MODE_NAME_MAX];

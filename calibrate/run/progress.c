@@ -232,6 +232,11 @@ void progress_wifi(struct progress *progress, const struct progress_state *state
         print_json(json);
 }
 
+static void add_text(cJSON *json, const char *name, const char *text)
+{
+        cJSON_AddItemToObject(json, name, text && *text ? cJSON_CreateString(text) : cJSON_CreateNull());
+}
+
 /* Other programs read this line; docs/json.md has its keys. */
 static void done_json(const struct progress_state *state, const struct estimator_result *fit, bool done)
 {
@@ -243,6 +248,9 @@ static void done_json(const struct progress_state *state, const struct estimator
         cJSON_AddNumberToObject(json, "observations", (double)state->observations);
         cJSON_AddBoolToObject(json, "validated", fit && fit->validated);
         cJSON_AddStringToObject(json, "stopped", state->stopped ? state->stopped : "");
+        add_text(json, "profile", fit ? fit->profile : NULL);
+        add_text(json, "kept", fit ? fit->kept : NULL);
+        add_text(json, "worse", fit ? fit->worse : NULL);
         print_json(json);
 }
 
@@ -266,6 +274,19 @@ static void print_validation(const struct estimator_result *fit)
                 text_print(stdout, "Not validated: no held-back mixtures were measured.");
 }
 
+static void print_profile(const struct estimator_result *fit, const char *profile)
+{
+        if (fit->worse[0]) {
+                text_print(stdout, "%s stays in use: the new profile %s.", profile, fit->worse);
+                printf("To take it nevertheless: joulecast profile use %s --profile %s\n", fit->profile, profile);
+                return;
+        }
+        printf("The profile is in %s\n", profile);
+        if (fit->kept[0])
+                printf("The one before is kept as %s\nTo go back to it: joulecast profile undo --profile %s\n",
+                       fit->kept, profile);
+}
+
 void progress_done(struct progress *progress, const struct progress_state *state,
                    const struct estimator_result *fit, const char *profile)
 {
@@ -279,7 +300,7 @@ void progress_done(struct progress *progress, const struct progress_state *state
                    state->observations, span_text(state->hours, span, sizeof(span)), state->used_percent,
                    state->stopped);
         if (fit) {
-                printf("The profile is in %s\n", profile);
+                print_profile(fit, profile);
                 print_validation(fit);
         }
         flush();
