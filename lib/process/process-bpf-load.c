@@ -76,6 +76,8 @@ static void choose_maps(struct process_bpf *bpf, uint32_t counts, bool iterator,
                  lines = ((uint32_t)sizeof(struct thread_opps) + row + CACHE_LINE - 1) / CACHE_LINE;
 
         bpf_map__set_autocreate(bpf->maps.exits, counts & COUNTS_EXITS);
+        bpf_map__set_autocreate(bpf->maps.users, counts & COUNTS_EXITS);
+        bpf_map__set_autocreate(bpf->maps.opps_scratch, (counts & COUNTS_EXITS) && (counts & COUNTS_OPPS));
         bpf_map__set_autocreate(bpf->maps.told_cgroups, counts & COUNTS_EXITS);
         bpf_map__set_autocreate(bpf->maps.cgroup_scratch, counts & COUNTS_EXITS);
         bpf_map__set_autocreate(bpf->maps.records, !iterator);
@@ -96,6 +98,8 @@ static void choose_maps(struct process_bpf *bpf, uint32_t counts, bool iterator,
         if (counts & COUNTS_OPPS) {
                 bpf_map__set_value_size(bpf->maps.record_opps, row);
                 bpf_map__set_value_size(bpf->maps.exited_opps, row);
+                bpf_map__set_value_size(bpf->maps.opps_scratch, row);
+                bpf_map__set_value_size(bpf->maps.users, (uint32_t)sizeof(struct user_ends) + row);
                 bpf_map__set_max_entries(bpf->maps.record_opps, MAX_RECORDS);
                 bpf_map__set_value_size(bpf->maps.opps_places, lines * CACHE_LINE);
                 bpf_map__set_max_entries(bpf->maps.opps_places, 1U << places_bits(opps));

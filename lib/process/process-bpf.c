@@ -12,6 +12,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "util/tuning.h"
 #include "util/util.h"
 #include "process.skel.h"
 
@@ -23,6 +24,7 @@ static void process_bpf_close(struct source *source)
         process_bpf_free_cgroups(collector);
         process_bpf_free_iterated(&collector->iterated);
         process_table_free(collector->table);
+        free(collector->users);
         if (collector->interfaces_fd >= 0)
                 close(collector->interfaces_fd);
         if (collector->root_fd >= 0)
@@ -203,17 +205,32 @@ static int read_iterator(struct process_collector *collector)
         return err;
 }
 
-/* Their CPU time is in the machine's total, but unattributed. */
+/* All that had no room, as one process that lived since the last poll. */
+static int take_sum(struct process_collector *collector, const struct process_record *record, const uint64_t *opps)
+{
+        struct process_seen seen;
+
+        see(record, opps, have_of(collector), &seen);
+        seen.others = true;
+        return process_table_ended(collector->table, &seen, process_bpf_clock_ns(CLOCK_BOOTTIME), NULL);
+}
+
+/* What is lost is in the machine's total, but unattributed. */
 static void tell_lost(struct process_collector *collector)
 {
-        uint64_t lost = collector->bpf->bss->lost_exits.n;
+        uint64_t lost = collector->bpf->bss->lost_exits.n, summed = collector->bpf->bss->summed_ends;
 
-        if (lost == collector->lost)
-                return;
-        log_warning(collector->log,
-                    "%llu processes ended since the last poll and were lost (full buffer); what they used is "
-                    "unattributed; a shorter interval helps",
-                    (unsigned long long)(lost - collector->lost));
+        if (summed != collector->summed)
+                log_warning(collector->log,
+                            "%llu processes more ended since the last poll than there is room for; they are counted "
+                            "as \"" TUNING_OTHER_APPS "\" of their user; a shorter interval helps",
+                            (unsigned long long)(summed - collector->summed));
+        if (lost != collector->lost)
+                log_warning(collector->log,
+                            "%llu processes ended since the last poll and were lost (full buffer); what they used "
+                            "is unattributed; a shorter interval helps",
+                            (unsigned long long)(lost - collector->lost));
+        collector->summed = summed;
         collector->lost = collector->source.lost = lost;
 }
 
@@ -225,8 +242,11 @@ static int process_bpf_read(struct source *source, struct sample *sample)
         int err = 0;
 
         process_table_begin(collector->table);
+        collector->bpf->bss->n_polls++;
         if (collector->exits.consumed)
                 err = process_ring_read(&collector->exits, take_event, collector);
+        if (err >= 0 && collector->summed != collector->bpf->bss->summed_ends)
+                err = process_bpf_take_sums(collector, take_sum);
         process_bpf_forget_cgroups(collector);
         tell_lost(collector);
         if (err >= 0)

@@ -48,6 +48,9 @@ struct process_collector {
         struct bpf_cgroup *cgroups;           /* those of processes that ended */
         size_t n_cgroups, cgroups_capacity;
         uint64_t lost;                        /* ends and execs that were lost because the ring was full, as reported so far */
+        uint64_t summed;                      /* ends that had no room there and were added up, likewise */
+        uint64_t *users;                      /* rows of `user_row`: a uid and its struct user_ends, as taken so far */
+        size_t n_users, users_capacity, user_row;
         int interfaces_fd; /* reports changes of interfaces and routes */
         int root_fd;
 };
@@ -71,6 +74,14 @@ int process_bpf_take_cgroup(struct process_collector *collector, const struct cg
 const char *process_bpf_cgroup(const struct process_collector *collector, uint64_t id); /* NULL: not known */
 void process_bpf_forget_cgroups(struct process_collector *collector); /* once they are many */
 void process_bpf_free_cgroups(struct process_collector *collector);
+
+/*
+ * process-bpf-users.c: ends that had no room in the ring, since the last call: a record for each user. 0; what @take
+ * returned; a negative errno.
+ */
+int process_bpf_take_sums(struct process_collector *collector,
+                          int (*take)(struct process_collector *collector, const struct process_record *record,
+                                      const uint64_t *opps));
 
 /* process-bpf-net.c: bursts of the machine, and the kinds of interfaces. */
 void process_bpf_read_net(struct process_collector *collector, struct sample *sample);

@@ -8,6 +8,7 @@
 
 #include "process-table-private.h"
 #include "source/proc.h"
+#include "util/tuning.h"
 #include "util/util.h"
 
 static struct known_name *name_of(const struct process_table *table, const char *comm, uid_t uid)
@@ -125,6 +126,10 @@ void table_name_ended(struct process_table *table, struct known *known, const st
         bool found;
 
         snprintf(known->comm, sizeof(known->comm), "%s", seen->comm);
+        if (seen->others) {
+                strcpy(known->app, TUNING_OTHER_APPS);
+                return;
+        }
         if (find_by_group(table, known, seen))
                 return;
         name = name_of(table, known->comm, seen->uid);

@@ -32,6 +32,7 @@ struct process_seen {
         uint64_t start_ns;         /* boottime, as exactly as the collector knows it */
         const char *comm;          /* at most 31 bytes and a NUL */
         bool kernel_thread;
+        bool others;               /* the sum of several that ended: no app of theirs is known */
         uint32_t have;             /* PROCESS_* */
         struct process_amounts total;
         const uint64_t *cpu_opp_ns; /* n_opps of the table, or NULL */

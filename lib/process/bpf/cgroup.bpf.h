@@ -8,11 +8,6 @@
  * group.
  */
 
-struct {
-        __uint(type, BPF_MAP_TYPE_RINGBUF);
-        __uint(max_entries, 512 * 1024); /* about 3,000 processes between two polls */
-} exits SEC(".maps");
-
 /* Ids of groups that were reported. User space clears them together with the paths. */
 struct {
         __uint(type, BPF_MAP_TYPE_HASH);
@@ -64,13 +59,13 @@ static __always_inline __u32 copy_names(struct kernfs_node *node, char *names)
 }
 
 /* Marked as reported once it is in the ring: records that refer to it come after it. */
-static __always_inline __u64 tell_cgroup(struct task_struct *task)
+static __always_inline __u64 tell_cgroup(struct task_struct *task, struct user_ends *user)
 {
         struct cgroup_record *record;
         struct kernfs_node *node;
         __u32 zero = 0, length;
+        __u64 id, size;
         __u8 told = 1;
-        __u64 id;
 
         if (!bpf_core_field_exists(task->cgroups))
                 return 0;
@@ -87,8 +82,8 @@ static __always_inline __u64 tell_cgroup(struct task_struct *task)
         record->kind = RECORD_CGROUP;
         record->id = id;
         record->length = length;
-        if (bpf_ringbuf_output(&exits, record, sizeof(*record) - sizeof(record->names) + length,
-                               BPF_RB_NO_WAKEUP) == 0)
+        size = sizeof(*record) - sizeof(record->names) + length;
+        if (take_share(user, size, is_new(task)) && bpf_ringbuf_output(&exits, record, size, BPF_RB_NO_WAKEUP) == 0)
                 bpf_map_update_elem(&told_cgroups, &id, &told, 0);
         return id;
 }

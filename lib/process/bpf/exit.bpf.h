@@ -10,7 +10,7 @@
  * not woken up; the next poll reads.
  */
 
-/* Number of records that did not fit into the ring. */
+/* Records that did not fit into the ring, and are in no user's sum either. */
 struct {
         __u64 n;
         __u64 cpu_ns;
@@ -22,13 +22,12 @@ static __always_inline void fill_opps(struct task_struct *task, __u64 *opps)
         add_thread_opps(task, opps);
 }
 
-static __always_inline struct process_record *reserve_record(void)
+static __always_inline struct process_record *reserve_record(struct user_ends *user, bool fresh)
 {
-        struct process_record *record = bpf_ringbuf_reserve(&exits, sizeof(*record) + n_opps * sizeof(__u64), 0);
+        struct process_record *record;
+        __u64 size = sizeof(*record) + n_opps * sizeof(__u64);
 
-        if (!record)
-                __sync_fetch_and_add(&lost_exits.n, 1);
-        return record;
+        return take_share(user, size, fresh) ? bpf_ringbuf_reserve(&exits, size, 0) : 0;
 }
 
 static __always_inline void finish_record(struct process_record *record, struct task_struct *task)
@@ -45,33 +44,45 @@ static __always_inline void finish_record(struct process_record *record, struct 
 
 /*
  * The kernel adds a child's io to the parent that waits for it, but not if that ignores SIGCHLD. User space
- * subtracts it again.
+ * subtracts it again. 0: nobody inherits it; else when the parent began.
  */
-static __always_inline void find_heir(struct process_record *record, struct task_struct *task)
+static __always_inline __u64 find_heir(struct task_struct *task)
 {
         struct task_struct *parent = task->real_parent;
         const struct k_sigaction *action = &parent->sighand->action[SIGCHLD - 1];
         void *handler = BPF_CORE_READ(action, sa.sa_handler);
         unsigned long flags = BPF_CORE_READ(action, sa.sa_flags);
 
-        record->parent_start_ns = 0;
         if (handler == (void *)SIG_IGN || (flags & SA_NOCLDWAIT))
-                return;
-        record->parent_start_ns = parent->group_leader->start_boottime;
+                return 0;
+        return parent->group_leader->start_boottime;
 }
 
-static __always_inline void tell_exit(struct task_struct *task, __u64 cgroup_id)
+/* A part of what an older one did has been counted already: it is in no sum. */
+static __always_inline void lose_end(struct user_ends *user, struct task_struct *task)
 {
-        struct process_record *record = reserve_record();
+        if (user && is_new(task)) {
+                sum_end(user, task, !find_heir(task));
+                return;
+        }
+        __sync_fetch_and_add(&lost_exits.n, 1);
+        __sync_fetch_and_add(&lost_exits.cpu_ns, task->signal->sum_sched_runtime);
+}
+
+static __always_inline void tell_exit(struct task_struct *task)
+{
+        struct user_ends *user = user_of(task);
+        __u64 cgroup_id = tell_cgroup(task, user);
+        struct process_record *record = reserve_record(user, is_new(task));
 
         if (!record) {
-                __sync_fetch_and_add(&lost_exits.cpu_ns, task->signal->sum_sched_runtime);
+                lose_end(user, task);
                 return;
         }
         start_record(record, task, RECORD_EXIT);
         record->parent_pid = task->real_parent->tgid;
         record->cgroup_id = cgroup_id;
-        find_heir(record, task);
+        record->parent_start_ns = find_heir(task);
         finish_record(record, task);
 }
 
@@ -82,7 +93,7 @@ int BPF_PROG(task_freed, struct task_struct *task)
         bool leader = task->pid == task->tgid; /* else a thread, or a leader that another's exec replaced */
 
         if (with_exits && leader)
-                tell_exit(task, tell_cgroup(task));
+                tell_exit(task);
         if (with_cpu)
                 forget_opps(task);
         if (with_net && leader)
@@ -99,11 +110,13 @@ int BPF_PROG(record_exec, struct task_struct *task)
 {
         struct process_record *record;
 
-        if (task->start_boottime >= last_walk_ns)
+        if (is_new(task))
                 return 0;
-        record = reserve_record();
-        if (!record)
+        record = reserve_record(user_of(task), 0);
+        if (!record) {
+                __sync_fetch_and_add(&lost_exits.n, 1);
                 return 0;
+        }
         start_record(record, task, RECORD_EXEC);
         record->parent_pid = task->real_parent->tgid;
         record->parent_start_ns = 0;

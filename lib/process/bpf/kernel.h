@@ -42,6 +42,7 @@ enum {
         BPF_SK_STORAGE_GET_F_CREATE = 1U << 0,
         BPF_NOEXIST = 1,
         BPF_RB_NO_WAKEUP = 1U << 0,
+        BPF_RB_AVAIL_DATA = 0,
 };
 
 /* The kernel's numbers for bpf_iter_task_new(). */
@@ -109,8 +110,14 @@ struct sighand_struct {
         struct k_sigaction action[64];
 };
 
+struct user_namespace {
+        struct user_namespace *parent;
+        kuid_t owner;
+};
+
 struct cred {
         kuid_t uid;
+        struct user_namespace *user_ns;
 };
 
 struct thread_info {

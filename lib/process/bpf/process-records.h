@@ -77,6 +77,15 @@ struct cgroup_record {
         char names[CGROUP_NAMES + CGROUP_NAME_MAX]; /* from the innermost out, each with its NUL */
 };
 
+/* What a user's processes leave in the ring, and the sums of those that ended and had no room there. */
+struct user_ends {
+        __u64 poll; /* in which it last had a record */
+        __u64 used_bytes; /* of the ring, since then */
+        __u64 n; /* this and the sums are never cleared; CPU time by operating point follows */
+        struct process_totals totals;
+        struct net_totals net;
+};
+
 #define CGROUPS_TOLD 1024 /* of groups that were reported */
 
 /*

@@ -46,6 +46,7 @@ static __always_inline __u64 number_of(const void *address)
 #include "cpu.bpf.h"
 #include "net.bpf.h"
 #include "totals.bpf.h"
+#include "user.bpf.h"
 #include "cgroup.bpf.h"
 #include "exit.bpf.h"
 
