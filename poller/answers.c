@@ -15,27 +15,44 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* Any user may connect, so a user's connections are limited in number and time. */
+/*
+ * Any user may connect, so what a user makes the service hold or do is counted: connections, and the time that they
+ * take. Nobody may have more of either than is left for all others, and the last of it is root's.
+ */
 #define CLIENTS_OF_ONE_USER 4
 #define QUEUE 128 /* connections not accepted yet */
 #define PATIENCE_NS (5 * NS_PER_S)
+#define REST_BYTES (1 << 20) /* of a question that is too long: so many are read, so that its sender hears of it */
+#define ACCOUNTS 64          /* users who asked since the last poll; all further ones share the last */
+#define ACCEPT_PART 20       /* accepting takes at most this part of the time: turning away costs little, not nothing */
+#define ROOT_PART 8          /* this part of the time for answers is root's alone */
 
 struct client {
         int fd; /* -1: unused */
         uid_t uid;
         uint64_t deadline_ns;
-        size_t n;
-        char *answer; /* NULL: the question is not complete yet */
+        bool asked;   /* the question, of @n bytes, is complete and waits for its turn */
+        uint64_t turn;
+        size_t n, rest; /* bytes received; and those beyond a question that is too long */
+        char *answer;
         size_t length, sent;
         char text[SERVICE_REQUEST_MAX];
+};
+
+struct account {
+        uid_t uid;
+        uint64_t spent_ns;
 };
 
 struct answers {
         int fd;
         char *path; /* removed at the end */
         const struct question_source *source;
-        uint64_t share_ns, spent_ns;
-        size_t first; /* the client to be served next */
+        uint64_t share_ns, spent_ns; /* since the last poll */
+        struct account accounts[ACCOUNTS];
+        size_t n_accounts;
+        uint64_t turns;
+        uint64_t accept_ns; /* when connections are accepted again */
         struct client clients[ANSWERS_CLIENTS_MAX];
 };
 
@@ -45,6 +62,7 @@ static void drop(struct client *client)
         free(client->answer);
         client->fd = -1;
         client->answer = NULL;
+        client->asked = false;
 }
 
 void answers_close(struct answers *answers)
@@ -86,78 +104,171 @@ int answers_open(const char *path, const struct question_source *source, uint64_
         return 0;
 }
 
-/* The time for answers until the next poll is used up. */
-static bool is_share_spent(const struct answers *answers)
-{
-        return answers->spent_ns >= answers->share_ns;
-}
-
-/* ANSWERS_CLIENTS_MAX: none. Then new connections wait in the queue of the socket. */
-static size_t free_place(const struct answers *answers)
+/* The index of a user's account; n_accounts: it has none yet. */
+static size_t account_of(const struct answers *answers, uid_t uid)
 {
         size_t i = 0;
 
-        while (i < ANSWERS_CLIENTS_MAX && answers->clients[i].fd >= 0)
+        while (i < answers->n_accounts && answers->accounts[i].uid != uid)
                 i++;
-        return i;
+        return MIN(i, ACCOUNTS - 1u);
 }
 
+static uint64_t spent_by(const struct answers *answers, uid_t uid)
+{
+        size_t i = account_of(answers, uid);
+
+        return i < answers->n_accounts ? answers->accounts[i].spent_ns : 0;
+}
+
+static void charge(struct answers *answers, uid_t uid, uint64_t since_ns)
+{
+        size_t i = account_of(answers, uid);
+        uint64_t spent_ns = util_boottime_ns() - since_ns;
+
+        if (i == answers->n_accounts)
+                answers->accounts[answers->n_accounts++] = (struct account){ .uid = uid };
+        answers->accounts[i].spent_ns += spent_ns;
+        answers->spent_ns += spent_ns;
+}
+
+static bool has_time(const struct answers *answers, uid_t uid)
+{
+        uint64_t all_ns = answers->share_ns - (uid == 0 ? 0 : answers->share_ns / ROOT_PART),
+                 left_ns = all_ns - MIN(answers->spent_ns, all_ns);
+
+        return left_ns > 0 && (uid == 0 || spent_by(answers, uid) <= left_ns);
+}
+
+/* The question that is answered next: of the user who took the least time, the one that came first. */
+static struct client *next_client(struct answers *answers)
+{
+        struct client *next = NULL;
+
+        for (size_t i = 0; i < ARRAY_SIZE(answers->clients); i++) {
+                struct client *client = &answers->clients[i];
+                uint64_t spent_ns;
+
+                if (!client->asked || !has_time(answers, client->uid))
+                        continue;
+                spent_ns = spent_by(answers, client->uid);
+                if (!next || spent_ns < spent_by(answers, next->uid) ||
+                    (spent_ns == spent_by(answers, next->uid) && client->turn < next->turn))
+                        next = client;
+        }
+        return next;
+}
+
+/* A client that waits for its turn, or has no time left, is only watched for going away. */
 void answers_watch(const struct answers *answers, struct pollfd fds[ANSWERS_FDS])
 {
-        bool awake = answers && !is_share_spent(answers);
+        bool accepts = answers && util_boottime_ns() >= answers->accept_ns;
 
-        fds[0] = (struct pollfd){ .fd = awake && free_place(answers) < ANSWERS_CLIENTS_MAX ? answers->fd : -1,
-                                  .events = POLLIN };
-        for (size_t i = 0; i < ANSWERS_CLIENTS_MAX; i++)
-                fds[i + 1] = (struct pollfd){ .fd = awake ? answers->clients[i].fd : -1,
-                                              .events = awake && answers->clients[i].answer ? POLLOUT : POLLIN };
+        fds[0] = (struct pollfd){ .fd = accepts ? answers->fd : -1, .events = POLLIN };
+        for (size_t i = 0; i < ANSWERS_CLIENTS_MAX; i++) {
+                const struct client *client = answers ? &answers->clients[i] : NULL;
+
+                fds[i + 1] = (struct pollfd){ .fd = client ? client->fd : -1 };
+                if (client && client->fd >= 0 && !client->asked && has_time(answers, client->uid))
+                        fds[i + 1].events = client->answer ? POLLOUT : POLLIN;
+        }
 }
 
-uint64_t answers_deadline_ns(const struct answers *answers)
+uint64_t answers_deadline_ns(struct answers *answers)
 {
         uint64_t first_ns = UINT64_MAX;
 
-        if (!answers || is_share_spent(answers))
+        if (!answers)
                 return first_ns;
+        if (next_client(answers))
+                return 0;
+        if (answers->accept_ns > util_boottime_ns())
+                first_ns = answers->accept_ns;
         for (size_t i = 0; i < ARRAY_SIZE(answers->clients); i++) {
-                if (answers->clients[i].fd >= 0)
+                if (answers->clients[i].fd >= 0 && !answers->clients[i].asked)
                         first_ns = MIN(first_ns, answers->clients[i].deadline_ns);
         }
         return first_ns;
 }
 
-static size_t count_of_user(const struct answers *answers, uid_t uid)
+/* For one more connection of this user, or NULL. */
+static struct client *find_place(struct answers *answers, uid_t uid)
 {
-        size_t n = 0;
+        struct client *place = NULL;
+        size_t n = 0, n_free = 0;
 
-        for (size_t i = 0; i < ARRAY_SIZE(answers->clients); i++)
-                n += answers->clients[i].fd >= 0 && answers->clients[i].uid == uid;
-        return n;
+        for (size_t i = 0; i < ARRAY_SIZE(answers->clients); i++) {
+                struct client *client = &answers->clients[i];
+
+                n += client->fd >= 0 && client->uid == uid;
+                n_free += client->fd < 0;
+                if (client->fd < 0)
+                        place = client;
+        }
+        return n < CLIENTS_OF_ONE_USER && (uid == 0 || n + 1 < n_free) ? place : NULL;
 }
 
-/* Accepts one connection; poll() reports the others again. */
-static void let_in(struct answers *answers, uint64_t now_ns)
+static void turn_away(int fd)
+{
+        static const char words[] = "{\"error\":\"EBUSY\",\"sentence\":\"the service is busy with other questions "
+                                    "of yours; ask again\"}\n";
+
+        (void)!send(fd, words, strlen(words), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* Accepts one connection. False: there is none. */
+static bool let_in(struct answers *answers, uint64_t now_ns)
 {
         _cleanup_close_ int fd = accept4(answers->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        size_t at = free_place(answers);
+        struct pollfd gone = { .events = 0 };
         struct client *place;
         struct ucred peer;
         socklen_t size = sizeof(peer);
 
-        if (fd < 0) {
-                /* No descriptor is free: wait for the next poll instead of trying again at once. */
-                if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-                        answers->spent_ns = answers->share_ns;
-                return;
+        if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+                return true;
+        if (fd < 0 && errno != EAGAIN) /* no descriptor is free */
+                answers->accept_ns = now_ns + NS_PER_S;
+        if (fd < 0)
+                return false;
+        gone.fd = fd;
+        if (poll(&gone, 1, 0) < 0 || (gone.revents & POLLHUP) ||
+            getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+                return true;
+        place = has_time(answers, peer.uid) ? find_place(answers, peer.uid) : NULL;
+        if (!place) {
+                turn_away(fd);
+                return true;
         }
-        if (at == ANSWERS_CLIENTS_MAX || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
-            count_of_user(answers, peer.uid) >= CLIENTS_OF_ONE_USER)
-                return;
-        place = &answers->clients[at];
         place->fd = take_fd(&fd);
         place->uid = peer.uid;
-        place->n = place->length = place->sent = 0;
+        place->n = place->length = place->sent = place->rest = 0;
         place->deadline_ns = now_ns + PATIENCE_NS;
+        return true;
+}
+
+/* All that wait, so that nobody's flood of connections keeps others' in the queue; and then a pause. */
+static void let_all_in(struct answers *answers)
+{
+        uint64_t begin_ns = util_boottime_ns(), took_ns;
+        int n = 0;
+
+        while (n < QUEUE && let_in(answers, begin_ns))
+                n++;
+        took_ns = util_boottime_ns() - begin_ns;
+        answers->accept_ns = MAX(answers->accept_ns, begin_ns + ACCEPT_PART * took_ns);
+}
+
+/* What is left of a question that is too long is read first: a close would take the answer back. */
+static void finish(struct client *client)
+{
+        if (client->rest == 0) {
+                drop(client);
+                return;
+        }
+        shutdown(client->fd, SHUT_WR);
+        free(client->answer);
+        client->answer = NULL;
 }
 
 static void give(struct client *client)
@@ -171,87 +282,112 @@ static void give(struct client *client)
         }
         client->sent += n > 0 ? (size_t)n : 0;
         if (client->sent == client->length)
+                finish(client);
+}
+
+/* @answer may be NULL: out of memory. */
+static void begin_answer(struct client *client, char *answer)
+{
+        client->asked = false;
+        client->answer = answer;
+        if (!answer) {
+                drop(client);
+                return;
+        }
+        client->length = strlen(answer);
+        client->deadline_ns = util_boottime_ns() + PATIENCE_NS;
+        give(client);
+}
+
+static void take_rest(struct client *client)
+{
+        ssize_t n = recv(client->fd, client->text, sizeof(client->text), MSG_DONTWAIT);
+
+        client->rest += n > 0 ? (size_t)n : 0;
+        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR) || client->rest > REST_BYTES)
                 drop(client);
 }
 
-/* Receives. The length of the question when it is complete; -1: not yet. */
-static ssize_t take(struct client *client)
+/* Receives, until the question is complete. */
+static void take(struct answers *answers, struct client *client)
 {
-        ssize_t n = recv(client->fd, client->text + client->n, sizeof(client->text) - client->n,
-                         MSG_DONTWAIT);
+        ssize_t n = recv(client->fd, client->text + client->n, sizeof(client->text) - client->n, MSG_DONTWAIT);
         const char *end;
 
         if (n < 0) {
                 if (errno != EAGAIN && errno != EINTR)
                         drop(client);
-                return -1;
+                return;
         }
         client->n += (size_t)n;
         end = memchr(client->text, '\n', client->n);
-        if (end)
-                return end - client->text;
-        if (n == 0 && client->n == 0)
+        if (!end && client->n == sizeof(client->text)) {
+                client->rest = 1;
+                begin_answer(client, question_refuse(-EINVAL, "a question is shorter than 4096 bytes"));
+                return;
+        }
+        if (!end && n > 0)
+                return;
+        if (client->n == 0) {
                 drop(client); /* the client only checked that the service runs */
-        return n == 0 && client->n > 0 ? (ssize_t)client->n : -1;
+                return;
+        }
+        client->n = end ? (size_t)(end - client->text) : client->n;
+        client->asked = true;
+        client->turn = answers->turns++;
 }
 
-/* true: an answer was made. */
-static bool serve(const struct answers *answers, struct client *client)
+static void serve(struct answers *answers, struct client *client, short events)
 {
-        ssize_t length;
+        uint64_t begin_ns = util_boottime_ns();
+        uid_t uid = client->uid;
 
-        if (client->answer) {
+        if (events & (POLLHUP | POLLERR))
+                drop(client); /* nobody reads the answer any more */
+        else if (client->answer)
                 give(client);
-                return false;
-        }
-        length = take(client);
-        if (length >= 0)
-                client->answer = question_answer(answers->source, client->uid, client->text, (size_t)length);
-        else if (client->fd >= 0 && client->n == sizeof(client->text))
-                client->answer = question_refuse(-EINVAL, "a question is shorter than 4096 bytes");
+        else if (client->rest > 0)
+                take_rest(client);
         else
-                return false;
-        if (!client->answer) {
-                drop(client);
-                return true;
-        }
-        client->length = strlen(client->answer);
-        client->deadline_ns = util_boottime_ns() + PATIENCE_NS;
-        give(client);
+                take(answers, client);
+        charge(answers, uid, begin_ns);
+}
+
+static void answer(struct answers *answers, struct client *client)
+{
+        uint64_t begin_ns = util_boottime_ns();
+        uid_t uid = client->uid;
+
+        begin_answer(client, question_answer(answers->source, uid, client->text, client->n));
 #ifdef __GLIBC__
         malloc_trim(0); /* return the memory of the answer to the system */
 #endif
-        return true;
+        charge(answers, uid, begin_ns);
 }
 
 void answers_serve(struct answers *answers, const struct pollfd fds[ANSWERS_FDS], uint64_t now_ns)
 {
-        bool answered = false;
+        struct client *next;
 
         if (!answers)
                 return;
-        for (size_t k = 0, first = answers->first; k < ANSWERS_CLIENTS_MAX; k++) {
-                size_t i = (first + k) % ANSWERS_CLIENTS_MAX;
+        for (size_t i = 0; i < ANSWERS_CLIENTS_MAX; i++) {
                 struct client *client = &answers->clients[i];
 
-                if (client->fd < 0 || client->fd != fds[i + 1].fd)
-                        continue;
-                if (fds[i + 1].revents && answered && !client->answer)
-                        continue; /* one answer per call */
-                if (fds[i + 1].revents && serve(answers, client)) {
-                        answered = true;
-                        answers->first = i + 1;
-                }
-                if (client->fd >= 0 && now_ns >= client->deadline_ns)
+                if (client->fd >= 0 && client->fd == fds[i + 1].fd && fds[i + 1].revents)
+                        serve(answers, client, fds[i + 1].revents);
+                if (client->fd >= 0 && !client->asked && now_ns >= client->deadline_ns)
                         drop(client);
         }
         if (fds[0].revents)
-                let_in(answers, now_ns);
-        answers->spent_ns += util_boottime_ns() - now_ns;
+                let_all_in(answers);
+        next = next_client(answers);
+        if (next)
+                answer(answers, next);
 }
 
 void answers_rest(struct answers *answers)
 {
         if (answers)
-                answers->spent_ns = 0;
+                answers->spent_ns = answers->n_accounts = 0;
 }

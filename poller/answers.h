@@ -4,7 +4,7 @@
 
 /*
  * The socket for users' questions. Without clients it needs neither a thread nor a timer. Questions are answered
- * between two polls, in a limited share of that time, so that polls are not delayed.
+ * between two polls, in a limited share of that time, so that polls are not delayed, and in turn by user.
  */
 
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include "question.h"
 #include "util/log.h"
 
-#define ANSWERS_CLIENTS_MAX 16
+#define ANSWERS_CLIENTS_MAX 32
 #define ANSWERS_FDS (ANSWERS_CLIENTS_MAX + 1)
 
 struct answers;
@@ -31,7 +31,7 @@ void answers_close(struct answers *answers);
 
 /* All of these do nothing where @answers is NULL. */
 void answers_watch(const struct answers *answers, struct pollfd fds[ANSWERS_FDS]);
-uint64_t answers_deadline_ns(const struct answers *answers); /* of the next client; UINT64_MAX: none */
+uint64_t answers_deadline_ns(struct answers *answers); /* of the next client, 0: now; UINT64_MAX: none */
 /* Receives and sends, and computes at most one answer. @now_ns: CLOCK_BOOTTIME. */
 void answers_serve(struct answers *answers, const struct pollfd fds[ANSWERS_FDS], uint64_t now_ns);
 void answers_rest(struct answers *answers); /* after a poll: the next share begins */

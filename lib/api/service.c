@@ -24,6 +24,7 @@ static const struct {
 } errors[] = {
         { -ENODATA, "ENODATA" }, { -ENODEV, "ENODEV" }, { -ENOENT, "ENOENT" },       { -EINVAL, "EINVAL" },
         { -ENOMEM, "ENOMEM" },   { -EACCES, "EACCES" }, { -EOVERFLOW, "EOVERFLOW" }, { -EIO, "EIO" },
+        { -EBUSY, "EBUSY" },
 };
 
 const char *service_error_name(int err)
@@ -128,7 +129,7 @@ static int receive(int fd, char **ret)
                 if (n + 1 >= capacity && util_grow(&text, &capacity, MAX(2 * capacity, 16384u), 1) < 0)
                         return -ENOMEM;
                 more = recv(fd, text + n, capacity - n - 1, 0);
-                if (more == 0)
+                if (more == 0 || (more < 0 && errno == ECONNRESET && n > 0)) /* it refused before it read all */
                         break;
                 if (more < 0 && errno != EINTR)
                         return errno == EAGAIN ? -ETIMEDOUT : -errno;
