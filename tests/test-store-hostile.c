@@ -41,6 +41,15 @@ static uint64_t read_by(struct store *store, const char *app)
         return bytes;
 }
 
+static uint64_t best_of(struct store *store, const char *app)
+{
+        struct sum sum = total(store, INT64_MIN, INT64_MAX, STORE_BEST, app);
+        uint64_t bytes = sum.usage.read_bytes;
+
+        sum_clear(&sum);
+        return bytes;
+}
+
 static void add_names(struct interval *interval, uid_t uid, int n)
 {
         char app[32];
@@ -61,7 +70,7 @@ static void add_names(struct interval *interval, uid_t uid, int n)
  */
 static void a_flood_of_names_ends_in_one_row(void)
 {
-        const int users = TUNING_STORE_APPS / TUNING_STORE_APPS_OF_USER, many = TUNING_STORE_OTHERS + 500;
+        const int users = TUNING_STORE_APPS / TUNING_STORE_APPS_OF_USER, many = TUNING_STORE_OTHERS + 1000;
         struct store *store = open_store(STORE_WRITE);
         struct interval interval = { .end_realtime_ns = START,
                                      .start_realtime_ns = START - S,
@@ -83,6 +92,52 @@ static void a_flood_of_names_ends_in_one_row(void)
         check_int(count_in_file("app"), TUNING_STORE_APPS + TUNING_STORE_OTHERS + 1);
         check_int(read_by(store, NULL), 2 * (TUNING_STORE_APPS_OF_USER + 501) + TUNING_STORE_APPS + many);
         interval_clear(&interval);
+        store_close(store);
+        remove_database();
+}
+
+/* Four users fill what they can of the table, and a fifth's app has its name; in time all have room again. */
+static void a_full_table_frees_itself(void)
+{
+        const struct store_retention soon = { 1, 1, 0 };
+        const int users = 4;
+        struct store *store = open_store(STORE_WRITE);
+        struct interval interval = { .end_realtime_ns = START, .start_realtime_ns = START - S, .elapsed_ns = NS_PER_S };
+        uint64_t all;
+
+        for (int i = 0; i < users; i++)
+                add_names(&interval, (uid_t)(1000 + i), TUNING_STORE_APPS_OF_USER);
+        check_int(store_append(store, &interval), 0);
+        interval_clear(&interval);
+        interval = (struct interval){ .end_realtime_ns = START + S, .start_realtime_ns = START, .elapsed_ns = NS_PER_S };
+        add_names(&interval, 2000, 50);
+        check_int(store_append(store, &interval), 0);
+        check_int(read_by(store, "flood-2000-49"), 1);
+        all = read_by(store, NULL);
+        check_int(all, users * TUNING_STORE_APPS_OF_USER + 50);
+        for (int day = 1; day <= 3; day++) {
+                interval.end_realtime_ns = START + day * DAY;
+                interval.start_realtime_ns = interval.end_realtime_ns - S;
+                check_int(store_append(store, &interval), 0);
+                check_int(store_roll_up(store, START + day * DAY + 2 * HOUR, &soon), 0);
+                check_int(store_roll_up(store, START + day * DAY + 4 * HOUR, &soon), 0);
+        }
+        check(count_in_file("app") <= users * (TUNING_STORE_APPS_OF_PERIOD + 2) + 60);
+        check(count_in_file("app") > users * (TUNING_STORE_APPS_OF_PERIOD - 2));
+        check_int(best_of(store, NULL), all + 3 * 50); /* who did it is forgotten, not what was done */
+        check_int(best_of(store, "flood-2000-49"), 4);
+        interval_clear(&interval);
+        interval = (struct interval){ .end_realtime_ns = START + 4 * DAY, .start_realtime_ns = START + 4 * DAY - S,
+                                      .elapsed_ns = NS_PER_S };
+        add_names(&interval, 1000, TUNING_STORE_APPS_OF_USER - TUNING_STORE_APPS_OF_PERIOD - 10);
+        add_row(&interval, "new", STATE_BACKGROUND, NS_PER_S)->usage.read_bytes = 7;
+        interval.rows[interval.n_rows - 1].uid = 1003;
+        check_int(store_append(store, &interval), 0);
+        check_int(read_by(store, "new"), 7);
+        interval_clear(&interval);
+        store_close(store);
+        check_int(store_open(path, STORE_WRITE, NULL, &store), 0);
+        check_int(best_of(store, "new"), 7);
         store_close(store);
         remove_database();
 }
@@ -228,6 +283,7 @@ int main(void)
         name_database();
         hostile_names_come_back_printable();
         a_flood_of_names_ends_in_one_row();
+        a_full_table_frees_itself();
         too_many_open_files_are_named();
         hostile_databases_are_refused();
         damaged_files_do_not_crash();

@@ -225,11 +225,13 @@ static size_t find_others(struct store *store, uid_t *uid)
         return *app_slot(store, TUNING_OTHER_APPS, *uid);
 }
 
+/* No user has more apps than are left for all others: a new user's always have room. */
 static bool is_full(struct store *store, uid_t uid)
 {
         const struct app_count *count = count_of(store, uid);
+        size_t left = TUNING_STORE_APPS - MIN(store->n_apps, (size_t)TUNING_STORE_APPS);
 
-        return store->n_apps >= TUNING_STORE_APPS || (count && count->n >= TUNING_STORE_APPS_OF_USER);
+        return left == 0 || (count && count->n >= MIN(left, (size_t)TUNING_STORE_APPS_OF_USER));
 }
 
 int names_app(struct store *store, const char *app, uid_t uid, int64_t *ret)

@@ -23,6 +23,9 @@ enum statement {
         SQL_ROLLBACK,
         SQL_APPS,
         SQL_ADD_APP,
+        SQL_USED_APPS,
+        SQL_DROP_APP,
+        SQL_ALIVE,
         SQL_KEYS,
         SQL_ADD_KEY,
         SQL_ADD_ALIVE,
@@ -237,6 +240,13 @@ int store_times_of_period(struct store *store, int64_t period, struct times *ret
 
 /* store-sleep.c */
 int sleep_put(struct store *store, const struct interval *interval, int64_t end_ns); /* if it was one */
+
+/*
+ * store-prune.c. Before an hour or a day is written: what is beyond a user's most used apps becomes its other
+ * programs. And apps of which nothing is kept are dropped, once they are many; ids that are kept stay.
+ */
+int store_cut_apps(struct store *store, struct totals *totals);
+int store_prune_apps(struct store *store);
 
 /* store-rollup.c */
 int store_marks_read(struct store *store, struct marks *ret);

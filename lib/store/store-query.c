@@ -203,7 +203,11 @@ struct emission {
 /* Whether the query has the row: as it is, or under the name of all others'. The base is of no user. */
 static bool may_see(const struct store_query *query, const struct app_name *app, struct store_row *row)
 {
-        if (query->uid < 0 || query->uid == (int64_t)app->uid)
+        bool own = query->uid < 0 || query->uid == (int64_t)app->uid;
+
+        if (own && query->uid >= 0 && strcmp(app->app, STORE_OTHERS) == 0)
+                row->app = row->name = STORE_CALLED_OTHERS;
+        if (own)
                 return true;
         if (!query->others)
                 return false;

@@ -79,6 +79,8 @@ static int write_usages(struct store *store, const struct totals *totals, int64_
         for (size_t i = 0; !err && i < totals->n; i++) {
                 const struct total *total = &totals->list[i];
 
+                if (total->active_ns == 0 && usage_is_empty(&total->usage))
+                        continue;
                 err = store_insert_usages(store, SQL_ADD_PERIOD_USAGE,
                                           &(struct store_usage){ period, store->apps[total->app].id, total->state,
                                                                  total->active_ns, &total->usage, false }, 1);
@@ -87,13 +89,13 @@ static int write_usages(struct store *store, const struct totals *totals, int64_
 }
 
 static int write_period(struct store *store, enum store_grain grain, int64_t bucket_ns,
-                        const struct times *times, const struct totals *totals)
+                        const struct times *times, struct totals *totals)
 {
         sqlite3_stmt *add = store_statement(store, SQL_ADD_PERIOD);
-        int err;
+        int err = store_cut_apps(store, totals);
 
-        if (!add)
-                return -EBADMSG;
+        if (err || !add)
+                return err ? err : -EBADMSG;
         sqlite3_bind_int64(add, 1, grain);
         sqlite3_bind_int64(add, 2, bucket_ns);
         sqlite3_bind_int64(add, 3, times->start_ns);
@@ -325,6 +327,8 @@ static int roll_up(struct store *store, int64_t now_ns, const struct store_reten
                 err = fold_closed(store, STORE_DAY, floor_to(now_ns, DAY_NS), &marks->day_done_ns);
         if (!err)
                 err = drop_old(store, now_ns, retention, marks);
+        if (!err)
+                err = store_prune_apps(store);
         return err ? err : marks_write(store, marks);
 }
 
@@ -345,8 +349,10 @@ int store_roll_up(struct store *store, int64_t now_ns, const struct store_retent
         err = roll_up(store, now_ns, retention, &marks);
         totals_reset(&store->totals);
         err = store_finish(store, err);
-        if (err)
+        if (err) {
+                names_load(store); /* what was rolled back has no number any more */
                 return err;
+        }
         store->marks = marks;
         store->checked_ns = floor_to(now_ns, HOUR_NS);
         return 0;

@@ -62,6 +62,7 @@ int store_roll_up(struct store *store, int64_t now_ns, const struct store_retent
 /* All apps of other users as one, for who may not see them apart. */
 #define STORE_OTHERS "other-users"
 #define STORE_OTHERS_NAME "other users"
+#define STORE_CALLED_OTHERS "\"other-users\"" /* an app of their own that is called so */
 
 enum store_grain {
         STORE_RAW,

@@ -73,8 +73,10 @@
  * Apps that usage.db tells apart, of all users together and of one: a desktop has a hundred in a year, and
  * who starts a program of a new name every second shall neither fill the disk nor take the places of other
  * users' apps. From there on new names share one row for each user; beyond so many such rows, one for all.
+ * Of one user an hour or a day keeps as many as a desktop has in a year, and the others as that row.
  */
 #define TUNING_STORE_APPS 10000
 #define TUNING_STORE_APPS_OF_USER 2500
+#define TUNING_STORE_APPS_OF_PERIOD 250
 #define TUNING_STORE_OTHERS 1000
 #define TUNING_OTHER_APPS "other programs"
