@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "answer.h"
+#include "names.h"
 #include "options.h"
 #include "util/table.h"
+#include "util/tuning.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -108,12 +110,13 @@ static void power_cell(struct table *table, double energy_j, double seconds)
 /* Its name; with its id where another app has the same name. */
 static void name_cell(struct table *table, const struct cost *cost, const struct cost_app *app)
 {
+        char name[APP_ID_MAX + 2];
         bool shared = false;
 
         for (size_t i = 0; i < cost->n_apps; i++)
                 shared = shared || (strcmp(cost->apps[i].name, app->name) == 0 &&
                                     strcmp(cost->apps[i].app, app->app) != 0);
-        table_cell(table, shared ? "%s [%s]" : "%s", app->name, app->app);
+        table_cell(table, shared ? "%s [%s]" : "%s", names_in_table(app->app, app->name, name, sizeof(name)), app->app);
 }
 
 static void add_app(struct table *table, const struct cost *cost, const struct cost_app *app)
@@ -183,12 +186,23 @@ static void print_title(const struct cost *cost, const struct profile *profile)
         putchar('\n');
 }
 
+static bool has_other_programs(const struct cost *cost)
+{
+        bool has = false;
+
+        for (size_t i = 0; i < cost->n_apps; i++)
+                has = has || strcmp(cost->apps[i].app, TUNING_OTHER_APPS) == 0;
+        return has;
+}
+
 static void print_notes(const struct cost *cost, const struct profile *profile)
 {
         char list[1024] = "";
 
         if (!isnan(cost->base_j))
                 table_note("Base: power that no app causes (idle, WiFi association, background of the system).");
+        if (has_other_programs(cost))
+                table_note("Other programs: too many ended at once, or had new names, to be told apart; their sum.");
         if (!isnan(cost->unexplained_j))
                 table_note("Unattributed: battery less model total; it may be negative.");
         else if (!isnan(cost->measured_j) && !isnan(cost->total_j.value))
@@ -220,7 +234,7 @@ static void print_total(const struct cost *cost, const struct profile *profile)
 
 int answer_cost_table(const struct cost *cost, const struct profile *profile)
 {
-        _cleanup_(table_freep) struct table *table = table_new("llrrrrrr");
+        _cleanup_(table_freep) struct table *table = table_new("nlrrrrrr");
         double seconds = cost->from_ns == INT64_MIN ? 0 : (double)(cost->to_ns - cost->from_ns) / 1e9;
         bool intervals = !isnan(cost->total_j.low);
 

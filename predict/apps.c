@@ -9,6 +9,7 @@
 
 #include "answer.h"
 #include "commands.h"
+#include "names.h"
 #include "options.h"
 #include "recorded.h"
 #include "util/table.h"
@@ -53,15 +54,15 @@ static int by_last(const void *a, const void *b)
 
 static int print_apps(const struct usage_table *recorded, const struct seen *list, size_t n)
 {
-        _cleanup_(table_freep) struct table *table = table_new("llrrll");
+        _cleanup_(table_freep) struct table *table = table_new("nnrrll");
 
         table_spare(table, "541");
         table_texts(table, TABLE_HEAD, "App", "Id", "Foreground", "Background", "Last seen", "First seen", NULL);
         for (size_t i = 0; i < n; i++) {
-                char text[32];
+                char text[32], name[APP_ID_MAX + 2];
 
                 table_row(table, TABLE_PLAIN);
-                table_cell(table, "%s", list[i].row->label);
+                table_cell(table, "%s", names_in_table(list[i].row->name, list[i].row->label, name, sizeof(name)));
                 table_cell(table, "%s", strcmp(list[i].row->label, list[i].row->name) ? list[i].row->name : "");
                 for (int state = STATE_FOREGROUND; state >= STATE_BACKGROUND; state--)
                         table_cell(table, "%s", list[i].active_s[state] > 0 ?

@@ -3,10 +3,14 @@
 #include "names.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "app/app.h"
 #include "app/desktop-entry.h"
+#include "store/store.h"
+#include "util/tuning.h"
 #include "util/util.h"
 
 /* Not by setlocale(): numbers stay in the C locale, and the locale need not be installed. */
@@ -49,6 +53,28 @@ void names_localise(const struct desktop_index *index, struct cost *cost)
 {
         for (size_t i = 0; index && i < cost->n_apps; i++)
                 name_app(index, &cost->apps[i]);
+}
+
+/* Rows of tables that are no apps. */
+static bool is_row(const char *name)
+{
+        static const char *const rows[] = { "base",  "battery", "model total", "unattributed", "unexplained",
+                                            "total", "other users", "other programs" };
+        size_t digits = strspn(name, "0123456789");
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+                if (strcasecmp(name, rows[i]) == 0)
+                        return true;
+        return strcasecmp(name, STORE_OTHERS) == 0 || (digits > 0 && strcmp(name + digits, " others") == 0);
+}
+
+char *names_in_table(const char *app, const char *name, char *buf, size_t size)
+{
+        bool own = (strcmp(app, STORE_OTHERS) == 0 && strcmp(name, STORE_OTHERS_NAME) == 0) ||
+                   (strcmp(app, TUNING_OTHER_APPS) == 0 && strcmp(name, TUNING_OTHER_APPS) == 0);
+
+        snprintf(buf, size, !own && (is_row(name) || *name == '"') ? "\"%s\"" : "%s", name);
+        return buf;
 }
 
 char *names_of(const struct options *options, const char *app, char *buf, size_t size)

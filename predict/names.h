@@ -15,4 +15,9 @@
 
 struct desktop_index *names_open(void); /* NULL: no entries can be read */
 void names_localise(const struct desktop_index *index, struct cost *cost);
+/*
+ * @name as a table shows it: in quotes where it could be taken for a row of the table's own, like the base.
+ * Returns @buf.
+ */
+char *names_in_table(const char *app, const char *name, char *buf, size_t size);
 char *names_of(const struct options *options, const char *app, char *buf, size_t size); /* returns @buf */

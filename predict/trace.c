@@ -221,7 +221,9 @@ static void print_line(const struct tracer *tracer, const char *time, const char
 static void print_app(const struct tracer *tracer, const struct cost_app *app, const char *clock,
                       double seconds)
 {
-        print_line(tracer, clock, app->name, answer_state(app->state),
+        char name[APP_ID_MAX + 2];
+
+        print_line(tracer, clock, names_in_table(app->app, app->name, name, sizeof(name)), answer_state(app->state),
                    app->energy_j.value / seconds, app->component_j, seconds);
 }
 

@@ -9,6 +9,7 @@
 
 #include "answer.h"
 #include "commands.h"
+#include "names.h"
 #include "options.h"
 #include "recorded.h"
 #include "util/table.h"
@@ -44,10 +45,10 @@ static void bytes_cell(struct table *table, const struct usage *usage, size_t am
 static void add_row(struct table *table, const struct usage_table_row *row)
 {
         const struct usage *usage = &row->usage;
-        char active[32];
+        char active[32], name[APP_ID_MAX + 2];
 
         table_row(table, row->base ? TABLE_FAINT : TABLE_PLAIN);
-        table_cell(table, "%s", row->label);
+        table_cell(table, "%s", row->base ? "base" : names_in_table(row->name, row->label, name, sizeof(name)));
         table_cell(table, "%s", row->base ? "" : answer_state(row->state));
         table_cell(table, "%s", answer_print_duration(row->time_ms / 1e3, active));
         time_cell(table, usage->have & USAGE_CPU, usage_busy_ns(usage));
@@ -65,7 +66,7 @@ static void add_row(struct table *table, const struct usage_table_row *row)
 
 static int print_usage(const struct usage_table *recorded)
 {
-        _cleanup_(table_freep) struct table *table = table_new("llrrrrrrrrr");
+        _cleanup_(table_freep) struct table *table = table_new("nlrrrrrrrrr");
 
         table_spare(table, "A987653");
         table_texts(table, TABLE_HEAD, "App", "State", "Time", "CPU", "Screen", "Read", "Written", "WiFi in", "WiFi out",

@@ -51,9 +51,47 @@ static void rows(void)
         table_free(table);
 }
 
+static char *print(struct table *table)
+{
+        FILE *terminal = stdout;
+        char *printed = NULL;
+        size_t size;
+
+        stdout = open_memstream(&printed, &size);
+        table_print(table);
+        fclose(stdout);
+        stdout = terminal;
+        table_free(table);
+        return printed;
+}
+
+/* Cut in the middle; and where that makes two names one, by a number. */
+static void names(void)
+{
+        static const char *const middles[] = { "of", "OF", "0f", "Of" };
+        struct table *table = table_new("nr");
+        char name[128], *printed;
+
+        for (size_t i = 0; i < ARRAY_SIZE(middles); i++) {
+                snprintf(name, sizeof(name), "a-name-%0*d-%s-%0*d-its-end", 45, 0, middles[i], 45, 0);
+                table_texts(table, TABLE_PLAIN, name, "1", NULL);
+        }
+        table_texts(table, TABLE_PLAIN, name, "2", NULL); /* once more the same */
+        table_texts(table, TABLE_PLAIN, "a-name-000000000000\u20260000000000-its-end~3", "3", NULL); /* looks like one */
+        printed = print(table);
+        check_text(printed, "a-name-0000000000000\u202600000000000-its-end  1\n"
+                            "a-name-000000000000\u20260000000000-its-end~2  1\n"
+                            "a-name-000000000000\u20260000000000-its-end~4  1\n"
+                            "a-name-000000000000\u20260000000000-its-end~5  1\n"
+                            "a-name-000000000000\u20260000000000-its-end~5  2\n"
+                            "a-name-000000000000\u20260000000000-its-end~3  3\n");
+        free(printed);
+}
+
 int main(void)
 {
         rows();
+        names();
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 FILE *terminal = stdout;
                 char *printed = NULL;

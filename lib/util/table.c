@@ -12,6 +12,7 @@
 #include "util.h"
 
 #define COLUMNS_MAX 12
+#define NAME_COLUMNS 40
 #define YIELDS_TO 8 /* columns, of a name or a text in a terminal that is too narrow */
 
 static const char *const begin[] = {
@@ -135,7 +136,21 @@ static void sum_up(const struct table *table, struct layout *layout)
         }
 }
 
-/* Spare columns go first; then words of the last column wrap, or names in the first are cut. */
+/* The widest column of names, or else the last one if it is a text; n: none of these. */
+static size_t find_yielding(const struct table *table, const struct layout *layout)
+{
+        size_t n = strlen(table->alignment), widest = n;
+
+        for (size_t j = 0; j < n; j++)
+                if (table->alignment[j] == 'n' && !layout->hidden[j] &&
+                    (widest == n || layout->widths[j] > layout->widths[widest]))
+                        widest = j;
+        if (widest < n)
+                return widest;
+        return table->alignment[layout->last] == 'l' ? layout->last : 0;
+}
+
+/* Spare columns go first; then names are cut, or words of the last column wrap. */
 static void fit_in(const struct table *table, size_t columns, struct layout *layout)
 {
         size_t *yields;
@@ -146,7 +161,7 @@ static void fit_in(const struct table *table, size_t columns, struct layout *lay
         }
         if (layout->total <= columns)
                 return;
-        yields = &layout->widths[table->alignment[layout->last] == 'l' ? layout->last : 0];
+        yields = &layout->widths[find_yielding(table, layout)];
         if (*yields > YIELDS_TO)
                 *yields = MAX(*yields - MIN(layout->total - columns, *yields), (size_t)YIELDS_TO);
         sum_up(table, layout);
@@ -161,8 +176,11 @@ static void lay_out(const struct table *table, struct layout *layout)
                 for (size_t j = 0; j < table->rows[i].n; j++)
                         layout->widths[j] = MAX(layout->widths[j], text_width(table->rows[i].cells[j]));
         }
-        for (size_t j = 0; j < strlen(table->alignment); j++)
+        for (size_t j = 0; j < strlen(table->alignment); j++) {
                 layout->hidden[j] = layout->widths[j] == 0;
+                if (table->alignment[j] == 'n')
+                        layout->widths[j] = MIN(layout->widths[j], (size_t)NAME_COLUMNS);
+        }
         sum_up(table, layout);
         if (columns > 0)
                 fit_in(table, columns, layout);
@@ -202,6 +220,67 @@ size_t table_print_cut(const char *text, size_t width)
         return text_width(cut) + 1;
 }
 
+/* Its begin and its end, in so many columns. */
+static void cut_middle(const char *text, size_t width, char *cut, size_t size)
+{
+        const char *tail = text;
+        size_t length = strlen(text), ends = (width - 1) / 2;
+
+        snprintf(cut, size, "%s", text);
+        length = MIN(length, size - 1);
+        while (length > 0 && text_width(cut) > width - 1 - ends) {
+                while (--length > 0 && ((unsigned char)cut[length] & 0xc0) == 0x80)
+                        ;
+                cut[length] = '\0';
+        }
+        while (*tail && text_width(tail) > ends)
+                while (((unsigned char)*++tail & 0xc0) == 0x80)
+                        ;
+        snprintf(cut + length, size - length, "\u2026%s", tail);
+}
+
+/* A name that another one is cut to as well is told apart by a number. */
+static bool is_taken(const struct table *table, size_t column, size_t row, char *const *cut, const char *name)
+{
+        for (size_t i = 0; i < table->n; i++) {
+                const struct row *other = &table->rows[i];
+
+                if (column < other->n && strcmp(cut[i] ? cut[i] : other->cells[column], name) == 0 &&
+                    strcmp(other->cells[column], table->rows[row].cells[column]) != 0)
+                        return true;
+        }
+        return false;
+}
+
+static char *cut_name(const struct table *table, size_t column, size_t row, size_t width, char *const *cut)
+{
+        char name[512], number[16] = "";
+
+        for (unsigned n = 2;; n++) {
+                cut_middle(table->rows[row].cells[column], width - strlen(number), name, sizeof(name) - sizeof(number));
+                strcat(name, number);
+                if (n > table->n + 2 || !is_taken(table, column, row, cut, name))
+                        return strdup(name);
+                snprintf(number, sizeof(number), "~%u", n % 10000);
+        }
+}
+
+static void cut_names(struct table *table, size_t column, size_t width)
+{
+        char **cut = calloc(table->n, sizeof(*cut));
+
+        for (size_t i = 0; cut && i < table->n; i++)
+                if (column < table->rows[i].n && text_width(table->rows[i].cells[column]) > width)
+                        cut[i] = cut_name(table, column, i, width, cut);
+        for (size_t i = 0; cut && i < table->n; i++) {
+                if (!cut[i])
+                        continue;
+                free(table->rows[i].cells[column]);
+                table->rows[i].cells[column] = cut[i];
+        }
+        free(cut);
+}
+
 static void print_row(const struct row *row, const char *alignment, const struct layout *layout)
 {
         bool color = row->style != TABLE_PLAIN && table_color();
@@ -230,13 +309,16 @@ static void print_row(const struct row *row, const char *alignment, const struct
         puts(color ? "\033[0m" : "");
 }
 
-void table_print(const struct table *table)
+void table_print(struct table *table)
 {
         struct layout layout;
 
         if (!table)
                 return;
         lay_out(table, &layout);
+        for (size_t j = 0; j < strlen(table->alignment); j++)
+                if (table->alignment[j] == 'n' && !layout.hidden[j])
+                        cut_names(table, j, layout.widths[j]);
         for (size_t i = 0; i < table->n; i++) {
                 if (table->rows[i].style == TABLE_SUM)
                         print_line(layout.total);

@@ -19,7 +19,10 @@ enum table_style {
 
 struct table;
 
-/* One letter a column: 'l' left, 'r' right. NULL without memory; all others then do nothing. */
+/*
+ * One letter a column: 'l' left, 'r' right, 'n' a name, left, which is cut in its middle where it is long, or the
+ * terminal is narrow; different names stay different. NULL without memory; all others then do nothing.
+ */
 struct table *table_new(const char *alignment);
 void table_free(struct table *table);
 void table_freep(struct table **table);
@@ -30,7 +33,7 @@ void table_row(struct table *table, enum table_style style); /* begins a row */
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A whole row of texts; ends with NULL. */
 void table_texts(struct table *table, enum table_style style, ...) __attribute__((sentinel));
-void table_print(const struct table *table);
+void table_print(struct table *table);
 
 /* Sentences, wrapped at 80 columns or where the terminal ends; those below a table are faint. */
 void table_text(enum table_style style, const char *format, ...) __attribute__((format(printf, 2, 3)));
