@@ -3,13 +3,15 @@
 #pragma once
 
 /*
- * Each user's share of the ring: a user may take three times as much of it as is left for all others; but only as
- * much as is left for processes that began since the last walk, of which thousands may end in a second. Those that
- * have no room are added up for their user; so a flood costs its own user's detail only.
+ * Each user's share of the ring: a user may take so many times as much of it as is left for all others, less for
+ * processes that began since the last walk, of which thousands may end in a second. Those that have no room are
+ * added up for their user; so a flood costs its own user's detail only.
  */
 
 #define EXITS_SIZE (512 * 1024) /* about 3,000 processes between two polls */
 #define RING_HEADER 8
+#define SHARE_NEW 3 /* a user alone gets three quarters of the ring */
+#define SHARE_OLD 7 /* and seven eighths */
 
 struct {
         __uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -92,7 +94,7 @@ static __always_inline bool take_share(struct user_ends *user, __u64 size, bool 
                 user->used_bytes = 0;
         }
         size += RING_HEADER;
-        if (user->used_bytes + size > (fresh ? free : 3 * free))
+        if (user->used_bytes + size > free * (fresh ? SHARE_NEW : SHARE_OLD))
                 return 0;
         __sync_fetch_and_add(&user->used_bytes, size);
         return 1;
