@@ -55,8 +55,8 @@ static char *start_line(void)
         return line_of(line);
 }
 
-/* Observation @i of the run. */
-static char *observation_line(const struct load *load, size_t i)
+/* Observation @i of the run; of a held-back mode with @off times its power; 0: not held back. */
+static char *held_back_line(const struct load *load, size_t i, double off)
 {
         cJSON *line = cJSON_CreateObject();
         struct observation observation;
@@ -71,10 +71,18 @@ static char *observation_line(const struct load *load, size_t i)
         observation.charge_full_uah = 15000 / 3.8 * 1000;
         observation.voltage_mv = 3800;
         observation.power_mw = NAN;
+        if (off > 0)
+                observation.elapsed_ns = (uint64_t)((double)observation.elapsed_ns / off);
+        observation.held_back = off > 0;
         fill_usage(load, (double)observation.elapsed_ns / NS_PER_S, &observation.usage);
         cJSON_AddItemToObject(line, "observation", observation_to_json(&observation));
         observation_clear(&observation);
         return line_of(line);
+}
+
+static char *observation_line(const struct load *load, size_t i)
+{
+        return held_back_line(load, i, 0);
 }
 
 static void follow_answers(void)
@@ -167,10 +175,44 @@ static void left_out_is_not_waited_for(void)
         follow_free(follow);
 }
 
+/* A held-back mode whose first row disagrees is measured three times, whatever the second says. */
+static void doubts_are_measured_again(void)
+{
+        static const struct { double off[3]; size_t doubted; } cases[] = {
+                { { 1, 1, 1 }, 0 }, { { 1.4, 1, 1 }, 2 }, { { 1.4, 1.4, 1.4 }, 2 },
+        };
+
+        for (size_t c = 0; c < ARRAY_SIZE(cases); c++) {
+                struct follow *follow;
+                size_t n = 0, doubted = 0;
+
+                check_int(follow_new(&follow), 0);
+                cJSON_Delete(ask(follow, start_line()));
+                for (; n < 40; n++)
+                        cJSON_Delete(ask(follow, observation_line(&loads[n % 3], n)));
+                for (; n < 60; n++)
+                        cJSON_Delete(ask(follow, observation_line(&loads[4 + n % (ARRAY_SIZE(loads) - 4)], n)));
+                for (size_t i = 0; i < 3; i++) {
+                        cJSON *answer = ask(follow, held_back_line(&loads[3], n++, cases[c].off[i]));
+                        const char *mode = cJSON_GetStringValue(cJSON_GetObjectItem(answer, "doubted"));
+
+                        check(cJSON_HasObjectItem(answer, "doubted"));
+                        check(!mode || strcmp(mode, loads[3].mode) == 0);
+                        doubted += mode != NULL;
+                        cJSON_Delete(answer);
+                        if (!mode)
+                                break;
+                }
+                check_int(doubted, cases[c].doubted);
+                follow_free(follow);
+        }
+}
+
 int main(void)
 {
         gsl_set_error_handler_off();
         follow_answers();
         left_out_is_not_waited_for();
+        doubts_are_measured_again();
         return check_result();
 }

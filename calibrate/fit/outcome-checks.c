@@ -138,8 +138,48 @@ static int check_row(const struct outcome *outcome, const struct rows *rows, siz
                 check->measured_mw += row->late_s * (power_of(row, fit) - before) / row->seconds;
         snprintf(check->mode, sizeof(check->mode), "%s", row->observation->mode);
         check->half_width_mw = t * sqrt(variance);
-        check->inside = fabs(check->measured_mw - predicted) <= check->half_width_mw;
         return 0;
+}
+
+static double how_far(const struct outcome_check *check)
+{
+        return (check->measured_mw - check->predicted_mw) / check->half_width_mw;
+}
+
+static int by_mode(const void *a, const void *b)
+{
+        const struct outcome_check *x = a, *y = b;
+        int order = strcmp(x->mode, y->mode);
+
+        return order ? order : (how_far(x) > how_far(y)) - (how_far(x) < how_far(y));
+}
+
+/* Of @n rows of one mode, ascending; the mean of the middle two if they are even in number. */
+static struct outcome_check median(const struct outcome_check *rows, size_t n)
+{
+        const struct outcome_check *low = &rows[(n - 1) / 2], *high = &rows[n / 2];
+        struct outcome_check check = *low;
+
+        check.rows = n;
+        check.measured_mw = (low->measured_mw + high->measured_mw) / 2;
+        check.predicted_mw = (low->predicted_mw + high->predicted_mw) / 2;
+        check.half_width_mw = (low->half_width_mw + high->half_width_mw) / 2;
+        check.inside = fabs(how_far(&check)) <= 1;
+        return check;
+}
+
+static void join_checks(struct outcome *outcome)
+{
+        struct outcome_check *list = outcome->checks;
+        size_t rows = outcome->n_checks, n;
+
+        qsort(list, rows, sizeof(*list), by_mode);
+        outcome->n_checks = 0;
+        for (size_t i = 0; i < rows; i += n) {
+                for (n = 1; i + n < rows && strcmp(list[i + n].mode, list[i].mode) == 0;)
+                        n++;
+                list[outcome->n_checks++] = median(&list[i], n);
+        }
 }
 
 int outcome_validate(struct outcome *outcome, const struct rows *rows, const struct regression *fit)
@@ -154,14 +194,15 @@ int outcome_validate(struct outcome *outcome, const struct rows *rows, const str
 
                 if (!observation->held_back || observation->rejected[0] || !(rows->list[i].power_mw > 0))
                         continue;
-                err = check_row(outcome, rows, i, fit, &outcome->checks[outcome->n_checks]);
+                err = check_row(outcome, rows, i, fit, &outcome->checks[outcome->n_checks++]);
                 if (err)
                         return err;
-                if (outcome->validation == VALIDATION_NONE)
-                        outcome->validation = VALIDATION_PASSED;
-                if (!outcome->checks[outcome->n_checks++].inside)
-                        outcome->validation = VALIDATION_FAILED;
         }
+        join_checks(outcome);
+        outcome->validation = outcome->n_checks > 0 ? VALIDATION_PASSED : VALIDATION_NONE;
+        for (size_t i = 0; i < outcome->n_checks; i++)
+                if (!outcome->checks[i].inside)
+                        outcome->validation = VALIDATION_FAILED;
         if (outcome->validation == VALIDATION_NONE)
                 return 0;
         return profile_set_extra(outcome->profile, "profile", "x-validated",

@@ -141,6 +141,7 @@ static cJSON *checks_to_json(const struct outcome *outcome)
                 cJSON *item = cJSON_CreateObject();
 
                 cJSON_AddStringToObject(item, "mode", check->mode);
+                cJSON_AddNumberToObject(item, "rows", (double)check->rows);
                 add_number(item, "measured_mw", check->measured_mw);
                 add_number(item, "predicted_mw", check->predicted_mw);
                 add_number(item, "half_width_mw", check->half_width_mw);

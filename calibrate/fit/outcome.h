@@ -27,9 +27,13 @@ struct outcome_line {
         char remark[REMARK_MAX];
 };
 
-/* A row that was held back. */
+/*
+ * A mode that was held back, by the median of its rows: a daemon's spike in one of three must not judge the
+ * profile.
+ */
 struct outcome_check {
         char mode[MODE_NAME_MAX];
+        size_t rows;
         double measured_mw;
         double predicted_mw;
         double half_width_mw;

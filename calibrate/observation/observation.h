@@ -90,7 +90,7 @@ void observation_clear(struct observation *observation);
  *   {"observation": {...}, "remaining": {"percent": .., "hours": ..},
  *    "left_out": [modes that cannot come now]}
  *     -> {"rows": N, "half_width_percent": .. or null, "next": mode or null, "expected_hours": ..,
- *         "expected_percent": ..}
+ *         "expected_percent": .., "doubted": held-back mode to be measured again, or null}
  *   {"observation": {...}, "keep": true}   ; without a judgement
  *     -> {"kept": N}
  *   {"end": true}

@@ -206,7 +206,7 @@ int estimator_observe(struct estimator *child, const struct observation *observa
 {
         cJSON *line = cJSON_CreateObject(), *object = cJSON_CreateObject(), *left_out, *answer = NULL;
         struct estimator_judgement judgement = { 0 };
-        const char *next;
+        const char *next, *doubted;
         int err;
 
         cJSON_AddItemToObject(line, "observation", observation_to_json(observation));
@@ -222,6 +222,8 @@ int estimator_observe(struct estimator *child, const struct observation *observa
                 return err;
         next = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(answer, "next"));
         snprintf(judgement.next, sizeof(judgement.next), "%s", next ? next : "");
+        doubted = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(answer, "doubted"));
+        snprintf(judgement.doubted, sizeof(judgement.doubted), "%s", doubted ? doubted : "");
         judgement.half_width_percent = number(answer, "half_width_percent");
         judgement.expected_hours = number(answer, "expected_hours");
         judgement.expected_percent = number(answer, "expected_percent");

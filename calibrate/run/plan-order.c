@@ -39,7 +39,6 @@ static bool comes(const struct planned_mode *mode, uint32_t pass, bool extras, s
  * background activity best and costs little charge.
  */
 #define IDLES_IN_PASS 6
-#define IDLE 0 /* the first mode of every plan */
 
 static size_t spread_idle(size_t *order, size_t n)
 {
@@ -47,7 +46,7 @@ static size_t spread_idle(size_t *order, size_t n)
 
         for (size_t to = all, from = n, idles = IDLES_IN_PASS; to-- > 0;) {
                 if (idles > 0 && to == (2 * idles - 1) * all / (2 * IDLES_IN_PASS)) {
-                        order[to] = IDLE;
+                        order[to] = PLAN_IDLE;
                         idles--;
                 } else {
                         order[to] = order[--from];

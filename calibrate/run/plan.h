@@ -13,6 +13,7 @@
 #define TICKS_DWELL_GUESS_S 75.0
 
 #define PLAN_ITERATIONS 3
+#define PLAN_IDLE 0 /* the first mode of every plan */
 
 enum plan_role {
         ROLE_BLOCK,     /* in the first randomised block, and in every pass of a gauge */

@@ -246,9 +246,12 @@ static size_t next_mode(struct run *run)
 {
         if (!run->child)
                 return next_blind(run);
-        if (run->judgement.half_width_percent <= run->request.stop_percent || !run->judgement.next[0])
+        if (run->judgement.half_width_percent <= run->request.stop_percent || !run->judgement.next[0]) {
                 /* Postponed modes are not part of the judgement. */
-                return run_last_call(run);
+                size_t mode = run_last_call(run);
+
+                return mode == SIZE_MAX ? run_doubted(run) : mode;
+        }
         return instead_of(run, find_mode(run, run->judgement.next));
 }
 

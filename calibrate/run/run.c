@@ -195,6 +195,13 @@ static size_t index_of(const struct plan *plan, const char *name)
         return mode ? (size_t)(mode - plan->modes) : SIZE_MAX;
 }
 
+size_t run_doubted(const struct run *run)
+{
+        size_t mode = run->child ? index_of(&run->plan, run->judgement.doubted) : SIZE_MAX;
+
+        return mode == SIZE_MAX || run_leaves_out(run, mode) ? SIZE_MAX : mode;
+}
+
 /* What was measured before the run was resumed counts as done, used and judged. */
 static void take_up(struct run *run)
 {

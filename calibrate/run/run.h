@@ -113,6 +113,9 @@ bool run_leaves_out(const struct run *run, size_t mode);
 /* Would it exceed a limit? Sets `stopped`. */
 bool run_limit(struct run *run, double percent, double seconds);
 
+/* At the end of a run: the held-back mode that the follower doubts; SIZE_MAX: none, or it cannot be held. */
+size_t run_doubted(const struct run *run);
+
 /* run-away.c: modes are postponed to the end of the block or pass */
 #define RUN_ORDER_MAX(run) (3 * (run)->plan.n + 3)
 bool run_is_away(const struct run *run, size_t mode); /* it needs the access point, which is not tried now */
