@@ -145,6 +145,8 @@ void joulecast_profile_free(struct joulecast_profile *profile);
 const char *joulecast_profile_device(const struct joulecast_profile *profile);
 /** How it was made: "percent", "gauge", "ticks", "import", "virtual"; "" unknown. */
 const char *joulecast_profile_method(const struct joulecast_profile *profile);
+/** Whether states that were not fitted took the power that it predicts: 1 yes, 0 no, -1 that was not tried. */
+int joulecast_profile_validated(const struct joulecast_profile *profile);
 /** Energy of a full battery in mWh; always known, above 0. */
 double joulecast_profile_energy_full_mwh(const struct joulecast_profile *profile);
 

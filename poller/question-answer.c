@@ -98,7 +98,7 @@ static int answer_predict(const struct answering *answering, const struct questi
                                          question->minutes, &forecast);
 
         if (err == 0)
-                *ret = answer_forecast_json(forecast, question->minutes);
+                *ret = answer_forecast_json(forecast, answering->profile->profile, question->minutes);
         joulecast_forecast_free(forecast);
         return err;
 }
@@ -111,7 +111,7 @@ static int answer_budget(const struct answering *answering, const struct questio
         int err = joulecast_budget_new(answering->profile, answering->usage, &plan, &budget);
 
         if (err == 0)
-                *ret = answer_budget_json(budget);
+                *ret = answer_budget_json(budget, answering->profile->profile);
         joulecast_budget_free(budget);
         return err;
 }

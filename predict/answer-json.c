@@ -78,11 +78,22 @@ static struct cJSON *not_measured_json(const struct cost *cost)
         return list;
 }
 
+void answer_add_validated(struct cJSON *to, const struct profile *profile)
+{
+        int validated = profile_validated(profile);
+
+        if (validated < 0)
+                cJSON_AddNullToObject(to, "validated");
+        else
+                cJSON_AddBoolToObject(to, "validated", validated);
+}
+
 struct cJSON *answer_cost_json(const struct cost *cost, const struct profile *profile)
 {
         struct cJSON *json = cJSON_CreateObject(), *part, *list;
 
         cJSON_AddItemToObject(json, "profile", answer_text(profile->device[0] ? profile->device : NULL));
+        answer_add_validated(json, profile);
         answer_add_time(json, "from", cost->from_ns);
         answer_add_time(json, "to", cost->to_ns);
         part = cJSON_AddObjectToObject(json, "measured");
@@ -110,7 +121,8 @@ struct cJSON *answer_public_value(struct joulecast_value value)
         return answer_value(&(struct cost_value){ value.value, value.low, value.high });
 }
 
-struct cJSON *answer_forecast_json(const struct joulecast_forecast *forecast, double minutes)
+struct cJSON *answer_forecast_json(const struct joulecast_forecast *forecast, const struct profile *profile,
+                                   double minutes)
 {
         struct cJSON *json = cJSON_CreateObject();
 
@@ -122,10 +134,11 @@ struct cJSON *answer_forecast_json(const struct joulecast_forecast *forecast, do
         cJSON_AddItemToObject(json, "device_percent",
                               answer_public_value(joulecast_forecast_device_percent(forecast)));
         cJSON_AddItemToObject(json, "basis", answer_text(joulecast_forecast_basis(forecast)));
+        answer_add_validated(json, profile);
         return json;
 }
 
-struct cJSON *answer_budget_json(const struct joulecast_budget *budget)
+struct cJSON *answer_budget_json(const struct joulecast_budget *budget, const struct profile *profile)
 {
         struct cJSON *json = cJSON_CreateObject();
 
@@ -135,5 +148,6 @@ struct cJSON *answer_budget_json(const struct joulecast_budget *budget)
         cJSON_AddNumberToObject(json, "reserved_percent", joulecast_budget_reserved_percent(budget));
         cJSON_AddNumberToObject(json, "battery_percent", joulecast_budget_battery_percent(budget));
         cJSON_AddItemToObject(json, "basis", answer_text(joulecast_budget_basis(budget)));
+        answer_add_validated(json, profile);
         return json;
 }

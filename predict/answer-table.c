@@ -195,6 +195,17 @@ static bool has_other_programs(const struct cost *cost)
         return has;
 }
 
+void answer_note_profile(const struct profile *profile)
+{
+        if (isnan(profile->degrees_of_freedom))
+                table_note("This profile has no error estimates.");
+        if (profile_validated(profile) < 0)
+                table_note("This profile was never validated.");
+        else if (profile_validated(profile) == 0)
+                table_note("This profile failed its validation: states that were not fitted took another power than it "
+                           "predicts.");
+}
+
 static void print_notes(const struct cost *cost, const struct profile *profile)
 {
         char list[1024] = "";
@@ -210,8 +221,7 @@ static void print_notes(const struct cost *cost, const struct profile *profile)
         if (cost->n_sleeps > 0)
                 table_note("Suspended time: priced by the power measured in %u sleeps of this device.",
                            cost->n_sleeps);
-        if (isnan(profile->degrees_of_freedom))
-                table_note("This profile has no error estimates.");
+        answer_note_profile(profile);
         for (size_t i = 0; i < cost->n_not_measured; i++) {
                 size_t length = strlen(list);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "answer.h"
+#include "api/joulecast-private.h"
 #include "ask.h"
 #include "commands.h"
 #include "names.h"
@@ -169,7 +170,7 @@ static int answer(const struct options *options, const struct question *question
         if (err < 0)
                 code = ask_failed(err);
         else
-                code = options->json ? answer_print_json(answer_budget_json(budget))
+                code = options->json ? answer_print_json(answer_budget_json(budget, ask.profile->profile))
                                      : print_answer(budget, options, question);
         joulecast_budget_free(budget);
         joulecast_plan_free(plan);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "answer.h"
+#include "api/joulecast-private.h"
 #include "ask.h"
 #include "commands.h"
 #include "names.h"
@@ -77,7 +78,7 @@ int predict_main(int argc, char **argv)
         err = joulecast_forecast_new(ask.profile, ask.usage, app, minutes, &forecast);
         if (err < 0)
                 return ask_failed(err);
-        code = options.json ? answer_print_json(answer_forecast_json(forecast, minutes))
+        code = options.json ? answer_print_json(answer_forecast_json(forecast, ask.profile->profile, minutes))
                             : print_table(forecast, &options, minutes);
         joulecast_forecast_free(forecast);
         return code;

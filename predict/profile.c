@@ -150,6 +150,7 @@ static int show_json(const struct profile *profile, const char *path)
         add_text(json, "device", profile->device);
         add_text(json, "method", profile->method);
         add_text(json, "created", profile->created);
+        answer_add_validated(json, profile);
         cJSON_AddNumberToObject(json, "energy_full_mwh", profile->energy_full_mwh);
         cJSON_AddNumberToObject(json, "degrees_of_freedom", profile->degrees_of_freedom);
         cJSON_AddNumberToObject(json, "scale_percent", profile->scale_percent);
@@ -227,8 +228,7 @@ static int show_table(const struct profile *profile, const char *path)
         putchar('\n');
         table_print(table);
         print_alike(profile);
-        if (isnan(profile->degrees_of_freedom))
-                table_note("This profile has no error estimates.");
+        answer_note_profile(profile);
         return CODE_OK;
 }
 

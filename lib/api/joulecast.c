@@ -152,6 +152,11 @@ JOULECAST_EXPORT const char *joulecast_profile_method(const struct joulecast_pro
         return profile->profile->method;
 }
 
+JOULECAST_EXPORT int joulecast_profile_validated(const struct joulecast_profile *profile)
+{
+        return profile_validated(profile->profile);
+}
+
 JOULECAST_EXPORT double joulecast_profile_energy_full_mwh(const struct joulecast_profile *profile)
 {
         return profile->profile->energy_full_mwh;

@@ -213,8 +213,9 @@ void future_basis(const struct future *future, const struct forecast_battery *ba
         char name[64];
         const char *sleeps = profile_extra(profile, "suspend", "x-sleeps");
         double minutes = own->seconds / 60;
+        int validated = profile_validated(profile);
 
-        snprintf(basis, FORECAST_BASIS_MAX, "%.*f %s of %s in %zu session%s; profile %s%s%s; %s%s%s%s%.16s%s%s",
+        snprintf(basis, FORECAST_BASIS_MAX, "%.*f %s of %s in %zu session%s; profile %s%s%s; %s%s%s%s%.16s%s%s%s",
                  minutes < 10 ? 1 : 0, minutes < 120 ? minutes : minutes / 60,
                  minutes < 120 ? "minutes" : "hours", util_printable(app->name, name, sizeof(name)),
                  own->n_sessions, own->n_sessions == 1 ? "" : "s",
@@ -231,6 +232,8 @@ void future_basis(const struct future *future, const struct forecast_battery *ba
                  future->suspend_share > 0 && sleeps ? sleeps : "",
                  future->suspend_share > 0 && sleeps ? " sleeps of this device" : "",
                  isnan(profile->degrees_of_freedom) ? "; this profile has no error estimates"
-                                                    : "");
+                                                    : "",
+                 validated > 0 ? "" : validated == 0 ? "; this profile failed its validation"
+                                                     : "; this profile was never validated");
         append_unpriced(unpriced, basis);
 }

@@ -297,6 +297,13 @@ const char *profile_extra(const struct profile *profile, const char *section, co
         return NULL;
 }
 
+int profile_validated(const struct profile *profile)
+{
+        const char *said = profile_extra(profile, "profile", "x-validated");
+
+        return !said ? -1 : strcmp(said, "true") == 0;
+}
+
 int profile_set_extra(struct profile *profile, const char *section, const char *key, const char *value)
 {
         _cleanup_free_ char *section_copy = strdup(section), *key_copy = strdup(key),

@@ -172,6 +172,11 @@ uint32_t profile_as(const struct profile *profile, uint32_t policy);
 const char *profile_extra(const struct profile *profile, const char *section, const char *key);
 int profile_set_extra(struct profile *profile, const char *section, const char *key, const char *value);
 
+/*
+ * Did states that were not fitted come out as predicted (x-validated of [profile])? 1; 0; -1: it was not tried.
+ */
+int profile_validated(const struct profile *profile);
+
 /* Covariance of two coefficients by their indices, units multiplied. */
 double profile_covariance(const struct profile *profile, size_t i, size_t j);
 void profile_set_covariance(struct profile *profile, size_t i, size_t j, double value);
