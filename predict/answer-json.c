@@ -97,7 +97,8 @@ struct cJSON *answer_cost_json(const struct cost *cost, const struct profile *pr
         answer_add_time(json, "from", cost->from_ns);
         answer_add_time(json, "to", cost->to_ns);
         part = cJSON_AddObjectToObject(json, "measured");
-        cJSON_AddNumberToObject(part, "energy_j", cost->measured_j);
+        cJSON_AddNumberToObject(part, "energy_j", cost->measured_j.value);
+        cJSON_AddItemToObject(part, "interval_j", answer_value(&cost->measured_j));
         cJSON_AddNumberToObject(part, "percent", cost->measured_percent);
         part = cJSON_AddObjectToObject(json, "total");
         cJSON_AddItemToObject(part, "energy_j", answer_value(&cost->total_j));
@@ -108,7 +109,8 @@ struct cJSON *answer_cost_json(const struct cost *cost, const struct profile *pr
         cJSON_AddNumberToObject(part, "wifi", cost->base_wifi_j);
         cJSON_AddNumberToObject(part, "display", cost->base_display_j);
         part = cJSON_AddObjectToObject(json, "unexplained");
-        cJSON_AddNumberToObject(part, "energy_j", cost->unexplained_j);
+        cJSON_AddNumberToObject(part, "energy_j", cost->unexplained_j.value);
+        cJSON_AddItemToObject(part, "interval_j", answer_value(&cost->unexplained_j));
         cJSON_AddItemToObject(json, "not_measured", not_measured_json(cost));
         list = cJSON_AddArrayToObject(json, "apps");
         for (size_t i = 0; i < cost->n_apps; i++)

@@ -80,13 +80,11 @@ char *answer_print_duration(double seconds, char *buf)
         return buf;
 }
 
-static void percent_cell(struct table *table, double energy_j, const struct profile *profile)
+static struct cost_value percent_of(const struct cost_value *energy_j, const struct profile *profile)
 {
-        double percent = energy_j / J_PER_PERCENT(profile->energy_full_mwh);
-        struct cost_value value = { percent, NAN, NAN };
-        char buf[64];
+        double percent_j = J_PER_PERCENT(profile->energy_full_mwh);
 
-        table_cell(table, "%s", answer_print_value(&value, "%", buf));
+        return (struct cost_value){ energy_j->value / percent_j, energy_j->low / percent_j, energy_j->high / percent_j };
 }
 
 static void energy_cell(struct table *table, double energy_j)
@@ -135,31 +133,54 @@ static void add_app(struct table *table, const struct cost *cost, const struct c
         table_cell(table, "%s", app->active_s > 0 ? answer_print_duration(app->active_s, duration) : "");
 }
 
-static void add_line(struct table *table, enum table_style style, const char *name, double energy_j,
+static void add_line(struct table *table, enum table_style style, const char *name, const struct cost_value *energy_j,
                      double seconds, const struct profile *profile)
 {
-        char duration[32];
+        struct cost_value percent = percent_of(energy_j, profile);
+        char text[64], bounds[64], duration[32];
 
         table_row(table, style);
         table_cell(table, "%s", name);
         table_cell(table, "%s", "");
-        percent_cell(table, energy_j, profile);
+        table_cell(table, "%s", answer_print_value(&percent, "%", text));
+        table_cell(table, "%s", answer_print_bounds(&percent, bounds));
         table_cell(table, "%s", "");
-        table_cell(table, "%s", "");
-        power_cell(table, energy_j, seconds);
-        energy_cell(table, energy_j);
+        power_cell(table, energy_j->value, seconds);
+        energy_cell(table, energy_j->value);
         table_cell(table, "%s", seconds > 0 ? answer_print_duration(seconds, duration) : "");
+}
+
+/* Its interval has both signs. */
+static bool cannot_tell(const struct cost_value *unexplained_j)
+{
+        return unexplained_j->low < 0 && unexplained_j->high > 0;
+}
+
+static void add_unexplained(struct table *table, const struct cost_value *unexplained_j, double seconds,
+                            const struct profile *profile)
+{
+        struct cost_value percent = percent_of(unexplained_j, profile);
+        char bounds[64], duration[32];
+
+        if (!cannot_tell(unexplained_j)) {
+                add_line(table, TABLE_FAINT, "unattributed", unexplained_j, seconds, profile);
+                return;
+        }
+        percent.value = percent.high - percent.low; /* for the number of digits */
+        table_texts(table, TABLE_FAINT, "unattributed", "", "cannot tell", answer_print_bounds(&percent, bounds), "", "",
+                    "", answer_print_duration(seconds, duration), NULL);
 }
 
 /* Rows below a thousandth of the total become one, where there are several; JSON has each. */
 static void add_apps(struct table *table, const struct cost *cost, const struct profile *profile)
 {
-        double least_j = 1e-3 * cost->total_j.value, rest_j = 0;
+        double least_j = 1e-3 * cost->total_j.value;
+        struct cost_value rest_j = { 0, NAN, NAN };
         size_t n = cost->n_apps; /* dearest first */
         char name[64];
 
         while (n > 0 && cost->apps[n - 1].energy_j.value < least_j)
-                rest_j += cost->apps[--n].energy_j.value;
+                rest_j.value += cost->apps[--n].energy_j.value;
         if (cost->n_apps - n < 4)
                 n = cost->n_apps;
         for (size_t i = 0; i < n; i++)
@@ -167,7 +188,7 @@ static void add_apps(struct table *table, const struct cost *cost, const struct 
         if (n == cost->n_apps)
                 return;
         snprintf(name, sizeof(name), "%zu others", cost->n_apps - n);
-        add_line(table, TABLE_PLAIN, name, rest_j, 0, profile);
+        add_line(table, TABLE_PLAIN, name, &rest_j, 0, profile);
 }
 
 static void print_title(const struct cost *cost, const struct profile *profile)
@@ -214,9 +235,12 @@ static void print_notes(const struct cost *cost, const struct profile *profile)
                 table_note("Base: power that no app causes (idle, WiFi association, background of the system).");
         if (has_other_programs(cost))
                 table_note("Other programs: too many ended at once, or had new names, to be told apart; their sum.");
-        if (!isnan(cost->unexplained_j))
+        if (cannot_tell(&cost->unexplained_j))
+                table_note("Unattributed: battery less model total; the steps of the battery's level and the model's "
+                           "error hide whether there is any.");
+        else if (!isnan(cost->unexplained_j.value))
                 table_note("Unattributed: battery less model total; it may be negative.");
-        else if (!isnan(cost->measured_j) && !isnan(cost->total_j.value))
+        else if (!isnan(cost->measured_j.value) && !isnan(cost->total_j.value))
                 table_note("Nothing is called unattributed, since the device was not on battery power all the time.");
         if (cost->n_sleeps > 0)
                 table_note("Suspended time: priced by the power measured in %u sleeps of this device.",
@@ -233,9 +257,7 @@ static void print_notes(const struct cost *cost, const struct profile *profile)
 
 static void print_total(const struct cost *cost, const struct profile *profile)
 {
-        double j_per_percent = J_PER_PERCENT(profile->energy_full_mwh);
-        struct cost_value percent = { cost->total_j.value / j_per_percent, cost->total_j.low / j_per_percent,
-                                      cost->total_j.high / j_per_percent };
+        struct cost_value percent = percent_of(&cost->total_j, profile);
         char total[64], bounds[64];
 
         table_note("Model total%s: %s (95 %% CI %s)", isnan(cost->base_j) ? " of the apps" : "",
@@ -247,19 +269,20 @@ int answer_cost_table(const struct cost *cost, const struct profile *profile)
         _cleanup_(table_freep) struct table *table = table_new("nlrrrrrr");
         double seconds = cost->from_ns == INT64_MIN ? 0 : (double)(cost->to_ns - cost->from_ns) / 1e9;
         bool intervals = !isnan(cost->total_j.low);
+        const struct cost_value base_j = { cost->base_j, NAN, NAN }, total_j = { cost->total_j.value, NAN, NAN };
 
         table_spare(table, "65473");
         table_texts(table, TABLE_HEAD, "App", "State", "Battery", intervals ? "95 % CI" : "", "Rate", "Power", "Energy",
                     "Time", NULL);
         add_apps(table, cost, profile);
         if (!isnan(cost->base_j))
-                add_line(table, TABLE_FAINT, "base", cost->base_j, seconds, profile);
-        if (!isnan(cost->unexplained_j))
-                add_line(table, TABLE_FAINT, "unattributed", cost->unexplained_j, seconds, profile);
-        if (!isnan(cost->measured_j))
-                add_line(table, TABLE_SUM, "battery", cost->measured_j, seconds, profile);
+                add_line(table, TABLE_FAINT, "base", &base_j, seconds, profile);
+        if (!isnan(cost->unexplained_j.value))
+                add_unexplained(table, &cost->unexplained_j, seconds, profile);
+        if (!isnan(cost->measured_j.value))
+                add_line(table, TABLE_SUM, "battery", &cost->measured_j, seconds, profile);
         else
-                add_line(table, TABLE_SUM, "model total", cost->total_j.value, seconds, profile);
+                add_line(table, TABLE_SUM, "model total", &total_j, seconds, profile);
         print_title(cost, profile);
         table_print(table);
         putchar('\n');

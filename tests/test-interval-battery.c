@@ -78,6 +78,29 @@ static void flickering_gauge_counts_once(void)
         teardown(&f);
 }
 
+/* Energy of one step of the level that counts, in uJ. */
+static void step_of_each_gauge(void)
+{
+        static const struct battery full = { .have = BATTERY_CAPACITY | BATTERY_CHARGE_FULL | BATTERY_VOLTAGE, D,
+                                             .charge_full_uah = 4000000, .voltage_uv = 3800000 };
+        struct battery battery = full, step = { 0 };
+
+        check_near(interval_step_uj(&battery, &step), 4 * 3.8 * 36 * 1e6, 1); /* one percent */
+        step = (struct battery){ .have = BATTERY_CAPACITY, .capacity_percent = 5 };
+        check_near(interval_step_uj(&battery, &step), 5 * 4 * 3.8 * 36 * 1e6, 1);
+        battery.have |= BATTERY_CHARGE_NOW;
+        check(isnan(interval_step_uj(&battery, &step))); /* it has not moved yet */
+        step.have |= BATTERY_CHARGE_NOW;
+        step.charge_now_uah = 4000;
+        check_near(interval_step_uj(&battery, &step), 0.004 * 3.8 * 3600 * 1e6, 1);
+        battery.have |= BATTERY_ENERGY_NOW;
+        step.have |= BATTERY_ENERGY_NOW;
+        step.energy_now_uwh = 10000;
+        check_near(interval_step_uj(&battery, &step), 36e6, 1);
+        battery.have = BATTERY_CAPACITY;
+        check(isnan(interval_step_uj(&battery, &step)));
+}
+
 /* What a source left in the sample without saying that it read it is not stored as read. */
 static void an_unread_battery_is_none(void)
 {
@@ -99,6 +122,7 @@ int main(void)
 {
         discharge_by_each_gauge();
         flickering_gauge_counts_once();
+        step_of_each_gauge();
         an_unread_battery_is_none();
         return check_result();
 }

@@ -133,6 +133,43 @@ static void empty_and_missing(void)
         remove_database();
 }
 
+/* The smallest fall between two polls on battery, of each level; a stretch ends at a gap or at the charger. */
+static void steps_of_the_gauge(void)
+{
+        static const struct { int64_t gap_s; bool plugged; uint32_t percent; uint64_t uah; } polls[] = {
+                { 0, false, 90, 3000000 }, { 0, false, 90, 2996000 }, { 0, false, 85, 2994000 },
+                { 0, true, 86, 2993500 },  { 0, false, 85, 2990000 }, { 60, false, 80, 2986000 },
+        };
+        struct store *store = open_store(STORE_WRITE);
+        struct battery step = { 0 };
+        struct store_battery battery;
+        int64_t at_ns = START;
+
+        check_int(store_battery_step(store, &step), 0);
+        check_int(step.have, 0);
+        for (size_t i = 0; i < ARRAY_SIZE(polls); i++) {
+                struct interval interval = { .have = SAMPLE_BATTERY, .elapsed_ns = 30 * NS_PER_S };
+
+                at_ns += polls[i].gap_s * S;
+                interval.start_realtime_ns = at_ns;
+                at_ns = interval.end_realtime_ns = at_ns + 30 * S;
+                interval.battery = (struct battery){ .have = BATTERY_CAPACITY | BATTERY_CHARGE_NOW,
+                                                     .status = polls[i].plugged ? BATTERY_CHARGING : BATTERY_DISCHARGING,
+                                                     .capacity_percent = polls[i].percent,
+                                                     .charge_now_uah = polls[i].uah };
+                interval.battery_have = polls[i].plugged ? 0 : INTERVAL_DISCHARGE;
+                check_int(store_append(store, &interval), 0);
+        }
+        check_int(store_battery_step(store, &step), 0);
+        check_int(step.have, BATTERY_CAPACITY | BATTERY_CHARGE_NOW);
+        check_int(step.capacity_percent, 5);
+        check_int(step.charge_now_uah, 2000);
+        check_int(store_battery(store, INT64_MIN, INT64_MAX, &battery), 0);
+        check_int(battery.stretches, 3);
+        store_close(store);
+        remove_database();
+}
+
 static void one_writer_many_readers(void)
 {
         struct store *writer = open_store(STORE_WRITE), *second = NULL, *reader;
@@ -212,6 +249,7 @@ int main(void)
         amounts_are_named_columns();
         an_older_database_is_kept_aside();
         empty_and_missing();
+        steps_of_the_gauge();
         one_writer_many_readers();
         failed_append_leaves_nothing();
         rows_of_one_user_until_told_to_stop();

@@ -64,7 +64,7 @@ JOULECAST_EXPORT void joulecast_cost_free(struct joulecast_cost *cost)
 
 JOULECAST_EXPORT double joulecast_cost_measured_j(const struct joulecast_cost *cost)
 {
-        return cost->cost->measured_j;
+        return cost->cost->measured_j.value;
 }
 
 JOULECAST_EXPORT struct joulecast_value joulecast_cost_total_j(const struct joulecast_cost *cost)
@@ -79,7 +79,7 @@ JOULECAST_EXPORT double joulecast_cost_base_j(const struct joulecast_cost *cost)
 
 JOULECAST_EXPORT double joulecast_cost_unexplained_j(const struct joulecast_cost *cost)
 {
-        return cost->cost->unexplained_j;
+        return cost->cost->unexplained_j.value;
 }
 
 JOULECAST_EXPORT size_t joulecast_cost_count(const struct joulecast_cost *cost)

@@ -230,14 +230,14 @@ static int read_cost(struct service_answer *answer, struct cost **ret)
 
         if (!cost)
                 return -ENOMEM;
-        cost->measured_j = service_number(answer, answer->text, "$.measured.energy_j");
+        cost->measured_j = get_value(answer, answer->text, "$.measured.interval_j");
         cost->measured_percent = service_number(answer, answer->text, "$.measured.percent");
         cost->total_j = get_value(answer, answer->text, "$.total.energy_j");
         cost->base_j = service_number(answer, answer->text, "$.base.energy_j");
         cost->base_idle_j = service_number(answer, answer->text, "$.base.parts_j.idle");
         cost->base_wifi_j = service_number(answer, answer->text, "$.base.parts_j.wifi");
         cost->base_display_j = service_number(answer, answer->text, "$.base.parts_j.display");
-        cost->unexplained_j = service_number(answer, answer->text, "$.unexplained.energy_j");
+        cost->unexplained_j = get_value(answer, answer->text, "$.unexplained.interval_j");
         err = get_span(answer, &cost->from_ns, &cost->to_ns);
         if (err == 0)
                 err = for_each(answer, "$.not_measured", add_not_measured, cost);

@@ -30,6 +30,9 @@ int cost_make_for(const struct profile *profile, struct store *store, int64_t ui
                 return err;
         if (battery.elapsed_ns == 0)
                 return -ENODATA;
+        err = store_battery_step(store, &battery.step);
+        if (err < 0)
+                return err;
         err = store_rows(store, &query, add_row, maker);
         if (err < 0)
                 return err;

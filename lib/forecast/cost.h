@@ -15,7 +15,7 @@
 
 #define COST_LEVEL 0.95 /* of the confidence intervals of past costs */
 
-/* With its interval. Each NaN: unknown. low is never below 0. */
+/* With its interval. Each NaN: unknown. low is never below 0, but that of what is unexplained. */
 struct cost_value {
         double value, low, high;
 };
@@ -33,14 +33,14 @@ struct cost_app {
 
 struct cost {
         int64_t from_ns, to_ns;       /* realtime, what the database has of the span; INT64_MIN: a table has no times */
-        double measured_j;            /* that the battery gave; NaN: unknown */
-        double measured_percent;
+        struct cost_value measured_j; /* that the battery gave, within the steps of its gauge; NaN: unknown */
+        double measured_percent;      /* of a full battery: measured_j / (0.036 * energy_full_mwh) */
         struct cost_value total_j;    /* model total: base and apps; only the apps where base is unknown */
         double base_j;                /* that no app causes; NaN: unknown */
         double base_idle_j;           /* awake and suspended, with CPU, disk and GPU of no process */
         double base_wifi_j;
         double base_display_j;        /* the screen on without an app */
-        double unexplained_j;         /* unattributed: measured - base - apps; NaN: not on battery power all the time */
+        struct cost_value unexplained_j; /* unattributed: measured - base - apps; NaN: not on battery power all the time */
         unsigned n_sleeps;            /* sleeps that suspended time is priced by; 0: by the profile */
         char **not_measured;
         size_t n_not_measured;

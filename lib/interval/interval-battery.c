@@ -73,6 +73,15 @@ static double percent_fallen(struct level *level, const struct battery *a, const
         return 100 * (double)fall(level, kind, a, b) / full_level(b, kind);
 }
 
+static double full_uj(const struct battery *battery, uint32_t have, double voltage_uv)
+{
+        if (have & BATTERY_ENERGY_FULL)
+                return (double)battery->energy_full_uwh * UJ_PER_UWH;
+        if ((have & BATTERY_CHARGE_FULL) && (have & BATTERY_VOLTAGE))
+                return (double)battery->charge_full_uah * voltage_uv * UJ_PER_UAH_UV;
+        return NAN;
+}
+
 static double uj_fallen(struct level *level, const struct battery *a, const struct battery *b, uint32_t have)
 {
         if (have & BATTERY_ENERGY_NOW)
@@ -81,13 +90,20 @@ static double uj_fallen(struct level *level, const struct battery *a, const stru
                 return (double)fall(level, BATTERY_CHARGE_NOW, a, b) * mean_voltage_uv(a, b) * UJ_PER_UAH_UV;
         if (!(have & BATTERY_CAPACITY))
                 return NAN;
-        if (have & BATTERY_ENERGY_FULL)
-                return (double)fall(level, BATTERY_CAPACITY, a, b) / 100 * (double)b->energy_full_uwh *
-                       UJ_PER_UWH;
-        if ((have & BATTERY_CHARGE_FULL) && (have & BATTERY_VOLTAGE))
-                return (double)fall(level, BATTERY_CAPACITY, a, b) / 100 * (double)b->charge_full_uah *
-                       mean_voltage_uv(a, b) * UJ_PER_UAH_UV;
-        return NAN;
+        return (double)fall(level, BATTERY_CAPACITY, a, b) / 100 * full_uj(b, have, mean_voltage_uv(a, b));
+}
+
+double interval_step_uj(const struct battery *battery, const struct battery *step)
+{
+        if (battery->have & BATTERY_ENERGY_NOW)
+                return step->have & BATTERY_ENERGY_NOW ? (double)step->energy_now_uwh * UJ_PER_UWH : NAN;
+        if ((battery->have & BATTERY_CHARGE_NOW) && (battery->have & BATTERY_VOLTAGE))
+                return step->have & BATTERY_CHARGE_NOW
+                               ? (double)step->charge_now_uah * (double)battery->voltage_uv * UJ_PER_UAH_UV : NAN;
+        if (!(battery->have & BATTERY_CAPACITY))
+                return NAN;
+        return full_uj(battery, battery->have, (double)battery->voltage_uv) / 100 *
+               (step->have & BATTERY_CAPACITY ? step->capacity_percent : 1);
 }
 
 /*

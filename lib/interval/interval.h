@@ -81,6 +81,12 @@ void interval_maker_free(struct interval_maker *maker);
 int interval_make(struct interval_maker *maker, struct sample *sample, struct interval *ret);
 void interval_clear(struct interval *interval);
 
+/*
+ * Energy of one step of the level that discharge_uj is counted by; NaN: unknown. @step: steps of the levels in
+ * place of the levels; the percentage steps by 1 if it is not there.
+ */
+double interval_step_uj(const struct battery *battery, const struct battery *step);
+
 /**
  * interval_skip() - a sample at which no interval shall end
  * @sample: not kept; totals lose nothing by it, and what it alone tells of the screen goes to the next interval

@@ -48,6 +48,7 @@ enum statement {
         SQL_DROP_PERIOD,
         SQL_DROP_PERIOD_USAGE,
         SQL_LAST_BATTERY,
+        SQL_BATTERY_STEP,
         SQL_MARKS,
         SQL_SET_MARKS,
         SQL_DROP_INTERVALS,

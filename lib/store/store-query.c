@@ -296,11 +296,22 @@ int store_rows(struct store *store, const struct store_query *query,
         return err ? err : stop;
 }
 
-static int add_battery(const struct times *times, struct store_battery *battery, double *npercent)
+/* A gap of a second ends a stretch: what the level lost meanwhile belongs to none. */
+#define GAP_NS INT64_C(1000000000)
+
+static bool is_known_throughout(const struct times *times)
+{
+        return (double)times->sums[1] >= 0.99 * (double)times->sums[0];
+}
+
+static int add_battery(const struct times *times, struct store_battery *battery, double *npercent, bool *known)
 {
         for (size_t i = 0; i < ARRAY_SIZE(times->sums); i++)
                 if (times->sums[i] < 0)
                         return -EBADMSG;
+        if (times->sums[1] > 0 && (!*known || times->start_ns > battery->last_ns + GAP_NS))
+                battery->stretches++;
+        *known = is_known_throughout(times);
         battery->first_ns = MIN(battery->first_ns, times->start_ns);
         battery->last_ns = MAX(battery->last_ns, times->end_ns);
         battery->elapsed_ns += (uint64_t)times->sums[0];
@@ -362,12 +373,38 @@ static int read_last_battery(struct store *store, int64_t from_ns, int64_t to_ns
         return more < 0 ? more : 0;
 }
 
+int store_battery_step(struct store *store, struct battery *ret)
+{
+        sqlite3_stmt *steps = store_statement(store, SQL_BATTERY_STEP);
+        struct battery step = { 0 };
+        int more;
+
+        if (!steps)
+                return -EBADMSG;
+        sqlite3_bind_int64(steps, 1, BATTERY_DISCHARGING);
+        more = store_step(store, steps);
+        if (more == 1) {
+                int64_t capacity = sqlite3_column_int64(steps, 0), charge = sqlite3_column_int64(steps, 1),
+                        energy = sqlite3_column_int64(steps, 2);
+
+                step.have = (capacity > 0 && capacity <= 100 ? BATTERY_CAPACITY : 0) |
+                            (charge > 0 ? BATTERY_CHARGE_NOW : 0) | (energy > 0 ? BATTERY_ENERGY_NOW : 0);
+                step.capacity_percent = (uint32_t)(step.have & BATTERY_CAPACITY ? capacity : 0);
+                step.charge_now_uah = (uint64_t)MAX(charge, 0);
+                step.energy_now_uwh = (uint64_t)MAX(energy, 0);
+                sqlite3_reset(steps);
+                *ret = step;
+        }
+        return more < 0 ? more : 0;
+}
+
 int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct store_battery *ret)
 {
         const struct store_query query = { .from_ns = from_ns, .to_ns = to_ns, .grain = STORE_BEST, .uid = -1 };
         struct store_battery battery = { .first_ns = INT64_MAX, .last_ns = INT64_MIN };
         _cleanup_(plan_clear) struct plan plan = { 0 };
         double npercent = 0;
+        bool known = false;
         int err = store_run(store, SQL_BEGIN_READ);
 
         if (err)
@@ -378,7 +415,7 @@ int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct st
 
                 err = read_piece(store, &plan.pieces[i], false, &times);
                 if (!err)
-                        err = add_battery(&times, &battery, &npercent);
+                        err = add_battery(&times, &battery, &npercent, &known);
         }
         if (!err)
                 err = read_last_battery(store, from_ns, to_ns, &battery.last);

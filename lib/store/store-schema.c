@@ -108,6 +108,14 @@ static const char *const statement_text[SQL_COUNT] = {
                 "SELECT end_ns, battery_status, capacity_percent, charge_now_uah, charge_full_uah, energy_now_uwh,"
                 " energy_full_uwh, voltage_uv, power_uw, temperature_dc FROM interval"
                 " WHERE end_ns > ?1 AND end_ns <= ?2 AND battery_status IS NOT NULL ORDER BY end_ns DESC LIMIT 1",
+        /* A day of polls. */
+        [SQL_BATTERY_STEP] =
+                "SELECT min(iif(capacity > 0, capacity, NULL)), min(iif(charge > 0, charge, NULL)),"
+                " min(iif(energy > 0, energy, NULL)) FROM (SELECT lag(capacity_percent) OVER time - capacity_percent"
+                " AS capacity, lag(charge_now_uah) OVER time - charge_now_uah AS charge, lag(energy_now_uwh) OVER time"
+                " - energy_now_uwh AS energy FROM (SELECT end_ns, capacity_percent, charge_now_uah, energy_now_uwh"
+                " FROM interval WHERE battery_status = ?1 ORDER BY end_ns DESC LIMIT 2880) WINDOW time AS (ORDER BY"
+                " end_ns))",
         [SQL_MARKS] = "SELECT hour_done_ns, day_done_ns, raw_gone_ns, hour_gone_ns FROM mark",
         [SQL_SET_MARKS] = "UPDATE mark SET hour_done_ns = ?1, day_done_ns = ?2, raw_gone_ns = ?3, hour_gone_ns = ?4",
         /* The newest interval stays: it knows the battery. */

@@ -93,7 +93,9 @@ struct store_battery {
         uint64_t counted_ns;   /* thereof with CPU time split by frequency as the kernel counted it ... */
         uint64_t shared_ns;    /* ... and as shared by the time at each frequency; the rest had nothing to split, or is unknown */
         int64_t first_ns, last_ns;
+        unsigned stretches;    /* in which discharge_uj was known without a gap; more, if a period had gaps */
         struct battery last;   /* at last_ns */
+        struct battery step;   /* store_battery_step(); store_battery() leaves it empty */
 };
 
 struct store_query {
@@ -130,5 +132,7 @@ struct store_sleep {
 int store_sleeps(struct store *store, int64_t from_ns, int64_t to_ns,
                  int (*each)(void *data, const struct store_sleep *sleep), void *data);
 
+/* The smallest fall of each level between two polls, of the newest: the steps of the gauge, in place of its levels. */
+int store_battery_step(struct store *store, struct battery *ret);
 /* -ENODATA: nothing was recorded in that span. */
 int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct store_battery *ret);
