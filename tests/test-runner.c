@@ -91,7 +91,7 @@ static void percent(void)
                 const struct mode *mode = &plan.modes[i].mode;
                 double joules, mw;
 
-                check_int(runner_steps(&runner, mode, 1, 0, &observation), 0);
+                check_int(runner_steps(&runner, mode, 1, &observation), 0);
                 joules = observation.charge_full_uah * 1e-6 * 3600 * observation.steps / 100 *
                          observation.voltage_mv / 1e3;
                 mw = 1e3 * joules / ((double)observation.elapsed_ns / 1e9);
@@ -240,7 +240,7 @@ static void ticks(void)
                 const struct mode *mode = &plan.modes[i].mode;
                 double mw;
 
-                check_int(runner_steps(&runner, mode, 0.2, 60, &observation), 0);
+                check_int(runner_steps(&runner, mode, 0.2, &observation), 0);
                 mw = 1e3 * 15000 * 3.6 * observation.steps / 100 / ((double)observation.elapsed_ns / 1e9);
                 check(observation.elapsed_ns >= UINT64_C(60000000000));
                 check(observation.steps >= 0.199);
@@ -268,7 +268,7 @@ static void stops_when_asked(void)
         check_int(runner_burn(&runner, &plan.modes[plan.burn].mode, &observation), -EINTR);
         runner.stop = &no_signal;
         runner.deadline_ns = runner.look.at_ns + 5000000000;
-        check_int(runner_steps(&runner, &plan.modes[0].mode, 1, 0, &observation), -ETIME);
+        check_int(runner_steps(&runner, &plan.modes[0].mode, 1, &observation), -ETIME);
         plan_clear(&plan);
         runner_close(&runner);
         hardware->ops->close(hardware);
@@ -365,7 +365,7 @@ static void passes_on_that_nothing_is_connected(void)
         check_int(plan_make(&description, &plan), 0);
         check_int(runner_open(hardware, &description, &no_signal, false, &runner), 0);
         runner.gauge_period_s = 3.5;
-        check_int(runner_steps(&runner, &plan.modes[0].mode, 1, 0, &observation), -ENOTCONN);
+        check_int(runner_steps(&runner, &plan.modes[0].mode, 1, &observation), -ENOTCONN);
         check_int(runner.hindrance, 0);
         check_int(runner_dwell(&runner, &plan.modes[0].mode, &observation), -ENOTCONN);
         check_int(runner.hindrance, 0);

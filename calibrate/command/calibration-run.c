@@ -149,6 +149,8 @@ int calibration_run(struct calibration *calibration)
                           run->n);
                 return err;
         }
+        if (err == -EDOM)
+                return err; /* the sentence about the battery is enough */
         if (err) {
                 log_error(&calibration->log, "the calibration ended early: %s; its observations are kept in "
                                              "%s",

@@ -6,7 +6,7 @@
 
 #include "util/units.h"
 
-#define PERIOD_MAX_S 120.0
+#define PERIOD_MAX_S 600.0
 #define DOUBT 0.01 /* accepted number of wider grids that fit by chance */
 
 void refresh_start(struct refresh *refresh)

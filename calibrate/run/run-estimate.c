@@ -44,6 +44,17 @@ static size_t block_means(const struct plan *plan, double *watts, double *per_wa
         return n;
 }
 
+double run_block_percent(const struct run *run, double step_percent, double least_s)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < run->plan.n; i++)
+                if (in_block(&run->plan.modes[i]))
+                        sum += fmax(step_percent,
+                                    least_s * run->plan.modes[i].guess_w / percent_j(&run->description));
+        return sum;
+}
+
 static double more_observations(const struct hardware_description *description, double stop_percent)
 {
         double policies = (double)MAX(description->n_policies, (size_t)1);

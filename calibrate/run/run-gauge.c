@@ -43,6 +43,8 @@ static int measure(struct run *run, size_t mode)
 
         if (!err)
                 err = run_store(run, &observation, mode);
+        if (!err && mode == PLAN_IDLE && !observation.rejected[0])
+                err = run_coarse_quantum(run, observation.power_mw);
         observation_clear(&observation);
         if (err == -ENOTCONN) {
                 run_went_away(run, mode);
@@ -165,6 +167,8 @@ int run_gauge(struct run *run)
         uint32_t first, end;
         int err = learn(run);
 
+        if (!err)
+                err = run_coarse_period(run);
         if (err)
                 return err;
         passes(run, &first, &end);

@@ -12,8 +12,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* Shortest dwell by fine steps; a number of refreshes is required, too (runner-steps.c) */
-#define TICKS_MIN_S 60.0
+/* By fine steps; a time and a number of refreshes are required, too (runner-steps.c) */
 #define TICKS_MIN_STEPS 2
 
 /* More means that the run cannot end. */
@@ -47,7 +46,7 @@ static double expected_s(const struct run *run, size_t mode)
                 return run->seconds[mode];
         joules = J_PER_PERCENT(isnan(run->description.rough_mwh) ? 15000 : run->description.rough_mwh);
         if (run->method == METHOD_TICKS)
-                return TICKS_MIN_S;
+                return runner_shortest_s(NULL, run->method);
         return joules / run->plan.modes[mode].guess_w / 2; /* half of the guess: a wrong guess must not end
                                                               the run */
 }
@@ -124,8 +123,7 @@ static int measure(struct run *run, size_t mode)
         bool lost;
         int err;
 
-        err = runner_steps(&run->runner, &run->plan.modes[mode].mode, step_percent(run),
-                           run->method == METHOD_TICKS ? TICKS_MIN_S : 0, &observation);
+        err = runner_steps(&run->runner, &run->plan.modes[mode].mode, step_percent(run), &observation);
         if (err == -EOPNOTSUPP) {
                 run->left_out[mode] = true; /* no time was lost: the level has only just stepped */
                 return 0;
@@ -138,6 +136,8 @@ static int measure(struct run *run, size_t mode)
                 err = judge_level(run, err);
         if (!err)
                 err = run_store(run, &observation, mode);
+        if (!err)
+                err = run_coarse_level(run);
         lost = run->runner.span.disturbed || run->runner.hindrance || !(observation.steps > 0);
         observation_clear(&observation);
         run->last = mode;

@@ -70,6 +70,7 @@ struct run {
         size_t n_postponed;
         double written_bytes, moved_bytes; /* by this run, for the limits */
         uint64_t start_ns;
+        bool warned;                    /* of a coarse level */
         double biggest_percent;         /* used by one observation so far */
         const char *stopped;            /* reason of the end; static text */
 };
@@ -86,7 +87,7 @@ int64_t run_ended_ns(const struct run *run); /* realtime */
 
 /*
  * 0: finished, or a limit was reached (`stopped`); -EINTR: stopped by the user; -EPROTO, logged: the gauge or
- * the fine level does not work; another negative errno, logged.
+ * the fine level does not work; -EDOM, logged: no level of this battery serves; another negative errno, logged.
  */
 int run_perform(struct run *run);
 
@@ -105,6 +106,17 @@ struct run_estimate {
 };
 struct run_estimate run_estimate(const struct hardware_description *description, const struct plan *plan,
                                      enum observation_method method, const struct run_request *request);
+
+/* Charge for one visit of each state of the block, each of at least @step_percent and @least_s; roughly. */
+double run_block_percent(const struct run *run, double step_percent, double least_s);
+
+/*
+ * run-coarse.c: is the gauge too coarse, by what it has shown so far? 0: no; -EPROTO: the percentage may do;
+ * -EDOM: this battery cannot serve. Logged.
+ */
+int run_coarse_level(struct run *run);
+int run_coarse_period(const struct run *run);
+int run_coarse_quantum(const struct run *run, double idle_mw);
 
 /* run.c, shared by the methods. */
 int run_store(struct run *run, struct observation *observation, size_t mode);

@@ -146,6 +146,12 @@ static void see_update(struct runner *runner)
                 runner->gauge_period_s = since_s / periods;
 }
 
+static void see_change(struct runner *runner, double before_mw)
+{
+        runner->gauge_changes++;
+        runner->gauge_quantum_mw = fmin(runner->gauge_quantum_mw, fabs(runner->look.power_mw - before_mw));
+}
+
 /* Half as often if looks are not free. */
 static double watch_s(const struct runner *runner)
 {
@@ -157,13 +163,16 @@ static int wait_watching(struct runner *runner, uint64_t until_ns)
         double poll_s = watch_s(runner);
 
         while (runner->look.at_ns < until_ns) {
-                double before = runner->look.sensor, left_s = seconds(runner->look.at_ns, until_ns);
+                double before = runner->look.sensor, before_mw = runner->look.power_mw;
+                double left_s = seconds(runner->look.at_ns, until_ns);
                 int err = runner_wait(runner, fmin(poll_s, left_s), poll_s);
 
                 if (err)
                         return err;
-                if (is_new(runner, before))
-                        see_update(runner);
+                if (!is_new(runner, before))
+                        continue;
+                see_update(runner);
+                see_change(runner, before_mw);
         }
         return 0;
 }

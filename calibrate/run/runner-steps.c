@@ -46,9 +46,10 @@ static int wait_step(struct runner *runner, double *fallen)
                 break;
         }
         *fallen = level - runner->look.level_percent;
-        if (*fallen > 0)
-                runner->step_percent = fmin(isnan(runner->step_percent) ? INFINITY : runner->step_percent,
-                                            *fallen);
+        if (!(*fallen > 0))
+                return 0;
+        runner->falls++;
+        runner->step_percent = fmin(isnan(runner->step_percent) ? INFINITY : runner->step_percent, *fallen);
         return 0;
 }
 
@@ -90,22 +91,23 @@ int runner_burn(struct runner *runner, const struct mode *mode, struct observati
 /* A mode must last this many refreshes; otherwise the refresh determines its length. */
 #define REFRESHES_PERCENT 10
 #define REFRESHES_TICKS 20
+#define TICKS_MIN_S 60.0
 
-static double shortest_s(const struct runner *runner, double min_s)
+double runner_shortest_s(const struct runner *runner, enum observation_method method)
 {
-        double refreshes = runner->fine ? REFRESHES_TICKS : REFRESHES_PERCENT;
+        double refresh_s = runner && !isnan(runner->refresh.period_s) ? runner->refresh.period_s : 0;
 
-        return isnan(runner->refresh.period_s) ? min_s : fmax(min_s, refreshes * runner->refresh.period_s);
+        return method == METHOD_TICKS ? fmax(TICKS_MIN_S, REFRESHES_TICKS * refresh_s) : REFRESHES_PERCENT * refresh_s;
 }
 
-int runner_steps(struct runner *runner, const struct mode *mode, double steps_percent, double min_s,
-                 struct observation *ret)
+int runner_steps(struct runner *runner, const struct mode *mode, double steps_percent, struct observation *ret)
 {
+        enum observation_method method = runner->fine ? METHOD_TICKS : METHOD_PERCENT;
         double level = runner->look.level_percent, fallen = 0, jump = 0, biggest = 0, steps = 0;
         int err = begin_mode(runner, mode);
 
         while (!err && (fallen < steps_percent * 0.999 ||
-                        runner_span_seconds(runner) < shortest_s(runner, min_s))) {
+                        runner_span_seconds(runner) < runner_shortest_s(runner, method))) {
                 err = wait_step(runner, &jump);
                 if (err || runner->span.disturbed || !(jump > 0))
                         break;
@@ -115,7 +117,7 @@ int runner_steps(struct runner *runner, const struct mode *mode, double steps_pe
         }
         if (err && !runner_hindered(err))
                 return err;
-        err = runner_span_fill(runner, mode, runner->fine ? METHOD_TICKS : METHOD_PERCENT, ret);
+        err = runner_span_fill(runner, mode, method, ret);
         if (err)
                 return err;
         /* Steps at both ends: from just below the upper edge of one to the same of another. */

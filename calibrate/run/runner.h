@@ -30,10 +30,12 @@ struct runner {
         const struct hardware_description *description;
         const volatile sig_atomic_t *stop; /* set by a signal */
         bool fine;                  /* watch charge_now or energy_now instead of the percentage */
-        double step_percent;        /* seen so far; NaN unknown */
+        double step_percent;        /* the smallest seen so far; NaN unknown */
+        unsigned falls;             /* of the watched level */
         struct refresh refresh;     /* of the watched level */
         double gauge_period_s;      /* NaN unknown */
-        double gauge_quantum_mw;    /* NaN unknown */
+        double gauge_quantum_mw;    /* the smallest change so far, at least the quantum; NaN unknown */
+        unsigned gauge_changes;     /* seen so far */
         uint64_t gauge_first_ns;    /* first and last update seen; boottime */
         uint64_t gauge_update_ns;
         uint64_t deadline_ns;       /* boottime at which the run ends; UINT64_MAX: none */
@@ -83,11 +85,13 @@ void runner_go_on(struct runner *runner);
 int runner_burn(struct runner *runner, const struct mode *mode, struct observation *ret);
 
 /*
- * From one step of the level to another: at least @steps_percent, @min_s and some refreshes. The level must
+ * From one step of the level to another: at least @steps_percent and runner_shortest_s(). The level must
  * have just stepped.
  */
-int runner_steps(struct runner *runner, const struct mode *mode, double steps_percent, double min_s,
-                 struct observation *ret);
+int runner_steps(struct runner *runner, const struct mode *mode, double steps_percent, struct observation *ret);
+
+/* How long a mode lasts at least. @runner: for its refresh; NULL: before that is known. */
+double runner_shortest_s(const struct runner *runner, enum observation_method method);
 
 /* Finds the gauge's update period and quantum under @mode. -ETIMEDOUT: it does not change; or a hindrance. */
 int runner_learn_gauge(struct runner *runner, const struct mode *mode);
