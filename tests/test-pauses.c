@@ -186,7 +186,7 @@ static void charge_lies(void)
 {
         struct test coarse = { .hardware = { .charge_coarse = true } },
                     stands = { .hardware = { .charge_share = 1e-9 } },
-                    stray = { .hardware = { .charge_share = 0.5 } };
+                    stray = { .hardware = { .charge_share = 0.5 }, .stop_percent = 1.5 }; /* it takes 9 % to show */
 
         run(&coarse, METHOD_TICKS);
         check_int(coarse.err, -EPROTO);

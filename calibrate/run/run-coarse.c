@@ -17,7 +17,7 @@
 
 /* Before that, a jump looks like a coarse step, and a multiple like the refresh. */
 #define FALLS_MIN 2
-#define GAPS_MIN 5
+#define GAPS_MIN 8
 
 #define BATTERY_SHARE 0.8 /* of the charge above the floor; the rest is for what is chosen after the block */
 #define MUCH_MORE 1.5     /* worth a warning */
@@ -31,7 +31,7 @@
 
 static double above_floor_percent(const struct run *run)
 {
-        return run->runner.first.capacity_percent - refuse_floor_percent(&run->description);
+        return run->start_percent - refuse_floor_percent(&run->description);
 }
 
 /* What makes the level coarse. */
@@ -60,8 +60,8 @@ int run_coarse_level(struct run *run)
         double step = ticks ? 0 : 1, least_s = runner_shortest_s(NULL, run->method), usual, percent;
         bool by_step, refresh_known = runner->refresh.n >= GAPS_MIN;
 
-        if (run->plan.sapp)
-                return 0;
+        if (run->plan.sapp || run->n_before)
+                return 0; /* SApp's table may lack rows; a resumed run has been judged */
         usual = run_block_percent(run, step, least_s);
         /* A fine level falls by several steps in one refresh. */
         if (runner->falls >= FALLS_MIN && (!ticks || refresh_known))

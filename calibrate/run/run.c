@@ -308,6 +308,7 @@ int run_open(struct run *run)
         run->judgement = (struct estimator_judgement){ .half_width_percent = NAN, .expected_hours = NAN,
                                                    .expected_percent = NAN };
         run->start_ns = run->runner.look.at_ns;
+        run->start_percent = run->runner.look.capacity_percent;
         run->order = calloc(RUN_ORDER_MAX(run), sizeof(*run->order));
         run->seconds = calloc(run->plan.n + 1, sizeof(*run->seconds));
         run->times = calloc(run->plan.n + 1, sizeof(*run->times));

@@ -70,6 +70,7 @@ struct run {
         size_t n_postponed;
         double written_bytes, moved_bytes; /* by this run, for the limits */
         uint64_t start_ns;
+        double start_percent;           /* of charge */
         bool warned;                    /* of a coarse level */
         double biggest_percent;         /* used by one observation so far */
         const char *stopped;            /* reason of the end; static text */
