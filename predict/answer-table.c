@@ -84,7 +84,8 @@ static struct cost_value percent_of(const struct cost_value *energy_j, const str
 {
         double percent_j = J_PER_PERCENT(profile->energy_full_mwh);
 
-        return (struct cost_value){ energy_j->value / percent_j, energy_j->low / percent_j, energy_j->high / percent_j };
+        return (struct cost_value){ energy_j->value / percent_j, energy_j->low / percent_j,
+                                    energy_j->high / percent_j };
 }
 
 static void energy_cell(struct table *table, double energy_j)
@@ -167,8 +168,8 @@ static void add_unexplained(struct table *table, const struct cost_value *unexpl
                 return;
         }
         percent.value = percent.high - percent.low; /* for the number of digits */
-        table_texts(table, TABLE_FAINT, "unattributed", "", "cannot tell", answer_print_bounds(&percent, bounds), "", "",
-                    "", answer_print_duration(seconds, duration), NULL);
+        table_texts(table, TABLE_FAINT, "unattributed", "", "cannot tell", answer_print_bounds(&percent, bounds), "",
+                    "", "", answer_print_duration(seconds, duration), NULL);
 }
 
 /* Rows below a thousandth of the total become one, where there are several; JSON has each. */

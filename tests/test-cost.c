@@ -103,11 +103,13 @@ static void sums(const struct profile *profile)
  */
 static void measured_has_an_interval(const struct profile *profile)
 {
-        struct store_battery battery = { .discharge_uj = 60000000, .known_ns = S(100), .elapsed_ns = S(100), .stretches = 2,
+        struct store_battery battery = { .discharge_uj = 60000000, .known_ns = S(100), .elapsed_ns = S(100),
+                                         .stretches = 2,
                                          .last = { .have = BATTERY_ENERGY_NOW },
                                          .step = { .have = BATTERY_ENERGY_NOW, .energy_now_uwh = 5000000 / 3600 } };
         _cleanup_(cost_freep) struct cost *cost = make(profile, &battery, 0);
-        double half_width_j = sqrt(2 * 0.7764 * 0.7764 * 5 * 5 + pow(1.96 * 0.015 * 60 * (1 - 60.0 / 36000), 2)), model_j;
+        double curve_j = 0.015 * 60 * (1 - 60.0 / 36000), model_j;
+        double half_width_j = sqrt(2 * 0.7764 * 0.7764 * 5 * 5 + 1.96 * 1.96 * curve_j * curve_j);
 
         if (!cost)
                 return;

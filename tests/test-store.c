@@ -154,7 +154,8 @@ static void steps_of_the_gauge(void)
                 interval.start_realtime_ns = at_ns;
                 at_ns = interval.end_realtime_ns = at_ns + 30 * S;
                 interval.battery = (struct battery){ .have = BATTERY_CAPACITY | BATTERY_CHARGE_NOW,
-                                                     .status = polls[i].plugged ? BATTERY_CHARGING : BATTERY_DISCHARGING,
+                                                     .status = polls[i].plugged ? BATTERY_CHARGING
+                                                                                : BATTERY_DISCHARGING,
                                                      .capacity_percent = polls[i].percent,
                                                      .charge_now_uah = polls[i].uah };
                 interval.battery_have = polls[i].plugged ? 0 : INTERVAL_DISCHARGE;

@@ -46,11 +46,14 @@ static void complain(const struct run *run, bool serves, bool by_step, double pe
         else
                 snprintf(what, sizeof(what), "is refreshed only every %.0f s", runner->refresh.period_s);
         if (serves)
-                log_warning(run->log, "the battery's %s %s, so that the calibration takes %.0f %% of its charge or more",
+                log_warning(run->log,
+                            "the battery's %s %s, so that the calibration takes %.0f %% of its charge or more",
                             level, what, percent);
         else
-                log_error(run->log, "the battery's %s %s: measuring each state once would take %.0f %% of its charge, and "
-                          "%.0f %% can be used", level, what, percent, fmax(above_floor_percent(run), 0));
+                log_error(run->log,
+                          "the battery's %s %s, which is too coarse to calibrate by: measuring each state once would "
+                          "take %.0f %% of its charge, and %.0f %% can be used",
+                          level, what, percent, fmax(above_floor_percent(run), 0));
 }
 
 int run_coarse_level(struct run *run)
@@ -90,7 +93,7 @@ int run_coarse_period(const struct run *run)
 
         if (percent <= usual * MUCH_MORE || percent <= BATTERY_SHARE * above_floor_percent(run))
                 return 0;
-        log_bug_firmware(run->log, "power_now is updated only every %.0f s", period_s);
+        log_bug_firmware(run->log, "power_now is updated only every %.0f s, too seldom to calibrate by", period_s);
         return -EPROTO;
 }
 
@@ -100,7 +103,8 @@ int run_coarse_quantum(const struct run *run, double idle_mw)
 
         if (runner->gauge_changes < CHANGES_MIN || runner->gauge_quantum_mw <= QUANTUM_SHARE * idle_mw)
                 return 0;
-        log_bug_firmware(run->log, "power_now moves in steps of %.0f mW, and the machine at rest takes %.0f mW",
+        log_bug_firmware(run->log,
+                         "power_now moves in steps of %.0f mW, too coarse for the %.0f mW that the machine takes at rest",
                          runner->gauge_quantum_mw, idle_mw);
         return -EPROTO;
 }

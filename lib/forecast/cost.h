@@ -40,7 +40,7 @@ struct cost {
         double base_idle_j;           /* awake and suspended, with CPU, disk and GPU of no process */
         double base_wifi_j;
         double base_display_j;        /* the screen on without an app */
-        struct cost_value unexplained_j; /* unattributed: measured - base - apps; NaN: not on battery power all the time */
+        struct cost_value unexplained_j; /* unattributed: measured - base - apps; NaN: not on battery all the time */
         unsigned n_sleeps;            /* sleeps that suspended time is priced by; 0: by the profile */
         char **not_measured;
         size_t n_not_measured;
