@@ -51,7 +51,7 @@ static int read_time(struct reading *reading, const char *key, const struct cJSO
         int64_t *to = strcmp(key, "from") == 0 ? &reading->question->from_ns : &reading->question->to_ns;
 
         if (!cJSON_IsString(value) || values_parse_time(value->valuestring, values_now_ns(), to) < 0)
-                return wrong(reading, "\"%s\" is a time, as in \"2026-11-20T08:00:00Z\" or \"-24h\"", key);
+                return wrong(reading, "\"%s\" is a time, as in \"2026-11-20T08:00:00Z\" or \"24h\"", key);
         return 0;
 }
 

@@ -91,22 +91,13 @@ static int cost_of_database(const struct arguments *arguments)
         return code;
 }
 
-static int take_time(const char *text, void *data)
-{
-        return values_parse_time(text, values_now_ns(), data);
-}
-
-#define TIME(at)                                                                                             \
-        .parse = take_time, .data = (at), .wants = "a time like 2026-11-20T08:00 or -24h",                   \
-        .range = "from 1970 to 2200, or at most 1000000 minutes ago"
-
 int cost_main(int argc, char **argv)
 {
         struct arguments arguments = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
         const struct option_row rows[] = {
-                { "from", "T", "start: 2026-11-20T08:00 (local, or with Z or +01:00), or -24h before now",
-                  TIME(&arguments.from_ns) },
-                { "to", "T", "end, likewise", TIME(&arguments.to_ns) },
+                { "from", "T", "start: " OPTION_TIME_HELP,
+                  OPTION_TIME(&arguments.from_ns) },
+                { "to", "T", "end, likewise", OPTION_TIME(&arguments.to_ns) },
                 { "usage", "FILE", "price a usage table (CSV) instead of the database", .text = &arguments.usage },
         };
         const struct option_table command = {

@@ -41,3 +41,8 @@ int options_take_minutes(const char *text, void *data)
 {
         return values_parse_minutes(text, data);
 }
+
+int options_take_time(const char *text, void *data)
+{
+        return values_parse_time(text, values_now_ns(), data);
+}

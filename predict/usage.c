@@ -91,23 +91,14 @@ static int print_csv(const struct usage_table *table)
         return CODE_OK;
 }
 
-static int take_time(const char *text, void *data)
-{
-        return values_parse_time(text, values_now_ns(), data);
-}
-
-#define TIME(at)                                                                                             \
-        .parse = take_time, .data = (at), .wants = "a time like 2026-11-20T08:00 or -24h",                   \
-        .range = "from 1970 to 2200, or at most 1000000 minutes ago"
-
 int usage_main(int argc, char **argv)
 {
         struct recorded recorded = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
         bool as_csv = false;
         const struct option_row rows[] = {
-                { "from", "T", "start: 2026-11-20T08:00 (local, or with Z or +01:00), or -24h before now",
-                  TIME(&recorded.from_ns) },
-                { "to", "T", "end, likewise", TIME(&recorded.to_ns) },
+                { "from", "T", "start: " OPTION_TIME_HELP,
+                  OPTION_TIME(&recorded.from_ns) },
+                { "to", "T", "end, likewise", OPTION_TIME(&recorded.to_ns) },
                 { "app", "APP", "only this app, by its id", .text = &recorded.app },
                 { "csv", NULL, "as a usage table, which joulecast cost --usage prices", .flag = &as_csv },
         };

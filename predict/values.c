@@ -27,6 +27,7 @@ static bool take_number(const char **text, double *ret)
         memcpy(buf, *text, length);
         buf[length] = '\0';
         *text += length;
+        *text += strspn(*text, " ");
         return util_parse_double(buf, ret) == 0;
 }
 
@@ -49,7 +50,8 @@ int values_parse_minutes(const char *text, double *ret)
                 if (unit == ARRAY_SIZE(units))
                         return -EINVAL;
                 minutes += number * units[unit++].minutes;
-                text += strcmp(text, "min") == 0 ? 3 : 1;
+                text += strncmp(text, "min", 3) == 0 ? 3 : 1;
+                text += strspn(text, " ");
                 if (*text && (!take_number(&text, &number) || !*text))
                         return -EINVAL;
         }
@@ -103,20 +105,46 @@ static int parse_iso(const char *text, int64_t *ret)
         return 0;
 }
 
-int values_parse_time(const char *text, int64_t now_ns, int64_t *ret)
+/* Local midnight of the day so many days before @now_ns. */
+static int parse_day(int days_ago, int64_t now_ns, int64_t *ret)
+{
+        time_t seconds = (time_t)(now_ns / (int64_t)NS_PER_S);
+        struct tm tm;
+
+        if (!localtime_r(&seconds, &tm))
+                return -EINVAL;
+        tm.tm_mday -= days_ago;
+        tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+        tm.tm_isdst = -1;
+        *ret = (int64_t)mktime(&tm) * (int64_t)NS_PER_S;
+        return 0;
+}
+
+/* Before @now_ns. A number without a unit is none: it may be meant for a year. */
+static int parse_ago(const char *text, int64_t now_ns, int64_t *ret)
 {
         double minutes;
         int err;
 
-        if (text[0] != '-')
-                return parse_iso(text, ret);
-        if (!text[1] || isdigit((unsigned char)text[strlen(text) - 1]))
+        if (!*text || isdigit((unsigned char)text[strlen(text) - 1]))
                 return -EINVAL;
-        err = values_parse_minutes(text + 1, &minutes);
+        err = values_parse_minutes(text, &minutes);
         if (err < 0)
                 return err;
         *ret = now_ns - (int64_t)llround(minutes * 60e9);
         return 0;
+}
+
+int values_parse_time(const char *text, int64_t now_ns, int64_t *ret)
+{
+        int err;
+
+        if (strcmp(text, "today") == 0 || strcmp(text, "yesterday") == 0)
+                return parse_day(text[0] == 'y', now_ns, ret);
+        if (text[0] == '-')
+                return parse_ago(text + 1, now_ns, ret);
+        err = parse_iso(text, ret);
+        return err == -EINVAL ? parse_ago(text, now_ns, ret) : err;
 }
 
 void values_print_local(int64_t time_ns, char *buf, size_t size)

@@ -33,8 +33,17 @@ static void times(void)
                 { "-1h30m", 1795000000 - 5400 },
                 { "-7d", 1795000000 - 7 * 86400 },
                 { "-90s", 1795000000 - 90 },
+                { "24h", 1795000000 - 86400 },
+                { "3 h", 1795000000 - 3 * 3600 }, /* as answers write it */
+                { "2 d 4 h", 1795000000 - 52 * 3600 },
+                { "1 h 5 min", 1795000000 - 65 * 60 },
+                { "-20 min", 1795000000 - 20 * 60 },
+                { "12 s", 1795000000 - 12 },
+                { "today", 1794978000 }, /* at 06:06:40 of 2026-11-18 */
+                { "yesterday", 1794978000 - 86400 },
                 { "2026-02-31", 0 }, { "2026-13-01", 0 }, { "2026-11-20T25:00Z", 0 }, { "2026-11-20T03:12:44Zz", 0 },
-                { "", 0 }, { "-", 0 }, { "-24", 0 }, { "24h", 0 }, { "yesterday", 0 }, { "-h", 0 }, { "-24x", 0 },
+                { "", 0 }, { "-", 0 }, { "-24", 0 }, { "24", 0 }, { "-h", 0 }, { "tomorrow", 0 }, { "3 hours", 0 },
+                { "- 24h", 0 }, { " 24h", 0 }, { "--24h", 0 }, { "3 h 20", 0 }, { "h 3", 0 }, { "-24x", 0 },
                 { "2026-11-20T03:12:44+", 0 }, { "20261120", 0 }, { "9999-12-31T24:00", 0 },
                 { "1969-01-01Z", -1 }, { "1600-01-01Z", -1 }, { "9999-12-31Z", -1 }, { "9999-12-31", -1 }, { "-99999h", -1 },
         };
@@ -61,7 +70,9 @@ static void spans(void)
                 double minutes; /* NaN: refused; infinite: out of range */
         } cases[] = {
                 { "10m", 10 }, { "10", 10 }, { "3h", 180 }, { "1h30m", 90 }, { "90s", 1.5 }, { "2.5h", 150 }, { "10min", 10 },
-                { "1d", 1440 }, { "", NAN }, { "m", NAN }, { "10x", NAN }, { "-5m", NAN }, { "1m1h", NAN }, { "10m ", NAN },
+                { "1d", 1440 }, { "", NAN }, { "m", NAN }, { "10x", NAN }, { "-5m", NAN }, { "1m1h", NAN }, { "10m 5", NAN },
+                { "3 h", 180 }, { "2 d 4 h", 3120 }, { "1 h 30 min", 90 }, { "1h30min", 90 }, { " 3h", NAN },
+                { "3 hmin", NAN },
                 { "nan", NAN }, { "1e9", NAN }, { "10m5", NAN },
                 { "1000000", 1e6 }, { "9999999", INFINITY }, { "99999h", INFINITY }, { "99999h5", NAN },
         };
@@ -74,6 +85,21 @@ static void spans(void)
                 if (isfinite(cases[i].minutes))
                         check_near(got, cases[i].minutes, 1e-12);
         }
+}
+
+/* A day of a change of the clock has no 24 hours. */
+static void days(void)
+{
+        int64_t got;
+
+        setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+        tzset();
+        check_int(values_parse_time("today", INT64_C(1793142000000000000), &got), 0); /* 2026-10-28 00:00 in winter */
+        check_int(got, INT64_C(1793142000000000000));
+        check_int(values_parse_time("yesterday", INT64_C(1792994400000000000), &got), 0); /* 10-26 07:00, after it */
+        check_int(got, INT64_C(1792879200000000000)); /* 10-25 00:00 in summer */
+        setenv("TZ", "EST5", 1);
+        tzset();
 }
 
 static void written_back(void)
@@ -89,6 +115,7 @@ static void written_back(void)
 int main(void)
 {
         times();
+        days();
         spans();
         written_back();
         return check_result();
