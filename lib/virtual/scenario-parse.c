@@ -55,6 +55,7 @@ struct reading {
         double start_s, length_s;
         bool said[KEY_COUNT];
         bool said_khz[POLICIES_MAX], said_cores[POLICIES_MAX]; /* by index of the policy */
+        bool said_threads, said_share; /* of any device: `threads`, and `khz` in percent */
 };
 
 struct parser {
@@ -110,13 +111,101 @@ static int said_twice(const struct ini_place *place, const char *key)
         return ini_error(place, "%.60s is here for the second time", key);
 }
 
+/* "70 %", so that a scenario is for any device: a fraction. False: no percentage. */
+static bool take_percent(const char *value, double *ret)
+{
+        size_t length = strlen(value);
+        char number[16];
+        double percent;
+
+        if (length < 2 || length > sizeof(number) || value[length - 1] != '%')
+                return false;
+        length--;
+        while (length > 0 && value[length - 1] == ' ')
+                length--;
+        memcpy(number, value, length);
+        number[length] = '\0';
+        if (util_parse_double(number, &percent) < 0 || !(percent >= 0 && percent <= 100))
+                return false;
+        *ret = percent / 100;
+        return true;
+}
+
+/* The frequency that is nearest to this part of the policy's highest; 0: it has none. */
+static uint32_t nearest_khz(const struct profile *truth, uint32_t policy, double part)
+{
+        uint32_t highest = 0, nearest = 0;
+
+        policy = profile_as(truth, policy);
+        for (size_t pass = 0; pass < 2; pass++) {
+                for (size_t i = 0; i < truth->n_coefficients; i++) {
+                        const struct coefficient *c = &truth->coefficients[i];
+
+                        if (c->term != TERM_CPU_ACTIVE || c->policy != policy)
+                                continue;
+                        if (pass == 0)
+                                highest = MAX(highest, c->point);
+                        else if (!nearest || fabs(c->point - part * highest) < fabs(nearest - part * highest))
+                                nearest = c->point;
+                }
+        }
+        return nearest;
+}
+
+/* Of all policies that have no frequency of their own in this segment. */
+static int parse_share(struct parser *parser, const struct ini_place *place, struct reading *reading, double part)
+{
+        if (reading->said_share)
+                return said_twice(place, "khz");
+        reading->said_share = true;
+        for (size_t i = 0; i < MIN(parser->truth->n_policies, POLICIES_MAX); i++)
+                if (!reading->said_khz[i])
+                        reading->segment.work.policy_khz[i] =
+                                nearest_khz(parser->truth, parser->truth->policies[i].policy, part);
+        return 0;
+}
+
+/* Each has a CPU of its own as long as there are any; the rest share the last one, which is busy all the time at most. */
+static int parse_threads(struct parser *parser, const struct ini_place *place, struct reading *reading,
+                         const char *value)
+{
+        double *utilisation = reading->segment.work.utilisation, busy;
+        char word[INI_LINE_MAX], *rest = word, *at;
+        size_t n_cpus = 0, n = 0;
+
+        if (reading->said_threads)
+                return said_twice(place, "threads");
+        reading->said_threads = true;
+        for (size_t i = 0; i < MIN(parser->truth->n_policies, POLICIES_MAX); i++)
+                n_cpus += policy_cpus(&parser->truth->policies[i]);
+        n_cpus = MIN(n_cpus, CPUS_MAX);
+        snprintf(word, sizeof(word), "%s", value);
+        while (n_cpus > 0 && (at = strsep(&rest, " \t"))) {
+                size_t cpu = MIN(n, n_cpus - 1);
+                int err;
+
+                if (!*at)
+                        continue;
+                err = ini_number(place, "threads", at, 0, 1, &busy);
+                if (err < 0)
+                        return err;
+                utilisation[cpu] = fmin(utilisation[cpu] + busy, 1);
+                n++;
+        }
+        return n > 0 || n_cpus == 0 ? 0 : ini_error(place, "threads has no value");
+}
+
 static int parse_khz(struct parser *parser, const struct ini_place *place, struct reading *reading,
                      const char *key, const char *value)
 {
         size_t first;
         uint64_t khz;
-        int policy = find_policy(parser, place, key, &first);
+        double part;
+        int policy;
 
+        if (strcmp(key, "khz") == 0 && take_percent(value, &part))
+                return parse_share(parser, place, reading, part);
+        policy = find_policy(parser, place, key, &first);
         if (policy < 0)
                 return policy;
         if (reading->said_khz[policy])
@@ -226,6 +315,8 @@ static int parse_segment(struct parser *parser, const struct ini_place *place, s
                 return parse_khz(parser, place, reading, key, value);
         if (is_key(key, "cores"))
                 return parse_cores(parser, place, reading, key, value);
+        if (strcmp(key, "threads") == 0)
+                return parse_threads(parser, place, reading, value);
         for (unsigned i = 0; i < KEY_COUNT; i++) {
                 if (strcmp(key, segment_keys[i]) != 0)
                         continue;
@@ -241,7 +332,12 @@ static int parse_brightness(struct parser *parser, const struct ini_place *place
 {
         uint32_t max = parser->truth->max_brightness ? parser->truth->max_brightness : UINT32_MAX - 1;
         uint64_t brightness;
+        double part;
 
+        if (parser->truth->max_brightness && take_percent(value, &part)) {
+                parser->scenario->brightness = (uint32_t)(part * max);
+                return 0;
+        }
         if (util_parse_u64(value, &brightness) < 0 || brightness > max)
                 return ini_error(place, "brightness = %.60s is not in 0..%u, what the device %s has", value,
                                  max, parser->truth->device);
@@ -325,6 +421,10 @@ static int check_segment(const struct parser *parser, const struct ini_place *fi
                 return ini_error(&place,
                                  "[segment %u] is in the foreground, but [scenario] has no brightness",
                                  segment->number);
+        for (size_t i = 0; i < POLICIES_MAX; i++)
+                if (reading->said_threads && reading->said_cores[i])
+                        return ini_error(&place, "[segment %u] has cores and threads; it may have one of them",
+                                         segment->number);
         segment->start_ns = (uint64_t)llround(reading->start_s * 1e9);
         segment->end_ns = segment->start_ns + (uint64_t)llround(reading->length_s * 1e9);
         return 0;
