@@ -12,6 +12,7 @@
 #include "model/profile.h"
 #include "options.h"
 #include "util/ini-text.h"
+#include "util/offer.h"
 #include "util/paths.h"
 #include "util/util.h"
 
@@ -32,6 +33,18 @@ char *open_find_shipped(int root_fd)
         _cleanup_free_ char *folder = NULL;
 
         return paths_data("profiles", &folder) < 0 ? NULL : profile_match_shipped(folder, root_fd);
+}
+
+void open_no_profile(const char *name)
+{
+        _cleanup_free_ char *folder = NULL;
+        char printable[128], offer[640];
+
+        if (paths_data("profiles", &folder) < 0)
+                folder = NULL;
+        log_error(&program_log, "there is no profile %s, neither such a file nor such a name; %s",
+                  util_printable(name, printable, sizeof(printable)),
+                  offer_names(folder ? folder : "", name, offer, sizeof(offer)));
 }
 
 /* A bare name that is no file here is one of the shipped profiles, as for `joulecast profile use NAME`. */
@@ -68,8 +81,7 @@ static int no_profile(const struct options *options, const char *path)
 
         util_printable(path, printable, sizeof(printable));
         if (options->profile)
-                log_error(&program_log, "there is no profile %s, neither such a file nor such a name; see joulecast "
-                          "profile list", printable);
+                open_no_profile(options->profile);
         else if (options->device)
                 log_error(&program_log, "there is no profile %s; run joulecast calibrate --device %s",
                           printable, util_printable(options->device, device, sizeof(device)));

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "util/offer.h"
+#include "util/paths.h"
 #include "util/util.h"
 
 const struct log program_log = { .handler = log_to_stderr, .data = (void *)"joulecast" };
@@ -19,8 +21,10 @@ int options_parse(const struct option_table *command, unsigned shared, int argc,
                 { "json", .help = "answer in JSON", .flag = &options->json },
                 { "yes", .help = "do not ask", .flag = &options->yes },
         };
+        _cleanup_free_ char *device = NULL;
         _cleanup_free_ struct option_row *all = calloc(command->n_rows + ARRAY_SIZE(rows), sizeof(*all));
         struct option_table table = *command;
+        int code;
 
         if (!all)
                 return CODE_FAILED;
@@ -34,7 +38,11 @@ int options_parse(const struct option_table *command, unsigned shared, int argc,
         table.rows = all;
         table.n_rows += ARRAY_SIZE(rows);
         table.exits = "0 done; 1 it failed; 2 wrong usage; 3 no data to answer from";
-        return options_read(&table, argc, argv, &program_log);
+        code = options_read(&table, argc, argv, &program_log);
+        if (code < 0 && options->device &&
+            offer_find("virtual", "virtual device", paths_virtual(options->device), &program_log, &device) < 0)
+                return CODE_FAILED;
+        return code;
 }
 
 int options_take_minutes(const char *text, void *data)

@@ -76,6 +76,9 @@ int open_check_device(const struct options *options, const struct profile *profi
 /* Name of the shipped profile for this machine, or NULL; free() it. */
 char *open_find_shipped(int root_fd);
 
+/* The sentence where there is neither such a file nor such a shipped profile: which names there are. */
+void open_no_profile(const char *name);
+
 /* The path of that profile, which exists; a shipped one may be given by its name. CODE_OK, or an exit code. */
 int open_find_profile(const struct options *options, char **ret);
 /* The same, whether or not it exists. 0; as paths_profile(). */

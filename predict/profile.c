@@ -133,8 +133,7 @@ static int find_profile(const char *name, char **ret)
                 return CODE_OK;
         }
         if (access(name, F_OK) < 0) {
-                log_error(&program_log, "there is no profile %s, neither such a name nor such a file; see joulecast "
-                          "profile list", name);
+                open_no_profile(name);
                 return CODE_NO_DATA;
         }
         *ret = strdup(name);

@@ -6,6 +6,7 @@
 
 #include "scenario.h"
 #include "util/ini-text.h"
+#include "util/offer.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -508,7 +509,7 @@ int scenario_load(const char *name_or_file, const struct profile *truth, const s
 {
         _cleanup_free_ char *path = NULL, *text = NULL;
         size_t length;
-        int err = virtual_path("scenarios/", name_or_file, log, &path);
+        int err = offer_find("virtual/scenarios", "scenario", name_or_file, log, &path);
 
         if (!err)
                 err = ini_text_read(path, TEXT_MAX, log, &text, &length);

@@ -55,12 +55,6 @@ void virtual_freep(struct virtual_device **device);
 /* Finds NAME among the shipped virtual devices, or FILE; "virtual:" in front is allowed. */
 int virtual_load(const char *name_or_file, const struct log *log, struct profile **ret);
 
-/*
- * Path of a shipped file: @folder "" for devices, "scenarios/" for those.
- * A name with a / or .ini is a path already.
- */
-int virtual_path(const char *folder, const char *name, const struct log *log, char **ret);
-
 uint64_t virtual_now_ns(const struct virtual_device *device);   /* boottime since it was opened */
 void virtual_set_realtime(struct virtual_device *device, int64_t epoch_ns); /* realtime at boottime 0 */
 int virtual_advance(struct virtual_device *device, uint64_t ns); /* 0; -ENODATA: the battery is empty */

@@ -1,0 +1,108 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "offer.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "paths.h"
+#include "util.h"
+
+#define SUFFIX ".ini"
+#define LONGEST 64
+#define TYPOS 2 /* letters that may be wrong, missing or too many */
+
+static bool ends_in_ini(const char *name)
+{
+        size_t length = strlen(name);
+
+        return length > strlen(SUFFIX) && strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0;
+}
+
+static int is_ini(const struct dirent *entry)
+{
+        return entry->d_name[0] != '.' && strlen(entry->d_name) < LONGEST && ends_in_ini(entry->d_name);
+}
+
+/* Levenshtein's, row by row. */
+static size_t distance(const char *a, const char *b)
+{
+        size_t row[LONGEST + 1], n = strlen(b);
+
+        if (n > LONGEST)
+                return SIZE_MAX;
+        for (size_t j = 0; j <= n; j++)
+                row[j] = j;
+        for (size_t i = 0; a[i]; i++) {
+                size_t diagonal = row[0];
+
+                row[0] = i + 1;
+                for (size_t j = 1; j <= n; j++) {
+                        size_t replaced = diagonal + (a[i] != b[j - 1]), inserted = MIN(row[j], row[j - 1]) + 1;
+
+                        diagonal = row[j];
+                        row[j] = MIN(replaced, inserted);
+                }
+        }
+        return row[n];
+}
+
+char *offer_names(const char *folder, const char *name, char *buf, size_t size)
+{
+        char list[512] = "", like[LONGEST] = "";
+        struct dirent **entries = NULL;
+        size_t length = 0, least = MIN((size_t)TYPOS, strlen(name) / 2) + 1;
+        int n = scandir(folder, &entries, is_ini, alphasort);
+
+        for (int i = 0; i < n; i++) {
+                char *one = entries[i]->d_name;
+                size_t away;
+
+                one[strlen(one) - strlen(SUFFIX)] = '\0';
+                away = distance(one, name);
+                if (away < least)
+                        snprintf(like, sizeof(like), "%s", one);
+                least = MIN(least, away);
+                if (length < sizeof(list))
+                        length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s", i ? ", " : "", one);
+                free(entries[i]);
+        }
+        free(entries);
+        if (like[0])
+                snprintf(buf, size, "did you mean %s? There are %s", like, list);
+        else
+                snprintf(buf, size, "there are %s", list[0] ? list : "none");
+        return buf;
+}
+
+int offer_find(const char *kind, const char *what, const char *name, const struct log *log, char **ret)
+{
+        _cleanup_free_ char *folder = NULL, *path = NULL;
+        char printable[128], offer[640];
+        int err;
+
+        if (strchr(name, '/') || ends_in_ini(name)) {
+                *ret = strdup(name);
+                return *ret ? 0 : -ENOMEM;
+        }
+        err = paths_data(kind, &folder);
+        if (err < 0)
+                return err;
+        if (asprintf(&path, "%s/%s" SUFFIX, folder, name) < 0) {
+                path = NULL;
+                return -ENOMEM;
+        }
+        if (access(path, F_OK) < 0) {
+                log_error(log, "there is no %s %s; %s in %s; a file needs a / or " SUFFIX " in its name", what,
+                          util_printable(name, printable, sizeof(printable)),
+                          offer_names(folder, name, offer, sizeof(offer)), folder);
+                return -ENOENT;
+        }
+        *ret = TAKE_PTR(path);
+        return 0;
+}
