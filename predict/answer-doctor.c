@@ -279,6 +279,7 @@ static void add_known(struct table *table, const char *what, double value, const
 static void print_overhead(const struct overhead *overhead)
 {
         _cleanup_(table_freep) struct table *table = table_new("lrl");
+        bool short_run = !(overhead->running_s >= OVERHEAD_LEAST_S);
         char duration[32];
 
         if (overhead->pid == 0) {
@@ -287,19 +288,25 @@ static void print_overhead(const struct overhead *overhead)
         }
         printf("joulecastd (pid %d) itself, in the %s since its start:\n", overhead->pid,
                answer_print_duration(overhead->running_s, duration));
-        add_known(table, "CPU", overhead->cpu_s_per_day, "s a day");
-        add_known(table, "wakeups", overhead->wakeups_per_hour, "an hour");
-        add_known(table, "written", overhead->written_mb_per_day, "MB a day");
+        if (!short_run) {
+                add_known(table, "CPU", overhead->cpu_s_per_day, "s a day");
+                add_known(table, "wakeups", overhead->wakeups_per_hour, "an hour");
+                add_known(table, "written", overhead->written_mb_per_day, "MB a day");
+        }
         add_known(table, "memory", overhead->rss_mb, "MB");
         add_known(table, "private", overhead->anonymous_mb, "MB");
-        add_known(table, "battery", overhead->percent_per_day, "% a day");
+        if (!short_run)
+                add_known(table, "battery", overhead->percent_per_day, "% a day");
         add_known(table, "lost ends", overhead->lost,
                   isnan(overhead->lost) ? "(it does not answer at the service's socket)"
                                         : "ends of processes that the kernel could not keep");
         table_print(table);
         if (overhead->n_running > 1)
                 table_note("Several are running; this is the one that answers queries, else the first.");
-        if (overhead->running_s < START_FADES_S)
+        if (short_run)
+                table_note("It has run for too short a time to say what a day costs: look again after %d minutes, or "
+                           "better some hours, since its start costs as much as an hour of polls.", OVERHEAD_LEAST_S / 60);
+        else if (overhead->running_s < START_FADES_S)
                 table_note("This includes its start, which costs as much as an hour of polls: look again later for "
                            "what a day costs.");
         putchar('\n');

@@ -17,7 +17,11 @@ struct missing {
         char why[256];
 };
 
-/* What the service itself costs, from the kernel's counters since it started. NaN: unknown. */
+/*
+ * What the service itself costs, from the kernel's counters since it started. NaN: unknown, as is a rate before it
+ * has run for some minutes: the start alone would be thousands of seconds a day.
+ */
+#define OVERHEAD_LEAST_S 600
 struct overhead {
         int pid;                  /* 0: none is running */
         unsigned n_running;

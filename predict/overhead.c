@@ -14,7 +14,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "api/service.h"
 #include "doctor.h"
@@ -70,12 +69,12 @@ static void find_service(int proc_fd, int answers, struct overhead *overhead, st
         }
 }
 
-static double uptime_s(void)
+/* Of the machine, as /proc/PID/stat counts a start from. */
+static double uptime_s(int proc_fd)
 {
-        struct timespec now = { 0 };
+        char text[64];
 
-        clock_gettime(CLOCK_BOOTTIME, &now);
-        return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+        return util_read_at(proc_fd, "uptime", text, sizeof(text)) > 0 ? strtod(text, NULL) : NAN;
 }
 
 /* Its CPU time and bytes written in a day, priced like an app's. */
@@ -83,9 +82,12 @@ static void price(const struct profile *profile, struct overhead *overhead)
 {
         struct usage usage = { .have = USAGE_ALL };
         struct model_vector vector = { 0 };
-        uint64_t busy_ns = (uint64_t)(overhead->cpu_s_per_day * 1e9);
         struct model_energy energy;
+        uint64_t busy_ns;
 
+        if (isnan(overhead->cpu_s_per_day))
+                return;
+        busy_ns = (uint64_t)(overhead->cpu_s_per_day * 1e9);
         if (!isnan(overhead->written_mb_per_day))
                 usage.write_bytes = (uint64_t)(overhead->written_mb_per_day * BYTES_PER_MB);
         if (usage_add_cpu(&usage, 0, KHZ_UNKNOWN, busy_ns, busy_ns) == 0 &&
@@ -120,10 +122,8 @@ static void measure(int proc_fd, const struct proc_stat *stat, struct overhead *
         char text[4096];
         struct proc_io io;
 
-        overhead->running_s = uptime_s() - (double)stat->start_time / (double)sysconf(_SC_CLK_TCK);
-        if (!(overhead->running_s > 0))
-                return;
-        days = overhead->running_s / 86400;
+        overhead->running_s = uptime_s(proc_fd) - (double)stat->start_time / (double)sysconf(_SC_CLK_TCK);
+        days = overhead->running_s >= OVERHEAD_LEAST_S ? overhead->running_s / 86400 : NAN;
         overhead->cpu_s_per_day = cpu_s / days;
         if (read_of(proc_fd, overhead->pid, "status", text, sizeof(text)) > 0) {
                 overhead->wakeups_per_hour = number_after(text, "\nvoluntary_ctxt_switches:") / (days * 24);
@@ -136,7 +136,8 @@ static void measure(int proc_fd, const struct proc_stat *stat, struct overhead *
 
 int overhead_look(const struct options *options, struct findings *findings)
 {
-        _cleanup_close_ int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_close_ int root_fd = open(options->machine ? options->machine : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_close_ int proc_fd = root_fd < 0 ? -1 : openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         const char *given = secure_getenv("JOULECAST_SOCKET"), *socket = given && *given ? given : PATHS_SERVICE_SOCKET;
         struct overhead *overhead = &findings->overhead;
         struct profile *profile = NULL;
