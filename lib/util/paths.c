@@ -3,9 +3,11 @@
 #include "paths.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ini-text.h"
@@ -149,28 +151,51 @@ int paths_focus_socket(char **ret)
         return print_path(ret, runtime, "/joulecast/focus.sock", "");
 }
 
-char *paths_build_root(void)
+#define BUILD_TREE "joulecast-build-tree" /* meson writes it: it contains the path of the source folder */
+#define DEEPEST 3                         /* build/tests/collect/PROGRAM */
+
+/*
+ * The folder with that file, at or above the program's own. It must have the program's owner, so that nobody else can
+ * say where an installed program finds its parts.
+ */
+static char *find_build_root(char *source, size_t size)
 {
-        char exe[PATH_MAX];
+        char exe[PATH_MAX], path[PATH_MAX], *slash;
         ssize_t length = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-        size_t root = strlen(JOULECAST_BUILD_ROOT);
+        struct stat program, tree;
 
         if (length <= 0)
                 return NULL;
         exe[length] = '\0';
-        if ((size_t)length <= root || strncmp(exe, JOULECAST_BUILD_ROOT, root) != 0 || exe[root] != '/')
+        if (stat("/proc/self/exe", &program) < 0)
                 return NULL;
-        return strdup(JOULECAST_BUILD_ROOT);
+        for (int i = 0; i < DEEPEST && (slash = strrchr(exe, '/')) && slash != exe; i++) {
+                *slash = '\0';
+                if (snprintf(path, sizeof(path), "%s/" BUILD_TREE, exe) < (int)sizeof(path) &&
+                    lstat(path, &tree) == 0 && S_ISREG(tree.st_mode) && tree.st_uid == program.st_uid &&
+                    util_read_at(AT_FDCWD, path, source, size) > 0)
+                        return strdup(exe);
+        }
+        return NULL;
+}
+
+char *paths_build_root(void)
+{
+        char source[PATH_MAX];
+
+        return find_build_root(source, sizeof(source));
 }
 
 int paths_data(const char *kind, char **ret)
 {
-        _cleanup_free_ char *build = paths_build_root();
+        char source[PATH_MAX];
         const char *said = getenv("JOULECAST_DATADIR");
+        _cleanup_free_ char *build = NULL;
 
         if (said && said[0])
                 return print_path(ret, said, "/", kind);
+        build = find_build_root(source, sizeof(source));
         if (build)
-                return print_path(ret, JOULECAST_SOURCE_ROOT "/data", "/", kind);
+                return print_path(ret, source, "/data/", kind);
         return print_path(ret, JOULECAST_DATADIR, "/", kind);
 }
