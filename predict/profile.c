@@ -204,6 +204,7 @@ static int show_table(const struct profile *profile, const char *path)
         char key[PROFILE_KEY_MAX], text[64];
         struct cost_value interval;
 
+        table_spare(table, "32");
         table_texts(table, TABLE_HEAD, "Coefficient", "Value", "Unit", isnan(t) ? "" : "95 % CI", NULL);
         for (size_t i = 0; i < profile->n_coefficients; i++) {
                 const struct coefficient *c = &profile->coefficients[i];
