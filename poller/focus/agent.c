@@ -150,7 +150,7 @@ int agent_choose(struct agent *agent)
                         snprintf(agent->chosen, sizeof(agent->chosen), "%s", agent->ops->name);
                         log_info(agent->log, "the focus comes from %s%s%s%s%s", agent->ops->name,
                                  agent->ops->patient && !agent->published.known && !agent->pending.known
-                                         ? " (after its extension focus@joulecast is enabled)" : "",
+                                         ? " (after its extension focus@joulecast, or before GNOME 45 focus43@joulecast, is enabled)" : "",
                                  length ? " (skipped: " : "", passed, length ? ")" : "");
                         return 0;
                 }

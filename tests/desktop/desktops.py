@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: joulecast authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One function for each desktop: switch the focus, close windows, die and come back."""
+import json
 import os
 import signal
 import subprocess
@@ -211,7 +212,9 @@ def test_gnome():
     system, address = system_bus(), session_bus()
     version = subprocess.run(["gnome-shell", "--version"], capture_output=True, text=True).stdout.split()[-1]
     syntax = "45" if int(version.split(".")[0]) >= 45 else "43"
-    extension = RUNTIME + "/data/gnome-shell/extensions/focus@joulecast"
+    with open("%s/data/gnome-extension/%s/metadata.json" % (SOURCE, syntax), encoding="utf-8") as file:
+        extension_id = json.load(file)["uuid"]
+    extension = RUNTIME + "/data/gnome-shell/extensions/" + extension_id
     run_as_player(["mkdir", "-p", os.path.dirname(extension), RUNTIME + "/config"])
     run_as_player(["cp", "-r", "%s/data/gnome-extension/%s" % (SOURCE, syntax), extension])
     env = {"WAYLAND_DISPLAY": "wayland-8", "DBUS_SESSION_BUS_ADDRESS": address}
@@ -222,8 +225,8 @@ def test_gnome():
     setting("disable-user-extensions", "false")
     shell = gnome(address, system)
     service, agent = Service(), Agent(**env)
-    agent.check_chosen("gnome (after its extension focus@joulecast is enabled)")
-    check_change(service, "the extension, switched on", lambda: setting("enabled-extensions", "['focus@joulecast']"),
+    agent.check_chosen("gnome (after its extension focus@joulecast, or before GNOME 45 focus43@joulecast, is enabled)")
+    check_change(service, "the extension, switched on", lambda: setting("enabled-extensions", "['%s']" % extension_id),
                  lambda state: state["known"], 10)
     wait_for(lambda: leave_overview(env))
     one = zenity(**env)
@@ -235,7 +238,7 @@ def test_gnome():
     check_change(service, "nobody after both were closed", lambda: stop(one), is_nobody)
     check_latency()
     check_change(service, "the extension, switched off", lambda: setting("enabled-extensions", "[]"), is_unknown, 10)
-    check_change(service, "and on again", lambda: setting("enabled-extensions", "['focus@joulecast']"),
+    check_change(service, "and on again", lambda: setting("enabled-extensions", "['%s']" % extension_id),
                  lambda state: state["known"], 10)
     others = []
     check_change(service, "our name, taken by another session's agent", lambda: others.append(as_player(
