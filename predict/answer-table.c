@@ -230,7 +230,7 @@ void answer_note_profile(const struct profile *profile)
 
 static void print_notes(const struct cost *cost, const struct profile *profile)
 {
-        char list[1024] = "";
+        char list[1024] = "", number[32];
 
         if (!isnan(cost->base_j))
                 table_note("Base: power that no app causes (idle, WiFi association, background of the system).");
@@ -247,6 +247,10 @@ static void print_notes(const struct cost *cost, const struct profile *profile)
                 table_note("Suspended time: priced by the power measured in %u sleeps of this device.",
                            cost->n_sleeps);
         answer_note_profile(profile);
+        if (cost->disk_spread_j > 0)
+                table_note("Bytes are not counted by storage: the disk's part is the mean of the cheapest and the dearest "
+                           "storage, and the intervals reach from one to the other (%s J to either side).",
+                           answer_print_number(cost->disk_spread_j, cost->disk_spread_j / 10, number));
         for (size_t i = 0; i < cost->n_not_measured; i++) {
                 size_t length = strlen(list);
 

@@ -237,6 +237,37 @@ static void what_is_missing_is_named(const struct profile *profile)
         check(isnan(energy.value_j) && isnan(energy.half_width_j)); /* nor is their sum 0 */
 }
 
+/* Bytes that no coefficient prices are named, and hide nothing of the rest. */
+static void other_networks_are_named(const struct profile *profile)
+{
+        struct usage usage = { .have = USAGE_ALL, .time_ns = S(10), .other_tx_bytes = 1 };
+        struct model_vector vector = { 0 };
+
+        check_text(missing_of(profile, &usage), "network (other than WiFi)");
+        check_near(energy_of(profile, &usage, 0).value_j, 1, 1e-12);
+        check_int(model_vector_make(profile, &usage, &vector), 0);
+        check_int(vector.unpriced, 0);
+        model_vector_clear(&vector);
+        usage.have &= ~(uint32_t)USAGE_OTHER_NET;
+        check_text(missing_of(profile, &usage), "");
+        usage = (struct usage){ .have = USAGE_ALL, .other_rx_bytes = 1 };
+        check_text(missing_of(profile, &usage), "network (other than WiFi)");
+}
+
+/* Whichever of the storages it was, the interval has it. */
+static void several_storages(void)
+{
+        static const char two[] = "[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 10\n[battery]\nenergy_full_mwh = 10000\n"
+                                  "[disk mmcblk0]\nread_mj_per_mb = 2 0\n[disk sda]\nread_mj_per_mb = 10 0\n";
+        _cleanup_(profile_freep) struct profile *profile = parse(two);
+        struct usage usage = { .have = USAGE_ALL, .read_bytes = 100 * 1000000 };
+        struct model_energy energy = energy_of(profile, &usage, 0);
+
+        check_near(energy.value_j, 0.6, 1e-12);
+        check_near(energy.value_j - energy.half_width_j, 0.2, 1e-9);
+        check_near(energy.value_j + energy.half_width_j, 1.0, 1e-9);
+}
+
 /* What was not counted may have been nothing; what was used has no price is another matter. */
 static void nothing_known(void)
 {
@@ -339,7 +370,9 @@ int main(void)
         every_term(profile);
         between_and_outside(profile);
         what_is_missing_is_named(profile);
+        other_networks_are_named(profile);
         nothing_known();
+        several_storages();
         no_errors_no_interval();
         vectors_add_up(profile);
         student_t();

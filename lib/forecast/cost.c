@@ -360,6 +360,7 @@ int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
         cost->n_sleeps = sleeps_of(profile, base_entry);
         seconds = isnan(cost->base_j) ? 0 : (double)base_entry->time_ns / (double)NS_PER_S;
         model_energy(profile, &total, COST_LEVEL, model_background_sd_j(profile, seconds), &energy);
+        cost->disk_spread_j = total.component_spread_mj[COMPONENT_DISK] * 1e-3;
         cost->total_j = value_of(energy.value_j, energy.half_width_j, 1);
         make_measured(battery, profile, cost);
         cost->not_measured = TAKE_PTR(total.not_measured);

@@ -41,6 +41,7 @@ struct cost {
         double base_wifi_j;
         double base_display_j;        /* the screen on without an app */
         struct cost_value unexplained_j; /* unattributed: measured - base - apps; NaN: not on battery all the time */
+        double disk_spread_j;         /* half the range of its storages' coefficients, in the intervals; 0: they have one */
         unsigned n_sleeps;            /* sleeps that suspended time is priced by; 0: by the profile */
         char **not_measured;
         size_t n_not_measured;

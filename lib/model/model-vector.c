@@ -356,6 +356,14 @@ static int add_amounts(const struct profile *profile, const struct usage *usage,
         return err;
 }
 
+/* Ethernet, a modem: no coefficient prices them yet. They make no forecast uncertain, as their energy is mostly small. */
+static int name_other_net(const struct usage *usage, struct model_vector *vector)
+{
+        if (!(usage->have & USAGE_OTHER_NET) || (usage->other_rx_bytes == 0 && usage->other_tx_bytes == 0))
+                return 0;
+        return name_missing(vector, "network (other than WiFi)");
+}
+
 static int add_all(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
 {
         int err = add_amounts(profile, usage, COMPONENT_BASE, vector);
@@ -366,7 +374,7 @@ static int add_all(const struct profile *profile, const struct usage *usage, str
                 err = add_display(profile, usage, vector);
         for (enum component c = COMPONENT_DISK; !err && c < COMPONENT_BASE; c++)
                 err = add_amounts(profile, usage, c, vector);
-        return err;
+        return err ? err : name_other_net(usage, vector);
 }
 
 int model_vector_make(const struct profile *profile, const struct usage *usage, struct model_vector *ret)
