@@ -19,6 +19,7 @@
 
 #include "collector.h"
 #include "inet-diag.h"
+#include "net-tunnel.h"
 #include "source/net.h"
 #include "source/proc.h"
 #include "util/util.h"
@@ -46,7 +47,9 @@ struct net_process {
         struct source source;
         int root_fd, diag_fd;
         char *wifi_for_test;
-        struct ifaddrs *interfaces;  /* as of this poll, asked when first needed */
+        struct ifaddrs *interfaces;  /* as of this poll, asked when first needed; so are the tunnels */
+        struct net_tunnels tunnels;
+        bool asked_tunnels;
         bool started;
         struct tracked *list, *next; /* ascending by cookie */
         size_t n, capacity, n_next, next_capacity;
@@ -72,6 +75,9 @@ static const char *interface_of(struct net_process *self, const uint8_t *address
 {
         if (!self->interfaces && getifaddrs(&self->interfaces) < 0)
                 return NULL;
+        if (!self->asked_tunnels)
+                (void)net_tunnels_find(self->wifi_for_test ? (int)if_nametoindex(self->wifi_for_test) : 0, &self->tunnels);
+        self->asked_tunnels = true;
         for (const struct ifaddrs *at = self->interfaces; at; at = at->ifa_next) {
                 uint8_t own[16];
 
@@ -95,6 +101,8 @@ static enum socket_kind kind_of(struct net_process *self, const struct inet_sock
             interface_of(self, socket->there))
                 return KIND_LOOPBACK;
         name = socket->interface && if_indextoname(socket->interface, bound) ? bound : interface_of(self, socket->here);
+        if (name && net_tunnels_get(&self->tunnels, (int)if_nametoindex(name)))
+                name = if_indextoname((unsigned)self->tunnels.uplink, bound); /* by which a VPN's packets leave */
         if (!name)
                 return KIND_OTHER;
         if (self->wifi_for_test && strcmp(name, self->wifi_for_test) == 0)
@@ -242,10 +250,27 @@ static struct tracked *find_inode(const struct net_process *self, uint64_t inode
         return found ? *found : NULL;
 }
 
+/* What the program of a VPN sends is what apps sent through its tunnel, for a second time: left to the base. */
+static void leave_out(struct net_process *self, pid_t pid)
+{
+        for (size_t i = 0; i < self->n; i++)
+                if (self->list[i].pid == pid)
+                        self->list[i].kind = KIND_LOOPBACK;
+}
+
+static bool has_carried_tunnel(const struct net_process *self)
+{
+        for (size_t i = 0; i < self->tunnels.n; i++)
+                if (self->tunnels.list[i].carried)
+                        return true;
+        return false;
+}
+
 /* Attributes the sockets of @process to it; a socket in several processes belongs to the first one. */
 static void claim(struct net_process *self, const struct process *process)
 {
         _cleanup_closedir_ DIR *dir = NULL;
+        bool is_carrier = false;
         char path[32];
         struct dirent *entry;
 
@@ -260,6 +285,7 @@ static void claim(struct net_process *self, const struct process *process)
                 struct tracked *socket;
 
                 target[MAX(length, (ssize_t)0)] = '\0';
+                is_carrier = is_carrier || strcmp(target, "/dev/net/tun") == 0;
                 if (sscanf(target, "socket:[%20llu]", &inode) != 1)
                         continue;
                 socket = find_inode(self, inode);
@@ -268,6 +294,8 @@ static void claim(struct net_process *self, const struct process *process)
                 socket->pid = process->pid;
                 socket->start_time = process->start_time;
         }
+        if (is_carrier && has_carried_tunnel(self))
+                leave_out(self, process->pid);
 }
 
 /* Reads all of /proc/PID/fd, which costs more than all the rest: only if a socket of unknown owner has new bytes. */
@@ -377,6 +405,7 @@ static int net_process_read(struct source *source, struct sample *sample)
                 err = give_to_owners(self);
         freeifaddrs(self->interfaces);
         self->interfaces = NULL;
+        self->asked_tunnels = false;
         if (err)
                 return err;
         for (size_t i = 0; i < sample->n_processes; i++)

@@ -61,6 +61,8 @@ static void choose_programs(struct process_bpf *bpf, uint32_t counts, bool itera
         bpf_program__set_autoload(bpf->progs.walk, !iterator);
         bpf_program__set_autoload(bpf->progs.each_task, iterator);
         bpf_program__set_autoattach(bpf->progs.each_task, false);
+        bpf_program__set_autoload(bpf->progs.find_carrier, counts & COUNTS_NET);
+        bpf_program__set_autoattach(bpf->progs.find_carrier, false);
 }
 
 /* Places of threads: 0.8 MB, or 1.2 with many operating points. Threads whose place is taken cost more. */

@@ -11,10 +11,12 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "net-tunnel.h"
 #include "process-bpf.h"
 #include "util/util.h"
 #include "process.skel.h"
@@ -50,27 +52,74 @@ static void find_wifi(struct process_bpf *bpf, DIR *class_dir)
                 bpf->bss->wifi_indexes[n++] = 0;
 }
 
-static bool leads_to_wifi(const struct process_bpf *bpf)
+static uint32_t kind_of_hardware(const struct process_bpf *bpf, int index)
 {
-        int index = process_bpf_find_route();
-
         if (index && index == bpf->bss->wifi_for_test)
-                return true;
+                return KIND_WIFI;
         for (size_t i = 0; index && i < WIFI_INTERFACES_MAX; i++)
                 if (bpf->bss->wifi_indexes[i] == index)
-                        return true;
-        return false;
+                        return KIND_WIFI;
+        return KIND_OTHER;
+}
+
+/* Walks through the files of all processes, some 0.1 us each: only when interfaces change and there is such a tunnel. */
+static void find_carriers(struct process_bpf *bpf)
+{
+        struct bpf_link *link = bpf_program__attach_iter(bpf->progs.find_carrier, NULL);
+        _cleanup_close_ int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+        char nothing[64];
+
+        bpf->bss->n_carriers_found = 0;
+        memset(bpf->bss->carriers_found, 0, sizeof(bpf->bss->carriers_found));
+        while (fd >= 0 && read(fd, nothing, sizeof(nothing)) > 0)
+                ;
+        bpf_link__destroy(link);
+        memcpy(bpf->bss->carriers, bpf->bss->carriers_found, sizeof(bpf->bss->carriers));
+}
+
+static void set_tunnels(struct process_bpf *bpf, const struct net_tunnels *found)
+{
+        uint32_t kind = kind_of_hardware(bpf, found->uplink);
+        struct tunnel tunnels[TUNNELS_MAX] = { 0 };
+        bool carried = false;
+        struct stat own;
+
+        for (size_t i = 0; i < MIN(found->n, (size_t)TUNNELS_MAX); i++) {
+                tunnels[i] = (struct tunnel){ (uint32_t)found->list[i].index,
+                                              kind | (found->list[i].carried ? KIND_CARRIED : 0) };
+                carried = carried || found->list[i].carried;
+        }
+        bpf->bss->own_namespace = stat("/proc/self/ns/net", &own) == 0 ? (uint32_t)own.st_ino : 0;
+        if (carried)
+                find_carriers(bpf);
+        else
+                memset(bpf->bss->carriers, 0, sizeof(bpf->bss->carriers));
+        memcpy(bpf->bss->tunnels, tunnels, sizeof(tunnels));
+}
+
+static uint32_t kind_of_default(const struct process_bpf *bpf, const struct net_tunnels *tunnels)
+{
+        uint32_t metric;
+        int index = net_route_find(0, &metric);
+        const struct net_tunnel *tunnel = net_tunnels_get(tunnels, index);
+
+        if (!tunnel)
+                return kind_of_hardware(bpf, index);
+        return kind_of_hardware(bpf, tunnels->uplink) | (tunnel->carried ? KIND_CARRIED : 0);
 }
 
 static void find_interfaces(struct process_collector *collector)
 {
         struct process_bpf *bpf = collector->bpf;
         _cleanup_closedir_ DIR *dir = util_opendir_at(collector->root_fd, "sys/class/net");
+        struct net_tunnels tunnels = { 0 };
 
         if (!dir)
                 return;
         find_wifi(bpf, dir);
-        bpf->bss->default_kind = leads_to_wifi(bpf) ? KIND_WIFI : KIND_OTHER;
+        if (net_tunnels_find(bpf->bss->wifi_for_test, &tunnels) == 0)
+                set_tunnels(bpf, &tunnels);
+        bpf->bss->default_kind = kind_of_default(bpf, &tunnels);
 }
 
 #define GROUP(number) (1U << ((number) - 1))

@@ -87,9 +87,6 @@ int process_bpf_take_sums(struct process_collector *collector,
 void process_bpf_read_net(struct process_collector *collector, struct sample *sample);
 int process_bpf_watch_interfaces(struct process_collector *collector, const char *wifi_for_test);
 
-/* process-bpf-route.c: index of the interface by which packets leave for the Internet; 0: there is none. */
-int process_bpf_find_route(void);
-
 /* process-bpf-net-way.c: which programs count network bytes; NET_BY_BEST: none. */
 void net_way_choose(struct process_bpf *bpf, enum net_by by);
 int net_way_attach(struct process_bpf *bpf, enum net_by by, int root_fd); /* what libbpf does not attach by itself */

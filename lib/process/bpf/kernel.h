@@ -142,6 +142,18 @@ struct css_set {
         struct cgroup *dfl_cgrp;
 };
 
+struct ns_common {
+        unsigned int inum;
+};
+
+struct net {
+        struct ns_common ns;
+};
+
+struct nsproxy {
+        struct net *net_ns;
+};
+
 struct task_struct {
         struct thread_info thread_info;
         struct list_head tasks;
@@ -157,6 +169,7 @@ struct task_struct {
         char comm[16];
         struct signal_struct *signal;
         struct sighand_struct *sighand;
+        struct nsproxy *nsproxy;
         struct css_set *cgroups;
         struct task_io_accounting ioac;
 };
@@ -184,12 +197,32 @@ struct bpf_iter__task {
         struct task_struct *task;
 };
 
+struct inode {
+        unsigned int i_rdev;
+};
+
+struct file {
+        struct inode *f_inode;
+};
+
+struct bpf_iter__task_file {
+        struct bpf_iter_meta *meta;
+        struct task_struct *task;
+        __u32 fd;
+        struct file *file;
+};
+
 struct wireless_dev;
+
+typedef struct {
+        struct net *net;
+} possible_net_t;
 
 struct net_device {
         unsigned int flags;
         int ifindex;
         struct wireless_dev *ieee80211_ptr;
+        possible_net_t nd_net;
 };
 
 struct dst_entry {

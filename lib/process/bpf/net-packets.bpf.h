@@ -155,7 +155,7 @@ static __always_inline void add_packets(struct net_storage *storage, int kind, b
         struct net_totals *totals = &storage->totals;
         __u64 n = segments ? segments : 1;
 
-        if (kind == KIND_WIFI)
+        if ((kind & ~KIND_CARRIED) == KIND_WIFI)
                 __sync_fetch_and_add(received ? &totals->wifi_rx_packets : &totals->wifi_tx_packets, n);
         else
                 __sync_fetch_and_add(received ? &totals->other_rx_packets : &totals->other_tx_packets, n);
@@ -186,7 +186,7 @@ static __always_inline void count_packet(struct __sk_buff *packet, bool received
                 return;
         add_packets(storage, kind, received, packet->gso_segs);
         if (payload)
-                add_bytes(storage, kind, received ? payload : 0, payload);
+                add_bytes(storage, *owner, kind, received, payload);
 }
 
 SEC("cgroup_skb/egress")

@@ -104,6 +104,8 @@ static __always_inline void forget_net(__u64 who)
         }
 }
 
+#include "net-tunnel.bpf.h"
+
 #define SILENCE_NS 1000000000ULL /* a burst follows this much silence: the tail of the radio has ended */
 #define COARSE_NS 20000000ULL    /* how exactly the silence is measured; saves writes to a shared cache line */
 
@@ -122,7 +124,10 @@ static __always_inline int kind_of_device(struct net_device *device)
                 return KIND_LOOPBACK;
         if (bpf_core_field_exists(device->ieee80211_ptr) && device->ieee80211_ptr)
                 return KIND_WIFI;
-        return wifi_for_test && device->ifindex == wifi_for_test ? KIND_WIFI : KIND_OTHER;
+        if (wifi_for_test && device->ifindex == wifi_for_test)
+                return KIND_WIFI;
+        return tunnels[0].index && device->nd_net.net->ns.inum == own_namespace ? kind_of_tunnel(device->ifindex)
+                                                                                 : KIND_OTHER;
 }
 
 static __always_inline bool is_loopback_address(struct sock_common *common)
@@ -146,7 +151,7 @@ static __always_inline int kind_of_index(int index)
         for (__u32 i = 0; i < WIFI_INTERFACES_MAX && wifi_indexes[i]; i++)
                 if (wifi_indexes[i] == index)
                         return KIND_WIFI;
-        return KIND_OTHER;
+        return kind_of_tunnel(index);
 }
 
 __u32 default_kind; /* of the default route: for datagrams sent without a connection; set by user space */
@@ -187,25 +192,35 @@ static __always_inline void note_wifi(struct net_storage *storage)
 }
 
 /* Threads (and with packets CPUs) add at the same time. */
-static __always_inline void add_bytes(struct net_storage *storage, int kind, __u64 received, __u64 sent)
+static __always_inline void add_bytes(struct net_storage *storage, __u64 who, int kind, bool received, __u64 bytes)
 {
-        if (kind == KIND_WIFI) {
-                note_wifi(storage);
+        __u64 *through = received ? &carried.rx_bytes : &carried.tx_bytes, taken = 0;
+
+        if (carriers[0] && is_carrier(who)) {
+                taken = take_carried(through, bytes);
+                bytes -= taken;
+        } else if (kind & KIND_CARRIED && *through < CARRIED_MOST) {
+                __sync_fetch_and_add(through, bytes);
+        }
+        if ((kind & ~KIND_CARRIED) == KIND_WIFI) {
+                if (!taken) /* else the burst is the app's */
+                        note_wifi(storage);
                 if (received)
-                        __sync_fetch_and_add(&storage->totals.wifi_rx_bytes, received);
+                        __sync_fetch_and_add(&storage->totals.wifi_rx_bytes, bytes);
                 else
-                        __sync_fetch_and_add(&storage->totals.wifi_tx_bytes, sent);
+                        __sync_fetch_and_add(&storage->totals.wifi_tx_bytes, bytes);
         } else if (received) {
-                __sync_fetch_and_add(&storage->totals.other_rx_bytes, received);
+                __sync_fetch_and_add(&storage->totals.other_rx_bytes, bytes);
         } else {
-                __sync_fetch_and_add(&storage->totals.other_tx_bytes, sent);
+                __sync_fetch_and_add(&storage->totals.other_tx_bytes, bytes);
         }
 }
 
-static __always_inline void count_bytes(struct sock *sk, __u64 received, __u64 sent)
+static __always_inline void count_bytes(struct sock *sk, bool received, __u64 bytes)
 {
         __u16 family = sk->__sk_common.skc_family;
         struct net_storage *storage;
+        __u64 who;
         int kind;
 
         if (family != AF_INET && family != AF_INET6)
@@ -213,9 +228,10 @@ static __always_inline void count_bytes(struct sock *sk, __u64 received, __u64 s
         kind = kind_of_socket(sk);
         if (kind == KIND_LOOPBACK)
                 return;
-        storage = make_net_storage(who_runs());
+        who = who_runs();
+        storage = make_net_storage(who);
         if (storage)
-                add_bytes(storage, kind, received, sent);
+                add_bytes(storage, who, kind, received, bytes);
 }
 
 SEC("tp_btf/sock_send_length")
@@ -230,7 +246,7 @@ SEC("tp_btf/sock_recv_length")
 int BPF_PROG(count_receive, struct sock *sk, int ret, int flags)
 {
         if (ret > 0 && !(flags & (MSG_PEEK | MSG_ERRQUEUE)))
-                count_bytes(sk, ret, 0);
+                count_bytes(sk, 1, ret);
         return 0;
 }
 

@@ -40,7 +40,17 @@ enum interface_kind {
         KIND_OTHER,
 };
 
+#define KIND_CARRIED (1 << 8) /* with a kind: of a tunnel whose packets a process sends again as its own */
+
 #define WIFI_INTERFACES_MAX 8
+#define TUNNELS_MAX 8
+#define CARRIERS_MAX 8
+
+/* An interface without a device of its own, and the kind of the one by which its packets leave the machine. */
+struct tunnel {
+        __u32 index; /* 0: no more of them */
+        __u32 kind;
+};
 
 enum process_record_kind {
         RECORD_ALIVE,

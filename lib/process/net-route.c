@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "process-bpf.h"
+#include "net-tunnel.h"
 #include "util/util.h"
 
 /*
@@ -26,18 +26,23 @@
 struct question {
         struct nlmsghdr head;
         struct rtmsg route;
-        struct rtattr attribute;
+        struct rtattr over;    /* RTA_OIF; the kernel takes 0 for any */
+        int interface;
+        struct rtattr to;
         uint8_t address[16];
 };
 
-static int ask(int fd, uint8_t family, const char *address)
+static int ask(int fd, uint8_t family, const char *address, int interface)
 {
         size_t size = family == AF_INET ? 4 : 16;
         struct question question = {
                 .head = { .nlmsg_len = (uint32_t)(offsetof(struct question, address) + size),
                           .nlmsg_type = RTM_GETROUTE, .nlmsg_flags = NLM_F_REQUEST },
-                .route = { .rtm_family = family, .rtm_dst_len = (uint8_t)(8 * size) },
-                .attribute = { .rta_type = RTA_DST, .rta_len = (uint16_t)RTA_LENGTH(size) },
+                .route = { .rtm_family = family, .rtm_dst_len = (uint8_t)(8 * size),
+                           .rtm_flags = interface ? RTM_F_FIB_MATCH : 0 }, /* no guess that it is on the link */
+                .over = { .rta_type = RTA_OIF, .rta_len = (uint16_t)RTA_LENGTH(sizeof(interface)) },
+                .interface = interface,
+                .to = { .rta_type = RTA_DST, .rta_len = (uint16_t)RTA_LENGTH(size) },
         };
 
         inet_pton(family, address, question.address);
@@ -45,38 +50,42 @@ static int ask(int fd, uint8_t family, const char *address)
 }
 
 /* 0: there is no such route, or it leads nowhere. */
-static int find_interface(const struct nlmsghdr *head, size_t length)
+static int find_interface(const struct nlmsghdr *head, size_t length, uint32_t *metric)
 {
         const struct rtmsg *route = NLMSG_DATA(head);
         int interface = 0;
         size_t left;
 
+        *metric = 0;
         if (!NLMSG_OK(head, length) || head->nlmsg_type != RTM_NEWROUTE ||
             head->nlmsg_len < NLMSG_LENGTH(sizeof(*route)) || route->rtm_type != RTN_UNICAST)
                 return 0;
         left = RTM_PAYLOAD(head);
-        for (const struct rtattr *at = RTM_RTA(route); RTA_OK(at, left); at = RTA_NEXT(at, left))
+        for (const struct rtattr *at = RTM_RTA(route); RTA_OK(at, left); at = RTA_NEXT(at, left)) {
                 if (at->rta_type == RTA_OIF && RTA_PAYLOAD(at) >= sizeof(interface))
                         memcpy(&interface, RTA_DATA(at), sizeof(interface));
+                if (at->rta_type == RTA_PRIORITY && RTA_PAYLOAD(at) >= sizeof(*metric))
+                        memcpy(metric, RTA_DATA(at), sizeof(*metric));
+        }
         return interface;
 }
 
-static int find(int fd, uint8_t family, const char *address)
+static int find(int fd, uint8_t family, const char *address, int interface, uint32_t *metric)
 {
         _Alignas(struct nlmsghdr) char answer[4096];
-        ssize_t length = ask(fd, family, address) == 0 ? recv(fd, answer, sizeof(answer), 0) : -1;
+        ssize_t length = ask(fd, family, address, interface) == 0 ? recv(fd, answer, sizeof(answer), 0) : -1;
 
-        return length > 0 ? find_interface((const void *)answer, (size_t)length) : 0;
+        return length > 0 ? find_interface((const void *)answer, (size_t)length, metric) : 0;
 }
 
-int process_bpf_find_route(void)
+int net_route_find(int interface, uint32_t *metric)
 {
         const struct timeval patience = { .tv_sec = 1 }; /* the kernel answers at once, unless something is wrong */
         _cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-        int interface;
+        int found;
 
         if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0)
                 return 0;
-        interface = find(fd, AF_INET, FAR_4);
-        return interface ? interface : find(fd, AF_INET6, FAR_6);
+        found = find(fd, AF_INET, FAR_4, interface, metric);
+        return found ? found : find(fd, AF_INET6, FAR_6, interface, metric);
 }

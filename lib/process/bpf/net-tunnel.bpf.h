@@ -1,0 +1,72 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#pragma once
+
+/*
+ * What goes through a tunnel leaves by another interface: bytes of a VPN over WiFi are bytes over WiFi, of the app that
+ * sends them. The kernel's own tunnels (wireguard, ipip) send the outer packets without a process. Those of a tun
+ * device are sent by a process, its carrier, whose bytes would be the same ones for a second time: what apps moved
+ * through the tunnel is taken off what the carrier moves, so that it keeps the headers and what is its own.
+ */
+
+struct tunnel tunnels[TUNNELS_MAX];  /* of the namespace below; set by user space, as the carriers */
+__u32 own_namespace;                 /* inode of its network namespace */
+__u64 carriers[CARRIERS_MAX];        /* who_is(); 0: no more of them */
+__u64 carriers_found[CARRIERS_MAX];  /* by the last walk through all files */
+__u32 n_carriers_found;
+
+struct {
+        __u64 rx_bytes, tx_bytes;
+} carried; /* moved by apps, and not yet taken off a carrier */
+
+/* A carrier that compresses or drops never moves it all; more than this is forgotten. */
+#define CARRIED_MOST (16 << 20)
+
+static __always_inline int kind_of_tunnel(__u32 index)
+{
+        for (__u32 i = 0; i < TUNNELS_MAX && tunnels[i].index; i++)
+                if (tunnels[i].index == index)
+                        return tunnels[i].kind;
+        return KIND_OTHER;
+}
+
+static __always_inline bool is_carrier(__u64 who)
+{
+        for (__u32 i = 0; i < CARRIERS_MAX && carriers[i]; i++)
+                if (carriers[i] == who)
+                        return 1;
+        return 0;
+}
+
+/* How many of these bytes of a carrier are an app's. Two CPUs at the same time: one of them takes nothing. */
+static __always_inline __u64 take_carried(__u64 *of, __u64 bytes)
+{
+        __u64 all = *of, taken = all < bytes ? all : bytes;
+
+        return taken && __sync_val_compare_and_swap(of, all, all - taken) == all ? taken : 0;
+}
+
+/* Who has the device open from which tunnels are made (Documentation/networking/tuntap.rst), and sends from here. */
+#define TUN_DEVICE (10 << 20 | 200)
+
+SEC("iter/task_file")
+int find_carrier(struct bpf_iter__task_file *ctx)
+{
+        struct task_struct *task = ctx->task;
+        struct file *file = ctx->file;
+        __u32 n = n_carriers_found;
+        __u64 who;
+
+        if (!task || !file || file->f_inode->i_rdev != TUN_DEVICE || !task->nsproxy ||
+            task->nsproxy->net_ns->ns.inum != own_namespace)
+                return 0;
+        who = who_is(task);
+        for (__u32 i = 0; i < CARRIERS_MAX; i++)
+                if (i < n && carriers_found[i] == who)
+                        return 0;
+        if (n < CARRIERS_MAX) {
+                carriers_found[n] = who;
+                n_carriers_found = n + 1;
+        }
+        return 0;
+}
