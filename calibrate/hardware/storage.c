@@ -112,30 +112,40 @@ static bool is_counted(int root_fd, const char *device)
                only_slave(root_fd, device, below, sizeof(below)) == -E2BIG;
 }
 
-/*
- * For a file system without a device number of its own (btrfs): the device mounted there, from a line of
- * mountinfo, "36 35 0:31 / /mnt rw - btrfs /dev/sda1 rw". The number of fields before the dash varies.
- */
-static int mounted_device(int root_fd, uint64_t mount, struct stat *ret, char *type, size_t size)
+/* A line is "36 35 0:31 / /mnt rw - btrfs /dev/sda1 rw"; the number of fields before the dash varies. */
+int storage_parse_mount(char *mountinfo, uint64_t mount, struct storage_mount *ret)
+{
+        char *state = NULL;
+
+        for (char *line = strtok_r(mountinfo, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
+                const char *dash = strstr(line, " - ");
+                struct storage_mount found;
+
+                if (strtoull(line, NULL, 10) != mount || !dash ||
+                    sscanf(dash, " - %63s %4095s", found.type, found.source) != 2)
+                        continue;
+                *ret = found;
+                return 0;
+        }
+        return -ENOENT;
+}
+
+/* For a file system without a device number of its own (btrfs): the device mounted there. */
+static int mounted_device(int root_fd, uint64_t number, struct stat *ret, char *type, size_t size)
 {
         _cleanup_free_ char *text = malloc(MOUNTINFO_MAX);
-        char *state = NULL;
+        struct storage_mount mount;
+        int err;
 
         if (!text)
                 return -ENOMEM;
         if (util_read_at(root_fd, "proc/self/mountinfo", text, MOUNTINFO_MAX) < 0)
                 return -ENOENT;
-        for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
-                const char *dash = strstr(line, " - ");
-                char found[64], source[PATH_MAX];
-
-                if (strtoull(line, NULL, 10) != mount || !dash ||
-                    sscanf(dash, " - %63s %4095s", found, source) != 2)
-                        continue;
-                snprintf(type, size, "%s", found);
-                return source[0] == '/' && stat(source, ret) == 0 && S_ISBLK(ret->st_mode) ? 0 : -ENODEV;
-        }
-        return -ENOENT;
+        err = storage_parse_mount(text, number, &mount);
+        if (err)
+                return err;
+        snprintf(type, size, "%s", mount.type);
+        return mount.source[0] == '/' && stat(mount.source, ret) == 0 && S_ISBLK(ret->st_mode) ? 0 : -ENODEV;
 }
 
 static int find_device(int root_fd, struct storage *storage, char *why, size_t size)

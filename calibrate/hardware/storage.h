@@ -31,5 +31,11 @@ void storage_close(struct storage *storage);
  */
 int storage_device(int root_fd, unsigned major, unsigned minor, char *ret, size_t size);
 
+/* What is mounted, from the line of this number in a mountinfo, which is cut up. -ENOENT: there is none. */
+struct storage_mount {
+        char type[64], source[PATH_MAX];
+};
+int storage_parse_mount(char *mountinfo, uint64_t mount, struct storage_mount *ret);
+
 /* From /sys/block/DEVICE/stat. */
 int storage_counters(int root_fd, const char *device, uint64_t *read_bytes, uint64_t *written_bytes);

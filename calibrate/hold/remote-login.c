@@ -112,15 +112,24 @@ static bool started_from_login(struct search *search)
         return found;
 }
 
+/* Logged in at this machine: a virtual console, or one of its displays. */
+static bool is_local(const struct utmpx *entry)
+{
+        return !entry->ut_host[0] || entry->ut_host[0] == ':' || !strncmp(entry->ut_host, "tty", 3) ||
+               !strncmp(entry->ut_host, "login screen", 12);
+}
+
 /*
  * ut_addr_v6 is in network order, IPv4 in its first word. mosh-server writes "192.0.2.1 via mosh [1234]" as
  * host.
  */
-static int utmp_parse(const struct utmpx *entry, struct address *ret)
+int remote_login_parse_utmp(const struct utmpx *entry, struct address *ret)
 {
         bool is_v6 = entry->ut_addr_v6[1] || entry->ut_addr_v6[2] || entry->ut_addr_v6[3];
         char host[sizeof(entry->ut_host) + 1];
 
+        if (entry->ut_type != USER_PROCESS || is_local(entry))
+                return -ENOENT;
         *ret = (struct address){ .family = is_v6 ? AF_INET6 : AF_INET };
         memcpy(ret->bytes, entry->ut_addr_v6, ret->family == AF_INET ? 4 : 16);
         route_address_unmap(ret);
@@ -131,7 +140,6 @@ static int utmp_parse(const struct utmpx *entry, struct address *ret)
         return route_address_parse(host, ret);
 }
 
-/* A host in utmp that is not a display of this machine. */
 static void logged_in_from_elsewhere(struct search *search)
 {
         struct utmpx *entry;
@@ -139,13 +147,11 @@ static void logged_in_from_elsewhere(struct search *search)
         setutxent();
         while ((entry = getutxent())) {
                 struct connection connection = { 0 };
+                int err = remote_login_parse_utmp(entry, &connection.far);
 
-                if (entry->ut_type != USER_PROCESS || !entry->ut_host[0] || entry->ut_host[0] == ':' ||
-                    !strncmp(entry->ut_host, "tty", 3) || !strncmp(entry->ut_host, "login screen", 12))
-                        continue;
-                if (utmp_parse(entry, &connection.far) < 0)
+                if (err == -EINVAL)
                         search->unknown = true;
-                else if (!route_address_is_loopback(&connection.far))
+                else if (!err && !route_address_is_loopback(&connection.far))
                         judge(search, &connection);
         }
         endutxent();

@@ -26,5 +26,9 @@ struct connection {
 /* -EINVAL: not an established connection with another machine. */
 int remote_login_parse_connection(const char *line, struct connection *ret);
 
+/* Where an entry of utmp is logged in from. -ENOENT: from nowhere else; -EINVAL: its address is not known. */
+struct utmpx;
+int remote_login_parse_utmp(const struct utmpx *entry, struct address *ret);
+
 /* sshd's SSH_CONNECTION: "REMOTE-ADDRESS PORT LOCAL-ADDRESS PORT". -EINVAL. */
 int remote_login_parse_ssh(const char *text, struct connection *ret);

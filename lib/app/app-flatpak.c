@@ -27,7 +27,7 @@ static bool is_tmpfs(const char *line)
 }
 
 /* Of several mounts at one place the last line is the visible one. */
-static bool mounted_safely(const char *mounts)
+bool app_flatpak_mounted_safely(const char *mounts)
 {
         bool root = false, info = false;
 
@@ -105,7 +105,7 @@ static int open_info(int root_fd, pid_t pid, char *mounts, int *ret)
 
         snprintf(path, sizeof(path), "proc/%d/root", (int)pid);
         dir_fd = openat(root_fd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (dir_fd < 0 || read_mounts(root_fd, pid, mounts) < 0 || !mounted_safely(mounts) ||
+        if (dir_fd < 0 || read_mounts(root_fd, pid, mounts) < 0 || !app_flatpak_mounted_safely(mounts) ||
             (live && !holds_tmpfs(mounts, dir_fd)))
                 return -ENODATA;
         fd = openat(dir_fd, ".flatpak-info", O_PATH | O_NOFOLLOW | O_CLOEXEC);

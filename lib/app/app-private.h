@@ -73,6 +73,8 @@ const char *app_process_words_value(const char *words, ssize_t length, const cha
 void app_process_read_program(int root_fd, const struct app_entry *entry, char *buf, size_t size);
 /* The script that an interpreter runs; false: no interpreter, or no script. */
 bool app_process_read_script(int root_fd, const struct app_entry *entry, char *buf, size_t size);
+/* Are the root folder and /.flatpak-info tmpfs, by this mountinfo? */
+bool app_flatpak_mounted_safely(const char *mounts);
 int app_flatpak_read(int root_fd, pid_t pid, char *id, size_t size); /* -ENODATA: not in a flatpak */
 int app_process_read_steam(int root_fd, const struct app_entry *entry, unsigned *number);
 bool app_process_is_kernel(int root_fd, const struct app_entry *entry);

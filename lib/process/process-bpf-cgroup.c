@@ -19,10 +19,10 @@
 
 #define CGROUPS_KEPT 256 /* beyond it all are forgotten, and those still in use reported again */
 
-/* Names come from the innermost out; the path is written from its end. */
-static char *make_path(const struct cgroup_record *record)
+/* Names come from the innermost out; the path is written from its end. A record ends with its names, at @size. */
+static char *make_path(const struct cgroup_record *record, size_t size)
 {
-        size_t length = MIN((size_t)record->length, sizeof(record->names)), left = length;
+        size_t length = MIN((size_t)record->length, size - offsetof(struct cgroup_record, names)), left = length;
         char *path = malloc(length + 2);
 
         if (!path)
@@ -40,11 +40,11 @@ static char *make_path(const struct cgroup_record *record)
         return path;
 }
 
-int process_bpf_take_cgroup(struct process_collector *collector, const struct cgroup_record *record)
+int process_bpf_take_cgroup(struct process_collector *collector, const struct cgroup_record *record, size_t size)
 {
         int err = util_grow(&collector->cgroups, &collector->cgroups_capacity, collector->n_cgroups + 1,
                             sizeof(*collector->cgroups));
-        char *path = err ? NULL : make_path(record);
+        char *path = err ? NULL : make_path(record, size);
 
         if (!path)
                 return -ENOMEM;

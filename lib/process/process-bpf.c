@@ -73,22 +73,23 @@ static uint32_t have_of(const struct process_collector *collector)
                (counts & COUNTS_NET && collector->source.net_by == NET_BY_PACKETS ? USAGE_PACKETS : 0);
 }
 
-/* One record of the ring: a process that ended or executed a program, or a control group. */
-static int take_event(void *data, const void *bytes, size_t size)
+int process_bpf_take_event(void *data, const void *bytes, size_t size)
 {
         struct process_collector *collector = data;
         struct process_record record;
         struct process_seen seen;
+        bool split = collector->source.counts & COUNTS_OPPS;
         const uint64_t *opps = NULL;
         int err;
 
-        if (((const struct cgroup_record *)bytes)->kind == RECORD_CGROUP)
-                return process_bpf_take_cgroup(collector, bytes);
-        if (size < sizeof(record))
+        if (size >= offsetof(struct cgroup_record, names) &&
+            ((const struct cgroup_record *)bytes)->kind == RECORD_CGROUP)
+                return process_bpf_take_cgroup(collector, bytes, size);
+        if (size < sizeof(record) + (split ? collector->opps.n * sizeof(*opps) : 0))
                 return 0;
         memcpy(&record, bytes, sizeof(record));
         record.comm[sizeof(record.comm) - 1] = '\0';
-        if (collector->source.counts & COUNTS_OPPS)
+        if (split)
                 opps = (const void *)((const uint8_t *)bytes + sizeof(record));
         see(&record, opps, have_of(collector), &seen);
         if (record.kind == RECORD_EXEC)
@@ -244,7 +245,7 @@ static int process_bpf_read(struct source *source, struct sample *sample)
         process_table_begin(collector->table);
         collector->bpf->bss->n_polls++;
         if (collector->exits.consumed)
-                err = process_ring_read(&collector->exits, take_event, collector);
+                err = process_ring_read(&collector->exits, process_bpf_take_event, collector);
         if (err >= 0 && collector->summed != collector->bpf->bss->summed_ends)
                 err = process_bpf_take_sums(collector, take_sum);
         process_bpf_forget_cgroups(collector);

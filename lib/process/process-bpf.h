@@ -55,6 +55,9 @@ struct process_collector {
         int root_fd;
 };
 
+/* One record of the ring: a process that ended or executed a program, or a control group. @data: the collector */
+int process_bpf_take_event(void *data, const void *bytes, size_t size);
+
 /* process-bpf-load.c: loads what the kernel supports of what is wanted; sets `counts`. */
 int process_bpf_load(const struct collector_options *options, bool iterator,
                      struct process_collector *collector);
@@ -70,7 +73,7 @@ void process_bpf_free_iterated(struct iterated *iterated);
 int process_bpf_read_opps(struct process_collector *collector, struct sample *sample);
 
 /* process-bpf-cgroup.c: paths of control groups, as reported. */
-int process_bpf_take_cgroup(struct process_collector *collector, const struct cgroup_record *record);
+int process_bpf_take_cgroup(struct process_collector *collector, const struct cgroup_record *record, size_t size);
 const char *process_bpf_cgroup(const struct process_collector *collector, uint64_t id); /* NULL: not known */
 void process_bpf_forget_cgroups(struct process_collector *collector); /* once they are many */
 void process_bpf_free_cgroups(struct process_collector *collector);

@@ -29,9 +29,9 @@ static void split_cpu(struct process_table *table, struct known *known)
         if (sum == 0 || ran_ns == 0)
                 return;
         for (size_t i = 0, last = 0; i < table->n_opps; i++) {
-                uint64_t part = (uint64_t)((double)ran_ns * ((double)weight[i] / (double)sum));
+                double share = (double)ran_ns * ((double)weight[i] / (double)sum);
+                uint64_t left_ns = ran_ns - given, part = share < (double)left_ns ? (uint64_t)share : left_ns;
 
-                part = MIN(part, ran_ns - given);
                 known->opp_shown_ns[i] += part;
                 given += part;
                 known->opp_old_ns[i] = MAX(known->opp_raw_ns[i], known->opp_old_ns[i]);

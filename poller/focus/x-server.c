@@ -49,8 +49,13 @@ int x_server_open(struct x_server **ret)
                 x_server_close(display);
                 return -ECONNREFUSED;
         }
-        for (screens = xcb_setup_roots_iterator(xcb_get_setup(display->connection)); number > 0; number--)
+        screens = xcb_setup_roots_iterator(xcb_get_setup(display->connection));
+        for (; number > 0 && screens.rem > 0; number--)
                 xcb_screen_next(&screens);
+        if (screens.rem <= 0) {
+                x_server_close(display); /* $DISPLAY names a screen that it does not have */
+                return -ECONNREFUSED;
+        }
         display->root = screens.data->root;
         display->has_res = query_res(display->connection);
         display->net_wm_pid = x_server_atom(display, "_NET_WM_PID");
@@ -88,6 +93,12 @@ static xcb_get_property_reply_t *property(struct x_server *display, uint32_t win
                         NULL);
 }
 
+/* Of its value; XCB has read `length` words, but a server may say that there is more. */
+static size_t value_length(const xcb_get_property_reply_t *reply)
+{
+        return MIN((size_t)xcb_get_property_value_length(reply), (size_t)reply->length * 4);
+}
+
 size_t x_server_values(struct x_server *display, uint32_t window, uint32_t atom, uint32_t *values, size_t max)
 {
         _cleanup_free_ xcb_get_property_reply_t *reply = property(display, window, atom, (uint32_t)max);
@@ -95,9 +106,33 @@ size_t x_server_values(struct x_server *display, uint32_t window, uint32_t atom,
 
         if (!reply || reply->format != 32)
                 return 0;
-        n = MIN((size_t)xcb_get_property_value_length(reply) / sizeof(*values), max);
+        n = MIN(value_length(reply) / sizeof(*values), max);
         memcpy(values, xcb_get_property_value(reply), n * sizeof(*values));
         return n;
+}
+
+/* The pid in what follows the head of a reply, which XCB does not compare with the numbers in it. */
+static pid_t pid_of_client(const xcb_res_query_client_ids_reply_t *reply)
+{
+        const uint8_t *at = (const uint8_t *)(reply + 1);
+        size_t left = (size_t)reply->length * 4;
+        xcb_res_client_id_value_t id;
+        uint32_t pid;
+
+        for (uint32_t i = 0; i < reply->num_ids && left >= sizeof(id); i++) {
+                memcpy(&id, at, sizeof(id));
+                at += sizeof(id);
+                left -= sizeof(id);
+                if ((id.spec.mask & XCB_RES_CLIENT_ID_MASK_LOCAL_CLIENT_PID) && id.length >= 4 && left >= 4) {
+                        memcpy(&pid, at, sizeof(pid));
+                        return (pid_t)pid;
+                }
+                if (id.length > left)
+                        break;
+                at += id.length;
+                left -= id.length;
+        }
+        return 0;
 }
 
 static pid_t res_pid(struct x_server *display, uint32_t window)
@@ -105,14 +140,8 @@ static pid_t res_pid(struct x_server *display, uint32_t window)
         xcb_res_client_id_spec_t spec = { .client = window, .mask = XCB_RES_CLIENT_ID_MASK_LOCAL_CLIENT_PID };
         _cleanup_free_ xcb_res_query_client_ids_reply_t *reply = xcb_res_query_client_ids_reply(
                 display->connection, xcb_res_query_client_ids(display->connection, 1, &spec), NULL);
-        xcb_res_client_id_value_iterator_t ids;
 
-        if (!reply)
-                return 0;
-        for (ids = xcb_res_query_client_ids_ids_iterator(reply); ids.rem; xcb_res_client_id_value_next(&ids))
-                if ((ids.data->spec.mask & XCB_RES_CLIENT_ID_MASK_LOCAL_CLIENT_PID) && ids.data->length >= 4)
-                        return (pid_t)*xcb_res_client_id_value_value(ids.data);
-        return 0;
+        return reply ? pid_of_client(reply) : 0;
 }
 
 pid_t x_server_pid(struct x_server *display, uint32_t window)
@@ -129,7 +158,7 @@ pid_t x_server_pid(struct x_server *display, uint32_t window)
 void x_server_class(struct x_server *display, uint32_t window, char *buf, size_t size)
 {
         _cleanup_free_ xcb_get_property_reply_t *reply = property(display, window, XCB_ATOM_WM_CLASS, 64);
-        size_t length = reply ? (size_t)xcb_get_property_value_length(reply) : 0;
+        size_t length = reply ? value_length(reply) : 0;
         const char *text = reply ? xcb_get_property_value(reply) : "", *class;
 
         *buf = '\0';

@@ -17,11 +17,13 @@
 
 static const char *const files[] = { "proc/9/cgroup", "proc/9/cmdline", "proc/9/environ", "proc/9/mountinfo",
                                      "proc/9/root/.flatpak-info" };
-static char folder[] = "/tmp/joulecast-fuzz-app-XXXXXX";
+static char folder[64];
 static int root_fd = -1;
+static struct apps *apps; /* one for all, as it reads the desktop entries of the machine */
 
 static void remove_folder(void)
 {
+        apps_free(apps);
         tree_remove(folder);
 }
 
@@ -30,6 +32,7 @@ static void make_folder(void)
         static const char above[] = "1 (systemd) S 0 1 1 0 -1 0 0 0 0 0 5 5 0 0 20 0 1 0 1 0 0\n";
         static const char entry[] = "[Desktop Entry]\nType=Application\nName=Game\nExec=game\nStartupWMClass=Klass\n";
 
+        fuzz_place(folder, "app");
         fuzz_assert(mkdtemp(folder));
         atexit(remove_folder);
         root_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -39,13 +42,21 @@ static void make_folder(void)
                 fuzz_assert(tree_write(folder, files[i], "", 0));
         fuzz_assert(mkdirat(root_fd, "proc/9/ns", 0755) == 0);
         fuzz_assert(symlinkat("mnt:[4026532000]", root_fd, "proc/9/ns/mnt") == 0);
+        fuzz_assert(apps_new(root_fd, NULL, &apps) == 0);
 }
 
-static void write_file(const char *name, const uint8_t *data, size_t size)
+/* Most are empty, input after input. */
+static void write_file(size_t i, const uint8_t *data, size_t size)
 {
-        _cleanup_close_ int fd = openat(root_fd, name, O_WRONLY | O_TRUNC | O_CLOEXEC);
+        static int fds[ARRAY_SIZE(files)];
+        static bool written[ARRAY_SIZE(files)];
 
-        fuzz_assert(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+        if (fds[i] == 0)
+                fds[i] = openat(root_fd, files[i], O_WRONLY | O_CLOEXEC);
+        if (size == 0 && !written[i])
+                return;
+        fuzz_assert(ftruncate(fds[i], 0) == 0 && pwrite(fds[i], data, size, 0) == (ssize_t)size);
+        written[i] = size > 0;
 }
 
 /* Up to the next 0xff, or all. */
@@ -66,18 +77,18 @@ static void check_id(const char *app)
 
 static void ask(const char *comm, const char *window)
 {
-        struct app_process process = { .pid = 9, .ppid = 1, .start_time = 7, .uid = 1000, .comm = comm };
+        static uint64_t start_time; /* each time another process of that number */
+        struct app_process process = { .pid = 9, .ppid = 1, .start_time = ++start_time, .uid = 1000, .comm = comm };
         char app[APP_ID_MAX];
-        struct apps *apps;
 
-        fuzz_assert(apps_new(root_fd, NULL, &apps) == 0);
         fuzz_assert(apps_find(apps, &process, app) == 0);
         check_id(app);
-        if (apps_find_window(apps, 9, 7, window, app) == 0)
+        if (apps_find_window(apps, 9, start_time, window, app) == 0)
                 check_id(app);
         if (apps_find_window(apps, 0, 0, window, app) == 0)
                 check_id(app);
-        apps_free(apps);
+        apps_forget(apps, 9, start_time);
+        apps_sweep(apps);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -92,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 data += MIN(length + 1, size);
                 size -= MIN(length + 1, size);
                 length = part(data, size);
-                write_file(files[i], data, length);
+                write_file(i, data, length);
         }
         data += MIN(length + 1, size);
         size -= MIN(length + 1, size);

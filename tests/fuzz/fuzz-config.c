@@ -9,7 +9,7 @@
 
 /* joulecast.conf: what is read keeps to the ranges that its table promises. */
 
-static char path[] = "/tmp/joulecast-fuzz-config-XXXXXX";
+static char path[64];
 static int fd = -1;
 
 static void remove_file(void)
@@ -22,6 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct config config = { 0 };
 
         if (fd < 0) {
+                fuzz_place(path, "config");
                 fd = mkostemp(path, O_CLOEXEC);
                 atexit(remove_file);
         }

@@ -5,7 +5,6 @@
 #include "app/app-unit.h"
 #include "app/desktop-entry.h"
 #include "focus/focus-link.h"
-#include "focus/uevent.h"
 #include "fuzz.h"
 #include "util/util.h"
 
@@ -62,9 +61,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 break;
         case 'd':
                 entries(text);
-                break;
-        case 'e':
-                uevent_is_screen(text, size - 1);
                 break;
         case 'm':
                 if (focus_message_check(text, size - 1, 1000, &message) == 0) {

@@ -58,14 +58,32 @@ static void tell(struct screen_log *log, const struct told *told, const char *ap
         }
 }
 
-/* Changes of what is on the screen, in any order and of any time: the last that was told of each holds. */
+#define TOLD_MAX 128 /* each change may move all before it; more of them tell nothing new, as a full list does */
+
+/* As many changes as the list takes, all of one time: what is told later overwrites the last. */
+static void fill(struct screen_log *log, struct screen_inputs *want)
+{
+        for (unsigned i = 0; log->n < SCREEN_CHANGES_MAX; i++) {
+                want->screen_known = true;
+                want->screen_on = true;
+                want->brightness = i;
+                fuzz_assert(screen_log_screen(log, 255, true, true, i) == 0);
+        }
+}
+
+/*
+ * Changes of what is on the screen, in any order and of any time: the last that was told of each holds. A first byte
+ * of 254 lets the list be full from the beginning.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct screen_log log = { 0 };
         struct sample sample = { 0 };
         struct screen_inputs want = { 0 };
 
-        while (size > sizeof(struct told)) {
+        if (size > 0 && data[0] == 254)
+                fill(&log, &want);
+        for (unsigned n = 0; n < TOLD_MAX && size > sizeof(struct told); n++) {
                 struct told told;
                 char app[256];
                 size_t length;

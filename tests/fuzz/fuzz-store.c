@@ -11,13 +11,12 @@
 
 /* A usage.db that somebody else wrote: every query ends with rows or an error. */
 
-static char folder[] = "/tmp/joulecast-fuzz-store-XXXXXX";
-static char path[64];
+static char folder[64], path[96];
 
 static void clean_up(void)
 {
         static const char *const endings[] = { "", "-wal", "-shm", "-journal", "-lock" };
-        char name[96];
+        char name[128];
 
         for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
                 snprintf(name, sizeof(name), "%s%s", path, endings[i]);
@@ -36,6 +35,7 @@ static void write_database(const uint8_t *data, size_t size)
         _cleanup_close_ int fd = -1;
 
         if (!*path) {
+                fuzz_place(folder, "store");
                 fuzz_assert(mkdtemp(folder));
                 snprintf(path, sizeof(path), "%s/usage.db", folder);
                 atexit(remove_folder);

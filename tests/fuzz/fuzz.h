@@ -12,8 +12,16 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A place in memory for a fuzzer's files, where there is one: some are written thousands of times a second. */
+static inline const char *fuzz_place(char path[64], const char *name)
+{
+        snprintf(path, 64, "%s/joulecast-fuzz-%s-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", name);
+        return path;
+}
 
 /* An assertion that stays in release builds. */
 #define fuzz_assert(condition)                                                                               \

@@ -20,7 +20,7 @@ struct fuzz_socket {
         size_t size;
 };
 
-static char fuzz_folder[] = "/tmp/joulecast-fuzz-XXXXXX";
+static char fuzz_folder[64];
 
 static inline void fuzz_remove_folder(void)
 {
@@ -32,10 +32,12 @@ static inline void fuzz_path(char path[64], const char *name)
 {
         static bool made;
 
-        if (!made)
+        if (!made) {
+                fuzz_place(fuzz_folder, "socket");
                 fuzz_assert(mkdtemp(fuzz_folder) && atexit(fuzz_remove_folder) == 0);
+        }
         made = true;
-        snprintf(path, 64, "%s/%s", fuzz_folder, name);
+        fuzz_assert(snprintf(path, 64, "%s/%s", fuzz_folder, name) < 64);
         fuzz_assert(util_make_parent(path, 0700) == 0);
 }
 
