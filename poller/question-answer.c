@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "answer.h"
+#include "model/json-print.h"
 #include "process/collector.h"
 #include "question.h"
 #include "util/util.h"
@@ -138,7 +139,8 @@ static int answer_apps(const struct answering *answering, struct cJSON **ret)
         err = joulecast_usage_span(answering->usage, &from_ns, &to_ns);
         answer_add_time(json, "from", from_ns);
         answer_add_time(json, "to", to_ns);
-        joulecast_usage_battery(answering->usage, &percent, &plugged);
+        if (err == 0 && joulecast_usage_battery(answering->usage, &percent, &plugged) == -ENOMEM)
+                err = -ENOMEM;
         battery = cJSON_AddObjectToObject(json, "battery");
         cJSON_AddNumberToObject(battery, "percent", percent);
         if (plugged < 0)
@@ -202,17 +204,19 @@ static struct cJSON *answer_service(const struct question_source *source)
 
 static char *print_line(struct cJSON *json)
 {
-        _cleanup_free_ char *text = cJSON_PrintUnformatted(json);
+        _cleanup_free_ char *text = json_print(json, JSON_LINE);
         char *line;
 
-        cJSON_Delete(json);
         return text && asprintf(&line, "%s\n", text) >= 0 ? line : NULL;
 }
 
 char *question_refuse(int err, const char *sentence)
 {
+        bool none = json_failed(); /* of what is refused: no matter for its refusal */
         struct cJSON *json = cJSON_CreateObject();
 
+        if (none)
+                sentence = NULL;
         cJSON_AddStringToObject(json, "error", service_error_name(err));
         if (sentence && *sentence)
                 cJSON_AddItemToObject(json, "sentence", answer_text(sentence));
@@ -232,5 +236,12 @@ char *question_answer(const struct question_source *source, uid_t uid, const cha
                 err = open_all(&answering, source, uid, &question);
         if (err == 0)
                 err = answer(&answering, &question, &json);
-        return err < 0 ? question_refuse(err, answering.sentence) : print_line(json);
+        if (err == 0) {
+                char *line = print_line(json);
+
+                if (line)
+                        return line;
+                err = -ENOMEM;
+        }
+        return question_refuse(err, answering.sentence);
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/json-print.h"
 #include "options.h"
 #include "util/util.h"
 
@@ -180,7 +181,9 @@ int question_parse(const char *text, size_t length, struct question *ret, char e
 
         while (json && end < text + length && strchr(" \t\r\n", *end) && *end)
                 end++;
-        if (json && end < text + length)
+        if (json_failed())
+                err = -ENOMEM;
+        else if (json && end < text + length)
                 err = wrong(&reading, "there is more than one JSON value in the line");
         else
                 err = read_question(&reading, json);

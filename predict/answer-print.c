@@ -1,21 +1,19 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <cjson/cJSON.h>
 #include <stdio.h>
 
 #include "answer.h"
+#include "model/json-print.h"
 #include "options.h"
 #include "util/util.h"
 
 int answer_print_json(struct cJSON *json)
 {
-        _cleanup_free_ char *text = cJSON_Print(json);
-        int failed;
+        _cleanup_free_ char *text = json_print(json, JSON_INDENTED);
 
-        cJSON_Delete(json);
-        failed = !text || puts(text) == EOF || fflush(stdout) == EOF;
-        if (failed)
-                log_error(&program_log, "the answer could not be written");
-        return failed ? CODE_FAILED : CODE_OK;
+        if (!text)
+                return CODE_FAILED; /* main() says that there is no memory */
+        puts(text);
+        return log_flush_stdout(&program_log) < 0 ? CODE_FAILED : CODE_OK;
 }

@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "names.h"
 #include "util/table.h"
+#include "util/text.h"
 #include "util/util.h"
 
 #define RESERVES_MAX 16
@@ -98,8 +99,8 @@ static int print_aside(const struct joulecast_budget *budget, const struct quest
         double battery = joulecast_budget_battery_percent(budget);
         char span[32], name[JOULECAST_APP_MAX], reserved[32];
         _cleanup_free_ char *text = NULL;
-        size_t size;
-        FILE *stream = open_memstream(&text, &size);
+        struct text_kept kept;
+        FILE *stream = text_open(&kept);
 
         if (!stream)
                 return CODE_FAILED;
@@ -115,8 +116,10 @@ static int print_aside(const struct joulecast_budget *budget, const struct quest
                 fprintf(stream, "%s %.3g %% to keep",
                         question->n_reserves || question->standby_minutes > 0 ? "," : ":",
                         question->keep_percent);
-        fclose(stream);
-        table_text(TABLE_PLAIN, "%s.", text ? text : "");
+        text = text_close(stream, &kept);
+        if (!text)
+                return CODE_FAILED;
+        table_text(TABLE_PLAIN, "%s.", text);
         return CODE_OK;
 }
 

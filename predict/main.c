@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "options.h"
 #include "util/paths.h"
+#include "util/table.h"
 #include "util/util.h"
 
 /* A command is a function of this program, or another program of ours: in FOLDER of the build. */
@@ -98,9 +99,14 @@ static int run_program(const struct entry *entry, char **argv)
         return CODE_FAILED;
 }
 
+/* Whatever else fails has its sentence where it does; that there is no memory is said here, for all. */
 static int finish(int code)
 {
-        return code == CODE_OK && log_flush_stdout(&program_log) < 0 ? CODE_FAILED : code;
+        if (code == CODE_OK && (log_flush_stdout(&program_log) < 0 || table_lost()))
+                code = CODE_FAILED;
+        if (code == CODE_FAILED && !options_told_error())
+                log_error(&program_log, "there is not enough memory");
+        return code;
 }
 
 int main(int argc, char **argv)
@@ -128,7 +134,7 @@ int main(int argc, char **argv)
                 if (strcmp(argv[1], entries[i].name) != 0)
                         continue;
                 if (!entries[i].main)
-                        return run_program(&entries[i], argv + 1);
+                        return finish(run_program(&entries[i], argv + 1));
                 return finish(entries[i].main(argc - 1, argv + 1));
         }
         log_error(&program_log, "unknown command %s; see joulecast --help",

@@ -8,7 +8,20 @@
 #include "util/paths.h"
 #include "util/util.h"
 
-const struct log program_log = { .handler = log_to_stderr, .data = (void *)"joulecast" };
+static bool told;
+
+static void tell(void *data, enum log_level level, const char *sentence)
+{
+        told = told || level == LOG_LEVEL_ERROR;
+        log_to_stderr(data, level, sentence);
+}
+
+const struct log program_log = { .handler = tell, .data = (void *)"joulecast" };
+
+bool options_told_error(void)
+{
+        return told;
+}
 
 int options_parse(const struct option_table *command, unsigned shared, int argc, char **argv, struct options *options)
 {

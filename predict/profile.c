@@ -60,15 +60,16 @@ static int current_path(const struct options *options, bool write, char **ret)
         return err;
 }
 
-static void list_one(struct cJSON *json, struct table *table, const char *name, const char *path,
-                     bool current)
+/* -ENOMEM. One that cannot be read is said, and left out. */
+static int list_one(struct cJSON *json, struct table *table, const char *name, const char *path, bool current)
 {
         _cleanup_(profile_freep) struct profile *profile = NULL;
         char coefficients[32];
         struct cJSON *item;
+        int err = profile_load(path, &program_log, &profile);
 
-        if (profile_load(path, &program_log, &profile) < 0)
-                return;
+        if (err < 0)
+                return err == -ENOMEM ? err : 0;
         item = cJSON_CreateObject();
         cJSON_AddItemToObject(item, "name", answer_text(name));
         add_text(item, "device", profile->device);
@@ -81,35 +82,52 @@ static void list_one(struct cJSON *json, struct table *table, const char *name, 
         snprintf(coefficients, sizeof(coefficients), "%zu", profile->n_coefficients);
         table_texts(table, current ? TABLE_HEAD : TABLE_PLAIN, name ? name : "(in use)", known(profile->device),
                     known(profile->method), known(profile->created), coefficients, path, NULL);
+        return 0;
 }
 
-static int list_profiles(const struct options *options)
+/* Those that come with joulecast. */
+static int list_shipped(struct cJSON *json, struct table *table)
 {
-        _cleanup_free_ char *folder = NULL, *current = NULL;
-        _cleanup_(table_freep) struct table *table = table_new("llllrl");
-        struct cJSON *json = cJSON_CreateArray();
+        _cleanup_free_ char *folder = NULL;
         struct dirent **entries = NULL;
-        bool used;
-        int n;
+        int err = paths_data("profiles", &folder), n = err ? 0 : scandir(folder, &entries, is_profile, alphasort);
 
-        table_spare(table, "5");
-        table_texts(table, TABLE_HEAD, "Name", "Device", "Method", "Created", "Coefficients", "File", NULL);
-        used = current_path(options, false, &current) == 0 && access(current, R_OK) == 0;
-        if (used)
-                list_one(json, table, NULL, current, true);
-        if (paths_data("profiles", &folder) < 0)
-                folder = NULL;
-        n = folder ? scandir(folder, &entries, is_profile, alphasort) : 0;
+        if (err != -ENOMEM)
+                err = n < 0 && errno == ENOMEM ? -ENOMEM : 0;
         for (int i = 0; i < n; i++) {
                 _cleanup_free_ char *path = NULL, *name = strdup(entries[i]->d_name);
 
-                if (name && asprintf(&path, "%s/%s", folder, name) >= 0) {
+                if (!name || asprintf(&path, "%s/%s", folder, name) < 0)
+                        err = -ENOMEM;
+                if (!err) {
                         name[strlen(name) - 4] = '\0';
-                        list_one(json, table, name, path, false);
+                        err = list_one(json, table, name, path, false);
                 }
                 free(entries[i]);
         }
         free(entries);
+        return err;
+}
+
+static int list_profiles(const struct options *options)
+{
+        _cleanup_free_ char *current = NULL;
+        _cleanup_(table_freep) struct table *table = table_new("llllrl");
+        struct cJSON *json = cJSON_CreateArray();
+        int err = current_path(options, false, &current);
+        bool used = !err && access(current, R_OK) == 0;
+
+        table_spare(table, "5");
+        table_texts(table, TABLE_HEAD, "Name", "Device", "Method", "Created", "Coefficients", "File", NULL);
+        err = err == -ENOMEM ? err : 0;
+        if (!err && used)
+                err = list_one(json, table, NULL, current, true);
+        if (!err)
+                err = list_shipped(json, table);
+        if (err) {
+                cJSON_Delete(json);
+                return CODE_FAILED;
+        }
         if (options->json)
                 return answer_print_json(json);
         table_print(table);

@@ -12,6 +12,7 @@
 #include "api/service.h"
 #include "app/app.h"
 #include "ask.h"
+#include "model/json-print.h"
 #include "names.h"
 #include "util/table.h"
 #include "util/units.h"
@@ -40,8 +41,7 @@ static char *make_question(const struct recorded *recorded)
                 add_time(question, "to", recorded->to_ns);
         if (recorded->app)
                 cJSON_AddStringToObject(question, "app", recorded->app);
-        text = cJSON_PrintUnformatted(question);
-        cJSON_Delete(question);
+        text = json_print(question, JSON_LINE);
         return text && asprintf(&line, "%s\n", text) >= 0 ? line : NULL;
 }
 
@@ -56,7 +56,7 @@ static int ask_service(const struct joulecast_usage *usage, const struct recorde
         if (err)
                 return err;
         json = cJSON_Parse(answer.text);
-        err = answer_usage_from_json(json, ret);
+        err = json_failed() ? -ENOMEM : answer_usage_from_json(json, ret);
         cJSON_Delete(json);
         return service_check(usage, err);
 }

@@ -14,6 +14,7 @@
 #include "answer.h"
 #include "commands.h"
 #include "interval/interval.h"
+#include "model/json-print.h"
 #include "options.h"
 #include "store/store.h"
 #include "util/own-folder.h"
@@ -149,41 +150,42 @@ static void add_parts(struct cJSON *json, const char *key, const struct virtual_
                 cJSON_AddNumberToObject(parts, virtual_part_names[i], app->part_j[i]);
 }
 
-static struct cJSON *truth_json(struct virtual_device *device)
+static struct cJSON *truth_json(const struct virtual_truth *truth)
 {
         struct cJSON *json = cJSON_CreateObject(), *apps, *components;
-        struct virtual_truth truth;
 
-        virtual_truth_read(device, &truth);
-        cJSON_AddNumberToObject(json, "total_j", truth.total_j);
-        cJSON_AddNumberToObject(json, "base_j", truth.base_j);
-        cJSON_AddNumberToObject(json, "percent_start", truth.percent_start);
-        cJSON_AddNumberToObject(json, "percent_end", truth.percent_end);
+        cJSON_AddNumberToObject(json, "total_j", truth->total_j);
+        cJSON_AddNumberToObject(json, "base_j", truth->base_j);
+        cJSON_AddNumberToObject(json, "percent_start", truth->percent_start);
+        cJSON_AddNumberToObject(json, "percent_end", truth->percent_end);
         apps = cJSON_AddObjectToObject(json, "apps");
         components = cJSON_AddObjectToObject(json, "components_j");
-        for (size_t i = 0; i < truth.n_apps; i++) {
+        for (size_t i = 0; i < truth->n_apps; i++) {
                 char key[APP_ID_MAX + 16];
 
-                snprintf(key, sizeof(key), "%s/%s", truth.apps[i].app,
-                         truth.apps[i].foreground ? "foreground" : "background");
-                cJSON_AddNumberToObject(apps, key, truth.apps[i].energy_j);
-                add_parts(components, key, &truth.apps[i]);
+                snprintf(key, sizeof(key), "%s/%s", truth->apps[i].app,
+                         truth->apps[i].foreground ? "foreground" : "background");
+                cJSON_AddNumberToObject(apps, key, truth->apps[i].energy_j);
+                add_parts(components, key, &truth->apps[i]);
         }
         return json;
 }
 
 static int write_truth(struct virtual_device *device, const char *path)
 {
-        struct cJSON *json = truth_json(device);
-        char *text = cJSON_Print(json), *line = NULL;
-        int err = -ENOMEM;
+        _cleanup_free_ char *text = NULL;
+        struct virtual_truth truth;
+        char *line = NULL;
+        int err = virtual_truth_read(device, &truth);
 
-        if (text && asprintf(&line, "%s\n", text) >= 0) {
+        if (!err)
+                text = json_print(truth_json(&truth), JSON_INDENTED);
+        if (!err)
+                err = text && asprintf(&line, "%s\n", text) >= 0 ? 0 : -ENOMEM;
+        if (!err) {
                 err = util_write_file(path, line, strlen(line), 0644);
                 free(line);
         }
-        cJSON_free(text);
-        cJSON_Delete(json);
         if (err < 0)
                 log_error(&program_log, "%s: %s", path, util_reason(err));
         return err;

@@ -22,6 +22,7 @@
 #include "commands.h"
 #include "forecast/cost.h"
 #include "machine/machine.h"
+#include "model/json-print.h"
 #include "names.h"
 #include "options.h"
 #include "util/config.h"
@@ -163,8 +164,7 @@ static int print_json(const struct tracer *tracer, const struct cost *cost, doub
         for (size_t i = 0; i < cost->n_apps; i++)
                 if (is_wanted(tracer, &cost->apps[i]))
                         cJSON_AddItemToArray(list, app_json(&cost->apps[i], seconds));
-        text = cJSON_PrintUnformatted(json);
-        cJSON_Delete(json);
+        text = json_print(json, JSON_LINE);
         if (!text)
                 return -ENOMEM;
         return puts(text) == EOF ? -errno : 0;

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "model/json-print.h"
 #include "touched.h"
 #include "util/text.h"
 #include "util/util.h"
@@ -213,8 +214,7 @@ static void print_json(const struct prospect *prospect, const struct run_estimat
         list = cJSON_AddArrayToObject(json, "touched");
         for (size_t i = 0; i < touched.n; i++)
                 cJSON_AddItemToArray(list, cJSON_CreateString(touched.list[i]));
-        text = cJSON_PrintUnformatted(json);
-        cJSON_Delete(json);
+        text = json_print(json, JSON_LINE);
         if (text)
                 puts(text);
         free(text);

@@ -20,6 +20,7 @@
 #include "fit/follow.h"
 #include "fit/refit.h"
 #include "fit/worse.h"
+#include "model/json-print.h"
 #include "model/profile-history.h"
 #include "sapp/sapp-fit.h"
 #include "sapp/tables.h"
@@ -97,14 +98,13 @@ static int parse_options(int argc, char **argv, struct options *options)
 /* Prints JSON on one line. */
 static int answer(struct cJSON *json)
 {
-        char *text = json ? cJSON_PrintUnformatted(json) : NULL;
-        int err = text ? 0 : -ENOMEM;
+        _cleanup_free_ char *text = json_print(json, JSON_LINE);
 
-        cJSON_Delete(json);
-        if (text && (puts(text) < 0 || fflush(stdout) < 0))
-                err = -EIO;
-        cJSON_free(text);
-        return err;
+        if (!text) {
+                log_error(&program_log, "there is not enough memory for the answer");
+                return -ENOMEM;
+        }
+        return puts(text) < 0 || fflush(stdout) < 0 ? -EIO : 0;
 }
 
 static int follow_lines(void)
@@ -325,6 +325,15 @@ static int read_environment(void)
         return 0;
 }
 
+/* Other errors are seen where they are returned; without memory a fit would go on with less, and be another. */
+static void on_gsl_error(const char *reason, const char *file, int line, int number)
+{
+        if (number != GSL_ENOMEM)
+                return;
+        log_error(&program_log, "there is not enough memory for the fit");
+        exit(CODE_FAILED);
+}
+
 int main(int argc, char **argv)
 {
         struct options options = { .energy_full_mwh = NAN };
@@ -336,7 +345,7 @@ int main(int argc, char **argv)
                 return code;
         if (read_environment() < 0)
                 return CODE_USAGE;
-        gsl_set_error_handler_off();
+        gsl_set_error_handler(on_gsl_error);
         if (options.follow)
                 return follow_lines();
         return options.usage ? fit_tables(&options) : fit_observations(&options);

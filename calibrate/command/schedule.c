@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "schedule-bus.h"
+#include "util/text.h"
 #include "util/util.h"
 
 #define UNIT "joulecast-calibrate-night"
@@ -89,15 +90,15 @@ static bool print_service(FILE *file, const struct schedule *schedule)
 
 char *schedule_service(const struct schedule *schedule)
 {
-        char *text = NULL;
-        size_t length;
-        FILE *file = open_memstream(&text, &length);
+        struct text_kept kept;
+        FILE *file = text_open(&kept);
         bool good = file && print_service(file, schedule);
+        char *text = file ? text_close(file, &kept) : NULL;
 
-        if (file && fclose(file) == 0 && good)
+        if (text && good)
                 return text;
+        errno = text ? EINVAL : ENOMEM;
         free(text);
-        errno = file ? EINVAL : ENOMEM;
         return NULL;
 }
 

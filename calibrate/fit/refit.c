@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/json-print.h"
 #include "util/util.h"
 
 /*
@@ -45,9 +46,11 @@ int refit_device(const struct observation_run *run, const struct observation *ob
         struct device device = { .energy_full_mwh = run->energy_full_mwh,
                                  .max_brightness = run->max_brightness };
         cJSON *json = cJSON_Parse(run->description ? run->description : "");
-        int err = columns_policies_from_json(json, &device);
+        int err = json_failed() ? -ENOMEM : columns_policies_from_json(json, &device);
 
         cJSON_Delete(json);
+        if (err == -ENOMEM)
+                return err;
         if (err) {
                 snprintf(error, error_size,
                          "the run's description of the device has invalid policies");

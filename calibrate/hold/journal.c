@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/ini-text.h"
+#include "util/text.h"
 #include "util/util.h"
 
 #define JOURNAL_VERSION 1
@@ -67,9 +68,9 @@ static void print_entry(FILE *file, const struct journal_entry *entry, size_t nu
 
 char *journal_print(const struct journal *journal, bool all_pending, size_t *ret_length)
 {
-        char *text = NULL;
-        size_t length = 0;
-        FILE *file = open_memstream(&text, &length);
+        struct text_kept kept;
+        FILE *file = text_open(&kept);
+        char *text;
 
         if (!file)
                 return NULL;
@@ -80,14 +81,12 @@ char *journal_print(const struct journal *journal, bool all_pending, size_t *ret
                 print_entry(file, &journal->entries[i], i + 1,
                             all_pending && state != JOURNAL_FILE ? JOURNAL_PENDING : state);
         }
-        if (fflush(file) == 0)
-                fprintf(file, "[end]\nentries = %zu\nchecksum = %016" PRIx64 "\n", journal->n,
-                        checksum(text, length));
-        if (fclose(file) != 0) {
-                free(text);
-                return NULL;
-        }
-        *ret_length = length;
+        fflush(file);
+        fprintf(file, "[end]\nentries = %zu\nchecksum = %016" PRIx64 "\n", journal->n,
+                checksum(kept.text, kept.length));
+        text = text_close(file, &kept);
+        if (text)
+                *ret_length = kept.length;
         return text;
 }
 

@@ -3,6 +3,7 @@
 
 /* Reads runs and observations. */
 
+#include "model/json-print.h"
 #include "observations-private.h"
 
 #include <cjson/cJSON.h>
@@ -67,7 +68,7 @@ static int read_observation(sqlite3_stmt *statement, struct observation *observa
         int err;
 
         *observation = (struct observation){ 0 };
-        err = usage_from_json(json, &observation->usage);
+        err = json_failed() ? -ENOMEM : usage_from_json(json, &observation->usage);
         cJSON_Delete(json);
         observations_read_fields(statement, observation_fields, OBSERVATION_FIELDS, observation);
         return err ? err : observation_method_from_name(method, &observation->method);

@@ -3,6 +3,7 @@
 
 /* Writes runs and observations, each in a transaction. */
 
+#include "model/json-print.h"
 #include "observations-private.h"
 
 #include <cjson/cJSON.h>
@@ -31,11 +32,9 @@ int observations_start(struct observations *observations, struct observation_run
 int observations_append(struct observations *observations, struct observation *observation)
 {
         _cleanup_(observations_finalizep) sqlite3_stmt *statement = NULL;
-        cJSON *json = usage_to_json(&observation->usage);
-        _cleanup_free_ char *usage = cJSON_PrintUnformatted(json);
+        _cleanup_free_ char *usage = json_print(usage_to_json(&observation->usage), JSON_LINE);
         int err = usage ? 0 : -ENOMEM;
 
-        cJSON_Delete(json);
         if (!err)
                 err = observations_prepare_fields(observations, "INSERT INTO observation (",
                                                   observation_fields, OBSERVATION_FIELDS,

@@ -9,6 +9,7 @@
 
 #include "hardware/group.h"
 #include "hold/program.h"
+#include "model/json-print.h"
 #include "util/util.h"
 
 /* A fit takes milliseconds, seconds on a busy phone; more means that it hangs. */
@@ -23,12 +24,11 @@ struct estimator {
 /* Sends one line and reads the answer. */
 static int exchange(struct estimator *child, cJSON *request, cJSON **ret)
 {
-        _cleanup_free_ char *text = cJSON_PrintUnformatted(request);
+        _cleanup_free_ char *text = json_print(request, JSON_LINE);
         char line[sizeof(child->program.line)];
         const char *error;
         cJSON *answer;
 
-        cJSON_Delete(request);
         if (!text)
                 return -ENOMEM;
         if (program_say(&child->program, text) < 0 ||
@@ -36,7 +36,7 @@ static int exchange(struct estimator *child, cJSON *request, cJSON **ret)
                 return -EPIPE;
         answer = cJSON_Parse(line);
         if (!answer)
-                return -EPROTO;
+                return json_failed() ? -ENOMEM : -EPROTO;
         error = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(answer, "error"));
         if (error) {
                 char printable[256];
@@ -301,6 +301,8 @@ static int read_result(const char *text, struct estimator_result *ret)
                         read_held_back(check, ret);
         }
         cJSON_Delete(json);
+        if (json_failed())
+                return -ENOMEM;
         return written ? 0 : -ENODATA;
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "model/json-print.h"
 #include "util/text.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -38,9 +39,8 @@ static void flush(void)
 
 static void print_json(cJSON *json)
 {
-        _cleanup_free_ char *text = cJSON_PrintUnformatted(json);
+        _cleanup_free_ char *text = json_print(json, JSON_LINE);
 
-        cJSON_Delete(json);
         if (text)
                 puts(text);
         flush();

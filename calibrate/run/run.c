@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/json-print.h"
 #include "refuse.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -265,7 +266,6 @@ int64_t run_ended_ns(const struct run *run)
 
 int run_begin(struct run *run)
 {
-        cJSON *json = estimator_description_json(&run->description);
         int err;
 
         snprintf(run->record.device, sizeof(run->record.device), "%s", run->description.device);
@@ -275,8 +275,7 @@ int run_begin(struct run *run)
         run->record.start_realtime_ns = run->hardware->ops->realtime_ns(run->hardware);
         run->record.energy_full_mwh = run->description.energy_full_mwh;
         run->record.max_brightness = run->description.max_brightness;
-        run->record.description = cJSON_PrintUnformatted(json);
-        cJSON_Delete(json);
+        run->record.description = json_print(estimator_description_json(&run->description), JSON_LINE);
         err = run->record.description ? 0 : -ENOMEM;
         if (!err && run->request.resume)
                 err = find_run(run);

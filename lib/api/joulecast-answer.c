@@ -143,6 +143,7 @@ JOULECAST_EXPORT int joulecast_forecast_new(const struct joulecast_profile *prof
                                             struct joulecast_forecast **ret)
 {
         _cleanup_free_ struct joulecast_forecast *forecast = calloc(1, sizeof(*forecast));
+        const struct forecast_battery *battery;
         const struct history *history;
         int err;
 
@@ -158,7 +159,9 @@ JOULECAST_EXPORT int joulecast_forecast_new(const struct joulecast_profile *prof
                         return err;
                 if (history_find(history, app) < 0)
                         return not_found(usage, history, app);
-                err = forecast_app(history, app, minutes, api_usage_battery(usage), &forecast->forecast);
+                err = api_usage_battery(usage, &battery);
+                if (!err)
+                        err = forecast_app(history, app, minutes, battery, &forecast->forecast);
         }
         if (err < 0)
                 return err;
@@ -270,6 +273,7 @@ JOULECAST_EXPORT int joulecast_budget_new(const struct joulecast_profile *profil
                                           struct joulecast_budget **ret)
 {
         _cleanup_free_ struct joulecast_budget *budget = calloc(1, sizeof(*budget));
+        const struct forecast_battery *battery;
         const struct history *history = NULL;
         const char *missing = NULL;
         int err;
@@ -284,7 +288,9 @@ JOULECAST_EXPORT int joulecast_budget_new(const struct joulecast_profile *profil
                 err = api_usage_history(usage, profile, &history);
                 if (err < 0)
                         return err;
-                err = forecast_budget(history, &plan->plan, api_usage_battery(usage), &missing, &budget->budget);
+                err = api_usage_battery(usage, &battery);
+                if (!err)
+                        err = forecast_budget(history, &plan->plan, battery, &missing, &budget->budget);
         }
         if (err == -ENODATA && missing)
                 return not_found(usage, history, missing);

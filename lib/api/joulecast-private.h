@@ -60,7 +60,8 @@ struct joulecast_usage {
 /* The history of @usage by @profile; kept for the next call. 0; -ENODATA; -errno. */
 int api_usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile,
                   const struct history **ret);
-const struct forecast_battery *api_usage_battery(struct joulecast_usage *usage);
+/* As it is now, else as it was stored last; perhaps not known. 0, or a negative errno. */
+int api_usage_battery(struct joulecast_usage *usage, const struct forecast_battery **ret);
 /* Charge in percent. 0; -ENODEV: unknown. */
 int api_usage_percent(const struct forecast_battery *battery, double *ret);
 

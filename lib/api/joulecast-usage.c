@@ -107,33 +107,37 @@ JOULECAST_EXPORT int joulecast_usage_apps(struct joulecast_usage *usage, jouleca
         return err;
 }
 
-static bool read_live(const char *machine, struct battery *ret)
+/* -ENOMEM; else whether it is known is in @ret. */
+static int read_live(const char *machine, struct forecast_battery *ret)
 {
         _cleanup_close_ int root_fd = open(machine ? machine : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
         _cleanup_free_ struct battery_unit *units = NULL;
         size_t n = 0;
+        int err = root_fd < 0 ? -errno : battery_list(root_fd, &units, &n);
 
-        if (root_fd < 0 || battery_list(root_fd, &units, &n) < 0 || n == 0)
-                return false;
-        battery_sum(units, n, ret);
-        return ret->have & (BATTERY_CAPACITY | BATTERY_CHARGE_NOW | BATTERY_ENERGY_NOW);
+        if (!err && n > 0)
+                battery_sum(units, n, &ret->battery);
+        ret->known = !err && n > 0 &&
+                     ret->battery.have & (BATTERY_CAPACITY | BATTERY_CHARGE_NOW | BATTERY_ENERGY_NOW);
+        ret->live = ret->known;
+        return err == -ENOMEM ? err : 0;
 }
 
-const struct forecast_battery *api_usage_battery(struct joulecast_usage *usage)
+int api_usage_battery(struct joulecast_usage *usage, const struct forecast_battery **ret)
 {
         struct store_battery stored = { 0 };
+        int err = usage->live ? read_live(usage->context->machine, &usage->now) : 0;
 
-        usage->now.live = usage->live && read_live(usage->context->machine, &usage->now.battery);
-        usage->now.known = usage->now.live;
-        if (usage->now.known)
-                return &usage->now;
-        if (!usage->stored_read && usage->store) {
-                usage->stored_read = true;
-                usage->stored.known = store_battery(usage->store, INT64_MIN, INT64_MAX, &stored) == 0 &&
-                                      stored.last.have;
+        if (!err && !usage->now.known && !usage->stored_read && usage->store) {
+                err = store_battery(usage->store, INT64_MIN, INT64_MAX, &stored);
+                usage->stored.known = !err && stored.last.have;
                 usage->stored.battery = stored.last;
+                usage->stored_read = !err;
         }
-        return &usage->stored;
+        if (err < 0)
+                return err;
+        *ret = usage->now.known ? &usage->now : &usage->stored;
+        return 0;
 }
 
 int api_usage_percent(const struct forecast_battery *battery, double *ret)
@@ -157,9 +161,11 @@ int api_usage_percent(const struct forecast_battery *battery, double *ret)
 
 JOULECAST_EXPORT int joulecast_usage_battery(struct joulecast_usage *usage, double *percent, int *plugged)
 {
-        const struct forecast_battery *battery = api_usage_battery(usage);
-        int err;
+        const struct forecast_battery *battery;
+        int err = api_usage_battery(usage, &battery);
 
+        if (err < 0)
+                return err;
         if (usage->service && !battery->known)
                 return service_battery(usage, percent, plugged);
         err = api_usage_percent(battery, percent);

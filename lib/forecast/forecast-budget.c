@@ -32,45 +32,65 @@ static int balance_sum(const struct balance *balance, double minutes, struct sum
         return err;
 }
 
-/* Energy left over, less @z standard deviations; J. NaN: no error estimates, or no memory. */
-static double balance_left_j(const struct balance *balance, double minutes, double z)
+/* Energy left over, less @z standard deviations; J. NaN: no error estimates. */
+static int balance_left_j(const struct balance *balance, double minutes, double z, double *ret)
 {
         _cleanup_(future_sum_clear) struct sum sum = { 0 };
         const struct profile *profile = balance->future->history->profile;
         double left_j;
+        int err = balance_sum(balance, minutes, &sum);
 
-        if (balance_sum(balance, minutes, &sum) < 0)
-                return NAN;
+        if (err)
+                return err;
         left_j = balance->available_j *
                          (1 - future_sag(balance->future, &balance->charge, balance->read_w, &sum)) -
                  model_energy_mj(profile, &sum.vector) * 1e-3;
-        return z == 0 ? left_j : left_j - z * hypot(balance->available_sd_j, future_sum_sd_j(&sum, profile));
+        *ret = z == 0 ? left_j : left_j - z * hypot(balance->available_sd_j, future_sum_sd_j(&sum, profile));
+        return 0;
 }
 
 /*
  * Minutes after which nothing is left: 0 where it never suffices, MINUTES_MAX for that and more; NaN: unknown.
  */
-static double balance_minutes(const struct balance *balance, double z)
+static int balance_minutes(const struct balance *balance, double z, double *ret)
 {
-        double low = 0, high = 1, left_j = balance_left_j(balance, 0, z);
+        double low = 0, high = 1, left_j;
+        int err = balance_left_j(balance, 0, z, &left_j);
 
-        if (isnan(left_j) || left_j <= 0)
-                return isnan(left_j) ? NAN : 0;
-        while (balance_left_j(balance, high, z) > 0) {
-                if (high >= MINUTES_MAX)
-                        return MINUTES_MAX;
+        if (err || isnan(left_j) || left_j <= 0) {
+                *ret = isnan(left_j) ? NAN : 0;
+                return err;
+        }
+        while ((err = balance_left_j(balance, high, z, &left_j)) == 0 && left_j > 0 && high < MINUTES_MAX) {
                 low = high;
                 high = fmin(2 * high, MINUTES_MAX);
         }
-        for (int i = 0; i < 40 && high - low > 1e-4 * high; i++) {
+        if (!err && left_j > 0)
+                low = high;
+        for (int i = 0; !err && i < 40 && high - low > 1e-4 * high; i++) {
                 double middle = (low + high) / 2;
 
-                if (balance_left_j(balance, middle, z) > 0)
-                        low = middle;
-                else
-                        high = middle;
+                err = balance_left_j(balance, middle, z, &left_j);
+                *(left_j > 0 ? &low : &high) = middle;
         }
-        return low;
+        *ret = low;
+        return err;
+}
+
+/* Unknown are all without a coefficient for the app, and the lower bound without one for any part. */
+static int find_minutes(const struct balance *balance, bool known, bool priced, struct cost_value *ret)
+{
+        const double z = quantile_normal(FORECAST_LEVEL);
+        int err = 0;
+
+        *ret = (struct cost_value){ NAN, NAN, NAN };
+        if (known)
+                err = balance_minutes(balance, 0, &ret->value);
+        if (!err && priced)
+                err = balance_minutes(balance, z, &ret->low);
+        if (!err && known)
+                err = balance_minutes(balance, -z, &ret->high);
+        return err;
 }
 
 static int check_plan(const struct budget_plan *plan)
@@ -114,7 +134,6 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
         struct balance balance = { .future = &future, .plan = plan };
         size_t apps[ACTORS_MAX];
         struct budget budget = { 0 };
-        double z = quantile_normal(FORECAST_LEVEL);
         uint32_t unpriced;
         int err;
 
@@ -137,9 +156,9 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
                                        balance.charge.energy_sd * fmax(balance.available_j, 0));
         balance.read_w = future_read_load_w(&future, battery);
         unpriced = play.vector.unpriced | reserved.vector.unpriced;
-        budget.minutes.value = model_knows(&play.vector) ? balance_minutes(&balance, 0) : NAN;
-        budget.minutes.low = unpriced ? NAN : balance_minutes(&balance, z);
-        budget.minutes.high = model_knows(&play.vector) ? balance_minutes(&balance, -z) : NAN;
+        err = find_minutes(&balance, model_knows(&play.vector), !unpriced, &budget.minutes);
+        if (err < 0)
+                return err;
         budget.reserved_percent =
                 plan->keep_percent + future_sum_energy_j(&reserved, history->profile) / balance.charge.percent_j;
         budget.battery_percent =

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "usage-table.h"
+#include "util/text.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -146,23 +147,22 @@ static int list_points(const struct usage_table *table, struct usage *all)
 int usage_table_print(const struct usage_table *table, char **ret)
 {
         _cleanup_(usage_clear) struct usage all = { 0 };
-        char *text = NULL;
-        size_t length;
+        struct text_kept kept;
+        char *text;
         FILE *file;
         int err = list_points(table, &all);
 
         if (err)
                 return err;
-        file = open_memstream(&text, &length);
+        file = text_open(&kept);
         if (!file)
                 return -ENOMEM;
         print_head(file, &all);
         for (size_t i = 0; i < table->n_rows; i++)
                 print_row(file, &table->rows[i], &all);
-        if (fclose(file) < 0) {
-                free(text);
+        text = text_close(file, &kept);
+        if (!text)
                 return -ENOMEM;
-        }
         *ret = text;
         return 0;
 }

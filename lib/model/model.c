@@ -28,30 +28,24 @@ double model_energy_mj(const struct profile *profile, const struct model_vector 
 }
 
 /*
- * v'Cv over the weights that are not 0, of which an app has a dozen;
- * NaN where a standard error is unknown.
+ * v'Cv over the weights that are not 0, of which an app has a dozen; NaN where a standard error is unknown, and
+ * never where memory is: nothing is allocated here.
  */
 static double quadratic_form(const struct profile *profile, const struct model_vector *vector)
 {
-        size_t n = vector->n, used = 0;
-        _cleanup_free_ size_t *index = n ? reallocarray(NULL, n, sizeof(*index)) : NULL;
+        size_t n = vector->n;
         double sum = 0;
 
-        if (n == 0)
-                return 0;
-        if (!index)
-                return NAN;
-        for (size_t i = 0; i < n; i++) {
-                if (vector->weight[i] != 0)
-                        index[used++] = i;
-        }
-        for (size_t a = 0; a < used; a++) {
-                const double *row = profile->covariance + index[a] * n;
+        for (size_t a = 0; a < n; a++) {
+                const double *row = profile->covariance + a * n;
                 double inner = 0;
 
+                if (vector->weight[a] == 0)
+                        continue;
                 for (size_t b = 0; b < a; b++)
-                        inner += vector->weight[index[b]] * row[index[b]];
-                sum += vector->weight[index[a]] * (2 * inner + vector->weight[index[a]] * row[index[a]]);
+                        if (vector->weight[b] != 0)
+                                inner += vector->weight[b] * row[b];
+                sum += vector->weight[a] * (2 * inner + vector->weight[a] * row[a]);
         }
         return sum < 0 ? 0 : sum; /* NaN stays */
 }

@@ -6,6 +6,7 @@
 
 #include "profile-keys.h"
 #include "profile.h"
+#include "util/text.h"
 #include "util/util.h"
 
 static void print_number(FILE *out, const char *key, double value)
@@ -240,19 +241,16 @@ static void print(FILE *out, const struct profile *profile)
 
 int profile_print(const struct profile *profile, char **ret)
 {
-        size_t size;
-        char *text = NULL;
-        FILE *out = open_memstream(&text, &size);
-        bool failed;
+        struct text_kept kept;
+        FILE *out = text_open(&kept);
+        char *text;
 
         if (!out)
                 return -ENOMEM;
         print(out, profile);
-        failed = ferror(out) != 0;
-        if (fclose(out) != 0 || failed) {
-                free(text);
+        text = text_close(out, &kept);
+        if (!text)
                 return -ENOMEM;
-        }
         *ret = text;
         return 0;
 }

@@ -182,6 +182,10 @@ static int make_plan(struct store *store, const struct store_query *query, struc
 
 static int damaged(const struct store *store, int err)
 {
+        if (!err)
+                return 0;
+        if (store->told == SQLITE_NOMEM)
+                return -ENOMEM; /* a statement that could not be prepared */
         if (err == -EBADMSG || err == -EOVERFLOW)
                 log_error(store->log, "%s is damaged; move it away to start anew", store->path);
         return err == -EOVERFLOW ? -EBADMSG : err;

@@ -28,28 +28,33 @@ static void print_limits(FILE *file, const struct option_row *row)
                 row->usual ? row->usual : "");
 }
 
-static void print_row(const struct option_row *row)
+/* false: no memory */
+static bool print_row(const struct option_row *row)
 {
         _cleanup_free_ char *text = NULL;
-        size_t size, column;
+        struct text_kept kept;
         FILE *stream;
+        size_t column;
 
         if (!row->name) {
                 printf("\n%s\n", row->help);
-                return;
+                return true;
         }
-        stream = open_memstream(&text, &size);
+        stream = text_open(&kept);
         if (!stream)
-                return;
+                return false;
         fputs(row->help, stream);
         print_limits(stream, row);
-        fclose(stream);
+        text = text_close(stream, &kept);
+        if (!text)
+                return false;
         column = (size_t)printf("  --%s%s%s", row->name, row->value ? " " : "", row->value ? row->value : "");
         if (column + 2 > HELP_COLUMN)
                 column = (size_t)printf("\n") - 1;
         printf("%*s", (int)(HELP_COLUMN - column), "");
         text_wrap(stdout, text, HELP_COLUMN, HELP_COLUMN, TEXT_COLUMNS);
         putchar('\n');
+        return true;
 }
 
 static void print_usage(const char *usage)
@@ -65,12 +70,13 @@ static void print_usage(const char *usage)
         }
 }
 
-static void print_help(const struct option_table *table)
+static bool print_help(const struct option_table *table)
 {
         static const struct option_row last[] = {
                 { "help", .help = "show this" },
                 { "version", .help = "show the version" },
         };
+        bool good = true;
 
         print_usage(table->usage);
         printf("\n%s\n", table->about);
@@ -78,21 +84,24 @@ static void print_help(const struct option_table *table)
                 printf("\nOptions:\n");
         for (size_t i = 0; i < table->n_rows; i++)
                 if (!table->rows[i].hidden)
-                        print_row(&table->rows[i]);
+                        good &= print_row(&table->rows[i]);
         for (size_t i = 0; i < ARRAY_SIZE(last); i++)
-                print_row(&last[i]);
+                good &= print_row(&last[i]);
         if (table->after)
                 printf("\n%s\n", table->after);
         printf("\nExit: %s.\n", table->exits ? table->exits : "0 done; 1 it failed; 2 wrong usage");
         if (table->print_after)
                 table->print_after(stdout);
+        return good;
 }
 
 static int answered(const struct option_table *table, bool help, const struct log *log)
 {
-        if (help)
-                print_help(table);
-        else
+        if (help && !print_help(table)) {
+                log_error(log, "there is not enough memory");
+                return CODE_FAILED;
+        }
+        if (!help)
                 printf("%s %s\n", table->program, JOULECAST_VERSION);
         return log_flush_stdout(log) < 0 ? CODE_FAILED : CODE_OK;
 }

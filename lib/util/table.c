@@ -25,7 +25,10 @@ struct row {
         size_t n;
 };
 
+static bool lost; /* a table could not be printed */
+
 struct table {
+        bool failed; /* a row or cell is missing */
         char alignment[COLUMNS_MAX + 1];
         const char *spare;
         struct row *rows;
@@ -75,8 +78,12 @@ void table_freep(struct table **table)
 
 void table_row(struct table *table, enum table_style style)
 {
-        if (table && util_grow(&table->rows, &table->capacity, table->n + 1, sizeof(*table->rows)) == 0)
+        if (!table)
+                return;
+        if (util_grow(&table->rows, &table->capacity, table->n + 1, sizeof(*table->rows)) == 0)
                 table->rows[table->n++] = (struct row){ .style = style };
+        else
+                table->failed = true;
 }
 
 void table_cell(struct table *table, const char *format, ...)
@@ -96,6 +103,8 @@ void table_cell(struct table *table, const char *format, ...)
         row->cells[row->n] = strdup(util_printable(raw, printable, sizeof(printable)));
         if (row->cells[row->n])
                 row->n++;
+        else
+                table->failed = true;
 }
 
 void table_texts(struct table *table, enum table_style style, ...)
@@ -313,8 +322,10 @@ void table_print(struct table *table)
 {
         struct layout layout;
 
-        if (!table)
+        if (!table || table->failed) {
+                lost = true;
                 return;
+        }
         lay_out(table, &layout);
         for (size_t j = 0; j < strlen(table->alignment); j++)
                 if (table->alignment[j] == 'n' && !layout.hidden[j])
@@ -324,6 +335,11 @@ void table_print(struct table *table)
                         print_line(layout.total);
                 print_row(&table->rows[i], table->alignment, &layout);
         }
+}
+
+bool table_lost(void)
+{
+        return lost;
 }
 
 void table_text(enum table_style style, const char *format, ...)

@@ -21,7 +21,7 @@ struct table;
 
 /*
  * One letter a column: 'l' left, 'r' right, 'n' a name, left, which is cut in its middle where it is long, or the
- * terminal is narrow; different names stay different. NULL without memory; all others then do nothing.
+ * terminal is narrow; different names stay different. NULL without memory; which all others take.
  */
 struct table *table_new(const char *alignment);
 void table_free(struct table *table);
@@ -33,7 +33,10 @@ void table_row(struct table *table, enum table_style style); /* begins a row */
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A whole row of texts; ends with NULL. */
 void table_texts(struct table *table, enum table_style style, ...) __attribute__((sentinel));
+/* Nothing, where there was no memory for all of it. */
 void table_print(struct table *table);
+/* For the end of a main(): was that so? */
+bool table_lost(void);
 
 /* Sentences, wrapped at 80 columns or where the terminal ends; those below a table are faint. */
 void table_text(enum table_style style, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -75,3 +75,42 @@ void text_print(FILE *file, const char *format, ...)
         text_wrap(file, text, 0, 0, TEXT_COLUMNS);
         fputc('\n', file);
 }
+
+/* What failed is told at the end, as a stream would write again what was not taken. */
+static ssize_t keep(void *cookie, const char *bytes, size_t size)
+{
+        struct text_kept *kept = cookie;
+
+        if (kept->failed || util_grow(&kept->text, &kept->capacity, kept->length + size + 1, 1) < 0) {
+                kept->failed = true;
+                return (ssize_t)size;
+        }
+        memcpy(kept->text + kept->length, bytes, size);
+        kept->length += size;
+        kept->text[kept->length] = '\0';
+        return (ssize_t)size;
+}
+
+FILE *text_open(struct text_kept *kept)
+{
+        FILE *file;
+
+        *kept = (struct text_kept){ 0 };
+        keep(kept, "", 0); /* an empty text is one, too */
+        if (kept->failed)
+                return NULL;
+        file = fopencookie(kept, "w", (cookie_io_functions_t){ .write = keep });
+        if (!file)
+                free(kept->text);
+        return file;
+}
+
+char *text_close(FILE *file, struct text_kept *kept)
+{
+        bool failed = ferror(file) != 0;
+
+        if (fclose(file) == 0 && !failed && !kept->failed)
+                return kept->text;
+        free(kept->text);
+        return NULL;
+}

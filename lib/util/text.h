@@ -4,6 +4,7 @@
 
 /* Text as a terminal shows it. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -17,6 +18,20 @@ size_t text_width(const char *text);
  * word that is longer has a line of its own. No newline at the end.
  */
 void text_wrap(FILE *file, const char *text, size_t column, size_t indent, size_t width);
+
+/*
+ * A stream whose text is kept. open_memstream() has a hole where there was no memory, or no text, and says nothing.
+ * Between fflush() and what is written next, @text and @length are all that was written.
+ */
+struct text_kept {
+        char *text;
+        size_t length, capacity;
+        bool failed;
+};
+
+FILE *text_open(struct text_kept *kept); /* NULL: no memory */
+/* Closes the stream. The text, to free(); NULL: no memory for all of it. */
+char *text_close(FILE *file, struct text_kept *kept);
 
 /* A paragraph of TEXT_COLUMNS. */
 void text_print(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "virtual-truth.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,15 +13,15 @@ const char *const virtual_part_names[VIRTUAL_PART_COUNT] = {
         [VIRTUAL_WIFI] = "wifi", [VIRTUAL_GPU] = "gpu",         [VIRTUAL_UNSEEN] = "unseen",
 };
 
-/* Apps that did anything, background before foreground. 0 apps without memory: the totals still hold. */
-static size_t list_apps(struct virtual_device *device)
+/* Apps that did anything, background before foreground. */
+static int list_apps(struct virtual_device *device, size_t *ret)
 {
         size_t n = 0;
 
         free(device->truth_apps);
         device->truth_apps = calloc(2 * device->n_apps + 1, sizeof(*device->truth_apps));
         if (!device->truth_apps)
-                return 0;
+                return -ENOMEM;
         for (size_t i = 0; i < device->n_apps; i++) {
                 for (unsigned foreground = 0; foreground < 2; foreground++) {
                         struct virtual_truth_app *app = &device->truth_apps[n];
@@ -34,15 +35,19 @@ static size_t list_apps(struct virtual_device *device)
                         n++;
                 }
         }
-        return n;
+        *ret = n;
+        return 0;
 }
 
-void virtual_truth_read(struct virtual_device *device, struct virtual_truth *ret)
+int virtual_truth_read(struct virtual_device *device, struct virtual_truth *ret)
 {
         size_t n_apps;
+        int err;
 
         virtual_device_settle(device);
-        n_apps = list_apps(device);
+        err = list_apps(device, &n_apps);
+        if (err)
+                return err;
         *ret = (struct virtual_truth){
                 .total_j = device->total_j,
                 .base_j = device->base_j,
@@ -51,6 +56,7 @@ void virtual_truth_read(struct virtual_device *device, struct virtual_truth *ret
                 .apps = device->truth_apps,
                 .n_apps = n_apps,
         };
+        return 0;
 }
 
 void virtual_truth_reset(struct virtual_device *device)

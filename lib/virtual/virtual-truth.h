@@ -39,8 +39,8 @@ struct virtual_truth {
         size_t n_apps;
 };
 
-/* Since the device was opened, or since virtual_truth_reset(). Valid until the device advances. */
-void virtual_truth_read(struct virtual_device *device, struct virtual_truth *ret);
+/* Since the device was opened, or since virtual_truth_reset(). Valid until the device advances. -ENOMEM. */
+int virtual_truth_read(struct virtual_device *device, struct virtual_truth *ret);
 void virtual_truth_reset(struct virtual_device *device);
 /*
  * True power for the work and settings in force, averaged over noise: daemons and spikes at their mean, byte

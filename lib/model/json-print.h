@@ -1,0 +1,23 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The text of JSON that cJSON builds. Without memory cJSON leaves a value out and goes on, so its allocator is ours,
+ * which remembers that one failed: JSON that lacks something is not printed.
+ */
+
+#include <stdbool.h>
+
+struct cJSON;
+
+enum json_style {
+        JSON_LINE,
+        JSON_INDENTED,
+};
+
+/* Frees @json. Text to free(); NULL: an allocation failed since the last text was made. */
+char *json_print(struct cJSON *json, enum json_style style);
+
+/* Did an allocation of cJSON's fail since this was asked last, or a text was made? */
+bool json_failed(void);
