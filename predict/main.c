@@ -12,7 +12,6 @@
 #include "commands.h"
 #include "options.h"
 #include "util/paths.h"
-#include "util/table.h"
 #include "util/util.h"
 
 /* A command is a function of this program, or another program of ours: in FOLDER of the build. */
@@ -99,14 +98,9 @@ static int run_program(const struct entry *entry, char **argv)
         return CODE_FAILED;
 }
 
-/* Whatever else fails has its sentence where it does; that there is no memory is said here, for all. */
 static int finish(int code)
 {
-        if (code == CODE_OK && (log_flush_stdout(&program_log) < 0 || table_lost()))
-                code = CODE_FAILED;
-        if (code == CODE_FAILED && !options_told_error())
-                log_error(&program_log, "there is not enough memory");
-        return code;
+        return options_finish(code, &program_log);
 }
 
 int main(int argc, char **argv)

@@ -8,20 +8,7 @@
 #include "util/paths.h"
 #include "util/util.h"
 
-static bool told;
-
-static void tell(void *data, enum log_level level, const char *sentence)
-{
-        told = told || level == LOG_LEVEL_ERROR;
-        log_to_stderr(data, level, sentence);
-}
-
-const struct log program_log = { .handler = tell, .data = (void *)"joulecast" };
-
-bool options_told_error(void)
-{
-        return told;
-}
+const struct log program_log = { .handler = log_to_stderr, .data = (void *)"joulecast" };
 
 int options_parse(const struct option_table *command, unsigned shared, int argc, char **argv, struct options *options)
 {

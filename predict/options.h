@@ -35,8 +35,6 @@ enum shared_option {
 
 /* One sentence on stderr. */
 extern const struct log program_log;
-/* Was any of them an error? */
-bool options_told_error(void);
 
 /**
  * options_parse() - read a command's line: its own options, and the shared ones

@@ -100,10 +100,8 @@ static int answer(struct cJSON *json)
 {
         _cleanup_free_ char *text = json_print(json, JSON_LINE);
 
-        if (!text) {
-                log_error(&program_log, "there is not enough memory for the answer");
+        if (!text)
                 return -ENOMEM;
-        }
         return puts(text) < 0 || fflush(stdout) < 0 ? -EIO : 0;
 }
 
@@ -347,6 +345,8 @@ int main(int argc, char **argv)
                 return CODE_USAGE;
         gsl_set_error_handler(on_gsl_error);
         if (options.follow)
-                return follow_lines();
-        return options.usage ? fit_tables(&options) : fit_observations(&options);
+                code = follow_lines();
+        else
+                code = options.usage ? fit_tables(&options) : fit_observations(&options);
+        return options_finish(code, &program_log);
 }

@@ -18,6 +18,13 @@ void log_write(const struct log *log, enum log_level level, const char *format, 
         log->handler(log->data, level, sentence);
 }
 
+static bool told_error;
+
+bool log_told_error(void)
+{
+        return told_error;
+}
+
 void log_to_stderr(void *data, enum log_level level, const char *sentence)
 {
         static const char *const blame[] = {
@@ -31,6 +38,7 @@ void log_to_stderr(void *data, enum log_level level, const char *sentence)
 
         if (level == LOG_LEVEL_DEBUG)
                 return;
+        told_error |= level == LOG_LEVEL_ERROR;
         fprintf(stderr, "%s: %s%s\n", (const char *)data, blame[level], sentence);
 }
 

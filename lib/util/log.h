@@ -8,6 +8,7 @@
  */
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 enum log_level {
         LOG_LEVEL_ERROR,        /* one sentence: what, where, what to do */
@@ -38,6 +39,7 @@ void log_write(const struct log *log, enum log_level level, const char *format, 
 
 /* The programs' handler: stderr, "PROGRAM: sentence"; @data is the program's name. */
 void log_to_stderr(void *data, enum log_level level, const char *sentence);
+bool log_told_error(void); /* did that print an error? */
 
 /* For the end of a main(): 0; -EIO after its sentence: what was printed did not arrive. Whoever reads us may go, though. */
 int log_flush_stdout(const struct log *log);

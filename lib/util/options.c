@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "paths.h"
+#include "table.h"
 #include "text.h"
 #include "util.h"
 
@@ -97,10 +98,8 @@ static bool print_help(const struct option_table *table)
 
 static int answered(const struct option_table *table, bool help, const struct log *log)
 {
-        if (help && !print_help(table)) {
-                log_error(log, "there is not enough memory");
-                return CODE_FAILED;
-        }
+        if (help && !print_help(table))
+                return options_finish(CODE_FAILED, log);
         if (!help)
                 printf("%s %s\n", table->program, JOULECAST_VERSION);
         return log_flush_stdout(log) < 0 ? CODE_FAILED : CODE_OK;
@@ -192,6 +191,10 @@ static int take_value(const struct option_table *table, const struct option_row 
                          : take_number(row, text, &number);
         if (!err)
                 return 0;
+        if (err == -ENOMEM) {
+                log_error(log, "--%s: there is not enough memory", row->name);
+                return err;
+        }
         if (err == -ERANGE && !row->parse)
                 return out_of_range(table, row, log, number);
         snprintf(before, sizeof(before), "--%s: \"", row->name);
@@ -270,9 +273,18 @@ int options_read(const struct option_table *table, int argc, char *const argv[],
                         err = read_option(table, argc, argv, &i, log);
                 }
                 if (err)
-                        return CODE_USAGE;
+                        return err == -ENOMEM ? CODE_FAILED : CODE_USAGE;
         }
         return -1;
+}
+
+int options_finish(int code, const struct log *log)
+{
+        if (code == CODE_OK && (log_flush_stdout(log) < 0 || table_lost()))
+                code = CODE_FAILED;
+        if (code == CODE_FAILED && !log_told_error())
+                log_error(log, "there is not enough memory");
+        return code;
 }
 
 int options_take_device(const char *text, void *data)

@@ -80,3 +80,9 @@ int options_read(const struct option_table *table, int argc, char *const argv[],
                 .parse = options_take_device, .data = (at), .wants = "virtual:NAME or virtual:FILE"           \
         }
 int options_take_device(const char *text, void *data);
+
+/*
+ * The exit code at the end of a main(): CODE_FAILED, too, if what was printed did not arrive or was left out. What else
+ * fails has its sentence where it does; that there is no memory is said here, for all.
+ */
+int options_finish(int code, const struct log *log);

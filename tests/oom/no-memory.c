@@ -30,7 +30,7 @@ static _Thread_local bool inside;
 static pid_t program;
 
 /* dlsym() allocates before there is an allocator. */
-static char early[16384] __attribute__((aligned(16)));
+static char early[1 << 18] __attribute__((aligned(16)));
 static size_t early_used;
 
 static struct place {
