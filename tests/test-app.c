@@ -57,9 +57,9 @@ static void put_process(const struct fixture *f)
         char path[128], text[512];
 
         snprintf(path, sizeof(path), "proc/%d/stat", (int)f->pid);
-        snprintf(text, sizeof(text), "%d (%s) S %d 1 1 0 -1 0 0 0 0 0 5 5 0 0 20 0 1 0 %d 0 0\n", (int)f->pid,
+        snprintf(text, sizeof(text), "%d (%s) S %d 1 1 0 -1 %u 0 0 0 0 5 5 0 0 20 0 1 0 %d 0 0\n", (int)f->pid,
                  f->comm,
-                 (int)f->ppid, (int)f->pid * 10);
+                 (int)f->ppid, f->pid == 2 || f->ppid == 2 ? 0x00200000U /* PF_KTHREAD */ : 0, (int)f->pid * 10);
         put(path, text, strlen(text));
         snprintf(path, sizeof(path), "proc/%d/cgroup", (int)f->pid);
         snprintf(text, sizeof(text), "0::%s\n", f->cgroup);

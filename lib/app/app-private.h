@@ -46,7 +46,9 @@ struct app_entry {
 
 struct apps {
         int root_fd;
-        struct desktop_index *index;
+        struct desktop_index *index; /* by app_index() */
+        bool read;
+        struct app_exe exe;
         struct app_entry *entries;  /* by pid */
         struct app_cgroup *cgroups; /* by path */
         uint32_t sweep;
@@ -57,6 +59,7 @@ struct apps {
 
 /* app.c, for app-ended.c and app-window.c */
 struct app_entry *app_entry_find(const struct apps *apps, pid_t pid); /* or NULL */
+const struct desktop_index *app_index(struct apps *apps);
 void app_cgroup_read(struct apps *apps, const char *path, struct app_cgroup *cgroup); /* sets all but its path */
 void app_desktop_id(const struct desktop_entry *entry, char *ret); /* an app's id by its desktop entry */
 /* true: the control group alone names the app. */
@@ -70,7 +73,7 @@ ssize_t app_process_read_words(int root_fd, pid_t pid, const char *file, char *b
 /* The value of NAME= among NUL-separated words, or NULL. */
 const char *app_process_words_value(const char *words, ssize_t length, const char *name);
 /* The AppImage, else app_program_of(). */
-void app_process_read_program(int root_fd, const struct app_entry *entry, char *buf, size_t size);
+void app_process_read_program(const struct apps *apps, const struct app_entry *entry, char *buf, size_t size);
 /* The script that an interpreter runs; false: no interpreter, or no script. */
 bool app_process_read_script(int root_fd, const struct app_entry *entry, char *buf, size_t size);
 /* Are the root folder and /.flatpak-info tmpfs, by this mountinfo? */

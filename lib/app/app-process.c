@@ -118,10 +118,11 @@ static bool appimage_name(int root_fd, pid_t pid, char *buf, size_t size)
         return true;
 }
 
-void app_process_read_program(int root_fd, const struct app_entry *entry, char *buf, size_t size)
+void app_process_read_program(const struct apps *apps, const struct app_entry *entry, char *buf, size_t size)
 {
         char path[64], target[4096];
         _cleanup_close_ int proc_fd = -1;
+        int root_fd = apps->root_fd;
         ssize_t n;
 
         snprintf(path, sizeof(path), "proc/%d/exe", (int)entry->pid);
@@ -131,7 +132,7 @@ void app_process_read_program(int root_fd, const struct app_entry *entry, char *
                 return;
         proc_fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         snprintf(path, sizeof(path), "%d", (int)entry->pid);
-        app_program_of(proc_fd, path, entry->comm, buf, size);
+        app_program_of(proc_fd, path, entry->comm, &apps->exe, buf, size);
 }
 
 bool app_process_read_script(int root_fd, const struct app_entry *entry, char *buf, size_t size)
@@ -148,12 +149,15 @@ bool app_process_read_script(int root_fd, const struct app_entry *entry, char *b
 
 bool app_process_is_kernel(int root_fd, const struct app_entry *entry)
 {
-        char path[64], target[8];
+        char path[64], text[1024];
+        struct proc_stat stat;
+        ssize_t n;
 
         if (entry->pid != 2 && entry->ppid != 2)
                 return false;
-        snprintf(path, sizeof(path), "proc/%d/exe", (int)entry->pid);
-        return readlinkat(root_fd, path, target, sizeof(target)) < 0 && errno == ENOENT;
+        snprintf(path, sizeof(path), "proc/%d/stat", (int)entry->pid);
+        n = util_read_at(root_fd, path, text, sizeof(text));
+        return n > 0 && proc_parse_stat(text, (size_t)n, &stat) && stat.kernel_thread;
 }
 
 /* From the arguments of Steam's parent of each game, "reaper SteamLaunch AppId=N -- ...", or the environment. */

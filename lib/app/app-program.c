@@ -1,8 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -40,7 +42,23 @@ static bool is_named_as(const char *comm, const char *name)
                strlen(comm) == MIN(strlen(name), (size_t)COMM_LENGTH);
 }
 
-void app_program_of(int proc_fd, const char *pid, const char *comm, char *name, size_t size)
+/* Base name of the executable file; "": not known. */
+static void find_exe(int proc_fd, const char *pid, const struct app_exe *exe, char *name, size_t size)
+{
+        char path[48], target[PATH_MAX];
+        ssize_t n;
+
+        snprintf(path, sizeof(path), "%s/exe", pid);
+        n = readlinkat(proc_fd, path, target, sizeof(target) - 1);
+        target[n > 0 ? n : 0] = '\0';
+        if (n < 0 && (errno == EACCES || errno == EPERM) && exe && exe->find &&
+            exe->find(exe->data, (pid_t)atoi(pid), name, size))
+                return;
+        cut_deleted(target);
+        snprintf(name, size, "%s", util_base_name(target));
+}
+
+void app_program_of(int proc_fd, const char *pid, const char *comm, const struct app_exe *exe, char *name, size_t size)
 {
         char path[48], text[PATH_MAX];
         ssize_t n;
@@ -51,13 +69,8 @@ void app_program_of(int proc_fd, const char *pid, const char *comm, char *name, 
                 util_printable(util_base_name(text), name, size);
                 return;
         }
-        snprintf(path, sizeof(path), "%s/exe", pid);
-        n = readlinkat(proc_fd, path, text, sizeof(text) - 1);
-        text[n > 0 ? n : 0] = '\0';
-        cut_deleted(text);
-        util_printable(n > 0 && *util_base_name(text) && !is_interpreter(util_base_name(text)) ? util_base_name(text) : comm,
-                       name,
-                       size);
+        find_exe(proc_fd, pid, exe, text, sizeof(text));
+        util_printable(*text && !is_interpreter(text) ? text : comm, name, size);
         if (!*name)
                 snprintf(name, size, "unnamed"); /* an empty id means no app */
 }

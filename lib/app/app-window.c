@@ -16,7 +16,7 @@ static const char *after(const char *text, const char *prefix)
 }
 
 /* The app that a window's id names, independent of its process. */
-static void canonical(const struct apps *apps, const char *app_id, char *ret)
+static void canonical(struct apps *apps, const char *app_id, char *ret)
 {
         const char *number = after(app_id, "steam_app_");
         const struct desktop_entry *entry;
@@ -25,7 +25,7 @@ static void canonical(const struct apps *apps, const char *app_id, char *ret)
                 snprintf(ret, APP_ID_MAX, "steam:%s", number);
                 return;
         }
-        entry = desktop_by_window(apps->index, app_id);
+        entry = desktop_by_window(app_index(apps), app_id);
         if (entry)
                 app_desktop_id(entry, ret);
         else
@@ -33,7 +33,7 @@ static void canonical(const struct apps *apps, const char *app_id, char *ret)
 }
 
 /* Is a window's id another name of this app? */
-static bool same(const struct apps *apps, const char *app, const char *app_id)
+static bool same(struct apps *apps, const char *app, const char *app_id)
 {
         const char *snap = after(app, "snap:");
         const struct desktop_entry *entry;
@@ -46,12 +46,12 @@ static bool same(const struct apps *apps, const char *app, const char *app_id)
                 return strncasecmp(app_id, snap, strlen(snap)) == 0 && strchr("_.", app_id[strlen(snap)]);
         if (strchr(app, ':'))
                 return false;
-        entry = desktop_by_id(apps->index, app);
+        entry = desktop_by_id(app_index(apps), app);
         if (entry && ((entry->class && strcasecmp(entry->class, app_id) == 0) ||
                       (entry->program && strcasecmp(entry->program, app_id) == 0)))
                 return true;
         /* "com.slack.Slack" and "Slack" are the same, unless a desktop entry exists for the latter. */
-        return !desktop_by_window(apps->index, app_id) && strcasecmp(desktop_last_part(app), desktop_last_part(app_id)) == 0;
+        return !desktop_by_window(app_index(apps), app_id) && strcasecmp(desktop_last_part(app), desktop_last_part(app_id)) == 0;
 }
 
 /* Waydroid's windows have the id "waydroid.PACKAGE", and argv[0] of the app's processes is the package. */
@@ -103,7 +103,7 @@ static bool may_correct(struct apps *apps, const struct app_entry *entry, const 
         case CGROUP_SPAWN:
                 if (entry->sandboxed)
                         return false;
-                return after(app_id, "steam_app_") || desktop_by_window(apps->index, app_id) ||
+                return after(app_id, "steam_app_") || desktop_by_window(app_index(apps), app_id) ||
                        (parent && parent->cgroup == entry->cgroup && strcmp(parent->app, entry->app) == 0);
         default:
                 return false;

@@ -11,10 +11,20 @@
 #define ANCESTORS_MAX 64 /* no desktop has longer chains of forks */
 #define ANDROID_USER 100000 /* uids per Android user */
 
+/* Read at the first use: apps_new() reads nothing that users may have written. */
+const struct desktop_index *app_index(struct apps *apps)
+{
+        if (!apps->read)
+                desktop_index_refresh(apps->index);
+        apps->read = true;
+        return apps->index;
+}
+
 /* Tries as desktop entry: the parsed id, the id without ".desktop", the id with its launcher. */
 static void unit_id(struct apps *apps, const struct cgroup_app *parsed, char *ret)
 {
-        const struct desktop_entry *entry = desktop_by_id(apps->index, parsed->id);
+        const struct desktop_index *index = app_index(apps);
+        const struct desktop_entry *entry = desktop_by_id(index, parsed->id);
         size_t length = strlen(parsed->id);
         char id[APP_ID_MAX];
         unsigned number;
@@ -22,10 +32,10 @@ static void unit_id(struct apps *apps, const struct cgroup_app *parsed, char *re
         snprintf(id, sizeof(id), "%s", parsed->id);
         if (!entry && length > 8 && strcmp(id + length - 8, ".desktop") == 0) {
                 id[length - 8] = '\0';
-                entry = desktop_by_id(apps->index, id);
+                entry = desktop_by_id(index, id);
         }
         if (!entry && parsed->launcher[0])
-                entry = desktop_by_id(apps->index, parsed->whole);
+                entry = desktop_by_id(index, parsed->whole);
         if (entry)
                 snprintf(ret, APP_ID_MAX, "%s", entry->id);
         else if (strcmp(parsed->launcher, "steam") == 0 && sscanf(parsed->id, "app%10u", &number) == 1)
@@ -129,12 +139,17 @@ int apps_new(int root_fd, struct desktop_index *index, struct apps **ret)
         if (apps->root_fd < 0)
                 return -errno;
         if (!index) {
-                err = desktop_index_new(root_fd, NULL, NULL, &apps->index);
+                err = desktop_index_open(root_fd, NULL, NULL, &apps->index);
                 if (err)
                         return err;
         }
         *ret = TAKE_PTR(apps);
         return 0;
+}
+
+void apps_set_exe(struct apps *apps, struct app_exe exe)
+{
+        apps->exe = exe;
 }
 
 static bool needs_look(const struct apps *apps, const struct app_entry *entry)
@@ -155,16 +170,16 @@ void app_desktop_id(const struct desktop_entry *entry, char *ret)
 }
 
 /* Without a unit: the desktop entry that starts this program, else the program. */
-static void program_id(const struct apps *apps, struct app_entry *entry)
+static void program_id(struct apps *apps, struct app_entry *entry)
 {
         const struct desktop_entry *desktop = NULL;
         char program[256];
 
         if (app_process_read_script(apps->root_fd, entry, program, sizeof(program)))
-                desktop = desktop_by_program(apps->index, program);
+                desktop = desktop_by_program(app_index(apps), program);
         if (!desktop) {
-                app_process_read_program(apps->root_fd, entry, program, sizeof(program));
-                desktop = desktop_by_program(apps->index, program);
+                app_process_read_program(apps, entry, program, sizeof(program));
+                desktop = desktop_by_program(app_index(apps), program);
         }
         if (desktop)
                 app_desktop_id(desktop, entry->app);

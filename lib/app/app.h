@@ -22,6 +22,15 @@ struct app_process {
         const char *comm; /* may hold anything */
 };
 
+/*
+ * Another way to the name of a process's executable file, without its folder, where /proc/PID/exe may not be read
+ * (other users', without CAP_SYS_PTRACE). False: not known.
+ */
+struct app_exe {
+        bool (*find)(void *data, pid_t pid, char *name, size_t size); /* NULL: there is none */
+        void *data;
+};
+
 struct apps; /* remembers processes by (pid, start time) and control groups by path */
 
 /*
@@ -29,6 +38,7 @@ struct apps; /* remembers processes by (pid, start time) and control groups by p
  * @index:   taken over; NULL: read the system's
  */
 int apps_new(int root_fd, struct desktop_index *index, struct apps **ret);
+void apps_set_exe(struct apps *apps, struct app_exe exe);
 void apps_free(struct apps *apps);
 void apps_freep(struct apps **apps);
 
@@ -74,11 +84,12 @@ bool apps_is_desktop(struct apps *apps, pid_t pid);
  * @pid:     as text
  * @comm:    of the process
  * @name:    gets it, printable
+ * @exe:     if /proc/PID/exe cannot be read; or NULL
  *
  * argv[0] or the script's name where comm agrees with it, else the name of the executable file. For a process
  * without an app that is also its app's id.
  */
-void app_program_of(int proc_fd, const char *pid, const char *comm, char *name, size_t size);
+void app_program_of(int proc_fd, const char *pid, const char *comm, const struct app_exe *exe, char *name, size_t size);
 
 /* Forgets the processes that were not asked for since the last call. Once per poll. */
 void apps_sweep(struct apps *apps);

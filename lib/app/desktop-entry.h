@@ -30,6 +30,8 @@ struct desktop_index;
  * Return: 0, also where there are none; -ENOMEM; -EBADF.
  */
 int desktop_index_new(int root_fd, const char *folders, const char *locale, struct desktop_index **ret);
+/* The same, but nothing is read before desktop_index_refresh(). */
+int desktop_index_open(int root_fd, const char *folders, const char *locale, struct desktop_index **ret);
 void desktop_index_free(struct desktop_index *index);
 
 /* Reads the folders again if one of them has changed. true: one had. */

@@ -166,7 +166,7 @@ static void desktop_index_freep(struct desktop_index **index)
         desktop_index_free(*index);
 }
 
-int desktop_index_new(int root_fd, const char *folders, const char *locale, struct desktop_index **ret)
+int desktop_index_open(int root_fd, const char *folders, const char *locale, struct desktop_index **ret)
 {
         _cleanup_(desktop_index_freep) struct desktop_index *index = calloc(1, sizeof(*index));
 
@@ -183,9 +183,17 @@ int desktop_index_new(int root_fd, const char *folders, const char *locale, stru
                 if (!index->locale)
                         return -ENOMEM;
         }
-        desktop_index_refresh(index);
         *ret = TAKE_PTR(index);
         return 0;
+}
+
+int desktop_index_new(int root_fd, const char *folders, const char *locale, struct desktop_index **ret)
+{
+        int err = desktop_index_open(root_fd, folders, locale, ret);
+
+        if (!err)
+                desktop_index_refresh(*ret);
+        return err;
 }
 
 char *desktop_folders_of_user(void)

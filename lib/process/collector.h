@@ -15,6 +15,7 @@ struct collector_options {
         int root_fd;                            /* of the machine: sys/ and proc/ below it */
         struct apps *apps;                      /* not owned; NULL: processes go by their program's name */
         const struct log *log;
+        bool everyone;                          /* all users' processes, whatever of them cannot be read */
         uint32_t leave_out;                     /* COUNTS_* not to load */
         enum net_by net_by;                     /* this one, or no network bytes at all */
         const char *wifi_for_test;              /* an interface to be taken for WiFi, or NULL */

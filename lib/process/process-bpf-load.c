@@ -63,6 +63,7 @@ static void choose_programs(struct process_bpf *bpf, uint32_t counts, bool itera
         bpf_program__set_autoattach(bpf->progs.each_task, false);
         bpf_program__set_autoload(bpf->progs.find_carrier, counts & COUNTS_NET);
         bpf_program__set_autoattach(bpf->progs.find_carrier, false);
+        bpf_program__set_autoattach(bpf->progs.each_program, false);
 }
 
 /* Places of threads: 0.8 MB, or 1.2 with many operating points. Threads whose place is taken cost more. */
@@ -325,6 +326,9 @@ static int load(const struct collector_options *options, bool iterator, struct p
         if (collector->source.counts & COUNTS_OPPS)
                 catch_up(collector);
         collector->source.counts |= COUNTS_CPU | COUNTS_DISK;
+        collector->programs_iterator = bpf_program__attach_iter(collector->bpf->progs.each_program, NULL);
+        if (!collector->programs_iterator)
+                return -errno;
         if (iterator) {
                 collector->iterator = bpf_program__attach_iter(collector->bpf->progs.each_task, NULL);
                 if (!collector->iterator)
@@ -361,5 +365,6 @@ void process_bpf_unload(struct process_collector *collector)
         for (size_t i = 0; i < n_arrays; i++)
                 unmap(arrays[i].at, collector->n_mapped * arrays[i].row);
         bpf_link__destroy(collector->iterator);
+        bpf_link__destroy(collector->programs_iterator);
         process_bpf__destroy(collector->bpf);
 }

@@ -20,7 +20,10 @@ static void process_bpf_close(struct source *source)
 {
         struct process_collector *collector = (struct process_collector *)source;
 
+        if (collector->apps)
+                apps_set_exe(collector->apps, (struct app_exe){ 0 });
         process_bpf_unload(collector);
+        process_bpf_forget_programs(collector);
         process_bpf_free_cgroups(collector);
         process_bpf_free_iterated(&collector->iterated);
         process_table_free(collector->table);
@@ -242,6 +245,7 @@ static int process_bpf_read(struct source *source, struct sample *sample)
         bool split = collector->source.counts & COUNTS_OPPS;
         int err = 0;
 
+        process_bpf_forget_programs(collector);
         process_table_begin(collector->table);
         collector->bpf->bss->n_polls++;
         if (collector->exits.consumed)
@@ -261,8 +265,10 @@ static int process_bpf_read(struct source *source, struct sample *sample)
         err = split ? process_bpf_read_opps(collector, sample) : 0;
         if (err)
                 return err;
-        return process_table_finish(collector->table, collector->told_all, sample,
-                                    split ? collector->opps.place : NULL);
+        err = process_table_finish(collector->table, collector->told_all, sample,
+                                   split ? collector->opps.place : NULL);
+        process_bpf_forget_programs(collector);
+        return err;
 }
 
 static const struct source_ops process_bpf_ops = {
@@ -303,6 +309,9 @@ static int open_any(const struct collector_options *options, bool iterator, stru
                 process_bpf_close(&collector->source);
                 return err;
         }
+        collector->apps = options->apps;
+        if (options->apps)
+                apps_set_exe(options->apps, (struct app_exe){ process_bpf_find_program, collector });
         *ret = &collector->source;
         return 0;
 }

@@ -33,6 +33,10 @@ struct process_collector {
         struct process_table *table;
         struct process_bpf *bpf;
         struct bpf_link *iterator;            /* of the walk on older kernels, or NULL */
+        struct bpf_link *programs_iterator;
+        struct program_record *programs;      /* by pid, since a name was first wanted in this poll; or NULL */
+        size_t n_programs;
+        struct apps *apps;
         struct iterated iterated;
         struct process_ring exits;            /* all zeros: not loaded */
         struct bpf_opps opps;
@@ -68,6 +72,10 @@ void process_bpf_unload(struct process_collector *collector);
 /* process-bpf-iter.c: the walk on older kernels. 0 or a negative errno. */
 int process_bpf_iterate(const struct bpf_link *iterator, struct iterated *iterated);
 void process_bpf_free_iterated(struct iterated *iterated);
+
+/* process-bpf-program.c: the names of executable files, for what /proc does not tell. */
+bool process_bpf_find_program(void *collector, pid_t pid, char *name, size_t size);
+void process_bpf_forget_programs(struct process_collector *collector);
 
 /* process-bpf-cpu.c: times of the policies into the sample's opps. */
 int process_bpf_read_opps(struct process_collector *collector, struct sample *sample);

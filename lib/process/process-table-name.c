@@ -77,7 +77,7 @@ int table_name_alive(struct process_table *table, struct known *known, const str
         } else if (seen->kernel_thread) {
                 strcpy(known->app, "sys:kernel");
         } else {
-                app_program_of(table->proc_fd, pid, known->comm, known->app, sizeof(known->app));
+                app_program_of(table->proc_fd, pid, known->comm, NULL, known->app, sizeof(known->app));
         }
         remember_name(name_of(table, known->comm, known->uid), known, 0);
         return err ? err : table_touch(table, known);

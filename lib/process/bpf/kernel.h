@@ -154,6 +154,26 @@ struct nsproxy {
         struct net *net_ns;
 };
 
+struct qstr {
+        const unsigned char *name;
+};
+
+struct dentry {
+        struct qstr d_name;
+};
+
+struct path {
+        struct dentry *dentry;
+};
+
+struct file {
+        struct path f_path;
+};
+
+struct mm_struct {
+        struct file *exe_file;
+};
+
 struct task_struct {
         struct thread_info thread_info;
         struct list_head tasks;
@@ -171,6 +191,7 @@ struct task_struct {
         struct sighand_struct *sighand;
         struct nsproxy *nsproxy;
         struct css_set *cgroups;
+        struct mm_struct *mm;
         struct task_io_accounting ioac;
 };
 

@@ -75,6 +75,14 @@ struct process_record {
         struct net_totals net;
 };
 
+#define PROGRAM_NAME_MAX 60 /* longer ones are cut */
+
+/* The executable file of a process, without its folder: /proc/PID/exe is for its user and CAP_SYS_PTRACE only. */
+struct program_record {
+        __u32 pid;
+        char name[PROGRAM_NAME_MAX];
+};
+
 #define CGROUP_NAMES 512      /* of a path's names together; a power of two. A longer path is not known. */
 #define CGROUP_NAME_MAX 256   /* with its NUL */
 #define CGROUP_DEPTH_MAX 24

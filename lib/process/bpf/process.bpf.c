@@ -447,3 +447,22 @@ int each_task(struct bpf_iter__task *ctx)
         bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
         return 0;
 }
+
+/* What each process executes; read only when a name is wanted. A kernel thread has no memory. */
+SEC("iter/task")
+int each_program(struct bpf_iter__task *ctx)
+{
+        struct task_struct *task = ctx->task;
+        struct program_record record = {};
+        struct mm_struct *mm;
+
+        if (!task || task->pid != task->tgid)
+                return 0;
+        mm = task->mm;
+        if (!mm || !mm->exe_file)
+                return 0;
+        record.pid = task->tgid;
+        bpf_probe_read_kernel_str(record.name, sizeof(record.name), mm->exe_file->f_path.dentry->d_name.name);
+        bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
+        return 0;
+}
