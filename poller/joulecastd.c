@@ -4,11 +4,14 @@
 /* joulecastd: reads periodically what apps have used, and stores the differences. */
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "focus/focus.h"
 #include "machine/machine.h"
@@ -62,6 +65,30 @@ static int take_descriptors(void)
 static const struct collector *collectors_of(const struct options *options)
 {
         return options->machine ? plain_collectors : all_collectors;
+}
+
+/* Those that go on when rights are given up. */
+static const struct collector *lasting_collectors(const struct options *options)
+{
+        const struct collector *collectors = collectors_of(options);
+
+        if (strncmp(collectors->name, "bpf", 3) != 0 || rights_bpf_stays())
+                return collectors;
+        log_warning(&program_log, "processes are read without BPF: this kernel (older than Linux 5.19) would want its rights kept, "
+                                  "which the service gives up before it reads what users write");
+        while (strncmp(collectors->name, "bpf", 3) == 0)
+                collectors++;
+        return collectors;
+}
+
+static void give_up_rights(void)
+{
+        int err = rights_give_up();
+
+        if (err < 0) {
+                log_error(&program_log, "cannot give up rights that are needed no more: %s", strerror(-err));
+                exit(CODE_FAILED);
+        }
 }
 
 static bool is_collector(const struct options *options)
@@ -151,6 +178,24 @@ static int load_config(const struct options *options, struct config *config)
         return config_load(options->config ? options->config : path, &program_log, config);
 }
 
+/* Where root runs it by hand: what lies in the service's folder belongs to the service, which could not write it else. */
+static void leave_to_service(const char *path)
+{
+        static const char *const ends[] = { "", "-wal", "-shm" };
+        const char *slash = strrchr(path, '/');
+        char folder[PATH_MAX], name[PATH_MAX];
+        struct stat owner, file;
+
+        snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) : 0, path);
+        if (stat(folder, &owner) < 0)
+                return;
+        for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+                snprintf(name, sizeof(name), "%s%s", path, ends[i]);
+                if (lstat(name, &file) == 0 && file.st_uid != owner.st_uid && lchown(name, owner.st_uid, owner.st_gid) < 0)
+                        log_warning(&program_log, "%s is not its folder's owner's: %s", name, strerror(errno));
+        }
+}
+
 static int open_database(const struct options *options, struct poller *poller, char **path)
 {
         int err = options->database ? (*path = strdup(options->database)) ? 0 : -ENOMEM
@@ -162,7 +207,16 @@ static int open_database(const struct options *options, struct poller *poller, c
         }
         umask(0077); /* usage data is private */
         poller->own_database = options->database ? NULL : *path;
-        return poller_open_store(poller, *path);
+        err = poller_open_store(poller, *path);
+        if (!err && poller->own_database)
+                leave_to_service(*path);
+        return err;
+}
+
+/* Writes the machine's database for all users: started by the service manager, or by root. */
+static bool is_service(const struct options *options)
+{
+        return !options->database && options->count == 0 && paths_is_systems(PATHS_SERVICE_SOCKET);
 }
 
 /* With --count or --machine none by default: the agents belong to the service. */
@@ -181,10 +235,12 @@ static int open_machine(const struct options *options, const struct config *conf
         const char *collector = options->collector ? options->collector : config->collector;
         const struct machine_options machine = {
                 .root = options->machine,
-                .collectors = collectors_of(options),
+                .collectors = lasting_collectors(options),
                 .collector = strcmp(collector, "auto") == 0 ? NULL : collector,
                 .foreground = config->foreground,
                 .focus_socket = focus_socket(options, &socket) == 0 ? socket : NULL,
+                .everyone = is_service(options),
+                .opened = give_up_rights,
                 .log = &program_log,
         };
 
@@ -206,11 +262,10 @@ static int add_session(const struct options *options, struct sources *sources)
 static int open_answers(const struct options *options, const struct question_source *source,
                         double interval_s, struct poller *poller)
 {
-        bool service = geteuid() == 0 && !options->database && options->count == 0;
         uint64_t share_ns = (uint64_t)(interval_s / 2 * 1e9);
         int err;
 
-        if (!options->socket && !service)
+        if (!options->socket && !is_service(options))
                 return 0;
         err = answers_open(options->socket ? options->socket : PATHS_SERVICE_SOCKET, source, share_ns, &program_log,
                            &poller->answers);
@@ -262,7 +317,6 @@ static int run(const struct options *options, const struct config *config)
 
         if (err)
                 return err;
-        rights_give_up();
         err = add_session(options, &poller.sources);
         if (!err)
                 err = open_database(options, &poller, &path);

@@ -291,7 +291,7 @@ int poller_run(struct poller *poller, double interval_s, uint64_t count)
         if (err)
                 return cannot_wait(poller, err);
         err = poller_poll(poller);
-        notify_manager("READY=1");
+        notify_ready(interval_s);
         while (!err && (count == 0 || poller->polls < count)) {
                 if (util_boottime_ns() >= deadline_ns)
                         deadline_ns = next_deadline(deadline_ns, interval_ns);
@@ -304,6 +304,7 @@ int poller_run(struct poller *poller, double interval_s, uint64_t count)
                 }
                 err = poller_poll(poller);
                 answers_rest(poller->answers);
+                notify_manager("WATCHDOG=1");
         }
         return err;
 }

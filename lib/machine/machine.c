@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "machine.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -66,6 +67,7 @@ static int add_collector(int root_fd, const struct machine_options *options, str
         const struct collector *collectors = options->collectors ? options->collectors : plain_collectors;
         const struct collector_options how = { .root_fd = root_fd,
                                                .apps = apps,
+                                               .everyone = options->everyone,
                                                .log = options->log };
         struct source *source = NULL;
         int err = collector_open(collectors, options->collector, &how, &source);
@@ -86,13 +88,28 @@ static int add_collector(int root_fd, const struct machine_options *options, str
         return options->collector ? err : 0;
 }
 
-/* Network bytes, where the collector (the last source) does not count them. */
+/*
+ * What a process holds open shows its sockets and GPUs. Other users' descriptors are read with CAP_SYS_PTRACE only,
+ * which the service does not have: then these are not known by app, and not zero.
+ */
+static bool sees_descriptors(int root_fd, const struct sources *processes)
+{
+        _cleanup_close_ int proc_fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_closedir_ DIR *dir = util_opendir_at(proc_fd, "1/fd");
+
+        for (size_t i = 0; i < processes->n; i++)
+                if (processes->list[i]->own_only)
+                        return true;
+        return dir || !util_is_procfs(proc_fd);
+}
+
+/* Network bytes, where the collector does not count them. */
 static int add_net_process(int root_fd, struct sources *sources)
 {
-        uint32_t counts = sources->n > 0 ? sources->list[sources->n - 1]->counts : 0;
+        uint32_t counts = sources->n > 0 ? sources->list[0]->counts : 0;
         struct source *source = NULL;
 
-        if (!(counts & COUNTS_CPU) || (counts & COUNTS_NET))
+        if (!(counts & COUNTS_CPU) || (counts & COUNTS_NET) || !sees_descriptors(root_fd, sources))
                 return 0;
         return add_if_there(sources, net_process_open(root_fd, NULL, &source), &source);
 }
@@ -120,13 +137,46 @@ static int add_focus(int root_fd, const struct machine_options *options, struct 
         return err ? err : sources_add(sources, source);
 }
 
+/* All that needs rights is opened here. */
+static int open_processes(int root_fd, const struct machine_options *options, struct apps *apps,
+                          struct sources *processes)
+{
+        int err = add_collector(root_fd, options, apps, processes);
+
+        if (!err)
+                err = add_net_process(root_fd, processes);
+        if (!err && options->opened)
+                options->opened();
+        return err;
+}
+
+static int move_all(struct sources *from, struct sources *to)
+{
+        size_t n = from->n;
+        int err = 0;
+
+        from->n = 0;
+        for (size_t i = 0; i < n; i++) {
+                int added = sources_add(to, from->list[i]);
+
+                err = err ? err : added;
+        }
+        return err;
+}
+
 /* Clocks and operating points come before processes, the GPU after them. */
 static int add_all(int root_fd, const struct machine_options *options, struct sources *sources)
 {
+        _cleanup_(sources_close) struct sources processes = { 0 };
         struct source *source = NULL;
         struct apps *apps = NULL;
+        bool gpu = false;
         int err = add_apps(root_fd, sources, &apps);
 
+        if (!err)
+                err = open_processes(root_fd, options, apps, &processes);
+        if (!err)
+                gpu = sees_descriptors(root_fd, &processes);
         if (!err)
                 err = add_if_there(sources, clock_open(root_fd, &source), &source);
         if (!err)
@@ -140,10 +190,8 @@ static int add_all(int root_fd, const struct machine_options *options, struct so
         if (!err)
                 err = add_focus(root_fd, options, apps, sources);
         if (!err)
-                err = add_collector(root_fd, options, apps, sources);
-        if (!err)
-                err = add_net_process(root_fd, sources);
-        return err ? err : add_if_there(sources, gpu_open(root_fd, &source), &source);
+                err = move_all(&processes, sources);
+        return err || !gpu ? err : add_if_there(sources, gpu_open(root_fd, &source), &source);
 }
 
 int machine_open(const struct machine_options *options, struct sources *ret)

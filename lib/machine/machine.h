@@ -17,6 +17,8 @@ struct machine_options {
         const char *collector;  /* name of the one to use; NULL: the first that works */
         const char *foreground; /* "auto", "none", "file:PATH" or "command:COMMAND"; NULL: auto */
         const char *focus_socket; /* where focus agents connect; NULL: no socket */
+        bool everyone;          /* all users' processes, even if their disk bytes cannot be read */
+        void (*opened)(void);   /* called when all is open that needs rights, before sockets and users' texts; or NULL */
         const struct log *log;
 };
 

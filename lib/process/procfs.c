@@ -79,7 +79,7 @@ static int read_clock(pid_t pid, uint64_t *ret)
         return 0;
 }
 
-/* Unless we are root, others' processes are left out: their disk bytes may not be read. */
+/* Others' processes are left out where only our own can be read whole: their disk bytes are their users'. */
 static bool is_anothers(const struct procfs *procfs, pid_t pid)
 {
         struct stat owner;
@@ -315,6 +315,14 @@ static bool has_clocks(const struct procfs *procfs)
                read_clock(getppid() > 0 ? getppid() : getpid(), &unused) == 0;
 }
 
+/* Root, or who has CAP_SYS_PTRACE. A machine tree is files, which can be read or not. */
+static bool sees_all(const struct procfs *procfs)
+{
+        char text[1024];
+
+        return !util_is_procfs(procfs->proc_fd) || util_read_at(procfs->proc_fd, "1/io", text, sizeof(text)) > 0;
+}
+
 static int open_any(const struct collector_options *options, const struct source_ops *ops, bool plain,
                     struct source **ret)
 {
@@ -331,7 +339,7 @@ static int open_any(const struct collector_options *options, const struct source
                 procfs_close(&procfs->source);
                 return -ENODEV;
         }
-        procfs->source.own_only = geteuid() != 0 && util_is_procfs(procfs->proc_fd);
+        procfs->source.own_only = !options->everyone && !sees_all(procfs);
         procfs->clocks = !plain && has_clocks(procfs);
         if (!plain && !(options->leave_out & COUNTS_EXITS) &&
             taskstats_open(options->root_fd, &procfs->ends) == 0)

@@ -48,14 +48,11 @@ int local_socket_listen(const char *path, int type, int backlog)
 {
         struct sockaddr_un address;
         _cleanup_close_ int fd = -1;
-        mode_t mask;
         int err = set_path(path, &address);
 
         if (err < 0)
                 return err;
-        mask = umask(022); /* a folder that users can look into */
         err = own_folder_make(path, 0755);
-        umask(mask);
         if (err == 0)
                 err = remove_dead(&address, type);
         if (err < 0)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "paths.h"
 #include "util.h"
@@ -45,7 +46,15 @@ static bool is_ours(const char *path)
 
 int own_folder_make(const char *path, unsigned mode)
 {
-        return is_ours(path) ? util_make_parent(path, mode) : 0;
+        mode_t mask;
+        int err;
+
+        if (!is_ours(path))
+                return 0;
+        mask = umask(0777 & ~mode); /* others must get in where @mode says so: users at a socket, the service at a profile */
+        err = util_make_parent(path, mode);
+        umask(mask);
+        return err;
 }
 
 const char *own_folder_why(int err)

@@ -97,6 +97,22 @@ static int virtual_state_path(const char *name, const char *rest, char **ret)
         return err < 0 ? err : xdg_path("XDG_STATE_HOME", "/.local/state", path, ret);
 }
 
+bool paths_is_systems(const char *path)
+{
+        char folder[PATH_MAX];
+        char *slash;
+
+        snprintf(folder, sizeof(folder), "%s", path);
+        while ((slash = strrchr(folder, '/')) && slash > folder) {
+                *slash = '\0';
+                if (faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) == 0)
+                        return true;
+                if (errno != ENOENT)
+                        return false;
+        }
+        return false;
+}
+
 static int find_path(const char *device, bool write, const char *variable, const char *otherwise,
                      const char *rest, const char *system, char **ret)
 {
@@ -105,7 +121,7 @@ static int find_path(const char *device, bool write, const char *variable, const
 
         if (device)
                 return paths_virtual(device) ? virtual_state_path(paths_virtual(device), rest, ret) : -EINVAL;
-        if (geteuid() == 0)
+        if (paths_is_systems(system))
                 return print_path(ret, system, "", "");
         err = xdg_path(variable, otherwise, rest, &own);
         if (err < 0 && (write || err != -ENOENT))
@@ -146,7 +162,7 @@ int paths_focus_socket(char **ret)
 {
         const char *runtime = getenv("XDG_RUNTIME_DIR");
 
-        if (geteuid() == 0 || access(PATHS_FOCUS_SOCKET, F_OK) == 0 || !runtime || !*runtime)
+        if (paths_is_systems(PATHS_FOCUS_SOCKET) || access(PATHS_FOCUS_SOCKET, F_OK) == 0 || !runtime || !*runtime)
                 return print_path(ret, PATHS_FOCUS_SOCKET, "", "");
         return print_path(ret, runtime, "/joulecast/focus.sock", "");
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * Default paths of files. Root and the service use the system's folders, other users their own (XDG); a virtual
+ * Default paths of files. Who can write the system's folders (root, the service) uses them, others their own (XDG); a virtual
  * device has a folder of its own.
  *
  * @device is the value of --device: NULL for this machine, "virtual:NAME" or "virtual:FILE". Results are free()d.
@@ -26,10 +26,16 @@ int paths_config(char **ret); /* joulecast.conf, for reading */
 #define PATHS_FOCUS_SOCKET "/run/joulecast/focus.sock"       /* where joulecast-focus reports to joulecastd */
 
 /*
- * The focus socket of this process: the system's for root, and for others where it exists; else
+ * The focus socket of this process: the system's where it exists or can be made; else
  * "joulecast/focus.sock" in the user's runtime folder.
  */
 int paths_focus_socket(char **ret);
+
+/*
+ * The system's file @path is ours: the folder that it is in, or would be made in, can be written. Root's and the
+ * service's are; others have their own.
+ */
+bool paths_is_systems(const char *path);
 
 /* "virtual:x" -> "x"; NULL for this machine (or another kind of device). */
 const char *paths_virtual(const char *device);
