@@ -24,6 +24,7 @@
 #include "model/profile-history.h"
 #include "sapp/sapp-fit.h"
 #include "sapp/tables.h"
+#include "util/drop-root.h"
 #include "util/options.h"
 #include "util/own-folder.h"
 #include "util/paths.h"
@@ -113,8 +114,12 @@ static int follow_lines(void)
         bool end = false;
         int err = follow_new(&follow);
 
-        while (!err && !end && getline(&line, &size, stdin) > 0)
+        /* The first line names a database, which root alone may read. */
+        while (!err && !end && getline(&line, &size, stdin) > 0) {
                 err = answer(follow_answer(follow, line, &end));
+                if (!err)
+                        err = drop_root(NULL, 0);
+        }
         follow_free(follow);
         return err ? CODE_FAILED : CODE_OK;
 }

@@ -59,7 +59,32 @@ static bool print_word(FILE *file, const char *word, bool quoted)
         return true;
 }
 
-/* The run has the rights of root, who scheduled it. */
+/*
+ * The run has the rights of root, who scheduled it, but for what no calibration does. It needs /sys, all devices of
+ * screens, GPUs and input (ProtectClock= would hide these), the sockets of sessions in /run/user and /tmp, and any
+ * folder of --disk.
+ */
+#define SANDBOX \
+        "NoNewPrivileges=yes\n" \
+        "CapabilityBoundingSet=~CAP_SYS_MODULE CAP_SYS_RAWIO CAP_SYS_TIME CAP_SYS_BOOT CAP_SYS_CHROOT CAP_SYS_PACCT " \
+        "CAP_SYSLOG CAP_MKNOD CAP_NET_BIND_SERVICE CAP_NET_RAW CAP_NET_BROADCAST CAP_IPC_OWNER CAP_LEASE " \
+        "CAP_LINUX_IMMUTABLE CAP_SETFCAP CAP_MAC_ADMIN CAP_MAC_OVERRIDE CAP_AUDIT_CONTROL CAP_AUDIT_READ CAP_AUDIT_WRITE\n" \
+        "ConfigurationDirectory=joulecast\n" \
+        "ProtectSystem=full\n" \
+        "ProtectControlGroups=yes\n" \
+        "ProtectHostname=yes\n" \
+        "ProtectKernelLogs=yes\n" \
+        "ProtectKernelModules=yes\n" \
+        "RestrictAddressFamilies=AF_UNIX AF_NETLINK AF_INET AF_INET6\n" \
+        "RestrictNamespaces=yes\n" \
+        "RestrictRealtime=yes\n" \
+        "RestrictSUIDSGID=yes\n" \
+        "LockPersonality=yes\n" \
+        "SystemCallArchitectures=native\n" \
+        "SystemCallFilter=~@clock @cpu-emulation @debug @module @mount @obsolete @raw-io @reboot @swap " \
+        "process_vm_readv process_vm_writev\n" \
+        "SystemCallErrorNumber=EPERM\n"
+
 static bool print_service(FILE *file, const struct schedule *schedule)
 {
         fputs(WRITTEN_BY
@@ -71,7 +96,7 @@ static bool print_service(FILE *file, const struct schedule *schedule)
               "Type=exec\n"
               "KillMode=mixed\n"
               "TimeoutStopSec=60\n"
-              "NoNewPrivileges=yes\n"
+              SANDBOX
               "WorkingDirectory=", file);
         /* A line that ends in a backslash continues, and trailing blanks are dropped. */
         if (strchr("\\ ", schedule->working[strlen(schedule->working) - 1]) ||

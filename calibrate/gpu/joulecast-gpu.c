@@ -12,10 +12,13 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "gpu-load.h"
 #include "source/gpu.h"
+#include "util/drop-root.h"
 #include "util/options.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -160,6 +163,29 @@ static int run(bool software)
         return err;
 }
 
+/* A driver is much code of others: as nobody, in the groups of the render nodes. */
+static int give_up_root(void)
+{
+        gid_t groups[16];
+        size_t n = 0;
+        DIR *dir = opendir("/dev/dri");
+        const struct dirent *entry;
+        int err;
+
+        while (dir && n < ARRAY_SIZE(groups) && (entry = readdir(dir))) {
+                struct stat info;
+
+                if (strncmp(entry->d_name, "renderD", 7) == 0 && fstatat(dirfd(dir), entry->d_name, &info, 0) == 0 &&
+                    info.st_gid != 0)
+                        groups[n++] = info.st_gid;
+        }
+        if (dir)
+                closedir(dir);
+        err = drop_root(groups, n);
+        prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* else its own /proc/self/fdinfo is root's */
+        return err;
+}
+
 int main(int argc, char **argv)
 {
         bool software = false;
@@ -186,5 +212,10 @@ int main(int argc, char **argv)
 
         if (code >= 0)
                 return code;
+        code = give_up_root();
+        if (code < 0) {
+                log_error(&program_log, "cannot give up root: %s", strerror(-code));
+                return 1;
+        }
         return run(software) ? 1 : 0;
 }

@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <grp.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -15,6 +14,7 @@
 #include <cjson/cJSON.h>
 
 #include "traffic.h"
+#include "util/drop-root.h"
 #include "util/options.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -27,7 +27,6 @@
  */
 
 #define GRACE_S 20 /* after the requested time: to connect, and for the peer's results */
-#define NOBODY 65534
 
 static const struct log program_log = { log_to_stderr, (void *)"joulecast-traffic" };
 
@@ -254,18 +253,6 @@ static void serve(struct worker *worker)
         worker_stop(worker);
 }
 
-/* Network access needs no privileges, and no program may gain any. */
-static int drop_privileges(void)
-{
-        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-        if (geteuid() != 0)
-                return 0;
-        if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
-            setresuid(NOBODY, NOBODY, NOBODY) < 0)
-                return -errno;
-        return 0;
-}
-
 static int parse_options(int argc, char **argv)
 {
         static const struct option_table table = {
@@ -322,7 +309,7 @@ int main(int argc, char **argv)
 
         if (status >= 0)
                 return status;
-        status = drop_privileges();
+        status = drop_root(NULL, 0);
         if (status < 0) {
                 log_error(&program_log, "cannot give up root's privileges (%s); start it as another user",
                         strerror(-status));

@@ -1,0 +1,21 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "drop-root.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define NOBODY 65534
+
+int drop_root(const gid_t *groups, size_t n)
+{
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+                return -errno;
+        if (geteuid() != 0)
+                return 0;
+        if (setgroups(n, groups) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0)
+                return -errno;
+        return 0;
+}
