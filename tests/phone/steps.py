@@ -248,7 +248,7 @@ def instructions(suite):
 STEPS = {
     "counts": Step(counts, 110, "what joulecast finds; bytes of disk, TCP and UDP, and CPU time by frequency, by app"),
     "parts": Step(steps_parts.parts, 110, "a white screen, loads of the disk and over WiFi, radio and access point off and on"),
-    "service": Step(service.service, 150, "the service under systemd: a user without rights, both BPF collectors, a watchdog"),
+    "service": Step(service.service, 400, "the service under systemd: a user without rights, both BPF collectors, a watchdog"),
     "network": Step(network, 400, "network bytes of processes by each way to count them, on both kernels"),
     "noise": Step(noise, 90, "what the emulation itself is off by"),
     "icount": Step(instructions, 200, "instructions of the programs in the kernel"),
