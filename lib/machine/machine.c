@@ -164,6 +164,19 @@ static int move_all(struct sources *from, struct sources *to)
         return err;
 }
 
+/* Not zero, but unknown. */
+static int miss_gpu(int root_fd, const struct log *log)
+{
+        struct source *source = NULL;
+
+        if (gpu_open(root_fd, &source) < 0)
+                return 0;
+        source->ops->close(source);
+        log_warning(log, "GPU time by app is not recorded: only root or CAP_SYS_PTRACE can read which processes of other users "
+                         "hold the GPU; see docs/security.md");
+        return 0;
+}
+
 /* Clocks and operating points come before processes, the GPU after them. */
 static int add_all(int root_fd, const struct machine_options *options, struct sources *sources)
 {
@@ -191,7 +204,9 @@ static int add_all(int root_fd, const struct machine_options *options, struct so
                 err = add_focus(root_fd, options, apps, sources);
         if (!err)
                 err = move_all(&processes, sources);
-        return err || !gpu ? err : add_if_there(sources, gpu_open(root_fd, &source), &source);
+        if (err || !gpu)
+                return err ? err : miss_gpu(root_fd, options->log);
+        return add_if_there(sources, gpu_open(root_fd, &source), &source);
 }
 
 int machine_open(const struct machine_options *options, struct sources *ret)
