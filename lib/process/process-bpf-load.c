@@ -16,6 +16,7 @@
 #include "process-bpf.h"
 #include "util/util.h"
 #include "process.skel.h"
+#include "process_iter.skel.h"
 
 /* More processes than this take a second walk. 8192 records are about 1 MB of kernel memory. */
 #define MAX_RECORDS 8192
@@ -142,9 +143,53 @@ static void seed_opps(struct process_bpf *bpf, const struct bpf_opps *opps)
         }
 }
 
+#define SAME(section, member)                                                                                \
+        _Static_assert(offsetof(struct process_bpf__##section, member) ==                                    \
+                       offsetof(struct process_iter_bpf__##section, member), #member " lies elsewhere")
+
+SAME(rodata, with_cpu);
+SAME(rodata, with_exits);
+SAME(rodata, with_net);
+SAME(rodata, n_opps);
+SAME(rodata, max_records);
+SAME(rodata, places_bits);
+SAME(rodata, opp_khz);
+SAME(rodata, opp_ranges);
+SAME(rodata, policy_of_cpu);
+SAME(rodata, opp_mask);
+SAME(rodata, tick_ns);
+SAME(bss, last_walk_ns);
+SAME(bss, loaded_ns);
+SAME(bss, cpus);
+SAME(bss, policies);
+SAME(bss, net_machine);
+SAME(bss, lost_exits);
+SAME(bss, wifi_for_test);
+SAME(bss, wifi_indexes);
+SAME(bss, default_kind);
+
+/* Both have the same maps, variables and programs. */
+static struct process_bpf *open_skeleton(bool iterator)
+{
+        struct process_bpf *bpf;
+
+        if (!iterator)
+                return process_bpf__open();
+        bpf = calloc(1, sizeof(*bpf));
+        if (!bpf || process_bpf__create_skeleton(bpf) < 0) {
+                process_bpf__destroy(bpf);
+                return NULL;
+        }
+        bpf->skeleton->data = process_iter_bpf__elf_bytes(&bpf->skeleton->data_sz);
+        if (bpf_object__open_skeleton(bpf->skeleton, NULL) == 0)
+                return bpf;
+        process_bpf__destroy(bpf);
+        return NULL;
+}
+
 static int load_counts(const struct wanted *wanted, uint32_t counts, struct process_bpf **ret)
 {
-        struct process_bpf *bpf = process_bpf__open();
+        struct process_bpf *bpf = open_skeleton(wanted->iterator);
         int err;
 
         if (!bpf)

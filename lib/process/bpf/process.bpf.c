@@ -50,6 +50,7 @@ static __always_inline __u64 number_of(const void *address)
 #include "cgroup.bpf.h"
 #include "exit.bpf.h"
 
+#ifndef WITHOUT_WALK
 extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task,
                              unsigned int flags) __ksym __weak;
 extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym __weak;
@@ -62,6 +63,30 @@ extern void bpf_rcu_read_lock(void) __ksym __weak;
 extern void bpf_rcu_read_unlock(void) __ksym __weak;
 extern struct task_struct *bpf_task_acquire(struct task_struct *task) __ksym __weak;
 extern void bpf_task_release(struct task_struct *task) __ksym __weak;
+#else
+/*
+ * For kernels that lack these. Even for programs that are not loaded libbpf 1.1 looks them up, in the BTF of all modules if
+ * need be, and that is for CAP_SYS_ADMIN. The rest is the same, so that maps and variables lie at the same places.
+ */
+static __always_inline void *nothing(const void *from)
+{
+        const void *ret = from;
+
+        asm volatile("" : "+r"(ret));
+        return (void *)ret;
+}
+#define bpf_iter_task_new(it, task, flags) ((void)nothing(it))
+#define bpf_iter_task_next(it) ((struct task_struct *)nothing(it))
+#define bpf_iter_task_destroy(it) ((void)nothing(it))
+#define bpf_iter_num_new(it, start, end) ((void)nothing((const void *)(long)(end)))
+#define bpf_iter_num_next(it) ((int *)nothing(it))
+#define bpf_iter_num_destroy(it) ((void)nothing(it))
+#define bpf_rdonly_cast(object, type) nothing(object)
+#define bpf_rcu_read_lock() ((void)0)
+#define bpf_rcu_read_unlock() ((void)0)
+#define bpf_task_acquire(task) ((struct task_struct *)nothing(task))
+#define bpf_task_release(task) ((void)0)
+#endif
 
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
