@@ -167,6 +167,14 @@ SAME(bss, lost_exits);
 SAME(bss, wifi_for_test);
 SAME(bss, wifi_indexes);
 SAME(bss, default_kind);
+SAME(bss, own_namespace);
+SAME(bss, tunnels);
+SAME(bss, carriers);
+SAME(bss, carriers_found);
+SAME(bss, n_carriers_found);
+SAME(bss, summed_ends);
+SAME(bss, n_polls);
+SAME(bss, walk_state);
 
 /* Both have the same maps, variables and programs. */
 static struct process_bpf *open_skeleton(bool iterator)
@@ -386,8 +394,12 @@ static int load(const struct collector_options *options, bool iterator, struct p
                 if (err)
                         return err;
         }
-        return collector->source.counts & COUNTS_NET ?
-                       process_bpf_watch_interfaces(collector, options->wifi_for_test) : 0;
+        if (!(collector->source.counts & COUNTS_NET))
+                return 0;
+        collector->carriers_iterator = bpf_program__attach_iter(collector->bpf->progs.find_carrier, NULL);
+        if (!collector->carriers_iterator)
+                return -errno;
+        return process_bpf_watch_interfaces(collector, options->wifi_for_test);
 }
 
 int process_bpf_load(const struct collector_options *options, bool iterator,
@@ -411,5 +423,6 @@ void process_bpf_unload(struct process_collector *collector)
                 unmap(arrays[i].at, collector->n_mapped * arrays[i].row);
         bpf_link__destroy(collector->iterator);
         bpf_link__destroy(collector->programs_iterator);
+        bpf_link__destroy(collector->carriers_iterator);
         process_bpf__destroy(collector->bpf);
 }

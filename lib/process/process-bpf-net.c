@@ -63,22 +63,22 @@ static uint32_t kind_of_hardware(const struct process_bpf *bpf, int index)
 }
 
 /* Walks through the files of all processes, some 0.1 us each: only when interfaces change and there is such a tunnel. */
-static void find_carriers(struct process_bpf *bpf)
+static void find_carriers(const struct process_collector *collector)
 {
-        struct bpf_link *link = bpf_program__attach_iter(bpf->progs.find_carrier, NULL);
-        _cleanup_close_ int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+        _cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(collector->carriers_iterator));
+        struct process_bpf *bpf = collector->bpf;
         char nothing[64];
 
         bpf->bss->n_carriers_found = 0;
         memset(bpf->bss->carriers_found, 0, sizeof(bpf->bss->carriers_found));
         while (fd >= 0 && read(fd, nothing, sizeof(nothing)) > 0)
                 ;
-        bpf_link__destroy(link);
         memcpy(bpf->bss->carriers, bpf->bss->carriers_found, sizeof(bpf->bss->carriers));
 }
 
-static void set_tunnels(struct process_bpf *bpf, const struct net_tunnels *found)
+static void set_tunnels(const struct process_collector *collector, const struct net_tunnels *found)
 {
+        struct process_bpf *bpf = collector->bpf;
         uint32_t kind = kind_of_hardware(bpf, found->uplink);
         struct tunnel tunnels[TUNNELS_MAX] = { 0 };
         bool carried = false;
@@ -91,7 +91,7 @@ static void set_tunnels(struct process_bpf *bpf, const struct net_tunnels *found
         }
         bpf->bss->own_namespace = stat("/proc/self/ns/net", &own) == 0 ? (uint32_t)own.st_ino : 0;
         if (carried)
-                find_carriers(bpf);
+                find_carriers(collector);
         else
                 memset(bpf->bss->carriers, 0, sizeof(bpf->bss->carriers));
         memcpy(bpf->bss->tunnels, tunnels, sizeof(tunnels));
@@ -118,7 +118,7 @@ static void find_interfaces(struct process_collector *collector)
                 return;
         find_wifi(bpf, dir);
         if (net_tunnels_find(bpf->bss->wifi_for_test, &tunnels) == 0)
-                set_tunnels(bpf, &tunnels);
+                set_tunnels(collector, &tunnels);
         bpf->bss->default_kind = kind_of_default(bpf, &tunnels);
 }
 

@@ -33,6 +33,7 @@ struct process_collector {
         struct process_table *table;
         struct process_bpf *bpf;
         struct bpf_link *iterator;            /* of the walk on older kernels, or NULL */
+        struct bpf_link *carriers_iterator; /* if it counts the network */
         struct bpf_link *programs_iterator;
         struct program_record *programs;      /* by pid, since a name was first wanted in this poll; or NULL */
         size_t n_programs;

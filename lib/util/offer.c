@@ -66,7 +66,7 @@ char *offer_names(const char *folder, const char *name, char *buf, size_t size)
                 one[strlen(one) - strlen(SUFFIX)] = '\0';
                 away = distance(one, name);
                 if (away < least)
-                        snprintf(like, sizeof(like), "%s", one);
+                        snprintf(like, sizeof(like), "%.*s", LONGEST - 1, one);
                 least = MIN(least, away);
                 if (length < sizeof(list))
                         length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s", i ? ", " : "", one);

@@ -166,7 +166,12 @@ struct path {
         struct dentry *dentry;
 };
 
+struct inode {
+        unsigned int i_rdev;
+};
+
 struct file {
+        struct inode *f_inode;
         struct path f_path;
 };
 
@@ -216,14 +221,6 @@ struct bpf_iter_meta {
 struct bpf_iter__task {
         struct bpf_iter_meta *meta;
         struct task_struct *task;
-};
-
-struct inode {
-        unsigned int i_rdev;
-};
-
-struct file {
-        struct inode *f_inode;
 };
 
 struct bpf_iter__task_file {
