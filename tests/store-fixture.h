@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "store/store-checksum.h"
 #include "store/store.h"
 #include "util/tuning.h"
 #include "util/units.h"
@@ -206,11 +207,12 @@ static inline void append_days(struct store *store, int64_t start_ns, int64_t en
 
 static const struct store_retention keep_all = { 1000000, 100000, 0 };
 
+/* With checksums that are right. */
 static inline void run_sql(const char *text)
 {
         sqlite3 *db;
 
-        sqlite3_open(path, &db);
+        check_int(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, store_vfs()), SQLITE_OK);
         check_int(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
         sqlite3_close(db);
 }

@@ -61,6 +61,22 @@ void interval_clear(struct interval *interval)
         *interval = (struct interval){ 0 };
 }
 
+/* Two clocks are not read at once: only what is more than that is a clock that was set. */
+static void measure_clock(struct making *making, uint64_t elapsed_ns)
+{
+        struct interval *interval = making->interval;
+        int64_t before_ns = making->before->realtime_ns, end_ns = making->now->realtime_ns, step_ns;
+
+        interval->end_realtime_ns = end_ns;
+        interval->start_realtime_ns = (int64_t)((uint64_t)end_ns - elapsed_ns);
+        if (__builtin_sub_overflow(interval->start_realtime_ns, before_ns, &step_ns))
+                step_ns = 0;
+        else if (step_ns <= -TUNING_CLOCK_SET_NS || step_ns >= TUNING_CLOCK_SET_NS)
+                interval->clock_step_ns = step_ns;
+        else if (before_ns <= end_ns)
+                interval->start_realtime_ns = before_ns;
+}
+
 static void measure_time(struct making *making)
 {
         struct interval *interval = making->interval;
@@ -71,8 +87,7 @@ static void measure_time(struct making *making)
         if (making->now->monotonic_ns >= making->before->monotonic_ns &&
             elapsed_ns - running_ns >= TUNING_SUSPEND_NS && running_ns > 0)
                 interval->suspend_ns = elapsed_ns - running_ns;
-        interval->end_realtime_ns = making->now->realtime_ns;
-        interval->start_realtime_ns = (int64_t)((uint64_t)making->now->realtime_ns - elapsed_ns);
+        measure_clock(making, elapsed_ns);
         interval->have = making->before->have & making->now->have;
         interval->battery = making->now->battery;
         if (!(making->now->have & SAMPLE_BATTERY))

@@ -43,8 +43,9 @@ enum cpu_split_by {
 };
 
 struct interval {
-        int64_t start_realtime_ns; /* of the end minus the boottime that passed, so a stepped clock tears no hole */
+        int64_t start_realtime_ns; /* the end of the one before; if the clock was set, the end minus elapsed_ns */
         int64_t end_realtime_ns;
+        int64_t clock_step_ns;     /* by how much the clock was set ahead in it; 0: it was not */
         uint64_t elapsed_ns;       /* by CLOCK_BOOTTIME */
         uint64_t suspend_ns;       /* thereof suspended */
         uint32_t have;             /* SAMPLE_* that both samples had */

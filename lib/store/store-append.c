@@ -224,7 +224,7 @@ static int put_alive(struct store *store, const struct interval *interval)
 }
 
 static int put_interval(struct store *store, const struct interval *interval, int64_t end_ns, int64_t first_usage,
-                        int64_t n_usages)
+                        int64_t n_usages, int64_t recorded_ns)
 {
         sqlite3_stmt *add = store_statement(store, SQL_ADD_INTERVAL);
         int err;
@@ -252,35 +252,41 @@ static int put_interval(struct store *store, const struct interval *interval, in
                 sqlite3_bind_blob(add, 19, store->bytes.data, (int)store->bytes.n, SQLITE_STATIC);
         if (interval->split_by != SPLIT_UNKNOWN)
                 sqlite3_bind_int64(add, 20, interval->split_by);
+        sqlite3_bind_int64(add, 21, recorded_ns);
         return store_step(store, add);
 }
 
-static int read_last_key(struct store *store)
+int store_find_last(struct store *store)
 {
-        sqlite3_stmt *last = store_statement(store, SQL_LAST_KEY);
+        sqlite3_stmt *last = store->last_known ? NULL : store_statement(store, SQL_LAST_KEY);
         int more = last ? store_step(store, last) : -EBADMSG;
 
-        if (more < 0)
-                return more;
-        store->last_ns = more && sqlite3_column_type(last, 0) != SQLITE_NULL ? sqlite3_column_int64(last, 0) : INT64_MIN;
-        store->last_known = true;
+        if (store->last_known)
+                return 0;
+        if (more != 1)
+                return more < 0 ? more : -EBADMSG;
+        store->last_ns = sqlite3_column_type(last, 0) != SQLITE_NULL ? sqlite3_column_int64(last, 0) : INT64_MIN;
+        store->recorded_ns = sqlite3_column_int64(last, 1);
         sqlite3_reset(last);
+        if (store->recorded_ns < 0 || store->recorded_ns > INT64_MAX / 2)
+                return store_damaged(store);
+        if (store->doubt.age_ns == 0 && store->doubt.from_ns == 0)
+                store->doubt = (struct doubt){ store->recorded_ns, INT64_MIN, 0 };
+        store->last_known = true;
         return 0;
 }
 
-/*
- * The end is the interval's key. Two that end at once (the clock was put back, to the ns) are a ns apart.
- * Mostly it is later than all there are, and no look is needed.
- */
-static int find_key(struct store *store, int64_t *end_ns)
+/* The end is the interval's key. Mostly it is later than all there are, and no look is needed. */
+int store_find_key(struct store *store, int64_t *end_ns)
 {
-        int more = store->last_known ? 0 : read_last_key(store);
         sqlite3_stmt *has;
+        int more = 1;
 
-        if (more || *end_ns > store->last_ns)
-                return more;
+        if (*end_ns > store->last_ns)
+                return 0;
         has = store_statement(store, SQL_HAS_INTERVAL);
-        more = has ? 1 : -EBADMSG;
+        if (!has)
+                return -EBADMSG;
         while (more == 1) {
                 sqlite3_bind_int64(has, 1, *end_ns);
                 more = store_step(store, has);
@@ -296,10 +302,10 @@ static int find_key(struct store *store, int64_t *end_ns)
 static bool is_sane(const struct interval *interval)
 {
         return interval->end_realtime_ns > -INT64_MAX / 2 && interval->end_realtime_ns < INT64_MAX / 2 &&
-               interval->start_realtime_ns <= interval->end_realtime_ns;
+               interval->start_realtime_ns <= interval->end_realtime_ns && interval->elapsed_ns < INT64_MAX / 4;
 }
 
-static int put_all(struct store *store, const struct interval *interval, int64_t end_ns)
+static int put_all(struct store *store, const struct interval *interval, int64_t end_ns, int64_t recorded_ns)
 {
         int64_t first = 0, n = 0;
         int err = put_rows(store, interval, end_ns, &first, &n);
@@ -307,29 +313,53 @@ static int put_all(struct store *store, const struct interval *interval, int64_t
         if (!err)
                 err = put_alive(store, interval);
         if (!err)
-                err = sleep_put(store, interval, end_ns);
+                err = sleep_put(store, interval, end_ns, recorded_ns);
         if (!err)
-                err = put_interval(store, interval, end_ns, first, n);
-        if (!err && end_ns <= store->marks.hour_done_ns)
-                err = store_roll_up_late(store, end_ns);
+                err = put_interval(store, interval, end_ns, first, n, recorded_ns);
+        if (!err && end_ns <= store->marks.open_ns) {
+                store->marks.open_ns = end_ns - 1;
+                err = store_marks_write(store, &store->marks);
+        }
+        return err;
+}
+
+static int append(struct store *store, const struct interval *interval)
+{
+        int64_t end_ns = interval->end_realtime_ns, recorded_ns;
+        int err = store_find_last(store);
+
+        if (!err && interval->clock_step_ns)
+                err = store_clock_was_set(store, interval);
+        if (!err)
+                err = store_find_last(store);
+        if (!err)
+                err = store_find_key(store, &end_ns);
+        if (err)
+                return err;
+        recorded_ns = store->recorded_ns + store_clamp(MAX(interval->elapsed_ns, UINT64_C(1)));
+        err = put_all(store, interval, end_ns, recorded_ns);
+        store->last_ns = MAX(store->last_ns, end_ns);
+        store->recorded_ns = recorded_ns;
+        store->doubt.age_ns += interval->clock_step_ns ? 0 : interval->elapsed_ns;
         return err;
 }
 
 int store_append(struct store *store, const struct interval *interval)
 {
-        int64_t end_ns = interval->end_realtime_ns;
-        int err = store->mode == STORE_READ ? -EROFS : is_sane(interval) ? find_key(store, &end_ns) : -ERANGE;
+        const struct marks marks = store->marks;
+        const struct doubt doubt = store->doubt;
+        int err = store->mode == STORE_READ ? -EROFS : is_sane(interval) ? store_begin(store) : -ERANGE;
 
-        if (!err)
-                err = store_begin(store);
         if (err)
                 return err;
-        err = store_finish(store, put_all(store, interval, end_ns));
+        err = store_finish(store, append(store, interval));
         if (!err) {
-                store->last_ns = MAX(store->last_ns, end_ns);
                 store->told = SQLITE_OK;
         } else {
                 totals_reset(&store->totals);
+                store->marks = marks;
+                store->doubt = doubt;
+                store->last_known = false;
                 store->alive_id = 0;
                 names_load(store); /* what was rolled back has no number any more */
         }

@@ -38,11 +38,13 @@ enum statement {
         SQL_USAGE,
         SQL_RAW_PIECES,
         SQL_PERIOD_PIECES,
-        SQL_INTERVALS,
+        SQL_INTERVAL,
+        SQL_CLOSED,
+        SQL_DUE,
+        SQL_OPEN,
         SQL_PERIOD,
         SQL_FIND_PERIOD,
         SQL_PERIOD_USAGE,
-        SQL_DUE_HOURS,
         SQL_ADD_PERIOD,
         SQL_ADD_PERIOD_USAGE,
         SQL_DROP_PERIOD,
@@ -51,26 +53,39 @@ enum statement {
         SQL_BATTERY_STEP,
         SQL_MARKS,
         SQL_SET_MARKS,
+        SQL_OLD_INTERVALS,
         SQL_DROP_INTERVALS,
+        SQL_DROP_DETAILS,
         SQL_DROP_ALIVE,
         SQL_DROP_USAGE,
         SQL_OLD_PERIODS,
         SQL_ADD_SLEEP,
         SQL_DROP_SLEEPS,
         SQL_SLEEPS,
+        SQL_DOUBTFUL,
+        SQL_REDATE_INTERVAL,
+        SQL_REDATE_USAGE,
+        SQL_REDATE_SLEEP,
         SQL_COUNT
 };
 
 /*
- * How far the roll-up has come, and what is gone. Every interval that ended by hour_done_ns is in the period
- * of its hour, every hour that ended by day_done_ns in the period of its day; intervals that ended by
- * raw_gone_ns and hours that ended by hour_gone_ns are not kept any more. Multiples of an hour, a day.
+ * How far the roll-up has come. Clocks jump, so it goes by the time that was recorded: every interval up to folded_ns
+ * of it is in the periods of its hour and of its day. All others ended after open_ns.
  */
 struct marks {
-        int64_t hour_done_ns;
-        int64_t day_done_ns;  /* <= hour_done_ns */
-        int64_t raw_gone_ns;  /* <= hour_done_ns */
-        int64_t hour_gone_ns; /* <= raw_gone_ns, day_done_ns */
+        int64_t folded_ns;
+        int64_t open_ns; /* realtime */
+};
+
+/*
+ * What was recorded since the clock was set, or since the store was opened, is dated anew if it is set again within
+ * TUNING_CLOCK_DOUBT_NS: a clock that was ahead for a moment, or wrong until a time server was asked.
+ */
+struct doubt {
+        int64_t from_ns;   /* recorded time at which it began */
+        int64_t before_ns; /* end of the interval before it; INT64_MIN: unknown */
+        uint64_t age_ns;   /* recorded since the clock was set */
 };
 
 struct app_name { /* ascending by id */
@@ -146,14 +161,18 @@ struct store {
         int64_t alive_id;      /* ... and its row; 0: none */
         struct totals totals;
         struct marks marks;    /* a writer's; as in the database */
-        int64_t last_ns;       /* end of the newest interval, if last_known; INT64_MIN: there is none */
+        int64_t last_ns;       /* highest end of an interval, if last_known; INT64_MIN: there is none */
+        int64_t recorded_ns;   /* all time recorded so far, if last_known */
         bool last_known;
+        struct doubt doubt;
+        uint64_t unsynced_ns;  /* recorded since the last commit that waited for the disk */
         int64_t checked_ns;    /* store_roll_up() had nothing left to do at this time */
 };
 
 /* store-schema.c */
 /* And tells the log, but not what it told before, until something is stored: a disk stays full for hours. */
 int errno_from_sqlite(struct store *store, int code);
+int store_damaged(struct store *store); /* -EBADMSG: told the log */
 sqlite3_stmt *store_statement(struct store *store, enum statement which); /* NULL: told the log */
 int store_step(struct store *store, sqlite3_stmt *statement);  /* 1: a row; 0: done; negative errno */
 int store_run(struct store *store, enum statement which);      /* a statement without result */
@@ -162,6 +181,12 @@ int store_prepare_database(struct store *store); /* -ESTALE to a writer: an olde
 int store_begin(struct store *store);
 /* Ends a transaction: commits if @err is 0, else rolls back. Returns @err or what the commit says. */
 int store_finish(struct store *store, int err);
+
+/* A number that may be damaged, or what a program of somebody else wrote: only an integer that is not negative is one. */
+static inline bool store_is_number(sqlite3_stmt *row, int column)
+{
+        return sqlite3_column_type(row, column) == SQLITE_INTEGER && sqlite3_column_int64(row, column) >= 0;
+}
 
 /* SQLite's integers are signed: more than fits is a broken counter, and the most that fits. */
 static inline int64_t store_clamp(uint64_t number)
@@ -223,8 +248,9 @@ void totals_reset(struct totals *totals);
 void totals_clear(struct totals *totals);
 struct total *totals_of(struct store *store, struct totals *totals, uint64_t app_id, enum app_state state,
                         int *err);
-int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt *row); /* of SQL_INTERVALS */
+int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt *row); /* of SQL_INTERVAL */
 int totals_add_period(struct store *store, struct totals *totals, int64_t period);
+int totals_add(struct store *store, struct totals *to, const struct totals *from);
 
 /* An interval's or a period's own numbers. */
 struct times {
@@ -234,13 +260,16 @@ struct times {
          * discharge_npercent, counted_ns, shared_ns: as the columns
          */
         int64_t sums[7];
+        int64_t recorded_ns;
+        bool details; /* all that it sums is still there, too */
 };
 
-struct times store_times_of_interval(sqlite3_stmt *row); /* of SQL_INTERVALS */
+int store_times_of_interval(sqlite3_stmt *row, struct times *ret); /* of SQL_INTERVAL */
 int store_times_of_period(struct store *store, int64_t period, struct times *ret);
 
 /* store-sleep.c */
-int sleep_put(struct store *store, const struct interval *interval, int64_t end_ns); /* if it was one */
+/* If it was one. */
+int sleep_put(struct store *store, const struct interval *interval, int64_t end_ns, int64_t recorded_ns);
 
 /*
  * store-prune.c. Before an hour or a day is written: what is beyond a user's most used apps becomes its other
@@ -251,8 +280,17 @@ int store_prune_apps(struct store *store);
 
 /* store-rollup.c */
 int store_marks_read(struct store *store, struct marks *ret);
-/* An interval that comes after its hour was rolled up (the clock was put back) is added to what is there. */
-int store_roll_up_late(struct store *store, int64_t end_ns);
+int store_marks_write(struct store *store, const struct marks *marks);
+
+/* store-append.c */
+int store_find_last(struct store *store);                 /* last_ns and recorded_ns */
+int store_find_key(struct store *store, int64_t *end_ns); /* the next ns at which no interval ends */
+
+/* store-clock.c */
+/* Before an interval in which the clock was set is written. */
+int store_clock_was_set(struct store *store, const struct interval *interval);
+/* Until what recorded time nothing will be dated anew. */
+int64_t store_certain_ns(const struct store *store);
 
 /*
  * Start of the hour or day that a moment at its end belongs to:

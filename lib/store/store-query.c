@@ -20,10 +20,17 @@ struct piece {
         int64_t start_ns;
 };
 
+/* Begins of hours or of days, ascending. */
+struct buckets {
+        int64_t *list;
+        size_t n, capacity;
+};
+
 struct plan {
         struct piece *pieces;
         size_t n;
         size_t capacity;
+        struct buckets days, hours; /* that speak for what they hold, so that nothing finer of it is read */
         const struct store_query *query;
         struct marks marks;
 };
@@ -31,6 +38,29 @@ struct plan {
 static void plan_clear(struct plan *plan)
 {
         free(plan->pieces);
+        free(plan->days.list);
+        free(plan->hours.list);
+}
+
+static int add_bucket(struct buckets *buckets, int64_t bucket_ns)
+{
+        if (util_grow(&buckets->list, &buckets->capacity, buckets->n + 1, sizeof(*buckets->list)) < 0)
+                return -ENOMEM;
+        buckets->list[buckets->n++] = bucket_ns;
+        return 0;
+}
+
+static int compare_buckets(const void *a, const void *b)
+{
+        const int64_t *one = a, *other = b;
+
+        return *one < *other ? -1 : *one > *other;
+}
+
+static bool has_bucket(const struct buckets *buckets, int64_t bucket_ns)
+{
+        return buckets->n > 0 &&
+               bsearch(&bucket_ns, buckets->list, buckets->n, sizeof(*buckets->list), compare_buckets);
 }
 
 static bool holds(const struct store_query *query, int64_t bucket_ns, int64_t length_ns)
@@ -45,30 +75,18 @@ static bool holds_middle(const struct store_query *query, int64_t bucket_ns, int
         return middle > query->from_ns && middle <= query->to_ns;
 }
 
-/* Whether a period speaks for what it holds, so that nothing finer of it is read. */
-static bool day_covers(const struct plan *plan, int64_t day_ns)
+static bool day_covers(const struct plan *plan, int64_t end_ns)
 {
-        if (day_ns + DAY_NS > plan->marks.day_done_ns)
-                return false;
-        return day_ns + DAY_NS <= plan->marks.hour_gone_ns || plan->query->grain == STORE_DAY ||
-               (plan->query->grain == STORE_BEST && holds(plan->query, day_ns, DAY_NS));
+        return has_bucket(&plan->days, bucket_of(end_ns, DAY_NS));
 }
 
-static bool hour_covers(const struct plan *plan, int64_t hour_ns)
+/* Whether a period speaks for what it holds: where finer rows of it are gone, or enough is known without them. */
+static bool speaks(const struct plan *plan, enum store_grain grain, int64_t bucket_ns, bool details)
 {
-        if (hour_ns + HOUR_NS > plan->marks.hour_done_ns)
-                return false;
-        return hour_ns + HOUR_NS <= plan->marks.raw_gone_ns || plan->query->grain == STORE_HOUR ||
-               plan->query->grain == STORE_DAY ||
-               (plan->query->grain == STORE_BEST && holds(plan->query, hour_ns, HOUR_NS));
-}
+        const struct store_query *query = plan->query;
 
-static bool takes_period(const struct plan *plan, enum store_grain grain, int64_t bucket_ns)
-{
-        if (grain == STORE_DAY)
-                return day_covers(plan, bucket_ns) && holds_middle(plan->query, bucket_ns, DAY_NS);
-        return !day_covers(plan, bucket_of(bucket_ns + HOUR_NS, DAY_NS)) && hour_covers(plan, bucket_ns) &&
-               holds_middle(plan->query, bucket_ns, HOUR_NS);
+        return !details || query->grain == STORE_DAY || query->grain == grain ||
+               (query->grain == STORE_BEST && holds(query, bucket_ns, grain == STORE_DAY ? DAY_NS : HOUR_NS));
 }
 
 static int add_piece(struct plan *plan, enum store_grain grain, int64_t id, int64_t start_ns)
@@ -85,6 +103,23 @@ static bool is_span(int64_t start_ns, int64_t end_ns)
         return start_ns > -INT64_MAX / 2 && start_ns <= end_ns && end_ns < INT64_MAX / 2;
 }
 
+static int plan_period(struct plan *plan, enum store_grain grain, sqlite3_stmt *row)
+{
+        int64_t length_ns = grain == STORE_DAY ? DAY_NS : HOUR_NS, bucket_ns = sqlite3_column_int64(row, 1),
+                start_ns = sqlite3_column_int64(row, 2);
+        int err;
+
+        if (!is_span(bucket_ns, bucket_ns) || !is_span(start_ns, INT64_MAX / 2 - 1))
+                return -EBADMSG;
+        if ((grain == STORE_HOUR && day_covers(plan, bucket_ns + HOUR_NS)) ||
+            !speaks(plan, grain, bucket_ns, sqlite3_column_int64(row, 3)))
+                return 0;
+        err = add_bucket(grain == STORE_DAY ? &plan->days : &plan->hours, bucket_ns);
+        if (err || !holds_middle(plan->query, bucket_ns, length_ns))
+                return err;
+        return add_piece(plan, grain, sqlite3_column_int64(row, 0), start_ns);
+}
+
 static int plan_periods(struct store *store, struct plan *plan, enum store_grain grain, int64_t length_ns)
 {
         sqlite3_stmt *periods = store_statement(store, SQL_PERIOD_PIECES);
@@ -96,20 +131,20 @@ static int plan_periods(struct store *store, struct plan *plan, enum store_grain
         sqlite3_bind_int64(periods, 1, grain);
         sqlite3_bind_int64(periods, 2, from_ns < INT64_MIN + length_ns ? INT64_MIN : from_ns - length_ns);
         sqlite3_bind_int64(periods, 3, plan->query->to_ns);
-        while (!err && (more = store_step(store, periods)) == 1) {
-                int64_t bucket_ns = sqlite3_column_int64(periods, 1);
-
-                if (!is_span(bucket_ns, bucket_ns) || !is_span(sqlite3_column_int64(periods, 2), INT64_MAX / 2 - 1))
-                        err = -EBADMSG;
-                else if (takes_period(plan, grain, bucket_ns))
-                        err = add_piece(plan, grain, sqlite3_column_int64(periods, 0),
-                                        sqlite3_column_int64(periods, 2));
-        }
+        while (!err && (more = store_step(store, periods)) == 1)
+                err = plan_period(plan, grain, periods);
         sqlite3_reset(periods);
         return err ? err : more;
 }
 
-/* Intervals of one stretch, unless their hour speaks for them. */
+/* Whether a period that is read holds the interval. */
+static bool is_covered(const struct plan *plan, int64_t end_ns, int64_t recorded_ns)
+{
+        return recorded_ns <= plan->marks.folded_ns &&
+               (day_covers(plan, end_ns) || has_bucket(&plan->hours, bucket_of(end_ns, HOUR_NS)));
+}
+
+/* Intervals of one stretch, unless a period speaks for them. */
 static int plan_stretch(struct store *store, struct plan *plan, int64_t from_ns, int64_t to_ns)
 {
         sqlite3_stmt *intervals = store_statement(store, SQL_RAW_PIECES);
@@ -124,7 +159,7 @@ static int plan_stretch(struct store *store, struct plan *plan, int64_t from_ns,
 
                 if (!is_span(sqlite3_column_int64(intervals, 1), end_ns))
                         err = -EBADMSG;
-                else if (!hour_covers(plan, bucket_of(end_ns, HOUR_NS)))
+                else if (!is_covered(plan, end_ns, sqlite3_column_int64(intervals, 2)))
                         err = add_piece(plan, STORE_RAW, end_ns, sqlite3_column_int64(intervals, 1));
         }
         sqlite3_reset(intervals);
@@ -139,12 +174,15 @@ static int64_t within_times(int64_t time_ns)
         return MAX(MIN(time_ns, most), -most);
 }
 
-/* All intervals of the span; or, where hours speak for most of them, those of the hours at its two edges. */
+/*
+ * All intervals of the span; or, where hours speak for most of them, those of the hours at its two edges and those
+ * that are in no hour yet.
+ */
 static int plan_intervals(struct store *store, struct plan *plan)
 {
         int64_t from_ns = within_times(plan->query->from_ns), to_ns = within_times(plan->query->to_ns);
         int64_t left_ns = MIN(to_ns, floor_to(from_ns, HOUR_NS) + HOUR_NS);
-        int64_t right_ns = MAX(left_ns, MIN(floor_to(to_ns, HOUR_NS), plan->marks.hour_done_ns));
+        int64_t right_ns = MAX(left_ns, MIN(floor_to(to_ns, HOUR_NS), plan->marks.open_ns));
         int err;
 
         if (from_ns >= to_ns)
@@ -180,15 +218,13 @@ static int make_plan(struct store *store, const struct store_query *query, struc
         return err;
 }
 
-static int damaged(const struct store *store, int err)
+static int damaged(struct store *store, int err)
 {
         if (!err)
                 return 0;
         if (store->told == SQLITE_NOMEM)
                 return -ENOMEM; /* a statement that could not be prepared */
-        if (err == -EBADMSG || err == -EOVERFLOW)
-                log_error(store->log, "%s is damaged; move it away to start anew", store->path);
-        return err == -EOVERFLOW ? -EBADMSG : err;
+        return err == -EBADMSG || err == -EOVERFLOW ? store_damaged(store) : err;
 }
 
 /* An app that was alive and did nothing worth a row used nothing of what was counted. */
@@ -261,16 +297,15 @@ static int read_piece(struct store *store, const struct piece *piece, bool usage
                 err = store_times_of_period(store, piece->id, times);
                 return err || !usages ? err : totals_add_period(store, &store->totals, piece->id);
         }
-        row = store_statement(store, SQL_INTERVALS);
+        row = store_statement(store, SQL_INTERVAL);
         if (!row)
                 return -EBADMSG;
-        sqlite3_bind_int64(row, 1, piece->id - 1);
-        sqlite3_bind_int64(row, 2, piece->id);
+        sqlite3_bind_int64(row, 1, piece->id);
         more = store_step(store, row);
         if (more != 1)
                 return more < 0 ? more : -EBADMSG;
-        *times = store_times_of_interval(row);
-        if (usages)
+        err = store_times_of_interval(row, times);
+        if (!err && usages)
                 err = totals_add_interval(store, &store->totals, row);
         sqlite3_reset(row);
         return err;
@@ -308,23 +343,22 @@ static bool is_known_throughout(const struct times *times)
         return (double)times->sums[1] >= 0.99 * (double)times->sums[0];
 }
 
-static int add_battery(const struct times *times, struct store_battery *battery, double *npercent, bool *known)
+/* On battery without a gap, as pieces come. */
+struct stretches {
+        unsigned n;
+        bool known;
+};
+
+/* All of @sums: none is negative, and nor are they together. */
+static int add_battery(struct times *sums, struct stretches *stretches, const struct times *times)
 {
+        stretches->n += times->sums[1] > 0 && (!stretches->known || times->start_ns > sums->end_ns + GAP_NS);
+        stretches->known = is_known_throughout(times);
+        sums->start_ns = MIN(sums->start_ns, times->start_ns);
+        sums->end_ns = MAX(sums->end_ns, times->end_ns);
         for (size_t i = 0; i < ARRAY_SIZE(times->sums); i++)
-                if (times->sums[i] < 0)
+                if (__builtin_add_overflow(sums->sums[i], times->sums[i], &sums->sums[i]))
                         return -EBADMSG;
-        if (times->sums[1] > 0 && (!*known || times->start_ns > battery->last_ns + GAP_NS))
-                battery->stretches++;
-        *known = is_known_throughout(times);
-        battery->first_ns = MIN(battery->first_ns, times->start_ns);
-        battery->last_ns = MAX(battery->last_ns, times->end_ns);
-        battery->elapsed_ns += (uint64_t)times->sums[0];
-        battery->known_ns += (uint64_t)times->sums[1];
-        battery->percent_known_ns += (uint64_t)times->sums[2];
-        battery->discharge_uj += (uint64_t)times->sums[3];
-        *npercent += (double)times->sums[4];
-        battery->counted_ns += (uint64_t)times->sums[5];
-        battery->shared_ns += (uint64_t)times->sums[6];
         return 0;
 }
 
@@ -405,10 +439,10 @@ int store_battery_step(struct store *store, struct battery *ret)
 int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct store_battery *ret)
 {
         const struct store_query query = { .from_ns = from_ns, .to_ns = to_ns, .grain = STORE_BEST, .uid = -1 };
-        struct store_battery battery = { .first_ns = INT64_MAX, .last_ns = INT64_MIN };
+        struct times all = { .start_ns = INT64_MAX, .end_ns = INT64_MIN };
+        struct battery last = { 0 };
         _cleanup_(plan_clear) struct plan plan = { 0 };
-        double npercent = 0;
-        bool known = false;
+        struct stretches stretches = { 0 };
         int err = store_run(store, SQL_BEGIN_READ);
 
         if (err)
@@ -419,16 +453,27 @@ int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct st
 
                 err = read_piece(store, &plan.pieces[i], false, &times);
                 if (!err)
-                        err = add_battery(&times, &battery, &npercent, &known);
+                        err = add_battery(&all, &stretches, &times);
         }
         if (!err)
-                err = read_last_battery(store, from_ns, to_ns, &battery.last);
+                err = read_last_battery(store, from_ns, to_ns, &last);
         err = store_finish(store, damaged(store, err));
         if (err)
                 return err;
         if (plan.n == 0)
                 return -ENODATA;
-        battery.discharge_percent = npercent / 1e9;
-        *ret = battery;
+        *ret = (struct store_battery){
+                .elapsed_ns = (uint64_t)all.sums[0],
+                .known_ns = (uint64_t)all.sums[1],
+                .percent_known_ns = (uint64_t)all.sums[2],
+                .discharge_uj = (uint64_t)all.sums[3],
+                .discharge_percent = (double)all.sums[4] / 1e9,
+                .counted_ns = (uint64_t)all.sums[5],
+                .shared_ns = (uint64_t)all.sums[6],
+                .first_ns = all.start_ns,
+                .last_ns = all.end_ns,
+                .last = last,
+                .stretches = stretches.n,
+        };
         return 0;
 }

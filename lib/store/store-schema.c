@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "store-checksum.h"
 #include "store-private.h"
 #include "util/util.h"
 
@@ -13,7 +14,7 @@
 #define APPLICATION_ID_VIRTUAL 0x4a4f5556 /* "JOUV": a virtual device did it */
 
 /* Each amount has its columns, so a database with fewer of them is an older one. */
-#define SCHEMA_VERSION (30000 + 100 * KEYED_COUNT + AMOUNT_COUNT)
+#define SCHEMA_VERSION (40000 + 100 * KEYED_COUNT + AMOUNT_COUNT)
 
 /* A poll changes a few pages, and each is written whole: 10 kB a poll with these, 20 kB with SQLite's of 4096. */
 #define PAGE_SIZE "1024"
@@ -22,9 +23,9 @@
 
 /*
  * Times are realtime ns; a span of time is open at its start and closed at its end. One row of `interval` for each
- * poll, of `usage` for each owner (app, user, state) in it; from there into periods of an hour (grain 1) and those
- * into periods of a day (grain 2), one for each bucket, with rows in `period_usage`. `mark` says how far that has
- * come, and what is gone. `split_by` is enum cpu_split_by; a period has the time in which CPU time was split in
+ * poll, of `usage` for each owner (app, user, state) in it; from there into periods of an hour (grain 1)
+ * and periods of a day (grain 2), one for each bucket, with rows in `period_usage`. Clocks jump, so how far that has
+ * come (`mark`) and what is old goes by `recorded_ns`: all time that was recorded until then. `split_by` is enum cpu_split_by; a period has the time in which CPU time was split in
  * either way. @COLUMNS@ and the like are the table of amounts (usage_columns()); store-usage.c describes them.
  */
 static const char schema[] =
@@ -38,29 +39,30 @@ static const char schema[] =
         " battery_status INTEGER, capacity_percent INTEGER, charge_now_uah INTEGER, charge_full_uah INTEGER,"
         " energy_now_uwh INTEGER, energy_full_uwh INTEGER, voltage_uv INTEGER, power_uw INTEGER,"
         " temperature_dc INTEGER, alive INTEGER REFERENCES alive, first_usage INTEGER NOT NULL,"
-        " n_usages INTEGER NOT NULL, shape BLOB, split_by INTEGER);"
+        " n_usages INTEGER NOT NULL, shape BLOB, split_by INTEGER, recorded_ns INTEGER NOT NULL);"
         "CREATE TABLE usage (id INTEGER PRIMARY KEY, interval INTEGER NOT NULL REFERENCES interval, @TYPES@);"
         "CREATE TABLE period (id INTEGER PRIMARY KEY, grain INTEGER NOT NULL, bucket_ns INTEGER NOT NULL,"
         " start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
         " known_ns INTEGER NOT NULL, percent_known_ns INTEGER NOT NULL, discharge_uj INTEGER NOT NULL,"
         " discharge_npercent INTEGER NOT NULL, counted_ns INTEGER NOT NULL, shared_ns INTEGER NOT NULL,"
-        " UNIQUE (grain, bucket_ns));"
+        " recorded_ns INTEGER NOT NULL, details INTEGER NOT NULL, UNIQUE (grain, bucket_ns));"
         "CREATE TABLE period_usage (period INTEGER NOT NULL REFERENCES period, @TYPES@,"
         " PRIMARY KEY (period, app, state)) WITHOUT ROWID;"
-        "CREATE TABLE mark (hour_done_ns INTEGER NOT NULL, day_done_ns INTEGER NOT NULL,"
-        " raw_gone_ns INTEGER NOT NULL, hour_gone_ns INTEGER NOT NULL);"
-        "INSERT INTO mark VALUES (" NEVER ", " NEVER ", " NEVER ", " NEVER ");"
+        "CREATE TABLE mark (folded_ns INTEGER NOT NULL, open_ns INTEGER NOT NULL);"
+        "INSERT INTO mark VALUES (0, " NEVER ");"
         "CREATE TABLE sleep (end_ns INTEGER PRIMARY KEY, elapsed_ns INTEGER NOT NULL, suspend_ns INTEGER NOT NULL,"
-        " discharge_uj INTEGER, discharge_npercent INTEGER);";
+        " discharge_uj INTEGER, discharge_npercent INTEGER, recorded_ns INTEGER NOT NULL);";
 
 static const char begin_anew[] =
         "DELETE FROM usage; DELETE FROM period_usage; DELETE FROM period; DELETE FROM interval; DELETE FROM sleep;"
         "DELETE FROM alive; DELETE FROM key; DELETE FROM app;"
-        "UPDATE mark SET hour_done_ns = " NEVER ", day_done_ns = " NEVER ", raw_gone_ns = " NEVER
-        ", hour_gone_ns = " NEVER ";";
+        "UPDATE mark SET folded_ns = 0, open_ns = " NEVER ";";
 
 #define TABLES "('app','key','alive','interval','usage','period','period_usage','mark','sleep')"
 #define N_TABLES 9
+
+#define INTERVALS "SELECT end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent, first_usage, n_usages," \
+                  " shape, apps, split_by, recorded_ns FROM interval LEFT JOIN alive ON alive.id = interval.alive"
 
 static const char *const statement_text[SQL_COUNT] = {
         [SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
@@ -76,31 +78,31 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_ADD_KEY] = "INSERT INTO key (keyed, \"group\", key) VALUES (?1, ?2, ?3)",
         [SQL_ADD_ALIVE] = "INSERT INTO alive (apps) VALUES (?1)",
         [SQL_HAS_INTERVAL] = "SELECT 1 FROM interval WHERE end_ns = ?1",
-        [SQL_LAST_KEY] = "SELECT max(end_ns) FROM interval",
+        [SQL_LAST_KEY] = "SELECT max(end_ns), max(recorded_ns) FROM interval",
         [SQL_ADD_INTERVAL] =
                 "INSERT INTO interval (end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent,"
                 " battery_status, capacity_percent, charge_now_uah, charge_full_uah, energy_now_uwh, energy_full_uwh,"
-                " voltage_uv, power_uw, temperature_dc, alive, first_usage, n_usages, shape, split_by)"
-                " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20)",
+                " voltage_uv, power_uw, temperature_dc, alive, first_usage, n_usages, shape, split_by, recorded_ns)"
+                " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21)",
         [SQL_ADD_USAGE] = "INSERT INTO usage (interval, @COLUMNS@) VALUES @ROW@",
         [SQL_ADD_COMMON_USAGES] = "INSERT INTO usage (interval, @COMMON_COLUMNS@) VALUES @COMMON_ROWS@",
         [SQL_LAST_USAGE] = "SELECT ifnull(max(id), 0) FROM usage",
         [SQL_USAGE] = "SELECT interval, @COLUMNS@ FROM usage WHERE id >= ?1 AND id < ?2 AND interval = ?3",
-        [SQL_RAW_PIECES] = "SELECT end_ns, start_ns FROM interval WHERE end_ns > ?1 AND end_ns <= ?2",
-        [SQL_PERIOD_PIECES] = "SELECT id, bucket_ns, start_ns FROM period"
-                              " WHERE grain = ?1 AND bucket_ns > ?2 AND bucket_ns < ?3",
-        [SQL_INTERVALS] = "SELECT end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent,"
-                          " first_usage, n_usages, shape, apps, split_by FROM interval LEFT JOIN alive ON alive.id = interval.alive"
-                          " WHERE end_ns > ?1 AND end_ns <= ?2 ORDER BY end_ns",
+        [SQL_RAW_PIECES] = "SELECT end_ns, start_ns, recorded_ns FROM interval WHERE end_ns > ?1 AND end_ns <= ?2",
+        [SQL_PERIOD_PIECES] = "SELECT id, bucket_ns, start_ns, details FROM period"
+                              " WHERE grain = ?1 AND bucket_ns > ?2 AND bucket_ns < ?3 ORDER BY bucket_ns",
+        [SQL_INTERVAL] = INTERVALS " WHERE end_ns = ?1",
+        [SQL_CLOSED] = "SELECT max(recorded_ns) FROM interval WHERE end_ns > ?1 AND recorded_ns > ?2"
+                       " AND recorded_ns <= ?3 AND NOT (end_ns > ?4 AND end_ns <= ?5)",
+        [SQL_DUE] = INTERVALS " WHERE end_ns > ?1 AND recorded_ns > ?2 AND recorded_ns <= ?3 ORDER BY recorded_ns",
+        [SQL_OPEN] = "SELECT min(end_ns) FROM interval WHERE end_ns > ?1 AND recorded_ns > ?2",
         [SQL_PERIOD] = "SELECT start_ns, end_ns, elapsed_ns, known_ns, percent_known_ns, discharge_uj,"
-                       " discharge_npercent, counted_ns, shared_ns FROM period WHERE id = ?1",
+                       " discharge_npercent, counted_ns, shared_ns, recorded_ns, details FROM period WHERE id = ?1",
         [SQL_FIND_PERIOD] = "SELECT id FROM period WHERE grain = ?1 AND bucket_ns = ?2",
         [SQL_PERIOD_USAGE] = "SELECT period, @COLUMNS@ FROM period_usage WHERE period = ?1",
-        [SQL_DUE_HOURS] = "SELECT id, bucket_ns FROM period WHERE grain = 1 AND bucket_ns >= ?1 AND bucket_ns < ?2"
-                          " ORDER BY bucket_ns",
         [SQL_ADD_PERIOD] = "INSERT INTO period (grain, bucket_ns, start_ns, end_ns, elapsed_ns, known_ns,"
-                           " percent_known_ns, discharge_uj, discharge_npercent, counted_ns, shared_ns)"
-                           " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)",
+                           " percent_known_ns, discharge_uj, discharge_npercent, counted_ns, shared_ns, recorded_ns, details)"
+                           " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
         [SQL_ADD_PERIOD_USAGE] = "INSERT INTO period_usage (period, @COLUMNS@) VALUES @ROW@",
         [SQL_DROP_PERIOD] = "DELETE FROM period WHERE id = ?1",
         [SQL_DROP_PERIOD_USAGE] = "DELETE FROM period_usage WHERE period = ?1",
@@ -116,19 +118,25 @@ static const char *const statement_text[SQL_COUNT] = {
                 " - energy_now_uwh AS energy FROM (SELECT end_ns, capacity_percent, charge_now_uah, energy_now_uwh"
                 " FROM interval WHERE battery_status = ?1 ORDER BY end_ns DESC LIMIT 2880) WINDOW time AS (ORDER BY"
                 " end_ns))",
-        [SQL_MARKS] = "SELECT hour_done_ns, day_done_ns, raw_gone_ns, hour_gone_ns FROM mark",
-        [SQL_SET_MARKS] = "UPDATE mark SET hour_done_ns = ?1, day_done_ns = ?2, raw_gone_ns = ?3, hour_gone_ns = ?4",
+        [SQL_MARKS] = "SELECT folded_ns, open_ns FROM mark",
+        [SQL_SET_MARKS] = "UPDATE mark SET folded_ns = ?1, open_ns = ?2",
         /* The newest interval stays: it knows the battery. */
-        [SQL_DROP_INTERVALS] = "DELETE FROM interval WHERE end_ns <= ?1"
-                               " AND end_ns <> (SELECT max(end_ns) FROM interval)",
+        [SQL_DROP_INTERVALS] = "DELETE FROM interval WHERE recorded_ns <= ?1 AND recorded_ns < ?2",
+        [SQL_OLD_INTERVALS] = "SELECT end_ns FROM interval WHERE recorded_ns <= ?1 AND recorded_ns < ?2",
+        [SQL_DROP_DETAILS] = "UPDATE period SET details = 0 WHERE grain = ?1 AND bucket_ns = ?2",
         [SQL_DROP_ALIVE] = "DELETE FROM alive WHERE id < (SELECT min(alive) FROM interval)",
         [SQL_DROP_USAGE] = "DELETE FROM usage WHERE id < (SELECT min(first_usage) FROM interval)",
-        [SQL_ADD_SLEEP] = "INSERT OR REPLACE INTO sleep (end_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent)"
-                          " VALUES (?1,?2,?3,?4,?5)",
-        [SQL_DROP_SLEEPS] = "DELETE FROM sleep WHERE end_ns < ?1",
+        [SQL_ADD_SLEEP] = "INSERT OR REPLACE INTO sleep (end_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent,"
+                          " recorded_ns) VALUES (?1,?2,?3,?4,?5,?6)",
+        [SQL_DROP_SLEEPS] = "DELETE FROM sleep WHERE recorded_ns < ?1",
         [SQL_SLEEPS] = "SELECT end_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent FROM sleep"
                        " WHERE end_ns > ?1 AND end_ns <= ?2 ORDER BY end_ns",
-        [SQL_OLD_PERIODS] = "SELECT id FROM period WHERE grain = ?1 AND bucket_ns < ?2",
+        [SQL_OLD_PERIODS] = "SELECT id, bucket_ns FROM period WHERE grain = ?1 AND recorded_ns <= ?2",
+        [SQL_DOUBTFUL] = "SELECT end_ns, start_ns, first_usage, n_usages FROM interval"
+                         " WHERE end_ns > ?1 AND recorded_ns > ?2 ORDER BY recorded_ns",
+        [SQL_REDATE_INTERVAL] = "UPDATE interval SET end_ns = ?2, start_ns = ?3 WHERE end_ns = ?1",
+        [SQL_REDATE_USAGE] = "UPDATE usage SET interval = ?2 WHERE id >= ?3 AND id < ?4 AND interval = ?1",
+        [SQL_REDATE_SLEEP] = "UPDATE OR REPLACE sleep SET end_ns = ?2 WHERE end_ns = ?1",
 };
 
 /* Number @column of a usage: its name and, where @types, its constraint. */
@@ -191,6 +199,8 @@ static char *usage_columns(const char *text)
 
 static int errno_of_code(const struct store *store, int code)
 {
+        if (code == SQLITE_IOERR_DATA)
+                return -EBADMSG; /* a checksum */
         switch (code & 0xff) {
         case SQLITE_OK:
                 return 0;
@@ -222,6 +232,10 @@ int errno_from_sqlite(struct store *store, int code)
         if (code == store->told)
                 return err;
         store->told = code;
+        if (code == SQLITE_IOERR_DATA || code == SQLITE_CORRUPT) {
+                store->told = SQLITE_OK;
+                return store_damaged(store);
+        }
         if (err == -EBADMSG)
                 log_error(store->log, "%s is damaged or no usage database (%s); move it away to start anew",
                           store->path, sqlite3_errstr(code));
@@ -229,6 +243,14 @@ int errno_from_sqlite(struct store *store, int code)
                 log_error(store->log, "cannot use %s: %s", store->path,
                           err == -EMFILE ? util_reason(err) : sqlite3_errstr(code));
         return err;
+}
+
+int store_damaged(struct store *store)
+{
+        if (store->told != SQLITE_CORRUPT)
+                log_error(store->log, "%s is damaged; move it away to start anew", store->path);
+        store->told = SQLITE_CORRUPT;
+        return -EBADMSG;
 }
 
 sqlite3_stmt *store_statement(struct store *store, enum statement which)
@@ -348,11 +370,14 @@ static int32_t application_id(const struct store *store)
 static int create(struct store *store)
 {
         char *tables = usage_columns(schema);
+        int sum_bytes = STORE_SUM_BYTES;
         char *text = sqlite3_mprintf("PRAGMA page_size = " PAGE_SIZE "; PRAGMA journal_mode = WAL; BEGIN IMMEDIATE;"
                                      " %s PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT;", tables, application_id(store),
                                      SCHEMA_VERSION);
-        int err = tables && text ? execute(store, text) : -ENOMEM;
+        int err;
 
+        sqlite3_file_control(store->db, "main", SQLITE_FCNTL_RESERVE_BYTES, &sum_bytes);
+        err = tables && text ? execute(store, text) : -ENOMEM;
         sqlite3_free(tables);
         sqlite3_free(text);
         return err;
@@ -378,6 +403,22 @@ static int refuse_other_kind(const struct store *store)
         return -EEXIST;
 }
 
+/* Of a version that is gone, it is worth as much as before: nobody puts it aside. */
+static int refuse_newer(const struct store *store)
+{
+        log_error(store->log, "a newer version of joulecast made %s; use that one, or name another database", store->path);
+        return -EPROTONOSUPPORT;
+}
+
+/* All databases of this version have them: this one lost the header's word for it. */
+static int check_sums(struct store *store)
+{
+        int sums = 0;
+
+        sqlite3_file_control(store->db, "main", STORE_HAS_SUMS, &sums);
+        return sums ? 0 : store_damaged(store);
+}
+
 int store_prepare_database(struct store *store)
 {
         int64_t id = 0, version = 0, tables = 0;
@@ -400,9 +441,13 @@ int store_prepare_database(struct store *store)
                 return refuse_other_kind(store);
         if (version < SCHEMA_VERSION && store->mode != STORE_READ)
                 return -ESTALE;
+        if (version > SCHEMA_VERSION)
+                return refuse_newer(store);
         if (version != SCHEMA_VERSION)
-                return refuse(store, version > SCHEMA_VERSION ? "a newer one made it" : "an older one made it");
-        err = check_tables(store);
+                return refuse(store, "an older one made it");
+        err = check_sums(store);
+        if (!err)
+                err = check_tables(store);
         if (!err && store->mode == STORE_SIMULATE)
                 err = empty(store);
         return err;

@@ -24,17 +24,17 @@ static bool is_sleep(const struct interval *interval)
                (interval->battery_have & (INTERVAL_DISCHARGE | INTERVAL_DISCHARGE_PERCENT));
 }
 
-static int drop_old(struct store *store, int64_t end_ns)
+static int drop_old(struct store *store, int64_t recorded_ns)
 {
         sqlite3_stmt *drop = store_statement(store, SQL_DROP_SLEEPS);
 
         if (!drop)
                 return -EBADMSG;
-        sqlite3_bind_int64(drop, 1, end_ns - TUNING_SLEEP_DAYS * DAY_NS);
+        sqlite3_bind_int64(drop, 1, recorded_ns - TUNING_SLEEP_DAYS * DAY_NS);
         return store_step(store, drop);
 }
 
-int sleep_put(struct store *store, const struct interval *interval, int64_t end_ns)
+int sleep_put(struct store *store, const struct interval *interval, int64_t end_ns, int64_t recorded_ns)
 {
         sqlite3_stmt *add;
         int err;
@@ -55,8 +55,9 @@ int sleep_put(struct store *store, const struct interval *interval, int64_t end_
                 sqlite3_bind_int64(add, 4, (int64_t)MIN(interval->discharge_uj, (uint64_t)INT64_MAX));
         if (interval->battery_have & INTERVAL_DISCHARGE_PERCENT)
                 sqlite3_bind_int64(add, 5, llround(interval->discharge_percent * 1e9));
+        sqlite3_bind_int64(add, 6, recorded_ns);
         err = store_step(store, add);
-        return err ? err : drop_old(store, end_ns);
+        return err ? err : drop_old(store, recorded_ns);
 }
 
 /* NaN: NULL, or what no writer wrote. */

@@ -9,8 +9,8 @@
 #include "store-private.h"
 #include "util/util.h"
 
-/* Columns of SQL_INTERVALS. */
-enum { END, START, ELAPSED, SUSPEND, DISCHARGE_UJ, DISCHARGE_NPERCENT, FIRST_USAGE, N_USAGES, SHAPE, ALIVE, SPLIT_BY };
+/* Columns of SQL_INTERVAL. */
+enum { END, START, ELAPSED, SUSPEND, DISCHARGE_UJ, DISCHARGE_NPERCENT, FIRST_USAGE, N_USAGES, SHAPE, ALIVE, SPLIT_BY, RECORDED };
 
 void totals_reset(struct totals *totals)
 {
@@ -74,6 +74,24 @@ static int add_active(struct store *store, struct totals *totals, uint64_t app, 
         return __builtin_add_overflow(total->active_ns, ns, &total->active_ns) ? -EBADMSG : 0;
 }
 
+int totals_add(struct store *store, struct totals *to, const struct totals *from)
+{
+        int err = 0;
+
+        for (size_t i = 0; !err && i < from->n; i++) {
+                const struct total *part = &from->list[i];
+                uint64_t app = (uint64_t)store->apps[part->app].id;
+
+                struct total *sum = totals_of(store, to, app, part->state, &err);
+
+                if (sum && __builtin_add_overflow(sum->active_ns, part->active_ns, &sum->active_ns))
+                        err = -EBADMSG;
+                if (!err && !usage_is_empty(&part->usage))
+                        err = usage_add(&sum->usage, &part->usage);
+        }
+        return err;
+}
+
 /* A row of table usage or period_usage. One that only was alive was counted as far as others are. */
 static int add_usage(struct store *store, struct totals *totals, sqlite3_stmt *row, const struct points *shape)
 {
@@ -84,7 +102,7 @@ static int add_usage(struct store *store, struct totals *totals, sqlite3_stmt *r
         struct total *total;
         struct usage usage;
         size_t index;
-        int err = active_ns < 0 ? -EBADMSG : store_read_usage(store, row, shape, &usage);
+        int err = store_is_number(row, USAGE_COLUMN_ACTIVE - 1) ? store_read_usage(store, row, shape, &usage) : -EBADMSG;
 
         if (err)
                 return err;
@@ -140,7 +158,7 @@ int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt
 {
         int64_t awake_ns = sqlite3_column_int64(row, ELAPSED) - sqlite3_column_int64(row, SUSPEND);
         struct points shape = { 0 };
-        int err = awake_ns < 0 ? -EBADMSG : store_get_points(store, KEYED_CPU, store_reader_of(row, SHAPE), &shape);
+        int err = awake_ns < 0 || !store_is_number(row, SUSPEND) ? -EBADMSG : store_get_points(store, KEYED_CPU, store_reader_of(row, SHAPE), &shape);
 
         totals->intervals++;
         if (!err)
@@ -151,26 +169,54 @@ int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt
         return err;
 }
 
-struct times store_times_of_interval(sqlite3_stmt *row)
+/* Nobody lives that long, no battery holds a gigajoule, and no sum of many such can be wrong by its signs. */
+static bool is_sane(const struct times *times)
 {
-        int64_t elapsed_ns = sqlite3_column_int64(row, ELAPSED),
-                split_by = sqlite3_column_int64(row, SPLIT_BY);
+        const int64_t *sums = times->sums, most_ns = INT64_MAX / 4;
 
-        return (struct times){
+        return times->start_ns > -INT64_MAX / 2 && times->start_ns <= times->end_ns && times->end_ns < INT64_MAX / 2 &&
+               sums[0] <= most_ns && sums[1] <= sums[0] && sums[2] <= sums[0] && sums[5] <= sums[0] &&
+               sums[6] <= sums[0] - sums[5];
+}
+
+/* NULL is 0. */
+static bool take_number(sqlite3_stmt *row, int column, int64_t *ret)
+{
+        *ret = sqlite3_column_int64(row, column);
+        return sqlite3_column_type(row, column) == SQLITE_NULL || store_is_number(row, column);
+}
+
+#define MOST_UJ INT64_C(1000000000000000)
+#define MOST_NPERCENT INT64_C(100000000000)
+
+int store_times_of_interval(sqlite3_stmt *row, struct times *ret)
+{
+        int64_t elapsed_ns = sqlite3_column_int64(row, ELAPSED), split_by = sqlite3_column_int64(row, SPLIT_BY);
+        struct times times = {
                 .start_ns = sqlite3_column_int64(row, START),
                 .end_ns = sqlite3_column_int64(row, END),
                 .sums = { elapsed_ns,
                           sqlite3_column_type(row, DISCHARGE_UJ) != SQLITE_NULL ? elapsed_ns : 0,
                           sqlite3_column_type(row, DISCHARGE_NPERCENT) != SQLITE_NULL ? elapsed_ns : 0,
-                          sqlite3_column_int64(row, DISCHARGE_UJ), sqlite3_column_int64(row, DISCHARGE_NPERCENT),
+                          0, 0,
                           split_by == SPLIT_COUNTED ? elapsed_ns : 0, split_by == SPLIT_SHARED ? elapsed_ns : 0 },
+                .recorded_ns = sqlite3_column_int64(row, RECORDED),
+                .details = true,
         };
+
+        if (!store_is_number(row, ELAPSED) || !take_number(row, DISCHARGE_UJ, &times.sums[3]) ||
+            !take_number(row, DISCHARGE_NPERCENT, &times.sums[4]) || times.sums[3] > MOST_UJ ||
+            times.sums[4] > MOST_NPERCENT || sqlite3_column_type(row, START) != SQLITE_INTEGER || !is_sane(&times))
+                return -EBADMSG;
+        *ret = times;
+        return 0;
 }
 
 int store_times_of_period(struct store *store, int64_t period, struct times *ret)
 {
         sqlite3_stmt *row = store_statement(store, SQL_PERIOD);
-        int more;
+        struct times times = { 0 };
+        int more, err = 0;
 
         if (!row)
                 return -EBADMSG;
@@ -178,11 +224,18 @@ int store_times_of_period(struct store *store, int64_t period, struct times *ret
         more = store_step(store, row);
         if (more != 1)
                 return more < 0 ? more : -EBADMSG;
-        ret->start_ns = sqlite3_column_int64(row, 0);
-        ret->end_ns = sqlite3_column_int64(row, 1);
-        for (size_t i = 0; i < ARRAY_SIZE(ret->sums); i++)
-                ret->sums[i] = sqlite3_column_int64(row, 2 + (int)i);
+        times.start_ns = sqlite3_column_int64(row, 0);
+        times.end_ns = sqlite3_column_int64(row, 1);
+        for (int i = 0; i < (int)ARRAY_SIZE(times.sums); i++) {
+                times.sums[i] = sqlite3_column_int64(row, 2 + i);
+                err = err || !store_is_number(row, 2 + i);
+        }
+        times.recorded_ns = sqlite3_column_int64(row, 9);
+        times.details = sqlite3_column_int64(row, 10);
         sqlite3_reset(row);
+        if (err || !is_sane(&times))
+                return -EBADMSG;
+        *ret = times;
         return 0;
 }
 

@@ -214,7 +214,7 @@ static int get_amount(sqlite3_stmt *row, int column, uint64_t *ret)
         int64_t amount = sqlite3_column_int64(row, column);
 
         *ret = (uint64_t)amount;
-        return amount < 0 ? -EBADMSG : 0;
+        return sqlite3_column_type(row, column) == SQLITE_NULL || store_is_number(row, column) ? 0 : -EBADMSG;
 }
 
 /* The points of a sum, and nothing else. Without points it has the shape of the interval. */

@@ -11,6 +11,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "store-checksum.h"
 #include "store-private.h"
 #include "util/own-folder.h"
 #include "util/safe-folder.h"
@@ -115,7 +116,7 @@ void store_closep(struct store **store)
 
 static int connect_database(struct store *store, int flags, const char *name)
 {
-        int code = sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+        int code = sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX, store_vfs());
 
         if (code == SQLITE_OK) {
                 sqlite3_extended_result_codes(store->db, 1);

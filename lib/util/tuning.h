@@ -16,6 +16,21 @@
 #define TUNING_SUSPEND_NS UINT64_C(10000000)
 
 /*
+ * CLOCK_REALTIME against CLOCK_BOOTTIME, ns: from which difference on the clock was set (both are slewed alike, and a
+ * time server that is asked all the time corrects less), from which one on the log says so, and for how long a clock
+ * has to stay as it was set until nothing is dated anew any more (lib/store/store-clock.c).
+ */
+#define TUNING_CLOCK_SET_NS INT64_C(1000000000)
+#define TUNING_CLOCK_TOLD_NS INT64_C(60000000000)
+#define TUNING_CLOCK_DOUBT_NS UINT64_C(3600000000000)
+
+/*
+ * So much recorded time may be lost when the power fails, ns. A poll after which more would be at stake at the next one
+ * waits for the disk.
+ */
+#define TUNING_SYNC_NS UINT64_C(300000000000)
+
+/*
  * Suspends from this length on are kept: below it the seconds awake around them and the gauge's step matter too
  * much. They are kept for a few months, since a battery and what wakes a device change.
  */
