@@ -207,6 +207,7 @@ static int open_database(const struct options *options, struct poller *poller, c
         }
         umask(0077); /* usage data is private */
         poller->own_database = options->database ? NULL : *path;
+        poller->patient = !options->database && options->count == 0;
         err = poller_open_store(poller, *path);
         if (!err && poller->own_database)
                 leave_to_service(*path);

@@ -28,15 +28,48 @@ void poller_close(struct poller *poller)
         *poller = (struct poller){ 0 };
 }
 
+static void say_once(void *data, enum log_level level, const char *sentence)
+{
+        struct poller *poller = data;
+
+        if (strcmp(poller->said, sentence) == 0)
+                return;
+        snprintf(poller->said, sizeof(poller->said), "%s", sentence);
+        log_write(poller->log, level, "%s", sentence);
+}
+
+static int open_store(struct poller *poller)
+{
+        int err = store_open(poller->database, STORE_WRITE, &poller->store_log, &poller->store);
+
+        if (err == -EBADMSG && poller->own_database) {
+                err = store_put_aside(poller->database, STORE_DAMAGED, &poller->store_log);
+                if (!err)
+                        err = store_open(poller->database, STORE_WRITE, &poller->store_log, &poller->store);
+        }
+        if (!err)
+                *poller->said = '\0';
+        return err;
+}
+
+/* A folder in its place, another program that has it, a newer version's: somebody may mend that. */
+static bool can_wait(const struct poller *poller, int err)
+{
+        return poller->patient && err != -ENOMEM;
+}
+
 int poller_open_store(struct poller *poller, const char *path)
 {
-        int err = store_open(path, STORE_WRITE, poller->log, &poller->store);
+        int err;
 
         poller->database = path;
-        if (err != -EBADMSG || !poller->own_database)
+        poller->store_log = (struct log){ say_once, poller };
+        err = open_store(poller);
+        if (!err || !can_wait(poller, err))
                 return err;
-        err = store_put_aside(path, STORE_DAMAGED, poller->log);
-        return err ? err : store_open(path, STORE_WRITE, poller->log, &poller->store);
+        log_warning(poller->log, "nothing can be stored in %s; each poll tries again", path);
+        poller->failed = err;
+        return 0;
 }
 
 static int store_interval(struct poller *poller)
@@ -61,18 +94,20 @@ static int renew_store(struct poller *poller)
         poller->store = NULL;
         poller->own_database = NULL;
         err = store_put_aside(path, STORE_DAMAGED, poller->log);
-        return err ? err : store_open(path, STORE_WRITE, poller->log, &poller->store);
+        return err ? err : store_open(path, STORE_WRITE, &poller->store_log, &poller->store);
 }
 
 /* If the database was deleted, create a new one. A missing folder is created only for the default path. */
 static int replace_gone_store(struct poller *poller)
 {
+        if (!poller->store)
+                return open_store(poller);
         if (!store_is_gone(poller->store))
                 return 0;
         log_warning(poller->log, "%s was deleted or moved away; a new one begins", poller->database);
         store_close(poller->store);
         poller->store = NULL;
-        return poller_open_store(poller, poller->database);
+        return open_store(poller);
 }
 
 static void tell_failure(struct poller *poller, int err)
@@ -130,8 +165,9 @@ static int store_waiting(struct poller *poller)
 {
         int err = store_now(poller);
 
-        if (!poller->store)
+        if (!poller->store && !can_wait(poller, err))
                 return err;
+        poller->waiting = poller->waiting || !poller->store;
         tell_failure(poller, err);
         return err == -ENOMEM ? err : 0;
 }

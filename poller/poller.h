@@ -20,6 +20,9 @@ struct poller {
         struct sample sample;
         struct interval interval;
         struct store_retention retention;
+        bool patient;             /* if its place is taken or cannot be used, try again at each poll */
+        struct log store_log;     /* of the store: `log`, but nothing twice in a row */
+        char said[1024];
         const char *own_database; /* renamed if damaged; NULL: the user chose the path, so it is left alone */
         const struct log *log;
 
@@ -36,7 +39,10 @@ struct poller {
 
 void poller_close(struct poller *poller);
 
-/* Opens @path for writing. If it is damaged and our own, it is renamed, and a new one is created. */
+/*
+ * Opens @path for writing. If it is damaged and our own, it is renamed, and a new one is created. If it cannot be
+ * opened and @poller is patient: 0, and the polls try again.
+ */
 int poller_open_store(struct poller *poller, const char *path);
 
 /*

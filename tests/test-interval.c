@@ -101,6 +101,29 @@ static void clock_step_tears_no_hole(void)
         teardown(&f);
 }
 
+/* Only a clock that was set does not go on where the last one ended: realtime is read some us after boottime. */
+static void intervals_meet_unless_the_clock_was_set(void)
+{
+        const int64_t off_ns[] = { 0, 11000, -11000, 900 * (int64_t)NS_PER_MS, 3652 * 86400 * (int64_t)S, -3652 * 86400 * (int64_t)S };
+        struct fixture f;
+
+        setup(&f);
+        for (size_t i = 0; i < sizeof(off_ns) / sizeof(off_ns[0]); i++) {
+                int64_t end_ns, set_ns = i < 4 ? 0 : off_ns[i];
+
+                after(&f, 30);
+                poll(&f);
+                end_ns = f.interval.end_realtime_ns;
+                f.realtime_ns += off_ns[i];
+                after(&f, 30);
+                check_int(poll(&f), 0);
+                check_int(f.interval.clock_step_ns, i ? set_ns : 0);
+                if (i)
+                        check_int(f.interval.start_realtime_ns, end_ns + set_ns);
+        }
+        teardown(&f);
+}
+
 static void suspend_is_boottime_without_monotonic(void)
 {
         struct fixture f;
@@ -235,6 +258,7 @@ int main(void)
         machine_total_backward_is_a_gap();
         reboot_starts_anew();
         clock_step_tears_no_hole();
+        intervals_meet_unless_the_clock_was_set();
         suspend_is_boottime_without_monotonic();
         a_clock_that_stands_is_no_suspend();
         jitter_is_no_suspend();

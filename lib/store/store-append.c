@@ -344,15 +344,32 @@ static int append(struct store *store, const struct interval *interval)
         return err;
 }
 
+/*
+ * Whether this commit waits for the disk. The kernel writes what others left behind within half a minute anyway, but
+ * promises nothing; SQLite itself waits only when it empties the -wal, after an hour or so.
+ */
+static bool is_sync_due(const struct store *store, uint64_t elapsed_ns)
+{
+        return store->mode == STORE_WRITE && store->unsynced_ns >= TUNING_SYNC_NS - MIN(2 * elapsed_ns, TUNING_SYNC_NS);
+}
+
 int store_append(struct store *store, const struct interval *interval)
 {
         const struct marks marks = store->marks;
         const struct doubt doubt = store->doubt;
-        int err = store->mode == STORE_READ ? -EROFS : is_sane(interval) ? store_begin(store) : -ERANGE;
+        bool sync = is_sync_due(store, interval->elapsed_ns);
+        int err = store->mode == STORE_READ ? -EROFS : is_sane(interval) ? 0 : -ERANGE;
 
+        if (!err && sync)
+                err = store_wait_for_disk(store, true);
+        if (!err)
+                err = store_begin(store);
         if (err)
                 return err;
         err = store_finish(store, append(store, interval));
+        if (sync)
+                store_wait_for_disk(store, false);
+        store->unsynced_ns = sync && !err ? 0 : store->unsynced_ns + interval->elapsed_ns;
         if (!err) {
                 store->told = SQLITE_OK;
         } else {

@@ -179,6 +179,7 @@ int store_run(struct store *store, enum statement which);      /* a statement wi
 int store_prepare_database(struct store *store); /* -ESTALE to a writer: an older version's */
 /* A transaction for writing, if there is none yet. One statement alone is one by itself, and needs none. */
 int store_begin(struct store *store);
+int store_wait_for_disk(struct store *store, bool wait); /* at commits from here on; not within a transaction */
 /* Ends a transaction: commits if @err is 0, else rolls back. Returns @err or what the commit says. */
 int store_finish(struct store *store, int err);
 

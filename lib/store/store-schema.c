@@ -312,6 +312,12 @@ static int execute(struct store *store, const char *text)
         return code == SQLITE_OK ? 0 : errno_from_sqlite(store, code);
 }
 
+/* No prepared statements: this happens when its text is read. */
+int store_wait_for_disk(struct store *store, bool wait)
+{
+        return execute(store, wait ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+}
+
 static int query_number(struct store *store, const char *text, int64_t *ret)
 {
         sqlite3_stmt *statement;

@@ -15,6 +15,7 @@
 #include "store-private.h"
 #include "util/own-folder.h"
 #include "util/safe-folder.h"
+#include "util/tuning.h"
 #include "util/util.h"
 
 /* A reader waits so long for a writer's commit, ms. */
@@ -252,6 +253,7 @@ int store_open(const char *path, enum store_mode mode, const struct log *log, st
         if (!store)
                 return -ENOMEM;
         store->lock_fd = -1;
+        store->unsynced_ns = TUNING_SYNC_NS; /* what the one before left */
         store->log = log;
         store->mode = mode;
         /* SQLite takes ":memory:" for no file at all. */
