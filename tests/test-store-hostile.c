@@ -223,6 +223,18 @@ static void hostile_databases_are_refused(void)
                 "UPDATE interval SET shape = x'80'",
                 "UPDATE alive SET apps = x'ffffff'",
                 "UPDATE interval SET elapsed_ns = -1",
+                "UPDATE interval SET elapsed_ns = 1.5",
+                "UPDATE interval SET elapsed_ns = 9223372036854775807",
+                "UPDATE interval SET suspend_ns = elapsed_ns + 1",
+                "UPDATE interval SET start_ns = end_ns + 1",
+                "UPDATE interval SET discharge_uj = 9e999",
+                "UPDATE interval SET discharge_uj = 'many'",
+                "UPDATE interval SET discharge_uj = 9223372036854775807",
+                "UPDATE interval SET discharge_uj = -1",
+                "UPDATE interval SET discharge_npercent = 1e12",
+                "UPDATE interval SET discharge_npercent = 100000000001",
+                "UPDATE usage SET read_bytes = 9e999",
+                "UPDATE usage SET active_ns = 'x'",
                 "DELETE FROM app",
                 "ALTER TABLE interval DROP COLUMN discharge_uj",
                 "DROP TABLE sleep",
@@ -244,6 +256,165 @@ static void hostile_databases_are_refused(void)
                         fprintf(stderr, "in: %s\n", attacks[i]);
                 remove_database();
         }
+}
+
+/* Hours and days, which nothing finer speaks for. */
+static void hostile_sums_are_refused(void)
+{
+        static const char *const attacks[] = {
+                "UPDATE period SET discharge_uj = 9e999",
+                "UPDATE period SET discharge_uj = -1",
+                "UPDATE period SET discharge_uj = 9223372036854775807",
+                "UPDATE period SET elapsed_ns = 0",
+                "UPDATE period SET known_ns = elapsed_ns + 1",
+                "UPDATE period SET counted_ns = elapsed_ns, shared_ns = 1",
+                "UPDATE period_usage SET write_bytes = 9e999",
+                "UPDATE period_usage SET active_ns = -1",
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(attacks); i++) {
+                struct store *store = open_store(STORE_WRITE);
+                int sentences, err;
+
+                append_days(store, START, START + 3 * DAY, 600 * S);
+                store_close(store); /* or the last of it could be dated anew */
+                store = open_store(STORE_WRITE);
+                check_int(store_roll_up(store, START + 4 * DAY, &(struct store_retention){ 1, 1, 0 }), 0);
+                store_close(store);
+                check_int(read_all(&sentences), 0);
+                run_sql(attacks[i]);
+                err = read_all(&sentences);
+                check_int(err, -EBADMSG);
+                check_int(sentences, 1);
+                if (err != -EBADMSG)
+                        fprintf(stderr, "in: %s\n", attacks[i]);
+                remove_database();
+        }
+}
+
+static void a_newer_one_is_refused_and_left(void)
+{
+        char sentence[256] = "";
+        const struct log log = { keep_sentence, sentence };
+        struct store *store = open_store(STORE_WRITE);
+
+        append_days(store, START, START + 600 * S, 60 * S);
+        store_close(store);
+        run_sql("PRAGMA user_version = 1000000");
+        for (enum store_mode mode = STORE_READ; mode <= STORE_WRITE; mode++) {
+                check_int(store_open(path, mode, &log, &store), -EPROTONOSUPPORT);
+                check(strstr(sentence, "a newer version of joulecast made"));
+        }
+        check_int(count_in_file("interval"), 10);
+        remove_database();
+}
+
+static uint64_t mix(uint64_t sum, uint64_t number)
+{
+        return (sum ^ number) * UINT64_C(0x9e3779b97f4a7c15) ^ sum >> 29;
+}
+
+static int mix_row(void *data, const struct store_row *row)
+{
+        uint64_t sum = mix(mix(*(uint64_t *)data, (uint64_t)row->start_ns), (uint64_t)row->end_ns);
+
+        for (const char *at = row->app; *at; at++)
+                sum = mix(sum, (unsigned char)*at);
+        sum = mix(mix(mix(sum, row->uid), row->state), mix(row->active_ns, row->usage->have));
+        for (size_t i = 0; i < AMOUNT_COUNT; i++)
+                sum = mix(sum, row->usage->amount[i]);
+        for (size_t k = 0; k < KEYED_COUNT; k++)
+                for (size_t i = 0; i < row->usage->keyed[k].n; i++) {
+                        const struct point *point = &row->usage->keyed[k].list[i];
+
+                        sum = mix(mix(mix(sum, point->group), point->key), mix(point->ns, point->any_ns));
+                }
+        *(uint64_t *)data = sum;
+        return 0;
+}
+
+static int mix_sleep(void *data, const struct store_sleep *sleep)
+{
+        *(uint64_t *)data = mix(mix(*(uint64_t *)data, (uint64_t)sleep->end_ns), (uint64_t)(sleep->discharge_j * 1e6));
+        return 0;
+}
+
+/* All answers as one number. */
+static int read_answers(uint64_t *ret)
+{
+        int sentences = 0;
+        const struct log log = { count_sentences, &sentences };
+        struct store_battery battery = { 0 };
+        struct store *store = NULL;
+        uint64_t sum = 0;
+        int err = store_open(path, STORE_READ, &log, &store);
+
+        for (enum store_grain grain = STORE_RAW; !err && grain <= STORE_BEST; grain++)
+                err = store_rows(store, &(struct store_query){ INT64_MIN, INT64_MAX, grain, NULL, -1 }, mix_row, &sum);
+        if (!err)
+                err = store_battery(store, INT64_MIN, INT64_MAX, &battery);
+        if (!err)
+                err = store_sleeps(store, INT64_MIN, INT64_MAX, mix_sleep, &sum);
+        store_close(store);
+        check_int(sentences > 0, err != 0);
+        *ret = mix(mix(mix(sum, battery.discharge_uj), battery.elapsed_ns),
+                   mix((uint64_t)(battery.discharge_percent * 1e9), battery.last.capacity_percent));
+        return err;
+}
+
+/* Each byte of the database in which one bit or all are others: the same answer, or none. */
+static void a_changed_byte_changes_no_answer(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        int refused = 0, fd;
+        uint64_t want = 0, got;
+        off_t size;
+
+        append_days(store, START, START + 8 * HOUR, 600 * S);
+        check_int(store_roll_up(store, START + 8 * HOUR, &(struct store_retention){ 3, 1, 0 }), 0);
+        append_sleep(store, START + 18 * HOUR, 8 * 3600 * NS_PER_S, INTERVAL_DISCHARGE | INTERVAL_DISCHARGE_PERCENT);
+        store_close(store);
+        check(count_in_file("interval") > 10 && count_in_file("period") > 5);
+        check_int(read_answers(&want), 0);
+        fd = open(path, O_RDWR | O_CLOEXEC);
+        size = lseek(fd, 0, SEEK_END);
+        for (int i = 0; i < 3000; i++) {
+                off_t at = (off_t)(draw() % (uint64_t)size);
+                unsigned char byte, other;
+                int err;
+
+                check_int(pread(fd, &byte, 1, at), 1);
+                other = i % 3 ? byte ^ (unsigned char)(1 << draw() % 8) : (unsigned char)~byte;
+                check_int(pwrite(fd, &other, 1, at), 1);
+                err = read_answers(&got);
+                refused += err != 0;
+                if (!err && got != want)
+                        fprintf(stderr, "byte %lld, 0x%02x instead of 0x%02x:\n", (long long)at, other, byte);
+                check(err || got == want);
+                check_int(pwrite(fd, &byte, 1, at), 1);
+        }
+        close(fd);
+        check(refused > 1000);
+        check_int(read_answers(&got), 0);
+        check(got == want);
+        remove_database();
+}
+
+/* A program that knows nothing of checksums: what it wrote is not believed. */
+static void what_others_write_is_refused(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        int sentences;
+        sqlite3 *db;
+
+        append_days(store, START, START + 600 * S, 60 * S);
+        store_close(store);
+        check_int(sqlite3_open(path, &db), SQLITE_OK);
+        check_int(sqlite3_exec(db, "UPDATE interval SET discharge_uj = 9e999", NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_close(db);
+        check_int(read_all(&sentences), -EBADMSG);
+        check_int(sentences >= 1, 1);
+        remove_database();
 }
 
 static void damaged_files_do_not_crash(void)
@@ -286,6 +457,10 @@ int main(void)
         a_full_table_frees_itself();
         too_many_open_files_are_named();
         hostile_databases_are_refused();
+        hostile_sums_are_refused();
+        a_newer_one_is_refused_and_left();
+        a_changed_byte_changes_no_answer();
+        what_others_write_is_refused();
         damaged_files_do_not_crash();
         remove_database();
         return check_result();

@@ -345,19 +345,23 @@ static int append(struct store *store, const struct interval *interval)
 }
 
 /*
- * Whether this commit waits for the disk. The kernel writes what others left behind within half a minute anyway, but
- * promises nothing; SQLite itself waits only when it empties the -wal, after an hour or so.
+ * Whether this commit waits for the disk: if too much would be at stake when the next one comes. What others left
+ * behind the kernel writes within half a minute, but it promises nothing, and SQLite itself waits only when it empties
+ * the -wal, after an hour or so. By the real clock, as it is a real power that fails.
  */
-static bool is_sync_due(const struct store *store, uint64_t elapsed_ns)
+static bool is_sync_due(const struct store *store, uint64_t now_ns)
 {
-        return store->mode == STORE_WRITE && store->unsynced_ns >= TUNING_SYNC_NS - MIN(2 * elapsed_ns, TUNING_SYNC_NS);
+        uint64_t next_ns = now_ns + (now_ns - store->appended_ns);
+
+        return store->mode == STORE_WRITE && next_ns - store->synced_ns > TUNING_SYNC_NS;
 }
 
 int store_append(struct store *store, const struct interval *interval)
 {
         const struct marks marks = store->marks;
         const struct doubt doubt = store->doubt;
-        bool sync = is_sync_due(store, interval->elapsed_ns);
+        uint64_t now_ns = util_boottime_ns();
+        bool sync = is_sync_due(store, now_ns);
         int err = store->mode == STORE_READ ? -EROFS : is_sane(interval) ? 0 : -ERANGE;
 
         if (!err && sync)
@@ -369,9 +373,11 @@ int store_append(struct store *store, const struct interval *interval)
         err = store_finish(store, append(store, interval));
         if (sync)
                 store_wait_for_disk(store, false);
-        store->unsynced_ns = sync && !err ? 0 : store->unsynced_ns + interval->elapsed_ns;
         if (!err) {
                 store->told = SQLITE_OK;
+                store->appended_ns = now_ns;
+                if (sync)
+                        store->synced_ns = now_ns;
         } else {
                 totals_reset(&store->totals);
                 store->marks = marks;

@@ -165,7 +165,8 @@ struct store {
         int64_t recorded_ns;   /* all time recorded so far, if last_known */
         bool last_known;
         struct doubt doubt;
-        uint64_t unsynced_ns;  /* recorded since the last commit that waited for the disk */
+        uint64_t appended_ns;  /* boottime of the last commit ... */
+        uint64_t synced_ns;    /* ... and of the last one that waited for the disk */
         int64_t checked_ns;    /* store_roll_up() had nothing left to do at this time */
 };
 

@@ -169,14 +169,17 @@ int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt
         return err;
 }
 
-/* Nobody lives that long, no battery holds a gigajoule, and no sum of many such can be wrong by its signs. */
+/* uJ and 10^-9 percent: no battery gives a gigajoule in a day, nor more than all between two polls. */
+#define MOST_UJ INT64_C(1000000000000000)
+#define MOST_NPERCENT INT64_C(100000000000)
+
 static bool is_sane(const struct times *times)
 {
         const int64_t *sums = times->sums, most_ns = INT64_MAX / 4;
 
         return times->start_ns > -INT64_MAX / 2 && times->start_ns <= times->end_ns && times->end_ns < INT64_MAX / 2 &&
                sums[0] <= most_ns && sums[1] <= sums[0] && sums[2] <= sums[0] && sums[5] <= sums[0] &&
-               sums[6] <= sums[0] - sums[5];
+               sums[6] <= sums[0] - sums[5] && sums[3] <= MOST_UJ;
 }
 
 /* NULL is 0. */
@@ -185,9 +188,6 @@ static bool take_number(sqlite3_stmt *row, int column, int64_t *ret)
         *ret = sqlite3_column_int64(row, column);
         return sqlite3_column_type(row, column) == SQLITE_NULL || store_is_number(row, column);
 }
-
-#define MOST_UJ INT64_C(1000000000000000)
-#define MOST_NPERCENT INT64_C(100000000000)
 
 int store_times_of_interval(sqlite3_stmt *row, struct times *ret)
 {
@@ -205,8 +205,8 @@ int store_times_of_interval(sqlite3_stmt *row, struct times *ret)
         };
 
         if (!store_is_number(row, ELAPSED) || !take_number(row, DISCHARGE_UJ, &times.sums[3]) ||
-            !take_number(row, DISCHARGE_NPERCENT, &times.sums[4]) || times.sums[3] > MOST_UJ ||
-            times.sums[4] > MOST_NPERCENT || sqlite3_column_type(row, START) != SQLITE_INTEGER || !is_sane(&times))
+            !take_number(row, DISCHARGE_NPERCENT, &times.sums[4]) || times.sums[4] > MOST_NPERCENT ||
+            sqlite3_column_type(row, START) != SQLITE_INTEGER || !is_sane(&times))
                 return -EBADMSG;
         *ret = times;
         return 0;
