@@ -309,6 +309,7 @@ static int run(const struct options *options, const struct config *config)
 {
         _cleanup_(poller_close) struct poller poller = { .retention = { (uint32_t)config->raw_hours, (uint32_t)config->hour_days,
                                                                         (uint32_t)config->day_days },
+                                                         .sync_ns = (uint64_t)(config->sync_s * 1e9),
                                                          .log = &program_log };
         double interval_s = options->interval_s > 0 ? options->interval_s : config->interval_s;
         _cleanup_free_ char *path = NULL;

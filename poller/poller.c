@@ -47,9 +47,11 @@ static int open_store(struct poller *poller)
                 if (!err)
                         err = store_open(poller->database, STORE_WRITE, &poller->store_log, &poller->store);
         }
-        if (!err)
-                *poller->said = '\0';
-        return err;
+        if (err)
+                return err;
+        store_sync_within(poller->store, poller->sync_ns);
+        *poller->said = '\0';
+        return 0;
 }
 
 /* A folder in its place, another program that has it, a newer version's: somebody may mend that. */
@@ -94,7 +96,7 @@ static int renew_store(struct poller *poller)
         poller->store = NULL;
         poller->own_database = NULL;
         err = store_put_aside(path, STORE_DAMAGED, poller->log);
-        return err ? err : store_open(path, STORE_WRITE, &poller->store_log, &poller->store);
+        return err ? err : open_store(poller);
 }
 
 /* If the database was deleted, create a new one. A missing folder is created only for the default path. */

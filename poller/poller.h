@@ -20,6 +20,7 @@ struct poller {
         struct sample sample;
         struct interval interval;
         struct store_retention retention;
+        uint64_t sync_ns;         /* see store_sync_within() */
         bool patient;             /* if its place is taken or cannot be used, try again at each poll */
         struct log store_log;     /* of the store: `log`, but nothing twice in a row */
         char said[1024];

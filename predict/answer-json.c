@@ -96,6 +96,7 @@ struct cJSON *answer_cost_json(const struct cost *cost, const struct profile *pr
         answer_add_validated(json, profile);
         answer_add_time(json, "from", cost->from_ns);
         answer_add_time(json, "to", cost->to_ns);
+        cJSON_AddNumberToObject(json, "recorded_s", cost->recorded_s);
         part = cJSON_AddObjectToObject(json, "measured");
         cJSON_AddNumberToObject(part, "energy_j", cost->measured_j.value);
         cJSON_AddItemToObject(part, "interval_j", answer_value(&cost->measured_j));

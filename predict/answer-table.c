@@ -192,18 +192,30 @@ static void add_apps(struct table *table, const struct cost *cost, const struct 
         add_line(table, TABLE_PLAIN, name, &rest_j, 0, profile);
 }
 
+char *answer_print_span(int64_t from_ns, int64_t to_ns, double recorded_s, char *buf)
+{
+        double span_s = (double)(to_ns - from_ns) / 1e9;
+        bool all = isnan(recorded_s) || fabs(span_s - recorded_s) <= 0.01 * span_s;
+        char from[32], to[32], duration[32];
+
+        values_print_local(from_ns, from, sizeof(from));
+        values_print_local(to_ns, to, sizeof(to));
+        snprintf(buf, 128, "%s .. %s (%s%s)", from, to, answer_print_duration(all ? span_s : recorded_s, duration),
+                 all ? "" : " recorded");
+        return buf;
+}
+
 static void print_title(const struct cost *cost, const struct profile *profile)
 {
-        char from[32], to[32], duration[32];
         const char *device = profile->device[0] ? profile->device : "unnamed";
 
         if (cost->from_ns == INT64_MIN) {
                 table_text(TABLE_PLAIN, "Profile %s", device);
         } else {
-                values_print_local(cost->from_ns, from, sizeof(from));
-                values_print_local(cost->to_ns, to, sizeof(to));
-                table_text(TABLE_PLAIN, "%s .. %s (%s), profile %s", from, to,
-                           answer_print_duration((double)(cost->to_ns - cost->from_ns) / 1e9, duration), device);
+                char span[128];
+
+                table_text(TABLE_PLAIN, "%s, profile %s",
+                           answer_print_span(cost->from_ns, cost->to_ns, cost->recorded_s, span), device);
         }
         putchar('\n');
 }
@@ -272,7 +284,8 @@ static void print_total(const struct cost *cost, const struct profile *profile)
 int answer_cost_table(const struct cost *cost, const struct profile *profile)
 {
         _cleanup_(table_freep) struct table *table = table_new("nlrrrrrr");
-        double seconds = cost->from_ns == INT64_MIN ? 0 : (double)(cost->to_ns - cost->from_ns) / 1e9;
+        double seconds = cost->from_ns == INT64_MIN ? 0 : !isnan(cost->recorded_s) ? cost->recorded_s :
+                         (double)(cost->to_ns - cost->from_ns) / 1e9;
         bool intervals = !isnan(cost->total_j.low);
         const struct cost_value base_j = { cost->base_j, NAN, NAN }, total_j = { cost->total_j.value, NAN, NAN };
 

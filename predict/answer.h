@@ -41,3 +41,5 @@ char *answer_print_value(const struct cost_value *value, const char *unit, char 
 char *answer_print_bounds(const struct cost_value *value, char *buf);                  /* "8.12 .. 8.70"; "": unknown */
 char *answer_print_number(double value, double resolution, char *buf); /* rounded to about @resolution; @buf of 32 */
 char *answer_print_duration(double seconds, char *buf);                /* "38 min", "2 h 5 min"; @buf of 32 */
+/* "2026-11-20 08:00:00 .. 2026-11-20 10:00:00 (2 h)"; if not all of it was recorded (NaN: unknown), that; @buf of 128 */
+char *answer_print_span(int64_t from_ns, int64_t to_ns, double recorded_s, char *buf);

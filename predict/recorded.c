@@ -4,6 +4,7 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,11 +103,12 @@ int recorded_read(const struct recorded *recorded, struct usage_table **ret)
 
 void recorded_print_span(const struct usage_table *table)
 {
-        char from[32], to[32], duration[32];
+        double recorded_s = NAN;
+        char span[128];
 
-        values_print_local(table->from_ns, from, sizeof(from));
-        values_print_local(table->to_ns, to, sizeof(to));
-        table_text(TABLE_PLAIN, "%s .. %s (%s)", from, to,
-                   answer_print_duration((double)(table->to_ns - table->from_ns) / 1e9, duration));
+        for (size_t i = 0; i < table->n_rows; i++)
+                if (table->rows[i].base)
+                        recorded_s = (double)(table->rows[i].usage.time_ns + table->rows[i].usage.suspend_ns) / 1e9;
+        table_text(TABLE_PLAIN, "%s", answer_print_span(table->from_ns, table->to_ns, recorded_s, span));
         putchar('\n');
 }

@@ -152,7 +152,7 @@ void values_print_local(int64_t time_ns, char *buf, size_t size)
         time_t seconds = (time_t)(time_ns / (int64_t)NS_PER_S);
         struct tm tm;
 
-        if (time_ns < 0 || !localtime_r(&seconds, &tm) || strftime(buf, size, "%Y-%m-%d %H:%M:%S", &tm) == 0)
+        if (!localtime_r(&seconds, &tm) || strftime(buf, size, "%Y-%m-%d %H:%M:%S", &tm) == 0)
                 snprintf(buf, size, "?");
 }
 

@@ -104,7 +104,8 @@ static void clock_step_tears_no_hole(void)
 /* Only a clock that was set does not go on where the last one ended: realtime is read some us after boottime. */
 static void intervals_meet_unless_the_clock_was_set(void)
 {
-        const int64_t off_ns[] = { 0, 11000, -11000, 900 * (int64_t)NS_PER_MS, 3652 * 86400 * (int64_t)S, -3652 * 86400 * (int64_t)S };
+        const int64_t off_ns[] = { 0, 11000, -11000, 900 * (int64_t)NS_PER_MS, 3652 * 86400 * (int64_t)S,
+                                   -3652 * 86400 * (int64_t)S };
         struct fixture f;
 
         setup(&f);

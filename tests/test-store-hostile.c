@@ -13,6 +13,17 @@
 
 #include "store-fixture.h"
 
+/* Hundreds of databases: no disk has to keep them. */
+int fdatasync(int fd)
+{
+        return 0;
+}
+
+int fsync(int fd)
+{
+        return 0;
+}
+
 static void hostile_names_come_back_printable(void)
 {
         struct store *store = open_store(STORE_WRITE);
@@ -276,7 +287,7 @@ static void hostile_sums_are_refused(void)
                 struct store *store = open_store(STORE_WRITE);
                 int sentences, err;
 
-                append_days(store, START, START + 3 * DAY, 600 * S);
+                append_days(store, START, START + 2 * DAY, 1800 * S);
                 store_close(store); /* or the last of it could be dated anew */
                 store = open_store(STORE_WRITE);
                 check_int(store_roll_up(store, START + 4 * DAY, &(struct store_retention){ 1, 1, 0 }), 0);
@@ -378,7 +389,7 @@ static void a_changed_byte_changes_no_answer(void)
         check_int(read_answers(&want), 0);
         fd = open(path, O_RDWR | O_CLOEXEC);
         size = lseek(fd, 0, SEEK_END);
-        for (int i = 0; i < 3000; i++) {
+        for (int i = 0; i < 1000; i++) {
                 off_t at = (off_t)(draw() % (uint64_t)size);
                 unsigned char byte, other;
                 int err;
@@ -394,7 +405,7 @@ static void a_changed_byte_changes_no_answer(void)
                 check_int(pwrite(fd, &byte, 1, at), 1);
         }
         close(fd);
-        check(refused > 1000);
+        check(refused > 300);
         check_int(read_answers(&got), 0);
         check(got == want);
         remove_database();

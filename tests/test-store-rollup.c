@@ -266,7 +266,8 @@ static void sleeps_are_kept(void)
         check(isnan(sleeps[1].discharge_j));
         append_sleep(store, START + 10000 * 24 * HOUR, run_ns, INTERVAL_DISCHARGE); /* a clock that was set */
         check_int(read_sleeps(store, sleeps), 3);
-        append_sleep(store, START + 180 * 24 * HOUR, 180 * 24 * 3600 * NS_PER_S - 2 * run_ns - run_ns / 2, INTERVAL_DISCHARGE);
+        append_sleep(store, START + 180 * 24 * HOUR, 180 * 24 * 3600 * NS_PER_S - 2 * run_ns - run_ns / 2,
+                     INTERVAL_DISCHARGE);
         check_int(read_sleeps(store, sleeps), 3);
         check_int(sleeps[0].end_ns, START + 24 * HOUR);
         store_close(store);

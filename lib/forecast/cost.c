@@ -351,6 +351,7 @@ int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
                 return -ENOMEM;
         cost->from_ns = maker->from_ns <= maker->to_ns ? maker->from_ns : INT64_MIN;
         cost->to_ns = maker->from_ns <= maker->to_ns ? maker->to_ns : INT64_MIN;
+        cost->recorded_s = battery ? (double)battery->elapsed_ns / (double)NS_PER_S : NAN;
         err = make_base(&maker->entries[0], profile, cost, &total);
         if (err < 0)
                 return err;

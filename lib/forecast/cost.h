@@ -33,6 +33,7 @@ struct cost_app {
 
 struct cost {
         int64_t from_ns, to_ns;       /* realtime, what the database has of the span; INT64_MIN: a table has no times */
+        double recorded_s;            /* thereof recorded; NaN: unknown */
         struct cost_value measured_j; /* that the battery gave, within the steps of its gauge; NaN: unknown */
         double measured_percent;      /* of a full battery: measured_j / (0.036 * energy_full_mwh) */
         struct cost_value total_j;    /* model total: base and apps; only the apps where base is unknown */

@@ -353,7 +353,12 @@ static bool is_sync_due(const struct store *store, uint64_t now_ns)
 {
         uint64_t next_ns = now_ns + (now_ns - store->appended_ns);
 
-        return store->mode == STORE_WRITE && next_ns - store->synced_ns > TUNING_SYNC_NS;
+        return store->mode == STORE_WRITE && next_ns - store->synced_ns > store->sync_ns;
+}
+
+void store_sync_within(struct store *store, uint64_t ns)
+{
+        store->sync_ns = ns;
 }
 
 int store_append(struct store *store, const struct interval *interval)

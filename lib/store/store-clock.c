@@ -2,9 +2,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Clocks that are set. Which time was wrong, the one before or the one after, shows by how long each lasted: what was
- * recorded under one that did not last an hour gets the times of the next. A jump that is taken back leaves nothing, and
- * what a machine records until a time server tells it the year is dated right. Beyond that rows keep the dates they got.
+ * Clocks that are set. Which time was wrong, the one before or the one after, shows by how long each lasted: what
+ * was recorded under one that did not last an hour gets the times of the next. A jump that is taken back leaves
+ * nothing, and what a machine records until a time server tells it the year is dated right. Beyond that rows keep the
+ * dates they got.
  */
 
 #include <errno.h>
@@ -118,11 +119,13 @@ static void tell(const struct store *store, int64_t step_ns, size_t n)
                 return;
         print_step(step_ns, step, sizeof(step));
         if (n > 0)
-                log_info(store->log, "the clock was set %s; the %zu interval%s recorded since it was set last, or since the "
-                                     "start, got the new times", step, n, n == 1 ? "" : "s");
+                log_info(store->log,
+                         "the clock was set %s; the %zu interval%s recorded since it was set last, or since the start, "
+                         "got the new times", step, n, n == 1 ? "" : "s");
         else
-                log_warning(store->log, "the clock was set %s; what is recorded from here on has the new times, until it is "
-                                        "set again", step);
+                log_warning(store->log,
+                            "the clock was set %s; what is recorded from here on has the new times, and others if it is "
+                            "set again within an hour", step);
 }
 
 int store_clock_was_set(struct store *store, const struct interval *interval)

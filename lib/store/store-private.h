@@ -165,6 +165,7 @@ struct store {
         int64_t recorded_ns;   /* all time recorded so far, if last_known */
         bool last_known;
         struct doubt doubt;
+        uint64_t sync_ns;      /* see store_sync_within() */
         uint64_t appended_ns;  /* boottime of the last commit ... */
         uint64_t synced_ns;    /* ... and of the last one that waited for the disk */
         int64_t checked_ns;    /* store_roll_up() had nothing left to do at this time */
@@ -184,7 +185,7 @@ int store_wait_for_disk(struct store *store, bool wait); /* at commits from here
 /* Ends a transaction: commits if @err is 0, else rolls back. Returns @err or what the commit says. */
 int store_finish(struct store *store, int err);
 
-/* A number that may be damaged, or what a program of somebody else wrote: only an integer that is not negative is one. */
+/* What is damaged, or what somebody else's program wrote, may be anything: a number is an integer that is not negative. */
 static inline bool store_is_number(sqlite3_stmt *row, int column)
 {
         return sqlite3_column_type(row, column) == SQLITE_INTEGER && sqlite3_column_int64(row, column) >= 0;

@@ -25,8 +25,8 @@
  * Times are realtime ns; a span of time is open at its start and closed at its end. One row of `interval` for each
  * poll, of `usage` for each owner (app, user, state) in it; from there into periods of an hour (grain 1)
  * and periods of a day (grain 2), one for each bucket, with rows in `period_usage`. Clocks jump, so how far that has
- * come (`mark`) and what is old goes by `recorded_ns`: all time that was recorded until then. `split_by` is enum cpu_split_by; a period has the time in which CPU time was split in
- * either way. @COLUMNS@ and the like are the table of amounts (usage_columns()); store-usage.c describes them.
+ * come (`mark`) and what is old goes by `recorded_ns`: all time that was recorded until then. `split_by` is enum
+ * cpu_split_by; a period has the time in which CPU time was split in either way. @COLUMNS@ and the like are the table of amounts (usage_columns()); store-usage.c describes them.
  */
 static const char schema[] =
         "CREATE TABLE app (id INTEGER PRIMARY KEY, app TEXT NOT NULL, uid INTEGER NOT NULL, name TEXT,"
@@ -61,8 +61,9 @@ static const char begin_anew[] =
 #define TABLES "('app','key','alive','interval','usage','period','period_usage','mark','sleep')"
 #define N_TABLES 9
 
-#define INTERVALS "SELECT end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent, first_usage, n_usages," \
-                  " shape, apps, split_by, recorded_ns FROM interval LEFT JOIN alive ON alive.id = interval.alive"
+#define INTERVALS                                                                                            \
+        "SELECT end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent, first_usage, n_usages," \
+        " shape, apps, split_by, recorded_ns FROM interval LEFT JOIN alive ON alive.id = interval.alive"
 
 static const char *const statement_text[SQL_COUNT] = {
         [SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
@@ -101,7 +102,8 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_FIND_PERIOD] = "SELECT id FROM period WHERE grain = ?1 AND bucket_ns = ?2",
         [SQL_PERIOD_USAGE] = "SELECT period, @COLUMNS@ FROM period_usage WHERE period = ?1",
         [SQL_ADD_PERIOD] = "INSERT INTO period (grain, bucket_ns, start_ns, end_ns, elapsed_ns, known_ns,"
-                           " percent_known_ns, discharge_uj, discharge_npercent, counted_ns, shared_ns, recorded_ns, details)"
+                           " percent_known_ns, discharge_uj, discharge_npercent, counted_ns, shared_ns, recorded_ns,"
+                           " details)"
                            " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
         [SQL_ADD_PERIOD_USAGE] = "INSERT INTO period_usage (period, @COLUMNS@) VALUES @ROW@",
         [SQL_DROP_PERIOD] = "DELETE FROM period WHERE id = ?1",
@@ -126,8 +128,8 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_DROP_DETAILS] = "UPDATE period SET details = 0 WHERE grain = ?1 AND bucket_ns = ?2",
         [SQL_DROP_ALIVE] = "DELETE FROM alive WHERE id < (SELECT min(alive) FROM interval)",
         [SQL_DROP_USAGE] = "DELETE FROM usage WHERE id < (SELECT min(first_usage) FROM interval)",
-        [SQL_ADD_SLEEP] = "INSERT OR REPLACE INTO sleep (end_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent,"
-                          " recorded_ns) VALUES (?1,?2,?3,?4,?5,?6)",
+        [SQL_ADD_SLEEP] = "INSERT OR REPLACE INTO sleep (end_ns, elapsed_ns, suspend_ns, discharge_uj,"
+                          " discharge_npercent, recorded_ns) VALUES (?1,?2,?3,?4,?5,?6)",
         [SQL_DROP_SLEEPS] = "DELETE FROM sleep WHERE recorded_ns < ?1",
         [SQL_SLEEPS] = "SELECT end_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent FROM sleep"
                        " WHERE end_ns > ?1 AND end_ns <= ?2 ORDER BY end_ns",

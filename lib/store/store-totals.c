@@ -10,7 +10,9 @@
 #include "util/util.h"
 
 /* Columns of SQL_INTERVAL. */
-enum { END, START, ELAPSED, SUSPEND, DISCHARGE_UJ, DISCHARGE_NPERCENT, FIRST_USAGE, N_USAGES, SHAPE, ALIVE, SPLIT_BY, RECORDED };
+enum {
+        END, START, ELAPSED, SUSPEND, DISCHARGE_UJ, DISCHARGE_NPERCENT, FIRST_USAGE, N_USAGES, SHAPE, ALIVE, SPLIT_BY, RECORDED
+};
 
 void totals_reset(struct totals *totals)
 {
@@ -102,7 +104,10 @@ static int add_usage(struct store *store, struct totals *totals, sqlite3_stmt *r
         struct total *total;
         struct usage usage;
         size_t index;
-        int err = store_is_number(row, USAGE_COLUMN_ACTIVE - 1) ? store_read_usage(store, row, shape, &usage) : -EBADMSG;
+        int err = store_is_number(row, USAGE_COLUMN_ACTIVE - 1) ? 0 : -EBADMSG;
+
+        if (!err)
+                err = store_read_usage(store, row, shape, &usage);
 
         if (err)
                 return err;
@@ -158,8 +163,10 @@ int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt
 {
         int64_t awake_ns = sqlite3_column_int64(row, ELAPSED) - sqlite3_column_int64(row, SUSPEND);
         struct points shape = { 0 };
-        int err = awake_ns < 0 || !store_is_number(row, SUSPEND) ? -EBADMSG : store_get_points(store, KEYED_CPU, store_reader_of(row, SHAPE), &shape);
+        int err = awake_ns < 0 || !store_is_number(row, SUSPEND) ? -EBADMSG : 0;
 
+        if (!err)
+                err = store_get_points(store, KEYED_CPU, store_reader_of(row, SHAPE), &shape);
         totals->intervals++;
         if (!err)
                 err = add_usages(store, totals, row, &shape);

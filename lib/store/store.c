@@ -253,6 +253,7 @@ int store_open(const char *path, enum store_mode mode, const struct log *log, st
         if (!store)
                 return -ENOMEM;
         store->lock_fd = -1;
+        store->sync_ns = TUNING_SYNC_NS;
         store->log = log;
         store->mode = mode;
         /* SQLite takes ":memory:" for no file at all. */

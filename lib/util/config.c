@@ -32,10 +32,12 @@ static const struct key keys[] = {
         { "poller", "foreground", NULL, "auto", 0, 0,
           "Source of the foreground app: auto (joulecast-focus of each session, else the text console), none, file:/PATH (a file with the app's id) or command:COMMAND"
           " (prints the app's id, a line at each change).", WORD(foreground) },
-        { "store", "raw_hours", "h", "48", 1, 8760, "How long every single poll is kept.", NUMBER(raw_hours) },
-        { "store", "hour_days", "d", "14", 1, 3650, "How long sums of an hour are kept.", NUMBER(hour_days) },
+        { "store", "raw_hours", "h", "48", 1, 8760, "How long each poll is kept, in time that was recorded.", NUMBER(raw_hours) },
+        { "store", "hour_days", "d", "14", 1, 3650, "How long sums of an hour are kept, likewise.", NUMBER(hour_days) },
         { "store", "day_days", "d", "0", 0, 36500, "How long sums of a day are kept; 0: for ever.",
           NUMBER(day_days) },
+        { "store", "sync_s", "s", "300", 0, 86400,
+          "What a power cut may take at most: a poll after which it would be more waits for the disk.", NUMBER(sync_s) },
 };
 
 static double *number_of(const struct key *key, struct config *config)

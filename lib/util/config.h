@@ -12,7 +12,7 @@ struct config {
         double interval_s;
         char *collector;  /* "auto": the first that works */
         char *foreground; /* see focus/foreground.h */
-        double raw_hours, hour_days, day_days;
+        double raw_hours, hour_days, day_days, sync_s;
 };
 
 /**

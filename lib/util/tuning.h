@@ -24,10 +24,7 @@
 #define TUNING_CLOCK_TOLD_NS INT64_C(60000000000)
 #define TUNING_CLOCK_DOUBT_NS UINT64_C(3600000000000)
 
-/*
- * So much recorded time may be lost when the power fails, ns. A poll after which more would be at stake at the next one
- * waits for the disk.
- */
+/* What a power cut may take where joulecast.conf does not say it, ns. */
 #define TUNING_SYNC_NS UINT64_C(300000000000)
 
 /*

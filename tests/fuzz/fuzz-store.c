@@ -6,10 +6,14 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "store/store-checksum.h"
 #include "store/store.h"
 #include "util/util.h"
 
-/* A usage.db that somebody else wrote: every query ends with rows or an error. */
+/*
+ * A usage.db that somebody else wrote, with checksums that are right, or none would get further than these: every
+ * query ends with rows or an error.
+ */
 
 static char folder[64], path[96];
 
@@ -33,6 +37,7 @@ static void remove_folder(void)
 static void write_database(const uint8_t *data, size_t size)
 {
         _cleanup_close_ int fd = -1;
+        size_t page_size;
 
         if (!*path) {
                 fuzz_place(folder, "store");
@@ -43,6 +48,15 @@ static void write_database(const uint8_t *data, size_t size)
         clean_up();
         fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         fuzz_assert(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+        if (size < 100)
+                return;
+        page_size = (size_t)data[16] << 8 | data[17];
+        for (size_t at = 0; page_size >= 512 && data[20] == STORE_SUM_BYTES && at + page_size <= size; at += page_size) {
+                unsigned char sum[STORE_SUM_BYTES];
+
+                store_sum_page(data + at, (int)page_size, sum);
+                fuzz_assert(pwrite(fd, sum, sizeof(sum), (off_t)(at + page_size - sizeof(sum))) == sizeof(sum));
+        }
 }
 
 static int look_at(void *data, const struct store_row *row)

@@ -8,6 +8,7 @@ from collections import namedtuple
 
 import asleep
 import calibration
+import losses
 import restoring
 import service
 import steps_parts
@@ -256,6 +257,7 @@ STEPS = {
     "percent": Step(calibration.by("percent", "--stop 3%"), 700, "a calibration by percent, and a mixture of apps priced with it"),
     "kills": Step(restoring.kills, 250, "a calibration killed at random moments leaves nothing changed"),
     "cuts": Step(restoring.cuts, 250, "nor does one whose power is cut"),
+    "losses": Step(losses.losses, 150, "what a power cut takes of what was recorded"),
     "asleep": Step(asleep.asleep, 400, "suspended, rebooted and switched off in a calibration; nights; CPUs that go and come"),
     "world": Step(restoring.disturbances, 400, "charger, battery, firmware limit, radio and access point come and go"),
 }
