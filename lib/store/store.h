@@ -45,7 +45,7 @@ bool store_is_gone(struct store *store);
 void store_close(struct store *store);
 void store_closep(struct store **store);
 
-/* What a power cut may take at most (five minutes unless set): an append after which it would be more waits for the disk. */
+/* What a power cut may take, five minutes unless set: an append after which it would be more waits for the disk. */
 void store_sync_within(struct store *store, uint64_t ns);
 
 /* One transaction: a row for the interval, and one for each owner in it that used something or had the screen. */
