@@ -128,7 +128,8 @@ static void a_full_table_frees_itself(void)
         check_int(all, users * TUNING_STORE_APPS_OF_USER + 50);
         for (int day = 1; day <= 3; day++) {
                 interval.end_realtime_ns = START + day * DAY;
-                interval.start_realtime_ns = interval.end_realtime_ns - S;
+                interval.start_realtime_ns = interval.end_realtime_ns - DAY;
+                interval.elapsed_ns = (uint64_t)DAY; /* retention is time that was recorded */
                 check_int(store_append(store, &interval), 0);
                 check_int(store_roll_up(store, START + day * DAY + 2 * HOUR, &soon), 0);
                 check_int(store_roll_up(store, START + day * DAY + 4 * HOUR, &soon), 0);
