@@ -192,7 +192,7 @@ static void folders_of_others_are_refused(void)
                 { 0, NOBODY, 0755, 0, 0 },
                 { 0, NOBODY, 0775, -ENOLINK, -ENOLINK },
                 { 0, 0, 0757, -ENOLINK, -ENOLINK },
-                { 0, 0, 01777, 0, -ENOLINK },
+                { 0, 0, 01777, 0, 0 },
                 { NOBODY, 0, 0755, -ENOLINK, -ENOLINK },
                 { NOBODY, NOBODY, 01777, -ENOLINK, -ENOLINK },
         };
@@ -233,7 +233,9 @@ static void exchange(void)
         check(setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0 && setresuid(NOBODY, NOBODY, NOBODY) == 0);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         for (;;) {
-                static const char *const places[] = { "theirs/file", "theirs/usage.db", "shared/file", "theirs/usage.db-wal" };
+                static const char *const places[] = { "theirs/file", "theirs/usage.db", "shared/file", "theirs/usage.db-wal",
+                                                      "shared/usage.db", "shared/usage.db-wal", "shared/usage.db-journal",
+                                                      "shared/usage.db-lock" };
 
                 for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
                         unlink(in_root(places[i]));
@@ -270,6 +272,8 @@ static void nobody_leads_root_elsewhere(void)
                 unlink(in_root("shared/file"));
                 put("shared/folder/file", "overwritten");
                 if (store_open(in_root("theirs/usage.db"), STORE_WRITE, NULL, &store) == 0)
+                        store_close(store);
+                if (store_open(in_root("shared/usage.db"), STORE_WRITE, NULL, &store) == 0)
                         store_close(store);
                 if (store_open(in_root("shared/folder/file"), STORE_WRITE, NULL, &store) == 0)
                         store_close(store);

@@ -188,8 +188,6 @@ int safe_folder_database(const char *path, char **ret)
 
         if (err)
                 return err;
-        if (folder.shared)
-                return -ENOLINK;
         for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
                 char name[sizeof(folder.name) + 16];
                 struct stat status;

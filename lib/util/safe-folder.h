@@ -33,7 +33,8 @@ int safe_folder_open(const char *path, unsigned mode, struct safe_folder *ret);
 void safe_folder_close(struct safe_folder *folder);
 
 /*
- * The same for a file that is opened by its name, with others beside it as SQLite has them (-wal, -shm, -journal): a
- * sticky folder will not do, and what is there of them are files of root's or ours. Its path without links; free() it.
+ * The same for a file that is opened by its name, with others beside it as SQLite has them (-wal, -shm, -journal): what is
+ * there of them are files of root's or ours. In a sticky folder another user may still make one that is missing; SQLite
+ * follows no link, so that can spoil this database and nothing else. Its path without links; free() it.
  */
 int safe_folder_database(const char *path, char **ret);
