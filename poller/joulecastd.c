@@ -178,24 +178,6 @@ static int load_config(const struct options *options, struct config *config)
         return config_load(options->config ? options->config : path, &program_log, config);
 }
 
-/* Where root runs it by hand: what lies in the service's folder belongs to the service, which could not write it else. */
-static void leave_to_service(const char *path)
-{
-        static const char *const ends[] = { "", "-wal", "-shm" };
-        const char *slash = strrchr(path, '/');
-        char folder[PATH_MAX], name[PATH_MAX];
-        struct stat owner, file;
-
-        snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) : 0, path);
-        if (stat(folder, &owner) < 0)
-                return;
-        for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
-                snprintf(name, sizeof(name), "%s%s", path, ends[i]);
-                if (lstat(name, &file) == 0 && file.st_uid != owner.st_uid && lchown(name, owner.st_uid, owner.st_gid) < 0)
-                        log_warning(&program_log, "%s is not its folder's owner's: %s", name, strerror(errno));
-        }
-}
-
 static int open_database(const struct options *options, struct poller *poller, char **path)
 {
         int err = options->database ? (*path = strdup(options->database)) ? 0 : -ENOMEM
@@ -208,10 +190,7 @@ static int open_database(const struct options *options, struct poller *poller, c
         umask(0077); /* usage data is private */
         poller->own_database = options->database ? NULL : *path;
         poller->patient = !options->database && options->count == 0;
-        err = poller_open_store(poller, *path);
-        if (!err && poller->own_database)
-                leave_to_service(*path);
-        return err;
+        return poller_open_store(poller, *path);
 }
 
 /* Writes the machine's database for all users: started by the service manager, or by root. */
