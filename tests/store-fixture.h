@@ -214,7 +214,8 @@ static inline void run_sql(const char *text)
 {
         sqlite3 *db;
 
-        check_int(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, store_vfs()), SQLITE_OK);
+        check_int(store_register_vfs(), SQLITE_OK);
+        check_int(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, STORE_VFS), SQLITE_OK);
         check_int(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
         sqlite3_close(db);
 }

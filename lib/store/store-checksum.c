@@ -152,12 +152,14 @@ static void register_vfs(void)
         sqlite3_vfs_register(&vfs, 0);
 }
 
-const char *store_vfs(void)
+int store_register_vfs(void)
 {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
+        int code = sqlite3_initialize(); /* from here on nothing can fail */
 
-        pthread_once(&once, register_vfs);
-        return STORE_VFS;
+        if (code == SQLITE_OK)
+                pthread_once(&once, register_vfs);
+        return code;
 }
 
 /* SQLite outlives the library where that is unloaded. */

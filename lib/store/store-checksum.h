@@ -11,7 +11,7 @@
 #define STORE_SUM_BYTES 8
 #define STORE_HAS_SUMS 0x4a4f55 /* a file control of ours: int *, whether this database has checksums */
 
-/* Its name for sqlite3_open_v2(). A database without checksums is read and written as it is. */
-const char *store_vfs(void);
+/* Makes it known by its name. A database without checksums is read and written as it is. Returns a code of SQLite's. */
+int store_register_vfs(void);
 /* The checksum of a page of @size bytes, whose place is in its last ones. */
 void store_sum_page(const unsigned char *page, int size, unsigned char ret[STORE_SUM_BYTES]);

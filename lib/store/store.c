@@ -117,8 +117,10 @@ void store_closep(struct store **store)
 
 static int connect_database(struct store *store, int flags, const char *name)
 {
-        int code = sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX, store_vfs());
+        int code = store_register_vfs();
 
+        if (code == SQLITE_OK)
+                code = sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX, STORE_VFS);
         if (code == SQLITE_OK) {
                 sqlite3_extended_result_codes(store->db, 1);
                 sqlite3_busy_timeout(store->db, BUSY_MS);
