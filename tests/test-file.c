@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
@@ -227,6 +228,42 @@ static void folders_of_others_are_refused(void)
         }
 }
 
+/* As a user in a namespace of its own, where uid 0 is nobody's and root's folders are shown as those of nobody. */
+static int write_in_a_sandbox(uid_t uid)
+{
+        static const char map[] = "/proc/self/uid_map";
+        char line[64];
+        int fd, length = snprintf(line, sizeof(line), "%u %u 1", uid, uid);
+
+        if (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0)
+                return 1;
+        prctl(PR_SET_DUMPABLE, 1);
+        if (unshare(CLONE_NEWUSER) < 0)
+                return 77;
+        fd = open(map, O_WRONLY | O_CLOEXEC);
+        if (fd < 0 || write(fd, line, (size_t)length) != length)
+                return 77;
+        return put("sandbox/file", "x") < 0;
+}
+
+static void sandboxes_may_write(void)
+{
+        const uid_t uid = NOBODY - 1;
+        int status = -1;
+        pid_t pid;
+
+        check(chmod(root, 0755) == 0 && mkdir(in_root("sandbox"), 0755) == 0);
+        check_int(chown(in_root("sandbox"), uid, uid), 0);
+        pid = start_child();
+        if (pid == 0)
+                _exit(write_in_a_sandbox(uid));
+        check(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+        if (WEXITSTATUS(status) == 77)
+                printf("skipped: a sandbox, as this kernel gives users no namespaces\n");
+        else
+                check_int(WEXITSTATUS(status), 0);
+}
+
 /* As the other user: again and again something else has the name. */
 static void exchange(void)
 {
@@ -303,6 +340,7 @@ int main(void)
         kills();
         if (geteuid() == 0) {
                 folders_of_others_are_refused();
+                sandboxes_may_write();
                 nobody_leads_root_elsewhere();
         } else {
                 printf("skipped: exchanges by another user, which need root\n");

@@ -14,6 +14,7 @@
 
 struct walk {
         int fd;              /* of the folder that was reached */
+        uid_t root;          /* who owns "/": in a user namespace without uid 0, as of a sandbox, not 0 */
         bool shared;         /* it is sticky */
         char done[PATH_MAX]; /* its path; "": the root */
         char todo[PATH_MAX];
@@ -26,7 +27,12 @@ static bool is_ours(uid_t uid)
         return uid == 0 || uid == geteuid();
 }
 
-static int judge(int fd, bool *shared)
+static bool is_trusted(const struct walk *walk, uid_t uid)
+{
+        return is_ours(uid) || uid == walk->root;
+}
+
+static int judge(struct walk *walk, int fd)
 {
         struct stat status;
         bool others;
@@ -36,15 +42,15 @@ static int judge(int fd, bool *shared)
         if (!S_ISDIR(status.st_mode))
                 return -ENOTDIR;
         others = status.st_mode & S_IWOTH || (status.st_mode & S_IWGRP && status.st_gid != status.st_uid);
-        if (!is_ours(status.st_uid) || (others && !(status.st_mode & S_ISVTX)))
+        if (!is_trusted(walk, status.st_uid) || (others && !(status.st_mode & S_ISVTX)))
                 return -ENOLINK;
-        *shared = others;
+        walk->shared = others;
         return 0;
 }
 
 static int enter(struct walk *walk, int fd)
 {
-        int err = judge(fd, &walk->shared);
+        int err = judge(walk, fd);
 
         if (err) {
                 close(fd);
@@ -57,10 +63,14 @@ static int enter(struct walk *walk, int fd)
 
 static int enter_root(struct walk *walk)
 {
-        int fd = open("/", FOLDER_FLAGS);
+        _cleanup_close_ int fd = open("/", FOLDER_FLAGS);
+        struct stat status;
 
         walk->done[0] = '\0';
-        return fd < 0 ? -errno : enter(walk, fd);
+        if (fd < 0 || fstat(fd, &status) < 0)
+                return -errno;
+        walk->root = status.st_uid;
+        return enter(walk, take_fd(&fd));
 }
 
 static int enter_parent(struct walk *walk)
@@ -88,7 +98,7 @@ static int follow_link(struct walk *walk, int fd, uid_t owner)
         if (n < 0)
                 return -errno;
         target[n] = '\0';
-        if (!is_ours(owner))
+        if (!is_trusted(walk, owner))
                 return -ENOLINK;
         if (++walk->links > LINKS_MAX)
                 return -ELOOP;

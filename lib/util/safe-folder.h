@@ -6,8 +6,8 @@
  * Where a file may be written: in a folder that no other user but root can change, on a way that no such user can lead
  * elsewhere. Root may be told to write into a user's folder, who exchanges a file or a folder there for a link.
  *
- * Each folder of the path belongs to root or to us, and nobody else can write in it, or it is sticky as /tmp is. Links
- * on the way that are root's or ours are followed. A group that can write counts as others, unless its number is the
+ * Each folder of the path belongs to root (who owns "/") or to us, and nobody else can write in it, or it is sticky as /tmp
+ * is. Links on the way that are root's or ours are followed. A group that can write counts as others, unless its number is the
  * owner's: such a group is the user's own, as a umask of 002 supposes.
  */
 
