@@ -61,5 +61,7 @@ const char *own_folder_why(int err)
 {
         if (err == -ELOOP)
                 return "it is a link; name the file that it leads to";
+        if (err == -EPERM)
+                return "it is another user's file";
         return err == -ENOENT ? "its folder does not exist" : util_reason(err);
 }

@@ -208,7 +208,7 @@ int safe_folder_database(const char *path, char **ret)
                 if (S_ISLNK(status.st_mode))
                         return -ELOOP;
                 if (!is_ours(status.st_uid))
-                        return -ENOLINK;
+                        return -EPERM;
         }
         *ret = strdup(folder.path);
         return *ret ? 0 : -ENOMEM;

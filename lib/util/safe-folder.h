@@ -36,5 +36,6 @@ void safe_folder_close(struct safe_folder *folder);
  * The same for a file that is opened by its name, with others beside it as SQLite has them (-wal, -shm, -journal): what is
  * there of them are files of root's or ours. In a sticky folder another user may still make one that is missing; SQLite
  * follows no link, so that can spoil or stop this database and nothing else. Its path without links; free() it.
+ * -EPERM: one is another user's.
  */
 int safe_folder_database(const char *path, char **ret);

@@ -208,8 +208,12 @@ int util_try_write_file(const char *path)
 
         if (err)
                 return err;
-        if (fstatat(folder.fd, folder.name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode))
-                return -EISDIR;
+        if (fstatat(folder.fd, folder.name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+                if (S_ISDIR(status.st_mode))
+                        return -EISDIR;
+                if (folder.shared && status.st_uid != geteuid())
+                        return -EPERM;
+        }
         fd = make_temporary(&folder, temporary);
         if (fd < 0)
                 return fd;
