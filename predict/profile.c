@@ -370,7 +370,7 @@ static int list_history(const struct options *options)
                 return CODE_FAILED;
         }
         json = cJSON_CreateArray();
-        table_spare(table, "5");
+        table_spare(table, "542");
         table_texts(table, TABLE_HEAD, "State", "Device", "Method", "Created", "Coefficients", "File", NULL);
         if (access(path, F_OK) == 0)
                 list_version(json, table, path, "in use");

@@ -123,9 +123,12 @@ static int fit(struct calibration *calibration, struct estimator_result *result)
         if (err == -ENOENT)
                 log_error(&calibration->log, "joulecast-fit was not found, so there is no profile; the "
                                              "observations are kept in %s", calibration->observations);
-        else if (err)
+        else if (err == -ENODATA)
                 log_error(&calibration->log, "nothing could be fitted (%s); the observations are kept in %s",
                           run->stopped ? run->stopped : "", calibration->observations);
+        else if (err)
+                log_error(&calibration->log, "there is no new profile; the observations are kept in %s, and joulecast fit makes "
+                                             "one of them", calibration->observations);
         return err;
 }
 

@@ -303,7 +303,7 @@ static int read_result(const char *text, struct estimator_result *ret)
         cJSON_Delete(json);
         if (json_failed())
                 return -ENOMEM;
-        return written ? 0 : -ENODATA;
+        return written ? 0 : -EIO;
 }
 
 int estimator_run(const struct estimator_request *request, struct estimator_result *ret)
@@ -331,6 +331,6 @@ int estimator_run(const struct estimator_request *request, struct estimator_resu
         if (status == 127)
                 return -ENOENT;
         if (err || status != 0)
-                return -ENODATA;
+                return -EIO;
         return read_result(text, ret);
 }

@@ -63,7 +63,7 @@ struct estimator_result {
         } off;                     /* the failed row that is furthest off; no mode: none failed */
 };
 
-/* -ENOENT: there is no joulecast-fit; -ENODATA: nothing could be fitted, logged. */
+/* -ENOENT: there is no joulecast-fit; -EIO: there is no new profile, and joulecast-fit said why. */
 int estimator_run(const struct estimator_request *request, struct estimator_result *ret);
 
 struct cJSON *estimator_description_json(const struct hardware_description *description);
