@@ -192,7 +192,14 @@ uint64_t answers_deadline_ns(struct answers *answers)
         return first_ns;
 }
 
-/* For one more connection of this user, or NULL. */
+static bool is_gone(int fd)
+{
+        struct pollfd gone = { .fd = fd };
+
+        return poll(&gone, 1, 0) < 0 || (gone.revents & POLLHUP);
+}
+
+/* For one more connection of this user, or NULL. Who left since the last look takes no place. */
 static struct client *find_place(struct answers *answers, uid_t uid)
 {
         struct client *place = NULL;
@@ -201,6 +208,8 @@ static struct client *find_place(struct answers *answers, uid_t uid)
         for (size_t i = 0; i < ARRAY_SIZE(answers->clients); i++) {
                 struct client *client = &answers->clients[i];
 
+                if (client->fd >= 0 && client->uid == uid && is_gone(client->fd))
+                        drop(client);
                 n += client->fd >= 0 && client->uid == uid;
                 n_free += client->fd < 0;
                 if (client->fd < 0)
@@ -221,7 +230,6 @@ static void turn_away(int fd)
 static bool let_in(struct answers *answers, uint64_t now_ns)
 {
         _cleanup_close_ int fd = accept4(answers->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        struct pollfd gone = { .events = 0 };
         struct client *place;
         struct ucred peer;
         socklen_t size = sizeof(peer);
@@ -232,9 +240,7 @@ static bool let_in(struct answers *answers, uint64_t now_ns)
                 answers->accept_ns = now_ns + NS_PER_S;
         if (fd < 0)
                 return false;
-        gone.fd = fd;
-        if (poll(&gone, 1, 0) < 0 || (gone.revents & POLLHUP) ||
-            getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+        if (is_gone(fd) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
                 return true;
         place = has_time(answers, peer.uid) ? find_place(answers, peer.uid) : NULL;
         if (!place) {
