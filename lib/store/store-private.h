@@ -39,6 +39,7 @@ enum statement {
         SQL_RAW_PIECES,
         SQL_PERIOD_PIECES,
         SQL_INTERVAL,
+        SQL_POLLS,
         SQL_CLOSED,
         SQL_DUE,
         SQL_OPEN,
@@ -251,6 +252,7 @@ void totals_reset(struct totals *totals);
 void totals_clear(struct totals *totals);
 struct total *totals_of(struct store *store, struct totals *totals, uint64_t app_id, enum app_state state,
                         int *err);
+void totals_complete(struct total *total); /* one that only was alive was counted as far as others are */
 int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt *row); /* of SQL_INTERVAL */
 int totals_add_period(struct store *store, struct totals *totals, int64_t period);
 int totals_add(struct store *store, struct totals *to, const struct totals *from);
@@ -269,6 +271,10 @@ struct times {
 
 int store_times_of_interval(sqlite3_stmt *row, struct times *ret); /* of SQL_INTERVAL */
 int store_times_of_period(struct store *store, int64_t period, struct times *ret);
+
+/* store-query.c */
+int store_told(struct store *store, int err); /* what a reader found wrong: told the log */
+void store_read_battery(sqlite3_stmt *row, int column, struct battery *ret); /* BATTERY_COLUMNS from @column on */
 
 /* store-sleep.c */
 /* If it was one. */

@@ -218,20 +218,13 @@ static int make_plan(struct store *store, const struct store_query *query, struc
         return err;
 }
 
-static int damaged(struct store *store, int err)
+int store_told(struct store *store, int err)
 {
         if (!err)
                 return 0;
         if (store->told == SQLITE_NOMEM)
                 return -ENOMEM; /* a statement that could not be prepared */
         return err == -EBADMSG || err == -EOVERFLOW ? store_damaged(store) : err;
-}
-
-/* An app that was alive and did nothing worth a row used nothing of what was counted. */
-static void complete(struct total *total)
-{
-        if (usage_is_empty(&total->usage))
-                total->usage.have = USAGE_ALL;
 }
 
 struct emission {
@@ -280,7 +273,7 @@ static int emit(struct store *store, const struct emission *emission, const stru
                 /* By the name that is shown: a question for another user's app must not find it among the others. */
                 if (!may_see(query, app, &row) || (query->app && strcmp(query->app, row.app) != 0))
                         continue;
-                complete(total);
+                totals_complete(total);
                 stop = emission->row(emission->data, &row);
         }
         return stop;
@@ -331,7 +324,7 @@ int store_rows(struct store *store, const struct store_query *query,
                         stop = emit(store, &emission, &times);
         }
         totals_reset(&store->totals);
-        err = store_finish(store, damaged(store, err));
+        err = store_finish(store, store_told(store, err));
         return err ? err : stop;
 }
 
@@ -362,7 +355,7 @@ static int add_battery(struct times *sums, struct stretches *stretches, const st
         return 0;
 }
 
-static void read_battery(sqlite3_stmt *row, struct battery *battery)
+void store_read_battery(sqlite3_stmt *row, int column, struct battery *battery)
 {
         const struct {
                 uint32_t have;
@@ -372,25 +365,25 @@ static void read_battery(sqlite3_stmt *row, struct battery *battery)
                 { BATTERY_ENERGY_NOW, &battery->energy_now_uwh },   { BATTERY_ENERGY_FULL, &battery->energy_full_uwh },
                 { BATTERY_VOLTAGE, &battery->voltage_uv },          { BATTERY_POWER, &battery->power_uw },
         };
-        int64_t status = sqlite3_column_int64(row, 1), capacity = sqlite3_column_int64(row, 2);
+        int64_t status = sqlite3_column_int64(row, column), capacity = sqlite3_column_int64(row, column + 1);
 
         *battery = (struct battery){ .status = status > 0 && status <= BATTERY_FULL ? (enum battery_status)status
                                                                                      : BATTERY_UNKNOWN };
-        if (sqlite3_column_type(row, 2) == SQLITE_INTEGER && capacity >= 0 && capacity <= 100) {
+        if (sqlite3_column_type(row, column + 1) == SQLITE_INTEGER && capacity >= 0 && capacity <= 100) {
                 battery->have |= BATTERY_CAPACITY;
                 battery->capacity_percent = (uint32_t)capacity;
         }
         for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
-                int64_t value = sqlite3_column_int64(row, 3 + (int)i);
+                int64_t value = sqlite3_column_int64(row, column + 2 + (int)i);
 
-                if (sqlite3_column_type(row, 3 + (int)i) != SQLITE_INTEGER || value < 0)
+                if (sqlite3_column_type(row, column + 2 + (int)i) != SQLITE_INTEGER || value < 0)
                         continue;
                 battery->have |= columns[i].have;
                 *columns[i].value = (uint64_t)value;
         }
-        if (sqlite3_column_type(row, 9) == SQLITE_INTEGER) {
+        if (sqlite3_column_type(row, column + 8) == SQLITE_INTEGER) {
                 battery->have |= BATTERY_TEMPERATURE;
-                battery->temperature_dc = (int32_t)sqlite3_column_int64(row, 9);
+                battery->temperature_dc = (int32_t)sqlite3_column_int64(row, column + 8);
         }
 }
 
@@ -405,7 +398,7 @@ static int read_last_battery(struct store *store, int64_t from_ns, int64_t to_ns
         sqlite3_bind_int64(last, 2, to_ns);
         more = store_step(store, last);
         if (more == 1) {
-                read_battery(last, ret);
+                store_read_battery(last, 0, ret);
                 sqlite3_reset(last);
         }
         return more < 0 ? more : 0;
@@ -457,7 +450,7 @@ int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct st
         }
         if (!err)
                 err = read_last_battery(store, from_ns, to_ns, &last);
-        err = store_finish(store, damaged(store, err));
+        err = store_finish(store, store_told(store, err));
         if (err)
                 return err;
         if (plan.n == 0)

@@ -61,9 +61,14 @@ static const char begin_anew[] =
 #define TABLES "('app','key','alive','interval','usage','period','period_usage','mark','sleep')"
 #define N_TABLES 9
 
-#define INTERVALS                                                                                            \
+#define INTERVAL_COLUMNS                                                                                     \
         "SELECT end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent, first_usage, n_usages," \
-        " shape, apps, split_by, recorded_ns FROM interval LEFT JOIN alive ON alive.id = interval.alive"
+        " shape, apps, split_by, recorded_ns"
+#define INTERVAL_TABLES " FROM interval LEFT JOIN alive ON alive.id = interval.alive"
+#define INTERVALS INTERVAL_COLUMNS INTERVAL_TABLES
+#define BATTERY_COLUMNS                                                                                      \
+        "battery_status, capacity_percent, charge_now_uah, charge_full_uah, energy_now_uwh, energy_full_uwh," \
+        " voltage_uv, power_uw, temperature_dc"
 
 static const char *const statement_text[SQL_COUNT] = {
         [SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
@@ -93,6 +98,8 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_PERIOD_PIECES] = "SELECT id, bucket_ns, start_ns, details FROM period"
                               " WHERE grain = ?1 AND bucket_ns > ?2 AND bucket_ns < ?3 ORDER BY bucket_ns",
         [SQL_INTERVAL] = INTERVALS " WHERE end_ns = ?1",
+        [SQL_POLLS] = INTERVAL_COLUMNS ", " BATTERY_COLUMNS INTERVAL_TABLES
+                                       " WHERE end_ns > ?1 AND end_ns <= ?2 ORDER BY end_ns",
         [SQL_CLOSED] = "SELECT max(recorded_ns) FROM interval WHERE end_ns > ?1 AND recorded_ns > ?2"
                        " AND recorded_ns <= ?3 AND NOT (end_ns > ?4 AND end_ns <= ?5)",
         [SQL_DUE] = INTERVALS " WHERE end_ns > ?1 AND recorded_ns > ?2 AND recorded_ns <= ?3 ORDER BY recorded_ns",
@@ -109,8 +116,7 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_DROP_PERIOD] = "DELETE FROM period WHERE id = ?1",
         [SQL_DROP_PERIOD_USAGE] = "DELETE FROM period_usage WHERE period = ?1",
         [SQL_LAST_BATTERY] =
-                "SELECT end_ns, battery_status, capacity_percent, charge_now_uah, charge_full_uah, energy_now_uwh,"
-                " energy_full_uwh, voltage_uv, power_uw, temperature_dc FROM interval"
+                "SELECT " BATTERY_COLUMNS " FROM interval"
                 " WHERE end_ns > ?1 AND end_ns <= ?2 AND battery_status IS NOT NULL ORDER BY end_ns DESC LIMIT 1",
         /* A day of polls. */
         [SQL_BATTERY_STEP] =

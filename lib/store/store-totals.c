@@ -141,6 +141,13 @@ static int add_usages(struct store *store, struct totals *totals, sqlite3_stmt *
         return err ? err : more ? more : n == 0 ? 0 : -EBADMSG;
 }
 
+/* An app that was alive and did nothing worth a row used nothing of what was counted. */
+void totals_complete(struct total *total)
+{
+        if (usage_is_empty(&total->usage))
+                total->usage.have = USAGE_ALL;
+}
+
 /* Apps that were alive all of the time, but for those that have a row, which says so itself. */
 static int add_alive(struct store *store, struct totals *totals, struct reader reader, uint64_t awake_ns)
 {

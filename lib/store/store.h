@@ -119,6 +119,27 @@ struct store_query {
  */
 int store_rows(struct store *store, const struct store_query *query,
                int (*row)(void *data, const struct store_row *row), void *data);
+
+/* One interval as it was recorded, with what the battery said at its end and all that was used in it. */
+struct store_poll {
+        int64_t start_ns, end_ns;  /* realtime */
+        uint64_t elapsed_ns;
+        uint64_t suspend_ns;       /* thereof suspended */
+        double discharge_j;        /* NaN: unknown */
+        double discharge_percent;  /* NaN: unknown */
+        enum cpu_split_by split_by;
+        struct battery battery;    /* at the end; without any `have`: unknown */
+        const struct store_row *rows; /* all users', the base too; valid until the next poll */
+        size_t n_rows;
+};
+
+/*
+ * Calls @poll for the intervals that ended in the span, ascending, as far as they are kept; stops at its first
+ * non-zero return and returns that. @poll must not use @store.
+ */
+int store_polls(struct store *store, int64_t from_ns, int64_t to_ns,
+                int (*poll)(void *data, const struct store_poll *poll), void *data);
+
 /* A suspend of at least TUNING_SLEEP_NS, with what little was awake around it, on battery all the while. */
 struct store_sleep {
         int64_t end_ns;

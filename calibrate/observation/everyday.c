@@ -1,0 +1,269 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Spans between level steps. A step is exact to the time between two polls, and the level between steps is not known:
+ * so a span begins and ends with the end of an interval in which the level fell.
+ */
+
+#include "everyday.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "util/units.h"
+#include "util/util.h"
+
+/*
+ * How long a span is. Gauges of 1 % steps: one step. With finer ones the error of a step, and of the poll that sees it
+ * late, has to be small against the span: so much charge and so much time. A step is one of a fine gauge if it is
+ * smaller than COARSE_PERCENT.
+ */
+#define SPAN_PERCENT 0.5
+#define SPAN_NS (180 * NS_PER_S)
+#define COARSE_PERCENT 0.75
+#define ROUNDING_PERCENT 1e-6
+
+/* A gauge that corrects itself by more than this tells of itself, not of what was used. */
+#define JUMP_PERCENT 3
+/* By so much the level may differ from what was counted: a little noise, no charger and no other day. */
+#define DRIFT_PERCENT 0.5
+/* Asleep another model holds, and nobody sees the steps. */
+#define MOST_SUSPEND_NS (5 * NS_PER_S)
+#define MOST_CLOCK_STEP_NS ((int64_t)NS_PER_S)
+
+struct walk {
+        int64_t after_ns;
+        struct everyday *list;
+        size_t n, capacity;
+
+        struct everyday span; /* that is open */
+        bool open;
+        size_t capacity_of_uses;
+        size_t hint;          /* where the next use is looked for first: rows come in about the same order */
+        double level_begin;
+
+        bool has_before;      /* the poll before: */
+        int64_t before_end_ns;
+        struct battery before;
+        double finest;        /* the smallest step so far, percent */
+};
+
+static void everyday_clear(struct everyday *everyday)
+{
+        for (size_t i = 0; i < everyday->n_uses; i++)
+                usage_clear(&everyday->uses[i].usage);
+        free(everyday->uses);
+        *everyday = (struct everyday){ 0 };
+}
+
+void everyday_free(struct everyday *list, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                everyday_clear(&list[i]);
+        free(list);
+}
+
+static void drop(struct walk *walk)
+{
+        everyday_clear(&walk->span);
+        walk->open = false;
+        walk->capacity_of_uses = walk->hint = 0;
+}
+
+static void walk_clear(struct walk *walk)
+{
+        drop(walk);
+        everyday_free(walk->list, walk->n);
+}
+
+static double part_of(uint64_t level, uint64_t full)
+{
+        return full > 0 ? 100 * (double)level / (double)full : NAN;
+}
+
+/* State of charge by the finest level, as lib/interval/interval-battery.c takes it; NaN: unknown. */
+static double level_of(const struct battery *battery, uint32_t have)
+{
+        if ((have & BATTERY_CHARGE_NOW) && (have & BATTERY_CHARGE_FULL))
+                return part_of(battery->charge_now_uah, battery->charge_full_uah);
+        if ((have & BATTERY_ENERGY_NOW) && (have & BATTERY_ENERGY_FULL))
+                return part_of(battery->energy_now_uwh, battery->energy_full_uwh);
+        return have & BATTERY_CAPACITY ? battery->capacity_percent : NAN;
+}
+
+/* Whether the poll goes on where the one before ended: without a gap, and the battery is where it was. */
+static bool goes_on(const struct walk *walk, const struct store_poll *poll)
+{
+        uint32_t have = walk->before.have & poll->battery.have;
+        double fallen = level_of(&walk->before, have) - level_of(&poll->battery, have);
+
+        return walk->has_before && poll->start_ns == walk->before_end_ns &&
+               fabs(fallen - poll->discharge_percent) <= DRIFT_PERCENT;
+}
+
+/* Whether what was used in it can be set against what the battery gave. */
+static bool is_sound(const struct store_poll *poll)
+{
+        int64_t clock_ns = poll->end_ns - poll->start_ns - (int64_t)poll->elapsed_ns;
+
+        return poll->battery.status == BATTERY_DISCHARGING && poll->discharge_percent <= JUMP_PERCENT &&
+               poll->suspend_ns <= MOST_SUSPEND_NS && llabs(clock_ns) < MOST_CLOCK_STEP_NS;
+}
+
+static bool has_cpu_time(const struct store_poll *poll)
+{
+        for (size_t i = 0; i < poll->n_rows; i++)
+                if (usage_busy_ns(poll->rows[i].usage) > 0)
+                        return true;
+        return false;
+}
+
+static struct everyday_use *find_use(struct walk *walk, const struct store_row *row)
+{
+        struct everyday *span = &walk->span;
+
+        for (size_t i = 0; i < span->n_uses; i++) {
+                size_t at = (walk->hint + i) % span->n_uses;
+                struct everyday_use *use = &span->uses[at];
+
+                if (use->state != row->state || strcmp(use->app, row->app) != 0)
+                        continue;
+                walk->hint = at + 1;
+                return use;
+        }
+        if (util_grow(&span->uses, &walk->capacity_of_uses, span->n_uses + 1, sizeof(*span->uses)) < 0)
+                return NULL;
+        span->uses[span->n_uses] = (struct everyday_use){ .state = row->state };
+        snprintf(span->uses[span->n_uses].app, sizeof(span->uses->app), "%s", row->app);
+        walk->hint = 0;
+        return &span->uses[span->n_uses++];
+}
+
+static int add_uses(struct walk *walk, const struct store_poll *poll)
+{
+        int err = 0;
+
+        for (size_t i = 0; !err && i < poll->n_rows; i++) {
+                struct everyday_use *use = find_use(walk, &poll->rows[i]);
+
+                if (!use)
+                        return -ENOMEM;
+                use->active_s += (double)poll->rows[i].active_ns / NS_PER_S;
+                err = usage_add(&use->usage, poll->rows[i].usage);
+        }
+        return err;
+}
+
+static int extend(struct walk *walk, const struct store_poll *poll)
+{
+        const struct battery *battery = &poll->battery;
+        struct everyday *span = &walk->span;
+
+        span->elapsed_ns += poll->elapsed_ns;
+        span->energy_j += poll->discharge_j;
+        span->percent += poll->discharge_percent;
+        span->gauge_j += battery->have & BATTERY_POWER
+                                 ? (double)battery->power_uw / 1e6 * (double)poll->elapsed_ns / NS_PER_S : NAN;
+        span->shared = span->shared || (poll->split_by == SPLIT_SHARED && has_cpu_time(poll));
+        return add_uses(walk, poll);
+}
+
+static void begin(struct walk *walk, const struct store_poll *poll, bool follows)
+{
+        walk->span = (struct everyday){ .start_ns = poll->end_ns, .follows = follows };
+        walk->open = true;
+        walk->capacity_of_uses = walk->hint = 0;
+        walk->level_begin = level_of(&poll->battery, poll->battery.have);
+}
+
+/* What only was there, and did nothing, tells nothing. */
+static void drop_idle(struct everyday *span)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < span->n_uses; i++) {
+                struct everyday_use *use = &span->uses[i];
+
+                if (*use->app && use->state == STATE_BACKGROUND && usage_is_zero(&use->usage))
+                        usage_clear(&use->usage);
+                else
+                        span->uses[n++] = *use;
+        }
+        span->n_uses = n;
+}
+
+static bool is_long_enough(const struct walk *walk)
+{
+        return walk->span.percent >= SPAN_PERCENT - ROUNDING_PERCENT &&
+               (walk->span.elapsed_ns >= SPAN_NS || walk->finest >= COARSE_PERCENT);
+}
+
+static int finish(struct walk *walk, const struct store_poll *poll)
+{
+        struct everyday *span = &walk->span;
+
+        if (util_grow(&walk->list, &walk->capacity, walk->n + 1, sizeof(*walk->list)) < 0)
+                return -ENOMEM;
+        span->end_ns = poll->end_ns;
+        span->late_s = (double)poll->elapsed_ns / NS_PER_S;
+        span->level = (walk->level_begin + level_of(&poll->battery, poll->battery.have)) / 2;
+        drop_idle(span);
+        walk->list[walk->n++] = *span;
+        *span = (struct everyday){ 0 };
+        return 0;
+}
+
+static int take(struct walk *walk, const struct store_poll *poll)
+{
+        int err = walk->open ? extend(walk, poll) : 0;
+
+        if (err == -EOVERFLOW) {
+                drop(walk); /* amounts that no device has */
+                err = 0;
+        }
+        if (err || !(poll->discharge_percent > 0))
+                return err;
+        walk->finest = MIN(walk->finest, poll->discharge_percent);
+        if (!walk->open)
+                begin(walk, poll, poll->end_ns == walk->after_ns);
+        else if (is_long_enough(walk)) {
+                err = finish(walk, poll);
+                if (!err)
+                        begin(walk, poll, true);
+        }
+        return err;
+}
+
+static int each_poll(void *data, const struct store_poll *poll)
+{
+        struct walk *walk = data;
+        int err = 0;
+
+        if (!goes_on(walk, poll) || !is_sound(poll))
+                drop(walk);
+        if (is_sound(poll))
+                err = take(walk, poll);
+        walk->has_before = true;
+        walk->before = poll->battery;
+        walk->before_end_ns = poll->end_ns;
+        return err;
+}
+
+/*
+ * The newest span that was read ended with a step; if its poll is still there, it is the first one that is seen now,
+ * and the next span begins with it.
+ */
+int everyday_read_store(struct store *store, int64_t after_ns, struct everyday **ret, size_t *n)
+{
+        _cleanup_(walk_clear) struct walk walk = { .after_ns = after_ns, .finest = INFINITY };
+        int err = store_polls(store, after_ns == INT64_MIN ? after_ns : after_ns - 1, INT64_MAX, each_poll, &walk);
+
+        if (err)
+                return err;
+        *ret = TAKE_PTR(walk.list);
+        *n = walk.n;
+        walk.n = 0;
+        return 0;
+}

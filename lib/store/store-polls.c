@@ -1,0 +1,112 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Reading intervals one by one, with the battery at the end of each: what level steps are found in. */
+
+#include <errno.h>
+#include <math.h>
+
+#include "store-private.h"
+#include "util/util.h"
+
+/* Columns of SQL_POLLS beside those of SQL_INTERVAL. */
+enum { SUSPEND = 3, DISCHARGE_UJ, DISCHARGE_NPERCENT, SPLIT_BY = 10, BATTERY = 12 };
+
+/* Rows of the poll that is being read. */
+struct rows {
+        struct store_row *list;
+        size_t capacity;
+};
+
+static void rows_clear(struct rows *rows)
+{
+        free(rows->list);
+}
+
+static enum cpu_split_by split_by(sqlite3_stmt *row)
+{
+        int64_t by = sqlite3_column_int64(row, SPLIT_BY);
+
+        return by >= 0 && by <= SPLIT_COUNTED ? (enum cpu_split_by)by : SPLIT_UNKNOWN;
+}
+
+static int list_rows(struct store *store, const struct times *times, struct rows *rows)
+{
+        int err = util_grow(&rows->list, &rows->capacity, store->totals.n, sizeof(*rows->list));
+
+        for (size_t i = 0; !err && i < store->totals.n; i++) {
+                struct total *total = &store->totals.list[i];
+                const struct app_name *app = &store->apps[total->app];
+
+                totals_complete(total);
+                rows->list[i] = (struct store_row){
+                        .start_ns = times->start_ns,
+                        .end_ns = times->end_ns,
+                        .app = app->app,
+                        .name = app->name ? app->name : app->app,
+                        .uid = app->uid,
+                        .state = total->state,
+                        .active_ns = total->active_ns,
+                        .usage = &total->usage,
+                };
+        }
+        return err;
+}
+
+static int read_poll(struct store *store, sqlite3_stmt *row, struct rows *rows, struct store_poll *ret)
+{
+        struct times times;
+        int err = store_times_of_interval(row, &times);
+
+        totals_reset(&store->totals);
+        if (!err)
+                err = totals_add_interval(store, &store->totals, row);
+        if (!err)
+                err = list_rows(store, &times, rows);
+        if (err)
+                return err;
+        *ret = (struct store_poll){
+                .start_ns = times.start_ns,
+                .end_ns = times.end_ns,
+                .elapsed_ns = (uint64_t)times.sums[0],
+                .suspend_ns = (uint64_t)sqlite3_column_int64(row, SUSPEND),
+                .discharge_j = sqlite3_column_type(row, DISCHARGE_UJ) == SQLITE_NULL ? NAN : (double)times.sums[3] / 1e6,
+                .discharge_percent = sqlite3_column_type(row, DISCHARGE_NPERCENT) == SQLITE_NULL
+                                             ? NAN : (double)times.sums[4] / 1e9,
+                .split_by = split_by(row),
+                .rows = rows->list,
+                .n_rows = store->totals.n,
+        };
+        store_read_battery(row, BATTERY, &ret->battery);
+        return 0;
+}
+
+int store_polls(struct store *store, int64_t from_ns, int64_t to_ns,
+                int (*poll)(void *data, const struct store_poll *poll), void *data)
+{
+        _cleanup_(rows_clear) struct rows rows = { 0 };
+        sqlite3_stmt *polls;
+        int more = 0, stop = 0, err = store_run(store, SQL_BEGIN_READ);
+
+        if (err)
+                return err;
+        err = names_load(store);
+        polls = err ? NULL : store_statement(store, SQL_POLLS);
+        if (!err && !polls)
+                err = -EBADMSG;
+        if (polls) {
+                sqlite3_bind_int64(polls, 1, from_ns);
+                sqlite3_bind_int64(polls, 2, to_ns);
+        }
+        while (!err && !stop && (more = store_step(store, polls)) == 1) {
+                struct store_poll one;
+
+                err = read_poll(store, polls, &rows, &one);
+                if (!err)
+                        stop = poll(data, &one);
+        }
+        sqlite3_reset(polls);
+        totals_reset(&store->totals);
+        err = store_finish(store, store_told(store, err ? err : MIN(more, 0)));
+        return err ? err : stop;
+}
