@@ -252,14 +252,16 @@ static int each_poll(void *data, const struct store_poll *poll)
 }
 
 /*
- * The newest span that was read ended with a step; if its poll is still there, it is the first one that is seen now,
- * and the next span begins with it.
+ * The newest span that is known ended with a step; if its poll is still there, it is the first one that is seen now,
+ * and the next span begins with it. Where nothing ended since, the clock may have been set back.
  */
 int everyday_read_store(struct store *store, int64_t after_ns, struct everyday **ret, size_t *n)
 {
         _cleanup_(walk_clear) struct walk walk = { .after_ns = after_ns, .finest = INFINITY };
         int err = store_polls(store, after_ns == INT64_MIN ? after_ns : after_ns - 1, INT64_MAX, each_poll, &walk);
 
+        if (!err && !walk.has_before)
+                err = store_polls(store, INT64_MIN, INT64_MAX, each_poll, &walk);
         if (err)
                 return err;
         *ret = TAKE_PTR(walk.list);

@@ -40,8 +40,21 @@ void everyday_free(struct everyday *list, size_t n);
  * @ret:      ascending in time, free with everyday_free(); what was used since the last step is in none yet
  *
  * A stretch of polls on battery, without a gap and without sleep, from one level step to another that is far enough to
- * tell something: 1 %, or half a percent and three minutes where the level has finer steps.
+ * tell something: 1 %, or half a percent and three minutes where the level has finer steps. Where all polls ended
+ * before @after_ns, as after the clock was set back, spans of all of them come; everyday_append() leaves out those that
+ * are known.
  *
  * Return: 0, also for none; a negative errno, which @store told its log.
  */
 int everyday_read_store(struct store *store, int64_t after_ns, struct everyday **ret, size_t *n);
+
+/*
+ * In observations.db; these log their error. Appending is one transaction, leaves out what overlaps with observations
+ * that are there, and thins: of what is older than three days only the newest of each kind (the app that had the screen
+ * longest, at its brightness) stay, and in all no more than 1 MB for each month that is covered.
+ */
+int everyday_append(struct observations *observations, const struct everyday *list, size_t n);
+/* Ascending in time; 0 and none where nothing was appended yet. */
+int everyday_read(struct observations *observations, struct everyday **ret, size_t *n);
+/* The end of the one that was appended last; INT64_MIN: there is none. */
+int everyday_newest(struct observations *observations, int64_t *ret);
