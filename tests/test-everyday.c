@@ -1,0 +1,439 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Spans between level steps: polls of a device as a test writes them, through interval.c and a database. */
+
+#include <errno.h>
+
+#include "observation/everyday.h"
+#include "store-fixture.h"
+
+#define FULL_UAH 4000000
+#define VOLTAGE_UV 4000000
+#define PERCENT_J (FULL_UAH / 1e6 / 100 * VOLTAGE_UV / 1e6 * 3600)
+#define POLL_S 30
+#define POWER_UW 2000000
+
+/* A device with two users and three apps, one of them in front. */
+struct device {
+        struct store *store;
+        struct interval_maker *maker;
+        struct sample sample;
+        struct interval interval;
+        int64_t realtime_ns;
+        uint64_t boottime_ns, monotonic_ns;
+        uint64_t polls;
+        bool fine;           /* the gauge counts charge, and has a current sensor */
+        bool no_levels;
+        enum battery_status status;
+        double level;        /* percent */
+};
+
+static void setup(struct device *device, bool fine)
+{
+        *device = (struct device){ .store = open_store(STORE_WRITE), .realtime_ns = START, .boottime_ns = 1000 * NS_PER_S,
+                                   .monotonic_ns = 900 * NS_PER_S, .fine = fine, .status = BATTERY_DISCHARGING,
+                                   .level = 80 };
+        check_int(interval_maker_new(&device->maker), 0);
+}
+
+static void teardown(struct device *device)
+{
+        interval_maker_free(device->maker);
+        sample_clear(&device->sample);
+        interval_clear(&device->interval);
+        store_close(device->store);
+        remove_database();
+}
+
+/* The service begins anew. */
+static void restart(struct device *device)
+{
+        interval_maker_free(device->maker);
+        check_int(interval_maker_new(&device->maker), 0);
+}
+
+static void add_process(struct device *device, pid_t pid, uid_t uid, const char *app, uint64_t cpu_ns)
+{
+        struct process *process = sample_add_process(&device->sample, false);
+
+        process->pid = pid;
+        process->start_time = 1;
+        process->uid = uid;
+        process->have = USAGE_CPU | USAGE_DISK;
+        process->cpu_ns = cpu_ns;
+        process->read_bytes = cpu_ns / 1000;
+        snprintf(process->app, sizeof(process->app), "%s", app);
+}
+
+static struct battery battery_of(const struct device *device)
+{
+        struct battery battery = { .status = device->status };
+
+        if (device->no_levels)
+                return battery;
+        battery.have = BATTERY_CAPACITY | BATTERY_CHARGE_FULL | BATTERY_VOLTAGE;
+        battery.capacity_percent = (uint32_t)device->level;
+        battery.charge_full_uah = FULL_UAH;
+        battery.voltage_uv = VOLTAGE_UV;
+        if (device->fine) {
+                battery.have |= BATTERY_CHARGE_NOW | BATTERY_POWER;
+                battery.charge_now_uah = (uint64_t)llround(device->level * FULL_UAH / 100);
+                battery.power_uw = POWER_UW;
+        }
+        return battery;
+}
+
+/* One poll after @seconds, of which @asleep were suspended; the level fell by @percent. */
+static void step(struct device *device, double percent, int64_t seconds, int64_t asleep)
+{
+        struct sample *sample = &device->sample;
+        int err;
+
+        device->level -= percent;
+        device->realtime_ns += seconds * S;
+        device->boottime_ns += (uint64_t)(seconds * S);
+        device->monotonic_ns += (uint64_t)((seconds - asleep) * S);
+        device->polls++;
+        sample_reset(sample);
+        sample->realtime_ns = device->realtime_ns;
+        sample->boottime_ns = device->boottime_ns;
+        sample->monotonic_ns = device->monotonic_ns;
+        sample->have = SAMPLE_BATTERY | SAMPLE_PROCESSES | SAMPLE_SCREEN | SAMPLE_FOREGROUND | SAMPLE_CORES | SAMPLE_OPPS;
+        strcpy(sample->boot_id, "a boot");
+        sample->battery = battery_of(device);
+        sample->screen = (struct screen_event){ .foreground_known = true, .app = "front", .screen_known = true,
+                                                .screen_on = true, .brightness = 100 };
+        for (uint32_t khz = 300000; khz <= 900000; khz += 300000)
+                *sample_add_opp(sample) = (struct opp){ .khz = khz, .time_ns = device->polls * khz * 30000 };
+        *sample_add_core(sample) = (struct core){ .busy_ns = device->polls * 20 * NS_PER_S };
+        add_process(device, 10, 1000, "front", device->polls * 7 * NS_PER_S);
+        add_process(device, 11, 1001, "behind", device->polls * device->polls * NS_PER_S / 1000);
+        add_process(device, 12, 1000, "behind", device->polls * NS_PER_S);
+        add_process(device, 13, 1000, "idle", NS_PER_S);
+        err = interval_make(device->maker, sample, &device->interval);
+        check(err == 0 || err == -ENODATA);
+        if (!err)
+                check_int(store_append(device->store, &device->interval), 0);
+}
+
+/* So many polls, the last of which sees the level fall by a percent. */
+static void percent_step(struct device *device, int polls)
+{
+        for (int i = 1; i < polls; i++)
+                step(device, 0, POLL_S, 0);
+        step(device, 1, POLL_S, 0);
+}
+
+static struct everyday *read_after(struct device *device, int64_t after_ns, size_t *n)
+{
+        struct everyday *list = NULL;
+
+        *n = 0;
+        check_int(everyday_read_store(device->store, after_ns, &list, n), 0);
+        return list;
+}
+
+static struct usage sum_of(const struct everyday *list, size_t n)
+{
+        struct usage sum = { 0 };
+
+        for (size_t i = 0; i < n; i++)
+                for (size_t k = 0; k < list[i].n_uses; k++)
+                        check_int(usage_add(&sum, &list[i].uses[k].usage), 0);
+        return sum;
+}
+
+/* What was used in the spans is what the database says was used from the first begin to the last end. */
+static void check_sums(struct device *device, const struct everyday *list, size_t n)
+{
+        struct sum all = total(device->store, list[0].start_ns, list[n - 1].end_ns, STORE_RAW, NULL);
+        struct sum uses = { .usage = sum_of(list, n), .active_ns = all.active_ns };
+        struct store_battery battery;
+        double energy_j = 0, percent = 0;
+
+        check_same(all, uses, "everyday observations");
+        for (size_t i = 0; i < n; i++) {
+                energy_j += list[i].energy_j;
+                percent += list[i].percent;
+        }
+        check_int(store_battery(device->store, list[0].start_ns, list[n - 1].end_ns, &battery), 0);
+        check_near(energy_j, (double)battery.discharge_uj / 1e6, 1e-6);
+        check_near(percent, battery.discharge_percent, 1e-6);
+}
+
+static const struct everyday_use *use_of(const struct everyday *everyday, const char *app, enum app_state state)
+{
+        static const struct everyday_use none;
+
+        for (size_t i = 0; i < everyday->n_uses; i++)
+                if (strcmp(everyday->uses[i].app, app) == 0 && everyday->uses[i].state == state)
+                        return &everyday->uses[i];
+        return &none;
+}
+
+static void one_percent_steps(void)
+{
+        struct everyday *list;
+        struct device device;
+        size_t n;
+
+        setup(&device, false);
+        step(&device, 0, POLL_S, 0);
+        for (int i = 0; i < 5; i++)
+                percent_step(&device, 10 + i);
+        step(&device, 0, POLL_S, 0);
+        list = read_after(&device, INT64_MIN, &n);
+        check_int(n, 4); /* before the first step nobody knows how much was left of its percent */
+        for (size_t i = 0; i < n; i++) {
+                check_int(list[i].elapsed_ns, (11 + (int64_t)i) * POLL_S * S);
+                check_int(list[i].end_ns - list[i].start_ns, (int64_t)list[i].elapsed_ns);
+                check_int(list[i].follows, i > 0);
+                check_near(list[i].energy_j, PERCENT_J, 1e-3);
+                check_near(list[i].percent, 1, 1e-9);
+                check_near(list[i].level, 78.5 - (double)i, 1e-9);
+                check_near(list[i].late_s, POLL_S, 1e-9);
+                check(isnan(list[i].gauge_j));
+                check(list[i].shared);
+                check_int(list[i].n_uses, 3);
+                check_near(use_of(&list[i], "front", STATE_FOREGROUND)->active_s, (double)list[i].elapsed_ns / 1e9, 1e-6);
+                check_near(use_of(&list[i], "behind", STATE_BACKGROUND)->active_s, 2 * (double)list[i].elapsed_ns / 1e9,
+                           1e-6); /* of two users */
+                check_near((double)use_of(&list[i], "front", STATE_FOREGROUND)->usage.read_bytes,
+                           7e6 * (11 + (double)i), 1);
+        }
+        if (n > 0)
+                check_sums(&device, list, n);
+        everyday_free(list, n);
+        teardown(&device);
+}
+
+/* Half a percent and three minutes. */
+static void fine_ticks(void)
+{
+        static const struct {
+                double percent; /* of a poll */
+                int64_t polls;  /* of a span */
+        } cases[] = { { 0.02, 25 }, { 0.1, 6 }, { 0.3, 6 } };
+
+        for (size_t c = 0; c < ARRAY_SIZE(cases); c++) {
+                struct everyday *list;
+                struct device device;
+                size_t n;
+
+                setup(&device, true);
+                step(&device, 0, POLL_S, 0);
+                for (int i = 0; i < 4 * cases[c].polls + 1; i++)
+                        step(&device, cases[c].percent, POLL_S, 0);
+                list = read_after(&device, INT64_MIN, &n);
+                check_int(n, 4);
+                for (size_t i = 0; i < n; i++) {
+                        check_int(list[i].elapsed_ns, cases[c].polls * POLL_S * S);
+                        check_near(list[i].percent, (double)cases[c].polls * cases[c].percent, 1e-4);
+                        check_near(list[i].energy_j, list[i].percent * PERCENT_J, 1e-2);
+                        check_near(list[i].gauge_j, POWER_UW / 1e6 * (double)list[i].elapsed_ns / 1e9, 1e-6);
+                }
+                if (n > 0)
+                        check_sums(&device, list, n);
+                everyday_free(list, n);
+                teardown(&device);
+        }
+}
+
+static void charge(struct device *device)
+{
+        device->status = BATTERY_CHARGING;
+        step(device, 0, POLL_S, 0);
+        device->status = BATTERY_DISCHARGING;
+        step(device, 0, POLL_S, 0);
+}
+
+static void lose_status(struct device *device)
+{
+        device->status = BATTERY_UNKNOWN;
+        step(device, 0, POLL_S, 0);
+        device->status = BATTERY_DISCHARGING;
+        step(device, 0, POLL_S, 0);
+}
+
+static void lose_levels(struct device *device)
+{
+        device->no_levels = true;
+        step(device, 0, POLL_S, 0);
+        device->no_levels = false;
+        step(device, 0, POLL_S, 0);
+}
+
+static void sleep_long(struct device *device)
+{
+        step(device, 0, POLL_S, 10);
+}
+
+static void sleep_through_a_step(struct device *device)
+{
+        step(device, 1, POLL_S, 10);
+}
+
+static void leave_a_gap(struct device *device)
+{
+        restart(device);
+        step(device, 0, POLL_S, 0);
+}
+
+/* As where a simulation is appended: no time passes. */
+static void be_another_day(struct device *device)
+{
+        restart(device);
+        step(device, -5, 0, 0);
+        step(device, 0, POLL_S, 0);
+}
+
+static void be_another_day_lower(struct device *device)
+{
+        restart(device);
+        step(device, 1, 0, 0);
+        step(device, 0, POLL_S, 0);
+}
+
+/* What was recorded since is dated anew, and still meets. */
+static void set_the_clock(struct device *device)
+{
+        device->realtime_ns += 100 * S;
+        step(device, 0, POLL_S, 0);
+}
+
+/* After an hour it is not. */
+static void set_the_clock_late(struct device *device)
+{
+        step(device, 0, 4000, 0);
+        device->realtime_ns -= 20 * S;
+        step(device, 0, POLL_S, 0);
+}
+
+static void jump_down(struct device *device)
+{
+        step(device, 4, POLL_S, 0);
+}
+
+static void jump_up(struct device *device)
+{
+        step(device, -3, POLL_S, 0);
+}
+
+static void nod_off(struct device *device)
+{
+        step(device, 0, POLL_S, 3);
+}
+
+/* A span in the middle of which something happens that makes it worthless is left out, and the next begins anew. */
+static void breaks(void)
+{
+        static const struct {
+                const char *what;
+                void (*happen)(struct device *device);
+                size_t spans;   /* of two before, the one in which it happens, and two after */
+        } cases[] = {
+                { "charging", charge, 4 },
+                { "unknown status", lose_status, 4 },
+                { "unknown levels", lose_levels, 4 },
+                { "suspend", sleep_long, 4 },
+                { "step while suspended", sleep_through_a_step, 4 },
+                { "gap", leave_a_gap, 4 },
+                { "another day", be_another_day, 4 },
+                { "another day, lower", be_another_day_lower, 4 },
+                { "clock set", set_the_clock, 5 },
+                { "clock set back after an hour", set_the_clock_late, 4 },
+                { "jump downward", jump_down, 4 },
+                { "jump upward", jump_up, 4 },
+                { "short suspend", nod_off, 5 },
+        };
+
+        for (size_t c = 0; c < ARRAY_SIZE(cases); c++) {
+                struct everyday *list;
+                struct device device;
+                size_t n;
+
+                setup(&device, false);
+                for (int i = 0; i < 3; i++)
+                        percent_step(&device, 8);
+                step(&device, 0, POLL_S, 0);
+                cases[c].happen(&device);
+                for (int i = 0; i < 3; i++)
+                        percent_step(&device, 8);
+                list = read_after(&device, INT64_MIN, &n);
+                check_int(n, cases[c].spans);
+                if (n == 4) {
+                        check(list[1].follows && !list[2].follows && list[3].follows);
+                        check(list[2].start_ns > list[1].end_ns);
+                        for (size_t i = 0; i < n; i++)
+                                check_int(list[i].elapsed_ns, 8 * POLL_S * S);
+                }
+                if (n != cases[c].spans)
+                        fprintf(stderr, "in: %s\n", cases[c].what);
+                everyday_free(list, n);
+                teardown(&device);
+        }
+}
+
+static bool is_same(const struct everyday *a, const struct everyday *b)
+{
+        return a->start_ns == b->start_ns && a->end_ns == b->end_ns && a->elapsed_ns == b->elapsed_ns &&
+               a->follows == b->follows && a->energy_j == b->energy_j && a->percent == b->percent &&
+               a->level == b->level && a->n_uses == b->n_uses;
+}
+
+/* Read again after some more polls, spans go on where the last known one ended, and are those of one reading. */
+static void goes_on_where_it_ended(void)
+{
+        for (int fine = 0; fine <= 1; fine++) {
+                struct everyday *all, *first, *then, *again;
+                size_t n_all, n_first, n_then, n_again;
+                struct device device;
+
+                setup(&device, fine);
+                step(&device, 0, POLL_S, 0);
+                for (int i = 0; i < 33; i++)
+                        step(&device, fine ? 0.11 : i % 3 == 0, POLL_S, 0);
+                first = read_after(&device, INT64_MIN, &n_first);
+                check(n_first > 0);
+                for (int i = 0; i < 40; i++)
+                        step(&device, fine ? 0.11 : i % 3 == 0, POLL_S, 0);
+                all = read_after(&device, INT64_MIN, &n_all);
+                then = read_after(&device, first[n_first - 1].end_ns, &n_then);
+                check_int(n_first + n_then, n_all);
+                for (size_t i = 0; i < n_all && n_first + n_then == n_all; i++)
+                        check(is_same(&all[i], i < n_first ? &first[i] : &then[i - n_first]));
+                again = read_after(&device, all[n_all - 1].end_ns, &n_again);
+                check_int(n_again, 0);
+                everyday_free(again, n_again);
+                again = read_after(&device, device.realtime_ns + HOUR, &n_again); /* the clock was ahead */
+                check_int(n_again, n_all);
+                everyday_free(again, n_again);
+                everyday_free(then, n_then);
+                everyday_free(all, n_all);
+                everyday_free(first, n_first);
+                teardown(&device);
+        }
+}
+
+static void nothing_recorded(void)
+{
+        struct device device;
+        size_t n;
+
+        setup(&device, false);
+        check(read_after(&device, INT64_MIN, &n) == NULL);
+        check_int(n, 0);
+        teardown(&device);
+}
+
+int main(void)
+{
+        name_database();
+        one_percent_steps();
+        fine_ticks();
+        breaks();
+        goes_on_where_it_ended();
+        nothing_recorded();
+        return check_result();
+}
