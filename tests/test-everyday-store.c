@@ -188,6 +188,13 @@ static void round_trip(void)
         want[1].shared = false;
         check_int(everyday_append(observations, want, 2), 0);
         check_int(everyday_append(observations, want, 3), 0); /* two are there already */
+        want[0].start_ns -= DAY;
+        want[0].end_ns -= DAY;
+        want[0].gauge_j = 1e30; /* of a gauge that is broken */
+        check_int(everyday_append(observations, want, 1), 0);
+        want[0].start_ns += DAY;
+        want[0].end_ns += DAY;
+        want[0].gauge_j = 570.5;
         reader = open_database(false);
         check_int(everyday_newest(reader, &newest), 0);
         check_int(newest, START + 4 * LENGTH);
@@ -277,7 +284,7 @@ static void hostile(void)
                 "UPDATE everyday SET percent = -1",
                 "UPDATE everyday SET percent = 9e999",
                 "UPDATE everyday SET percent = 'a lot'",
-                "UPDATE everyday SET level = 101",
+                "UPDATE everyday SET level = 1001",
                 "UPDATE everyday SET energy_j = -1",
                 "UPDATE everyday SET energy_j = 9e999",
                 "UPDATE everyday SET gauge_j = -9e999",

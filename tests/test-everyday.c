@@ -25,6 +25,8 @@ struct device {
         uint64_t polls;
         bool fine;           /* the gauge counts charge, and has a current sensor */
         bool no_levels;
+        int programs;        /* beside the usual ones, each of which reads so much, once */
+        uint64_t program_bytes;
         enum battery_status status;
         double level;        /* percent */
 };
@@ -53,7 +55,8 @@ static void restart(struct device *device)
         check_int(interval_maker_new(&device->maker), 0);
 }
 
-static void add_process(struct device *device, pid_t pid, uid_t uid, const char *app, uint64_t cpu_ns)
+static void add_process(struct device *device, pid_t pid, uid_t uid, const char *app, uint64_t cpu_ns,
+                        uint64_t read_bytes)
 {
         struct process *process = sample_add_process(&device->sample, false);
 
@@ -62,7 +65,7 @@ static void add_process(struct device *device, pid_t pid, uid_t uid, const char 
         process->uid = uid;
         process->have = USAGE_CPU | USAGE_DISK;
         process->cpu_ns = cpu_ns;
-        process->read_bytes = cpu_ns / 1000;
+        process->read_bytes = read_bytes;
         snprintf(process->app, sizeof(process->app), "%s", app);
 }
 
@@ -107,10 +110,16 @@ static void step(struct device *device, double percent, int64_t seconds, int64_t
         for (uint32_t khz = 300000; khz <= 900000; khz += 300000)
                 *sample_add_opp(sample) = (struct opp){ .khz = khz, .time_ns = device->polls * khz * 30000 };
         *sample_add_core(sample) = (struct core){ .busy_ns = device->polls * 20 * NS_PER_S };
-        add_process(device, 10, 1000, "front", device->polls * 7 * NS_PER_S);
-        add_process(device, 11, 1001, "behind", device->polls * device->polls * NS_PER_S / 1000);
-        add_process(device, 12, 1000, "behind", device->polls * NS_PER_S);
-        add_process(device, 13, 1000, "idle", NS_PER_S);
+        add_process(device, 10, 1000, "front", device->polls * 7 * NS_PER_S, device->polls * 7000000);
+        add_process(device, 11, 1001, "behind", device->polls * device->polls * NS_PER_S / 1000, 0);
+        add_process(device, 12, 1000, "behind", device->polls * NS_PER_S, device->polls * 1000000);
+        add_process(device, 13, 1000, "idle", NS_PER_S, 0);
+        for (int i = 0; i < device->programs; i++) {
+                char app[32];
+
+                snprintf(app, sizeof(app), "program-%d", i);
+                add_process(device, 100 + i, 1000, app, NS_PER_S / 1000, device->program_bytes);
+        }
         err = interval_make(device->maker, sample, &device->interval);
         check(err == 0 || err == -ENODATA);
         if (!err)
@@ -416,6 +425,40 @@ static void goes_on_where_it_ended(void)
         }
 }
 
+/* A hundred daemons that hardly do anything are one; and a flood of names is, too. Nothing is lost of the sum. */
+static void small_ones_are_one(void)
+{
+        static const struct {
+                int programs;
+                uint64_t read_bytes; /* of each; all others together read some 70 MB */
+                size_t uses;
+                bool others;
+        } cases[] = { { 100, 1000, 4, true }, { 2, 50000000, 5, false }, { 200, 50000000, 4, true } };
+
+        for (size_t c = 0; c < ARRAY_SIZE(cases); c++) {
+                struct everyday *list;
+                struct device device;
+                size_t n;
+
+                setup(&device, false);
+                step(&device, 0, POLL_S, 0);
+                percent_step(&device, 10);
+                device.programs = cases[c].programs;
+                device.program_bytes = cases[c].read_bytes;
+                percent_step(&device, 10);
+                list = read_after(&device, INT64_MIN, &n);
+                check_int(n, 1);
+                if (n == 1) {
+                        check_int(list[0].n_uses, cases[c].uses);
+                        check_int(use_of(&list[0], TUNING_OTHER_APPS, STATE_BACKGROUND)->usage.read_bytes,
+                                  cases[c].others ? (uint64_t)cases[c].programs * cases[c].read_bytes : 0);
+                        check_sums(&device, list, n);
+                }
+                everyday_free(list, n);
+                teardown(&device);
+        }
+}
+
 static void nothing_recorded(void)
 {
         struct device device;
@@ -434,6 +477,7 @@ int main(void)
         fine_ticks();
         breaks();
         goes_on_where_it_ended();
+        small_ones_are_one();
         nothing_recorded();
         return check_result();
 }

@@ -25,9 +25,9 @@
 #define BYTES_A_MONTH "1e6"
 #define MOST_BYTES "12e6"
 
-/* About what SQLite needs for a row of `everyday` and of `everyday_use`. */
-#define BYTES_OF_SPAN 110
-#define BYTES_OF_AMOUNT 19
+/* What SQLite needs for a row of `everyday` and of `everyday_use`, with the room that rows leave which are gone. */
+#define BYTES_OF_SPAN 145
+#define BYTES_OF_AMOUNT 25
 
 static const char tables[] =
         "CREATE TABLE IF NOT EXISTS everyday ("
@@ -67,6 +67,25 @@ static int execute(struct observations *observations, const char *sql)
 {
         return observations_complain(observations, sqlite3_exec(observations->db, sql, NULL, NULL, NULL),
                                      "be written");
+}
+
+#define MOST_J 1e9
+#define MOST_PERCENT 1000 /* of a gauge that is beyond what it calls full */
+
+static bool is_amount(double value, double most)
+{
+        return value >= 0 && value <= most;
+}
+
+/* Times of any clock, whose differences are numbers; amounts that a battery can have. Others are not written. */
+static bool is_sane(const struct everyday *everyday)
+{
+        return everyday->start_ns > -INT64_MAX / 2 && everyday->start_ns < everyday->end_ns &&
+               everyday->end_ns < INT64_MAX / 2 && everyday->elapsed_ns > 0 && everyday->elapsed_ns <= INT64_MAX &&
+               (isnan(everyday->energy_j) || is_amount(everyday->energy_j, MOST_J)) &&
+               (isnan(everyday->gauge_j) || is_amount(everyday->gauge_j, MOST_J)) && everyday->percent > 0 &&
+               everyday->percent <= MOST_PERCENT && is_amount(everyday->level, MOST_PERCENT) &&
+               is_amount(everyday->late_s, (double)everyday->elapsed_ns / NS_PER_S + 1);
 }
 
 /* Prepared once for many rows. */
@@ -277,8 +296,11 @@ static int put(struct writer *writer, const struct everyday *everyday)
 {
         sqlite3 *db = writer->observations->db;
         int64_t id;
-        int err = bind_span(writer, everyday);
+        int err;
 
+        if (!is_sane(everyday))
+                return 0;
+        err = bind_span(writer, everyday);
         if (!err)
                 err = run(writer, writer->span);
         if (err || sqlite3_changes(db) == 0)
@@ -361,22 +383,12 @@ static double column_real(sqlite3_stmt *row, int column)
         return sqlite3_column_type(row, column) == SQLITE_NULL ? NAN : sqlite3_column_double(row, column);
 }
 
-static bool is_amount(double value, double most)
+static void read_span(sqlite3_stmt *row, struct everyday *ret)
 {
-        return value >= 0 && value <= most;
-}
-
-#define MOST_J 1e9
-
-/* Times of any clock, whose differences are numbers; amounts that a battery can have. */
-static bool read_span(sqlite3_stmt *row, struct everyday *ret)
-{
-        int64_t start_ns = sqlite3_column_int64(row, 1), end_ns = sqlite3_column_int64(row, 2),
-                elapsed_ns = sqlite3_column_int64(row, 3);
-        struct everyday everyday = {
-                .start_ns = start_ns,
-                .end_ns = end_ns,
-                .elapsed_ns = (uint64_t)elapsed_ns,
+        *ret = (struct everyday){
+                .start_ns = sqlite3_column_int64(row, 1),
+                .end_ns = sqlite3_column_int64(row, 2),
+                .elapsed_ns = (uint64_t)sqlite3_column_int64(row, 3),
                 .energy_j = column_real(row, 4),
                 .percent = column_real(row, 5),
                 .level = column_real(row, 6),
@@ -384,13 +396,6 @@ static bool read_span(sqlite3_stmt *row, struct everyday *ret)
                 .gauge_j = column_real(row, 8),
                 .shared = sqlite3_column_int64(row, 9) != 0,
         };
-
-        *ret = everyday;
-        return start_ns > -INT64_MAX / 2 && start_ns < end_ns && end_ns < INT64_MAX / 2 && elapsed_ns > 0 &&
-               (isnan(everyday.energy_j) || is_amount(everyday.energy_j, MOST_J)) &&
-               (isnan(everyday.gauge_j) || is_amount(everyday.gauge_j, MOST_J)) && everyday.percent > 0 &&
-               everyday.percent <= 100 && is_amount(everyday.level, 100) &&
-               is_amount(everyday.late_s, (double)elapsed_ns / NS_PER_S + 1);
 }
 
 static bool read_point(sqlite3_stmt *row, struct point *ret)
@@ -479,7 +484,8 @@ static int read_one(struct observations *observations, sqlite3_stmt *row, sqlite
         if (util_grow(&list->list, &list->capacity, list->n + 1, sizeof(*list->list)) < 0)
                 return -ENOMEM;
         everyday = &list->list[list->n++];
-        if (!read_span(row, everyday))
+        read_span(row, everyday);
+        if (!is_sane(everyday))
                 return damaged(observations, id);
         everyday->follows = list->n > 1 && everyday[-1].end_ns == everyday->start_ns;
         return read_uses(observations, uses, id, everyday);

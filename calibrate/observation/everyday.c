@@ -6,7 +6,7 @@
  * so a span begins and ends with the end of an interval in which the level fell.
  */
 
-#include "everyday.h"
+#include "everyday-private.h"
 
 #include <errno.h>
 #include <math.h>
@@ -178,22 +178,6 @@ static void begin(struct walk *walk, const struct store_poll *poll, bool follows
         walk->level_begin = level_of(&poll->battery, poll->battery.have);
 }
 
-/* What only was there, and did nothing, tells nothing. */
-static void drop_idle(struct everyday *span)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < span->n_uses; i++) {
-                struct everyday_use *use = &span->uses[i];
-
-                if (*use->app && use->state == STATE_BACKGROUND && usage_is_zero(&use->usage))
-                        usage_clear(&use->usage);
-                else
-                        span->uses[n++] = *use;
-        }
-        span->n_uses = n;
-}
-
 static bool is_long_enough(const struct walk *walk)
 {
         return walk->span.percent >= SPAN_PERCENT - ROUNDING_PERCENT &&
@@ -203,36 +187,39 @@ static bool is_long_enough(const struct walk *walk)
 static int finish(struct walk *walk, const struct store_poll *poll)
 {
         struct everyday *span = &walk->span;
+        int err = util_grow(&walk->list, &walk->capacity, walk->n + 1, sizeof(*walk->list));
 
-        if (util_grow(&walk->list, &walk->capacity, walk->n + 1, sizeof(*walk->list)) < 0)
-                return -ENOMEM;
+        if (!err)
+                err = everyday_merge_small(span);
+        if (err)
+                return err;
         span->end_ns = poll->end_ns;
         span->late_s = (double)poll->elapsed_ns / NS_PER_S;
         span->level = (walk->level_begin + level_of(&poll->battery, poll->battery.have)) / 2;
-        drop_idle(span);
         walk->list[walk->n++] = *span;
         *span = (struct everyday){ 0 };
+        walk->open = false;
         return 0;
 }
 
 static int take(struct walk *walk, const struct store_poll *poll)
 {
+        bool stepped = poll->discharge_percent > 0, follows = poll->end_ns == walk->after_ns;
         int err = walk->open ? extend(walk, poll) : 0;
 
-        if (err == -EOVERFLOW) {
-                drop(walk); /* amounts that no device has */
-                err = 0;
-        }
-        if (err || !(poll->discharge_percent > 0))
-                return err;
-        walk->finest = MIN(walk->finest, poll->discharge_percent);
-        if (!walk->open)
-                begin(walk, poll, poll->end_ns == walk->after_ns);
-        else if (is_long_enough(walk)) {
+        if (stepped)
+                walk->finest = MIN(walk->finest, poll->discharge_percent);
+        if (!err && stepped && walk->open && is_long_enough(walk)) {
                 err = finish(walk, poll);
-                if (!err)
-                        begin(walk, poll, true);
+                follows = true;
         }
+        if (err == -EOVERFLOW) { /* amounts that no device has */
+                drop(walk);
+                err = 0;
+                follows = false;
+        }
+        if (!err && stepped && !walk->open)
+                begin(walk, poll, follows);
         return err;
 }
 

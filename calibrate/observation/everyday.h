@@ -28,7 +28,7 @@ struct everyday {
         double late_s;        /* a step was seen up to so much later: the time between polls there */
         double gauge_j;       /* integral of the power that a sensor showed; NaN: there is none */
         bool shared;          /* CPU times were shared by the time at each frequency (SPLIT_SHARED), not counted */
-        struct everyday_use *uses; /* each app and state once; not those in the background that used nothing */
+        struct everyday_use *uses; /* each app and state once; what hardly did anything is in TUNING_OTHER_APPS */
         size_t n_uses;
 };
 
