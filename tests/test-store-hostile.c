@@ -164,6 +164,11 @@ static int ignore(void *data, const struct store_row *row)
         return 0;
 }
 
+static int ignore_poll(void *data, const struct store_poll *poll)
+{
+        return 0;
+}
+
 /*
  * Opens and reads all of a database that somebody else wrote: an error and a sentence, or rows; never a
  * crash.
@@ -182,6 +187,7 @@ static int read_all(int *sentences)
                 return err;
         err = store_rows(store, &query, ignore, NULL);
         store_battery(store, INT64_MIN, INT64_MAX, &battery);
+        store_polls(store, INT64_MIN, INT64_MAX, ignore_poll, NULL);
         store_close(store);
         return err;
 }
@@ -351,6 +357,16 @@ static int mix_sleep(void *data, const struct store_sleep *sleep)
         return 0;
 }
 
+static int mix_poll(void *data, const struct store_poll *poll)
+{
+        uint64_t *sum = data;
+
+        *sum = mix(mix(*sum, (uint64_t)poll->end_ns), poll->battery.capacity_percent);
+        for (size_t i = 0; i < poll->n_rows; i++)
+                mix_row(data, &poll->rows[i]);
+        return 0;
+}
+
 /* All answers as one number. */
 static int read_answers(uint64_t *ret)
 {
@@ -367,6 +383,8 @@ static int read_answers(uint64_t *ret)
                 err = store_battery(store, INT64_MIN, INT64_MAX, &battery);
         if (!err)
                 err = store_sleeps(store, INT64_MIN, INT64_MAX, mix_sleep, &sum);
+        if (!err)
+                err = store_polls(store, INT64_MIN, INT64_MAX, mix_poll, &sum);
         store_close(store);
         check_int(sentences > 0, err != 0);
         *ret = mix(mix(mix(sum, battery.discharge_uj), battery.elapsed_ns),

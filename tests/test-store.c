@@ -243,6 +243,68 @@ static void rows_of_one_user_until_told_to_stop(void)
         remove_database();
 }
 
+/* What the battery said, poll by poll, and rows that sum to what all rows do. */
+struct polls {
+        const struct interval *want;
+        size_t n, stop_at;
+        struct sum sum;
+};
+
+static int look_at_poll(void *data, const struct store_poll *poll)
+{
+        struct polls *polls = data;
+        const struct interval *want = &polls->want[polls->n++];
+        bool known = want->battery_have & INTERVAL_DISCHARGE;
+
+        check_int(poll->start_ns, want->start_realtime_ns);
+        check_int(poll->end_ns, want->end_realtime_ns);
+        check_int(poll->elapsed_ns, want->elapsed_ns);
+        check_int(poll->suspend_ns, want->suspend_ns);
+        check_int(poll->split_by, want->split_by);
+        check_int(isnan(poll->discharge_j), !known);
+        check_int(isnan(poll->discharge_percent), !known);
+        if (known) {
+                check_near(poll->discharge_j, (double)want->discharge_uj / 1e6, 1e-9);
+                check_near(poll->discharge_percent, want->discharge_percent, 1e-9);
+        }
+        check_int(poll->battery.status, want->battery.status);
+        check_int(poll->battery.have, want->battery.have);
+        check_int(poll->battery.capacity_percent, want->battery.capacity_percent);
+        check_int(poll->battery.power_uw, want->battery.power_uw);
+        for (size_t i = 0; i < poll->n_rows; i++)
+                check_int(add_up(&polls->sum, &poll->rows[i]), 0);
+        return polls->n == polls->stop_at ? 42 : 0;
+}
+
+static void polls_are_what_was_recorded(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        struct interval intervals[20] = { 0 };
+        struct polls polls = { .want = intervals, .sum = { .last_start_ns = INT64_MIN, .ascending = true } };
+
+        for (size_t i = 0; i < ARRAY_SIZE(intervals); i++) {
+                make_interval(&intervals[i], START + ((int64_t)i + 1) * 60 * S, 60 * NS_PER_S, 5);
+                intervals[i].suspend_ns = i % 3 * NS_PER_S;
+                if (i % 4 == 0) {
+                        intervals[i].battery.have |= BATTERY_POWER;
+                        intervals[i].battery.power_uw = 1000 * i;
+                }
+                check_int(store_append(store, &intervals[i]), 0);
+        }
+        check_int(store_polls(store, INT64_MIN, INT64_MAX, look_at_poll, &polls), 0);
+        check_int(polls.n, ARRAY_SIZE(intervals));
+        check_same(polls.sum, total(store, INT64_MIN, INT64_MAX, STORE_RAW, NULL), "polls");
+        polls = (struct polls){ .want = intervals + 4, .stop_at = 3, .sum = { .last_start_ns = INT64_MIN } };
+        check_int(store_polls(store, intervals[3].end_realtime_ns, INT64_MAX, look_at_poll, &polls), 42);
+        check_int(polls.n, 3);
+        sum_clear(&polls.sum);
+        check_int(store_append(store, &intervals[0]), 0); /* no transaction is left open */
+        for (size_t i = 0; i < ARRAY_SIZE(intervals); i++)
+                interval_clear(&intervals[i]);
+        store_close(store);
+        remove_database();
+}
+
 int main(void)
 {
         name_database();
@@ -254,6 +316,7 @@ int main(void)
         one_writer_many_readers();
         failed_append_leaves_nothing();
         rows_of_one_user_until_told_to_stop();
+        polls_are_what_was_recorded();
         remove_database();
         return check_result();
 }

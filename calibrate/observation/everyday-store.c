@@ -26,8 +26,8 @@
 #define MOST_BYTES "12e6"
 
 /* What SQLite needs for a row of `everyday` and of `everyday_use`, with the room that rows leave which are gone. */
-#define BYTES_OF_SPAN 145
-#define BYTES_OF_AMOUNT 25
+#define BYTES_OF_SPAN 155
+#define BYTES_OF_AMOUNT 27
 
 static const char tables[] =
         "CREATE TABLE IF NOT EXISTS everyday ("

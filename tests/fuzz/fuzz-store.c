@@ -69,10 +69,19 @@ static int look_at(void *data, const struct store_row *row)
         return ++*n >= 1000 || length > 100000;
 }
 
+static int look_at_poll(void *data, const struct store_poll *poll)
+{
+        for (size_t i = 0; i < poll->n_rows; i++)
+                if (look_at(data, &poll->rows[i]))
+                        return 1;
+        return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         _cleanup_(store_closep) struct store *store = NULL;
         struct store_battery battery;
+        unsigned n_polled = 0;
 
         write_database(data, size);
         if (store_open(path, STORE_READ, NULL, &store) < 0)
@@ -84,5 +93,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 store_rows(store, &query, look_at, &n);
         }
         store_battery(store, INT64_MIN, INT64_MAX, &battery);
+        store_polls(store, INT64_MIN, INT64_MAX, look_at_poll, &n_polled);
         return 0;
 }
