@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A desktop has a hundred daemons that wake up now and then, and who starts programs of new names shall fill no disk. */
+/* A desktop has a hundred daemons that wake up at times, and who starts programs of new names shall fill no disk. */
 
 #include "everyday-private.h"
 

@@ -11,3 +11,10 @@
  * that hardly did anything: what they tell is not worth its place. 0; -ENOMEM; -EOVERFLOW.
  */
 int everyday_merge_small(struct everyday *everyday);
+
+/* Members of a use that are stored like amounts, by these words. */
+#define EVERYDAY_ACTIVE "active_ns"
+#define EVERYDAY_HAVE "have"
+
+/* Times of any clock, whose differences are numbers; amounts that a battery can have. Others are not written. */
+bool everyday_is_sane(const struct everyday *everyday);

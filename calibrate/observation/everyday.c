@@ -31,7 +31,6 @@
 #define DRIFT_PERCENT 0.5
 /* Asleep another model holds, and nobody sees the steps. */
 #define MOST_SUSPEND_NS (5 * NS_PER_S)
-#define MOST_CLOCK_STEP_NS ((int64_t)NS_PER_S)
 
 struct walk {
         int64_t after_ns;
@@ -93,7 +92,7 @@ static double level_of(const struct battery *battery, uint32_t have)
         return have & BATTERY_CAPACITY ? battery->capacity_percent : NAN;
 }
 
-/* Whether the poll goes on where the one before ended: without a gap, and the battery is where it was. */
+/* Whether the poll goes on where the one before ended: no gap, no clock that was set, and the battery as it was. */
 static bool goes_on(const struct walk *walk, const struct store_poll *poll)
 {
         uint32_t have = walk->before.have & poll->battery.have;
@@ -103,13 +102,10 @@ static bool goes_on(const struct walk *walk, const struct store_poll *poll)
                fabs(fallen - poll->discharge_percent) <= DRIFT_PERCENT;
 }
 
-/* Whether what was used in it can be set against what the battery gave. */
+/* Whether what was used in it can be set against what the battery gave, which is unknown on a charger. */
 static bool is_sound(const struct store_poll *poll)
 {
-        int64_t clock_ns = poll->end_ns - poll->start_ns - (int64_t)poll->elapsed_ns;
-
-        return poll->battery.status == BATTERY_DISCHARGING && poll->discharge_percent <= JUMP_PERCENT &&
-               poll->suspend_ns <= MOST_SUSPEND_NS && llabs(clock_ns) < MOST_CLOCK_STEP_NS;
+        return poll->discharge_percent <= JUMP_PERCENT && poll->suspend_ns <= MOST_SUSPEND_NS;
 }
 
 static bool has_cpu_time(const struct store_poll *poll)

@@ -70,7 +70,8 @@ static int read_poll(struct store *store, sqlite3_stmt *row, struct rows *rows, 
                 .end_ns = times.end_ns,
                 .elapsed_ns = (uint64_t)times.sums[0],
                 .suspend_ns = (uint64_t)sqlite3_column_int64(row, SUSPEND),
-                .discharge_j = sqlite3_column_type(row, DISCHARGE_UJ) == SQLITE_NULL ? NAN : (double)times.sums[3] / 1e6,
+                .discharge_j = sqlite3_column_type(row, DISCHARGE_UJ) == SQLITE_NULL
+                                       ? NAN : (double)times.sums[3] / 1e6,
                 .discharge_percent = sqlite3_column_type(row, DISCHARGE_NPERCENT) == SQLITE_NULL
                                              ? NAN : (double)times.sums[4] / 1e9,
                 .split_by = split_by(row),

@@ -1,0 +1,221 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Reads everyday observations of observations.db: what others wrote there may be anything. */
+
+#include "everyday-private.h"
+#include "observations-private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "util/units.h"
+#include "util/util.h"
+
+#define MOST_J 1e9
+#define MOST_PERCENT 1000 /* of a gauge that is beyond what it calls full */
+
+static bool is_amount(double value, double most)
+{
+        return value >= 0 && value <= most;
+}
+
+bool everyday_is_sane(const struct everyday *everyday)
+{
+        return everyday->start_ns > -INT64_MAX / 2 && everyday->start_ns < everyday->end_ns &&
+               everyday->end_ns < INT64_MAX / 2 && everyday->elapsed_ns > 0 && everyday->elapsed_ns <= INT64_MAX &&
+               (isnan(everyday->energy_j) || is_amount(everyday->energy_j, MOST_J)) &&
+               (isnan(everyday->gauge_j) || is_amount(everyday->gauge_j, MOST_J)) && everyday->percent > 0 &&
+               everyday->percent <= MOST_PERCENT && is_amount(everyday->level, MOST_PERCENT) &&
+               is_amount(everyday->late_s, (double)everyday->elapsed_ns / NS_PER_S + 1);
+}
+
+/* 1: a row; 0: none, also where the tables are not made yet. */
+static int first_row(struct observations *observations, const char *sql, sqlite3_stmt **ret)
+{
+        int code, err = observations_prepare(observations, sql, ret);
+
+        if (err)
+                return err;
+        code = sqlite3_step(*ret);
+        return code == SQLITE_ROW ? 1 : observations_complain(observations, code, "be read");
+}
+
+static int is_there(struct observations *observations)
+{
+        _cleanup_(observations_finalizep) sqlite3_stmt *statement = NULL;
+
+        return first_row(observations, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'everyday'",
+                         &statement);
+}
+
+int everyday_newest(struct observations *observations, int64_t *ret)
+{
+        _cleanup_(observations_finalizep) sqlite3_stmt *statement = NULL;
+        int more = is_there(observations);
+
+        if (more == 1)
+                more = first_row(observations, "SELECT end_ns FROM everyday ORDER BY id DESC LIMIT 1", &statement);
+        if (more >= 0)
+                *ret = more ? sqlite3_column_int64(statement, 0) : INT64_MIN;
+        return MIN(more, 0);
+}
+
+static int damaged(struct observations *observations, int64_t id)
+{
+        log_error(observations->log,
+                  "%s: everyday observation %lld is damaged; name another file, or delete that row with sqlite3",
+                  observations->path, (long long)id);
+        return -EINVAL;
+}
+
+static double column_real(sqlite3_stmt *row, int column)
+{
+        return sqlite3_column_type(row, column) == SQLITE_NULL ? NAN : sqlite3_column_double(row, column);
+}
+
+static void read_span(sqlite3_stmt *row, struct everyday *ret)
+{
+        *ret = (struct everyday){
+                .start_ns = sqlite3_column_int64(row, 1),
+                .end_ns = sqlite3_column_int64(row, 2),
+                .elapsed_ns = (uint64_t)sqlite3_column_int64(row, 3),
+                .energy_j = column_real(row, 4),
+                .percent = column_real(row, 5),
+                .level = column_real(row, 6),
+                .late_s = column_real(row, 7),
+                .gauge_j = column_real(row, 8),
+                .shared = sqlite3_column_int64(row, 9) != 0,
+        };
+}
+
+static bool read_point(sqlite3_stmt *row, struct point *ret)
+{
+        int64_t group = sqlite3_column_int64(row, 4), key = sqlite3_column_int64(row, 5),
+                value = sqlite3_column_int64(row, 6), any_ns = sqlite3_column_int64(row, 7);
+
+        *ret = (struct point){ .group = (uint32_t)group, .key = (uint32_t)key, .ns = (uint64_t)value,
+                               .any_ns = (uint64_t)any_ns };
+        return group >= 0 && group <= UINT32_MAX && key >= 0 && key <= UINT32_MAX && value >= 0 && any_ns >= 0;
+}
+
+/* A word that no amount has is one of another version. */
+static int read_amount(const char *word, const struct point *point, struct everyday_use *use)
+{
+        if (strcmp(word, EVERYDAY_HAVE) == 0)
+                use->usage.have = (uint32_t)point->ns & USAGE_ALL;
+        if (strcmp(word, EVERYDAY_ACTIVE) == 0)
+                use->active_s = (double)point->ns / NS_PER_S;
+        for (size_t i = 0; i < AMOUNT_COUNT; i++)
+                if (strcmp(word, amount_kinds[i].word) == 0)
+                        use->usage.amount[i] = point->ns;
+        for (size_t k = 0; k < KEYED_COUNT; k++)
+                if (strcmp(word, keyed_kinds[k].word) == 0)
+                        return usage_add_point(&use->usage, k, point);
+        return 0;
+}
+
+/* Uses of one observation, as their rows come: by app and state. */
+struct uses {
+        struct everyday *everyday;
+        size_t capacity;
+        int64_t app;
+};
+
+static int read_use(sqlite3_stmt *row, struct uses *uses)
+{
+        struct everyday *everyday = uses->everyday;
+        struct everyday_use *use = everyday->n_uses ? &everyday->uses[everyday->n_uses - 1] : NULL;
+        const char *app = (const char *)sqlite3_column_text(row, 1), *word = (const char *)sqlite3_column_text(row, 3);
+        int64_t id = sqlite3_column_int64(row, 0), state = sqlite3_column_int64(row, 2);
+        struct point point;
+
+        if (!app || !word || state < STATE_BACKGROUND || state > STATE_FOREGROUND || !read_point(row, &point))
+                return -EINVAL;
+        if (!use || id != uses->app || (enum app_state)state != use->state) {
+                if (util_grow(&everyday->uses, &uses->capacity, everyday->n_uses + 1, sizeof(*everyday->uses)) < 0)
+                        return -ENOMEM;
+                use = &everyday->uses[everyday->n_uses++];
+                *use = (struct everyday_use){ .state = (enum app_state)state };
+                util_printable(app, use->app, sizeof(use->app));
+                uses->app = id;
+        }
+        return read_amount(word, &point, use);
+}
+
+static int read_uses(struct observations *observations, sqlite3_stmt *rows, int64_t id, struct everyday *everyday)
+{
+        struct uses uses = { .everyday = everyday };
+        int code = SQLITE_DONE, err = 0;
+
+        sqlite3_bind_int64(rows, 1, id);
+        while (!err && (code = sqlite3_step(rows)) == SQLITE_ROW)
+                err = read_use(rows, &uses);
+        sqlite3_reset(rows);
+        return err == -ENOMEM ? err
+               : err          ? damaged(observations, id)
+                              : observations_complain(observations, code, "be read");
+}
+
+struct everyday_list {
+        struct everyday *list;
+        size_t n, capacity;
+};
+
+static void list_clear(struct everyday_list *list)
+{
+        everyday_free(list->list, list->n);
+}
+
+static int read_one(struct observations *observations, sqlite3_stmt *row, sqlite3_stmt *uses,
+                    struct everyday_list *list)
+{
+        int64_t id = sqlite3_column_int64(row, 0);
+        struct everyday *everyday;
+
+        if (util_grow(&list->list, &list->capacity, list->n + 1, sizeof(*list->list)) < 0)
+                return -ENOMEM;
+        everyday = &list->list[list->n++];
+        read_span(row, everyday);
+        if (!everyday_is_sane(everyday))
+                return damaged(observations, id);
+        everyday->follows = list->n > 1 && everyday[-1].end_ns == everyday->start_ns;
+        return read_uses(observations, uses, id, everyday);
+}
+
+static int read_all(struct observations *observations, struct everyday_list *list)
+{
+        _cleanup_(observations_finalizep) sqlite3_stmt *rows = NULL, *uses = NULL;
+        int code = SQLITE_DONE;
+        int err = observations_prepare(observations,
+                                       "SELECT id, start_ns, end_ns, elapsed_ns, energy_j, percent, level, late_s,"
+                                       " gauge_j, shared FROM everyday ORDER BY end_ns", &rows);
+
+        if (!err)
+                err = observations_prepare(observations,
+                                           "SELECT everyday_use.app, everyday_app.app, state, word, \"group\","
+                                           " everyday_key.key, value, any_ns FROM everyday_use"
+                                           " LEFT JOIN everyday_app ON everyday_app.id = everyday_use.app"
+                                           " LEFT JOIN everyday_key ON everyday_key.id = everyday_use.key"
+                                           " WHERE everyday = ?1 ORDER BY everyday_use.app, state, everyday_use.key",
+                                           &uses);
+        while (!err && (code = sqlite3_step(rows)) == SQLITE_ROW)
+                err = read_one(observations, rows, uses, list);
+        return err ? err : observations_complain(observations, code, "be read");
+}
+
+int everyday_read(struct observations *observations, struct everyday **ret, size_t *n)
+{
+        _cleanup_(list_clear) struct everyday_list list = { 0 };
+        int err = is_there(observations);
+
+        if (err == 1)
+                err = read_all(observations, &list);
+        if (err)
+                return err;
+        *ret = TAKE_PTR(list.list);
+        *n = list.n;
+        list.n = 0;
+        return 0;
+}
