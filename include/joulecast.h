@@ -130,10 +130,11 @@ int joulecast_context_set_machine(struct joulecast_context *context, const char 
 
 /**
  * joulecast_profile_load() - read a power model
- * @path: NULL: the one of the context's device
+ * @path: NULL: the one of the context's device; where it has none, the one that ships for it, else one of a usual device of
+ *        its class, with wide intervals: joulecast_profile_basis() tells
  * @ret:  free it with joulecast_profile_free()
  *
- * Return: 0; -ENOENT: there is none; -EINVAL: it is not valid, and the log handler got the line; -ENODEV: @path is NULL,
+ * Return: 0; -ENOENT: there is none (@path is NULL: and the device shows no battery); -EINVAL: it is not valid, and the log handler got the line; -ENODEV: @path is NULL,
  * and the profile there was made for another device than this machine; -ENOMEM; another negative errno if it cannot be
  * read, and the log handler got the reason.
  */
@@ -143,10 +144,12 @@ void joulecast_profile_free(struct joulecast_profile *profile);
 
 /** Name of the device, "" if it has none. */
 const char *joulecast_profile_device(const struct joulecast_profile *profile);
-/** How it was made: "percent", "gauge", "ticks", "import", "virtual"; "" unknown. */
+/** How it was made: "percent", "gauge", "ticks", "import", "virtual", "class"; "" unknown. */
 const char *joulecast_profile_method(const struct joulecast_profile *profile);
 /** Whether states that were not fitted took the power that it predicts: 1 yes, 0 no, -1 that was not tried. */
 int joulecast_profile_validated(const struct joulecast_profile *profile);
+/** Where its numbers are from: "calibrated" on the device; "shipped" for such devices; "class": of a usual phone, laptop ... */
+const char *joulecast_profile_basis(const struct joulecast_profile *profile);
 /** Energy of a full battery in mWh; always known, above 0. */
 double joulecast_profile_energy_full_mwh(const struct joulecast_profile *profile);
 

@@ -47,7 +47,7 @@ static int open_profile_of(struct answering *answering, const struct question_so
 
         if (err == -ENOENT) {
                 snprintf(answering->sentence, sizeof(answering->sentence),
-                         "the service has no profile of this machine; run joulecast calibrate");
+                         "the service has no profile of this machine, and no battery shows its class; run joulecast calibrate");
                 return -ENODATA;
         }
         if (err == 0 && question->profile)

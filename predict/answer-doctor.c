@@ -192,6 +192,9 @@ int doctor_json(const struct findings *findings)
         cJSON_AddBoolToObject(json, "disk", findings->has_disk);
         cJSON_AddBoolToObject(json, "network", findings->has_net);
         cJSON_AddItemToObject(json, "profile", answer_text(findings->profile[0] ? findings->profile : NULL));
+        cJSON_AddItemToObject(json, "profile_basis", answer_text(findings->model ? profile_basis(findings->model) : NULL));
+        cJSON_AddItemToObject(json, "profile_device", answer_text(findings->model ? findings->model->device : NULL));
+        cJSON_AddItemToObject(json, "profile_why", answer_text(findings->model_why[0] ? findings->model_why : NULL));
         cJSON_AddItemToObject(json, "database",
                               answer_text(findings->database[0] ? findings->database : NULL));
         cJSON_AddItemToObject(json, "recorded", recorded_json(&findings->recorded));

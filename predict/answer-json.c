@@ -86,6 +86,7 @@ void answer_add_validated(struct cJSON *to, const struct profile *profile)
                 cJSON_AddNullToObject(to, "validated");
         else
                 cJSON_AddBoolToObject(to, "validated", validated);
+        cJSON_AddStringToObject(to, "profile_basis", profile_basis(profile));
 }
 
 struct cJSON *answer_cost_json(const struct cost *cost, const struct profile *profile)

@@ -229,8 +229,23 @@ static bool has_other_programs(const struct cost *cost)
         return has;
 }
 
+void answer_note_basis(const struct profile *profile)
+{
+        const char *basis = profile_basis(profile), *dash = strchr(profile->device, '-');
+
+        if (strcmp(basis, "class") == 0)
+                table_note("These numbers are of a usual %s; joulecast calibrate makes them this device's own.",
+                           dash ? dash + 1 : "device");
+        else if (strcmp(basis, "shipped") == 0)
+                table_note("These numbers are of another %s; joulecast calibrate makes them this device's own.",
+                           *profile->device ? profile->device : "device");
+}
+
 void answer_note_profile(const struct profile *profile)
 {
+        answer_note_basis(profile);
+        if (strcmp(profile_basis(profile), "class") == 0)
+                return;
         if (isnan(profile->degrees_of_freedom))
                 table_note("This profile has no error estimates.");
         if (profile_validated(profile) < 0)

@@ -25,13 +25,15 @@ struct cJSON *answer_cost_json(const struct cost *cost, const struct profile *pr
 struct cJSON *answer_forecast_json(const struct joulecast_forecast *forecast, const struct profile *profile,
                                    double minutes);
 struct cJSON *answer_budget_json(const struct joulecast_budget *budget, const struct profile *profile);
-/* "validated": true, false, or null if that was not tried. */
+/* "validated": true, false, or null if that was not tried; "profile_basis": as profile_basis(). */
 void answer_add_validated(struct cJSON *to, const struct profile *profile);
 struct cJSON *answer_usage_json(const struct usage_table *table);
 int answer_usage_from_json(const struct cJSON *json, struct usage_table **ret); /* 0; -EBADMSG; -ENOMEM */
 void answer_add_time(struct cJSON *to, const char *key, int64_t time_ns); /* INT64_MIN: null */
 const char *answer_state(enum app_state state);
 
+/* Nothing for a calibrated profile; else one line: whose numbers these are, and what a calibration would bring. */
+void answer_note_basis(const struct profile *profile);
 /* What to bear in mind with every answer by this profile. */
 void answer_note_profile(const struct profile *profile);
 int answer_cost_table(const struct cost *cost, const struct profile *profile);

@@ -31,8 +31,11 @@ static int ask_open_all(const struct options *options, bool profile, struct ask 
                 code = CODE_FAILED;
         if (code == CODE_OK && profile)
                 code = open_find_profile(options, &path);
-        if (code == CODE_OK && profile && joulecast_profile_load(ask.context, path, &ask.profile) < 0)
-                code = CODE_FAILED; /* the library has logged why */
+        if (code == CODE_OK && profile) {
+                err = joulecast_profile_load(ask.context, path, &ask.profile); /* and logs why not */
+                if (err < 0)
+                        code = !path && err == -ENOENT ? CODE_NO_DATA : CODE_FAILED;
+        }
         if (code == CODE_OK && profile)
                 code = open_check_device(options, ask.profile->profile);
         if (code == CODE_OK)

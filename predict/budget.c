@@ -175,6 +175,8 @@ static int answer(const struct options *options, const struct question *question
         else
                 code = options->json ? answer_print_json(answer_budget_json(budget, ask.profile->profile))
                                      : print_answer(budget, options, question);
+        if (err == 0 && code == CODE_OK && !options->json)
+                answer_note_basis(ask.profile->profile);
         joulecast_budget_free(budget);
         joulecast_plan_free(plan);
         return code;

@@ -12,12 +12,11 @@
 #define WEEK_NS ((int64_t)(7 * 24 * 3600 * NS_PER_S))
 
 /* A percent is energy only by a profile. */
-static void look_at_sleeps(const char *path, struct store *store, struct recorded *recorded)
+static void look_at_sleeps(const struct profile *profile, struct store *store, struct recorded *recorded)
 {
-        _cleanup_(profile_freep) struct profile *profile = NULL;
         struct suspend_power power;
 
-        if (profile_load(path, NULL, &profile) < 0 || suspend_measure(profile, store, &power) < 0)
+        if (!profile || suspend_measure(profile, store, &power) < 0)
                 return;
         recorded->n_sleeps = power.n;
         recorded->suspend_mw = power.power_mw;
@@ -38,5 +37,5 @@ void doctor_look_at_recorded(struct findings *findings)
                 .counted_s = (double)week.counted_ns / 1e9,
                 .shared_s = (double)week.shared_ns / 1e9,
         };
-        look_at_sleeps(findings->profile, store, &findings->recorded);
+        look_at_sleeps(findings->model, store, &findings->recorded);
 }

@@ -97,5 +97,7 @@ int doctor_look_at_virtual(const struct options *options, struct findings *findi
                 err = virtual_open(truth, VIRTUAL_SIMULATE, 1, 90, &program_log, &device);
         if (err == 0)
                 err = look(device, findings);
+        if (err == 0)
+                doctor_look_at_profile(options, findings);
         return err < 0 ? CODE_FAILED : CODE_OK;
 }

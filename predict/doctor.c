@@ -12,8 +12,6 @@
 #include <string.h>
 
 #include "commands.h"
-#include "model/profile-match.h"
-#include "model/profile.h"
 #include "process/bpf/process-records.h"
 #include "source/disk.h"
 #include "source/gpu.h"
@@ -25,6 +23,7 @@ void doctor_clear(struct findings *findings)
 {
         free(findings->batteries);
         free(findings->policies);
+        profile_free(findings->model);
         *findings = (struct findings){ 0 };
 }
 
@@ -261,40 +260,15 @@ static void look_at_collectors(int root_fd, const struct options *options, struc
                 doctor_miss(findings, "GPU by app", "sys/class/drm shows no render node");
 }
 
-static void miss_profile(struct findings *findings, const char *why, const char *shipped)
+static void look_at_files(const struct options *options, struct findings *findings)
 {
-        if (shipped)
-                doctor_miss(findings, "profile",
-                              "%.150s: %s; run joulecast calibrate, or joulecast profile use %s, "
-                              "which ships for this device",
-                              findings->profile, why, shipped);
-        else
-                doctor_miss(findings, "profile", "%.150s: %s; run joulecast calibrate", findings->profile, why);
-}
+        _cleanup_free_ char *usage = NULL;
 
-static bool is_of_another(const char *path, const char *root)
-{
-        _cleanup_(profile_freep) struct profile *profile = NULL;
-
-        return profile_load(path, NULL, &profile) == 0 && profile_is_of_another(profile, root);
-}
-
-/* @shipped: the profile that comes with joulecast for such a device, or NULL. */
-static void look_at_files(const struct options *options, const char *shipped, struct findings *findings)
-{
-        _cleanup_free_ char *profile = NULL, *usage = NULL;
-
-        if (open_profile_path(options, &profile) < 0)
-                profile = NULL;
         if (!options->database && paths_usage(options->device, false, &usage) < 0)
                 usage = NULL;
-        snprintf(findings->profile, sizeof(findings->profile), "%s", profile ? profile : "");
         snprintf(findings->database, sizeof(findings->database), "%s",
                  options->database ? options->database : usage ? usage : "");
-        if (access(findings->profile, R_OK) < 0)
-                miss_profile(findings, strerror(errno), shipped);
-        else if (!options->profile && !options->device && is_of_another(findings->profile, options->machine))
-                miss_profile(findings, "it was made for another device", shipped);
+        doctor_look_at_profile(options, findings);
         if (access(findings->database, R_OK) < 0)
                 doctor_miss(findings, "usage", "%.150s: %s; start the service, or run joulecast poll",
                               findings->database, strerror(errno));
@@ -306,7 +280,6 @@ static int look_at_machine(const struct options *options, struct findings *findi
 {
         const char *root = options->machine ? options->machine : "/";
         _cleanup_close_ int root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_free_ char *shipped = NULL;
 
         if (root_fd < 0) {
                 log_error(&program_log, "--machine %s: %s", root, strerror(errno));
@@ -319,8 +292,7 @@ static int look_at_machine(const struct options *options, struct findings *findi
         if (!options->machine && geteuid() != 0)
                 doctor_miss(findings, "other users' disk bytes",
                               "only root can read /proc/PID/io of other users");
-        shipped = open_find_shipped(root_fd);
-        look_at_files(options, shipped, findings);
+        look_at_files(options, findings);
         return CODE_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <limits.h>
 
 #include "machine/machine.h"
+#include "model/profile.h"
 #include "options.h"
 #include "source/battery.h"
 #include "source/cpu.h"
@@ -57,6 +58,8 @@ struct findings {
         bool has_display, has_disk, has_net;
         struct display_state display;
         char profile[PATH_MAX], database[PATH_MAX];
+        struct profile *model;          /* that answers are made by; NULL: none */
+        char model_why[160];            /* "": the device's own, or named */
         struct recorded recorded;
         struct missing missing[48];
         size_t n_missing;
@@ -68,6 +71,9 @@ int overhead_look(const struct options *options, struct findings *findings);
 void doctor_clear(struct findings *findings);
 void doctor_miss(struct findings *findings, const char *what, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
+
+/* Which profile answers are made by, and why that one. */
+void doctor_look_at_profile(const struct options *options, struct findings *findings);
 
 /* How the data in the database was collected; nothing where it cannot be read. */
 void doctor_look_at_recorded(struct findings *findings);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "api/first-day.h"
 #include "model/profile-match.h"
 #include "model/profile.h"
 #include "options.h"
@@ -26,13 +27,6 @@ static int no_files(const struct options *options, int err)
         else
                 log_error(&program_log, "there is no home folder to look in; use --profile FILE and --database FILE");
         return CODE_FAILED;
-}
-
-char *open_find_shipped(int root_fd)
-{
-        _cleanup_free_ char *folder = NULL;
-
-        return paths_data("profiles", &folder) < 0 ? NULL : profile_match_shipped(folder, root_fd);
 }
 
 void open_no_profile(const char *name)
@@ -73,25 +67,6 @@ int open_profile_path(const struct options *options, char **ret)
         return *ret ? 0 : -ENOMEM;
 }
 
-static int no_profile(const struct options *options, const char *path)
-{
-        _cleanup_close_ int root_fd = options->device ? -1 : open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_free_ char *shipped = root_fd < 0 ? NULL : open_find_shipped(root_fd);
-        char printable[128], device[128];
-
-        util_printable(path, printable, sizeof(printable));
-        if (options->profile)
-                open_no_profile(options->profile);
-        else if (options->device)
-                log_error(&program_log, "there is no profile %s; run joulecast calibrate --device %s",
-                          printable, util_printable(options->device, device, sizeof(device)));
-        else
-                log_error(&program_log,
-                          "there is no profile %s; run joulecast calibrate, or joulecast profile use %s",
-                          printable, shipped ? shipped : "NAME; see joulecast profile list");
-        return CODE_NO_DATA;
-}
-
 int open_find_profile(const struct options *options, char **ret)
 {
         _cleanup_free_ char *path = NULL;
@@ -99,20 +74,36 @@ int open_find_profile(const struct options *options, char **ret)
 
         if (err < 0)
                 return options->profile ? CODE_FAILED : no_files(options, err);
-        if (access(path, F_OK) < 0 && errno == ENOENT)
-                return no_profile(options, path);
+        if (access(path, F_OK) < 0 && errno == ENOENT) {
+                if (options->profile) {
+                        open_no_profile(options->profile);
+                        return CODE_NO_DATA;
+                }
+                free(path);
+                path = NULL;
+        }
         *ret = TAKE_PTR(path);
         return CODE_OK;
 }
 
 int open_profile(const struct options *options, struct profile **ret)
 {
+        _cleanup_(profile_freep) struct profile *profile = NULL;
         _cleanup_free_ char *path = NULL;
-        int code = open_find_profile(options, &path);
+        int code = open_find_profile(options, &path), err;
 
         if (code != CODE_OK)
                 return code;
-        return profile_load(path, &program_log, ret) < 0 ? CODE_FAILED : CODE_OK;
+        if (!path)
+                err = first_day_profile(options->device, options->machine, &program_log, NULL, 0, &profile);
+        else
+                err = profile_load(path, &program_log, &profile);
+        if (!err)
+                err = first_day_adapt(options->device, options->machine, &program_log, &profile);
+        if (err)
+                return !path && err == -ENOENT ? CODE_NO_DATA : CODE_FAILED;
+        *ret = TAKE_PTR(profile);
+        return CODE_OK;
 }
 
 int open_check_device(const struct options *options, const struct profile *profile)

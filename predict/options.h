@@ -65,7 +65,7 @@ void values_print_time(int64_t time_ns, char *buf, size_t size);  /* ISO 8601 in
 void values_print_local(int64_t time_ns, char *buf, size_t size); /* "2026-11-20 03:12:44", for people */
 int64_t values_now_ns(void);
 
-/* The profile of @options, or of this machine. CODE_OK, or an exit code after its sentence (CODE_NO_DATA: none). */
+/* The profile of @options, or of this machine, or of the first day. CODE_OK, or an exit code after its sentence (CODE_NO_DATA: none). */
 struct profile;
 int open_profile(const struct options *options, struct profile **ret);
 /*
@@ -73,13 +73,14 @@ int open_profile(const struct options *options, struct profile **ret);
  * found without being named.
  */
 int open_check_device(const struct options *options, const struct profile *profile);
-/* Name of the shipped profile for this machine, or NULL; free() it. */
-char *open_find_shipped(int root_fd);
 
 /* The sentence where there is neither such a file nor such a shipped profile: which names there are. */
 void open_no_profile(const char *name);
 
-/* The path of that profile, which exists; a shipped one may be given by its name. CODE_OK, or an exit code. */
+/*
+ * The path of that profile, which exists; a shipped one may be given by its name. NULL: none was named, and the device has none,
+ * so that the first day's counts (api/first-day.h). CODE_OK, or an exit code.
+ */
 int open_find_profile(const struct options *options, char **ret);
 /* The same, whether or not it exists. 0; as paths_profile(). */
 int open_profile_path(const struct options *options, char **ret);

@@ -140,7 +140,6 @@ int overhead_look(const struct options *options, struct findings *findings)
         _cleanup_close_ int proc_fd = root_fd < 0 ? -1 : openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         const char *given = secure_getenv("JOULECAST_SOCKET"), *socket = given && *given ? given : PATHS_SERVICE_SOCKET;
         struct overhead *overhead = &findings->overhead;
-        struct profile *profile = NULL;
         struct proc_stat stat = { 0 };
         int answers;
 
@@ -154,9 +153,7 @@ int overhead_look(const struct options *options, struct findings *findings)
         measure(proc_fd, &stat, overhead);
         if (overhead->pid == answers)
                 overhead->lost = read_lost(socket);
-        if (findings->profile[0] && access(findings->profile, R_OK) == 0 &&
-            profile_load(findings->profile, &program_log, &profile) == 0)
-                price(profile, overhead);
-        profile_free(profile);
+        if (findings->model)
+                price(findings->model, overhead);
         return CODE_OK;
 }

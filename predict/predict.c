@@ -26,7 +26,8 @@ static void add_line(struct table *table, const char *what, struct joulecast_val
         table_cell(table, "%s", answer_print_bounds(&plain, bounds));
 }
 
-static int print_table(const struct joulecast_forecast *forecast, const struct options *options, double minutes)
+static int print_table(const struct joulecast_forecast *forecast, const struct ask *ask, const struct options *options,
+                       double minutes)
 {
         _cleanup_(table_freep) struct table *table = table_new("lrr");
         char span[32], name[256];
@@ -43,6 +44,7 @@ static int print_table(const struct joulecast_forecast *forecast, const struct o
         table_print(table);
         putchar('\n');
         table_note("From %s.", joulecast_forecast_basis(forecast));
+        answer_note_basis(ask->profile->profile);
         return CODE_OK;
 }
 
@@ -79,7 +81,7 @@ int predict_main(int argc, char **argv)
         if (err < 0)
                 return ask_failed(err);
         code = options.json ? answer_print_json(answer_forecast_json(forecast, ask.profile->profile, minutes))
-                            : print_table(forecast, &options, minutes);
+                            : print_table(forecast, &ask, &options, minutes);
         joulecast_forecast_free(forecast);
         return code;
 }

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "answer.h"
+#include "api/first-day.h"
 #include "commands.h"
 #include "model/model.h"
 #include "model/profile-history.h"
@@ -133,8 +134,9 @@ static int list_profiles(const struct options *options)
         table_print(table);
         if (!used && !options->profile) {
                 putchar('\n');
-                table_note("No profile is in use: run joulecast calibrate to make this device's own, or joulecast "
-                           "profile use NAME to take one of these.");
+                table_note("No profile is in use: answers are by one that ships for this device, else by that of its class. "
+                           "Run joulecast calibrate to make this device's own, or joulecast profile use NAME to take one of "
+                           "these.");
         }
         cJSON_Delete(json);
         return CODE_OK;
@@ -239,7 +241,7 @@ static int show_table(const struct profile *profile, const char *path)
                 else
                         table_cell(table, "%s", answer_print_bounds(&interval, text));
         }
-        printf("%s\n", path);
+        printf("%s\n", path ? path : "No profile of its own; answers are by this one:");
         table_text(TABLE_PLAIN, "Device %s, method %s, created %s, %.0f mWh when full",
                    known(profile->device), known(profile->method),
                    known(profile->created), profile->energy_full_mwh);
@@ -248,6 +250,19 @@ static int show_table(const struct profile *profile, const char *path)
         print_alike(profile);
         answer_note_profile(profile);
         return CODE_OK;
+}
+
+/* That of a class as it is for this device. */
+static int load_adapted(const struct options *options, const char *path, struct profile **ret)
+{
+        _cleanup_(profile_freep) struct profile *profile = NULL;
+        int err = profile_load(path, &program_log, &profile);
+
+        if (!err)
+                err = first_day_adapt(options->device, options->machine, &program_log, &profile);
+        if (!err)
+                *ret = TAKE_PTR(profile);
+        return err;
 }
 
 static int show_profile(const struct options *options, const char *name)
@@ -260,14 +275,14 @@ static int show_profile(const struct options *options, const char *name)
                 code = find_profile(name, &path);
                 if (code != CODE_OK)
                         return code;
-                if (profile_load(path, &program_log, &profile) < 0)
+                if (load_adapted(options, path, &profile) < 0)
                         return CODE_FAILED;
         } else {
-                code = open_profile(options, &profile);
+                code = open_find_profile(options, &path);
+                if (code == CODE_OK)
+                        code = open_profile(options, &profile);
                 if (code != CODE_OK)
                         return code;
-                if (current_path(options, false, &path) < 0)
-                        return CODE_FAILED;
         }
         return options->json ? show_json(profile, path) : show_table(profile, path);
 }
@@ -286,7 +301,7 @@ static int use_profile(const struct options *options, const char *name)
         code = find_profile(name, &from);
         if (code != CODE_OK)
                 return code;
-        if (profile_load(from, &program_log, &profile) < 0 || current_path(options, true, &to) < 0)
+        if (load_adapted(options, from, &profile) < 0 || current_path(options, true, &to) < 0)
                 return CODE_FAILED;
         if (!options->device && profile_is_of_another(profile, NULL)) {
                 if (!options->profile) {
@@ -296,7 +311,10 @@ static int use_profile(const struct options *options, const char *name)
                 }
                 log_warning(&program_log, "%s was made for another device (match = %s)", name, profile->match);
         }
-        err = ini_text_read(from, PROFILE_BYTES_MAX, NULL, &text, &length);
+        if (strcmp(profile_basis(profile), "class") == 0) /* has become this device's */
+                err = profile_print(profile, &text);
+        else
+                err = ini_text_read(from, PROFILE_BYTES_MAX, NULL, &text, &length);
         if (err == 0)
                 err = own_folder_make(to, 0755);
         if (err == 0)

@@ -160,6 +160,7 @@ static int print_json(const struct tracer *tracer, const struct cost *cost, doub
         cJSON_AddNumberToObject(json, "measured_w", measured_w(&tracer->interval));
         cJSON_AddItemToObject(json, "total_w", power_json(&cost->total_j, seconds));
         cJSON_AddNumberToObject(json, "base_w", cost->base_j / seconds);
+        cJSON_AddStringToObject(json, "profile_basis", profile_basis(tracer->profile));
         list = cJSON_AddArrayToObject(json, "apps");
         for (size_t i = 0; i < cost->n_apps; i++)
                 if (is_wanted(tracer, &cost->apps[i]))
@@ -447,6 +448,8 @@ int trace_main(int argc, char **argv)
         if (code != CODE_OK)
                 return code;
         lay_out(&tracer);
+        if (!tracer.options.json)
+                answer_note_basis(tracer.profile);
         tracer.index = tracer.options.machine ? NULL : names_open();
         err = open_all(&tracer);
         if (err == -EINVAL && tracer.collector)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "first-day.h"
 #include "joulecast-private.h"
 #include "model/model.h"
 #include "model/profile-match.h"
@@ -123,7 +124,12 @@ JOULECAST_EXPORT int joulecast_profile_load(struct joulecast_context *context, c
         }
         if (err < 0)
                 return api_no_path(context, err);
-        err = profile_load(path, &context->log, &profile->profile);
+        if (found && access(found, F_OK) < 0 && errno == ENOENT)
+                err = first_day_profile(context->device, context->machine, &context->log, NULL, 0, &profile->profile);
+        else
+                err = profile_load(path, &context->log, &profile->profile);
+        if (!err)
+                err = first_day_adapt(context->device, context->machine, &context->log, &profile->profile);
         if (err < 0)
                 return err;
         if (found && !context->device && profile_is_of_another(profile->profile, context->machine)) {
@@ -155,6 +161,11 @@ JOULECAST_EXPORT const char *joulecast_profile_method(const struct joulecast_pro
 JOULECAST_EXPORT int joulecast_profile_validated(const struct joulecast_profile *profile)
 {
         return profile_validated(profile->profile);
+}
+
+JOULECAST_EXPORT const char *joulecast_profile_basis(const struct joulecast_profile *profile)
+{
+        return profile_basis(profile->profile);
 }
 
 JOULECAST_EXPORT double joulecast_profile_energy_full_mwh(const struct joulecast_profile *profile)

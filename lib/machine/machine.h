@@ -7,6 +7,7 @@
  * `proc` as some device shows them. The same parsers read both.
  */
 
+#include "model/profile-class.h"
 #include "process/collector.h"
 #include "source/source.h"
 #include "util/log.h"
@@ -30,3 +31,6 @@ struct machine_options {
  * errno. Tells the log one sentence.
  */
 int machine_open(const struct machine_options *options, struct sources *ret);
+
+/* What decides about its class, where it has no profile. 0, also where it shows nothing; -ENOMEM. */
+int machine_facts(int root_fd, struct class_facts *ret);

@@ -7,6 +7,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "profile-class.h"
 #include "profile.h"
 #include "util/util.h"
 
@@ -53,10 +54,27 @@ static bool match_tree(const char *glob, int root_fd, const char *property)
         return false;
 }
 
-bool profile_match(const char *glob, int root_fd)
+static bool match_one(const char *glob, int root_fd)
 {
         return match_dmi(glob, root_fd) || match_tree(glob, root_fd, "model") ||
                match_tree(glob, root_fd, "compatible");
+}
+
+bool profile_match(const char *globs, int root_fd)
+{
+        _cleanup_free_ char *copy = strdup(globs);
+        char *rest = copy, *one;
+
+        while ((one = strsep(&rest, "|"))) {
+                char *end = one + strlen(one);
+
+                one += strspn(one, " ");
+                while (end > one && end[-1] == ' ')
+                        *--end = '\0';
+                if (match_one(one, root_fd))
+                        return true;
+        }
+        return false;
 }
 
 bool profile_is_of_another(const struct profile *profile, const char *root)
@@ -73,7 +91,7 @@ static int is_profile(const struct dirent *entry)
         return entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".ini") == 0;
 }
 
-char *profile_match_shipped(const char *folder, int root_fd)
+static char *find(const char *folder, int root_fd, bool class)
 {
         struct dirent **entries = NULL;
         int n = scandir(folder, &entries, is_profile, alphasort);
@@ -85,10 +103,20 @@ char *profile_match_shipped(const char *folder, int root_fd)
 
                 if (!found && asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0 &&
                     profile_load(path, NULL, &profile) == 0 && profile->match &&
-                    profile_match(profile->match, root_fd))
+                    profile_is_class_file(profile) == class && profile_match(profile->match, root_fd))
                         found = strndup(entries[i]->d_name, strlen(entries[i]->d_name) - 4);
                 free(entries[i]);
         }
         free(entries);
         return found;
+}
+
+char *profile_match_shipped(const char *folder, int root_fd)
+{
+        return find(folder, root_fd, false);
+}
+
+char *profile_match_class(const char *folder, int root_fd)
+{
+        return find(folder, root_fd, true);
 }

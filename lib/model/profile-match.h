@@ -8,9 +8,10 @@
 
 /*
  * What a glob of `match` is held against: "dmi:VENDOR PRODUCT VERSION" (sys/class/dmi/id), and "dt:" before
- * the model and before each compatible string of the device tree. Upper and lower case are alike.
+ * the model and before each compatible string of the device tree. Upper and lower case are alike. Several globs have a
+ * | between them.
  */
-bool profile_match(const char *glob, int root_fd);
+bool profile_match(const char *globs, int root_fd);
 
 /* Its `match` names other devices than the one whose /sys is in the folder @root; NULL: this machine. */
 struct profile;
@@ -21,3 +22,5 @@ bool profile_is_of_another(const struct profile *profile, const char *root);
  * whose `match` finds this machine; NULL: none. free() it.
  */
 char *profile_match_shipped(const char *folder, int root_fd);
+/* Likewise of the files of classes (profile-class.h). */
+char *profile_match_class(const char *folder, int root_fd);

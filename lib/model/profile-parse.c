@@ -42,7 +42,7 @@ static int copy_match(const struct ini_place *place, const char *value, char **r
 
 static int parse_method(const struct ini_place *place, const char *value, char *buf)
 {
-        static const char *const methods[] = { "percent", "gauge", "ticks", "import", "virtual" };
+        static const char *const methods[] = { "percent", "gauge", "ticks", "import", "virtual", "class" };
 
         for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
                 if (strcmp(value, methods[i]) == 0) {
@@ -50,7 +50,7 @@ static int parse_method(const struct ini_place *place, const char *value, char *
                         return 0;
                 }
         }
-        return ini_error(place, "method = %.60s is unknown; it may be percent, gauge, ticks, import or virtual", value);
+        return ini_error(place, "method = %.60s is unknown; it may be percent, gauge, ticks, import, virtual or class", value);
 }
 
 /* 2026-11-20T03:12:44Z */

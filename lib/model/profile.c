@@ -285,6 +285,8 @@ uint32_t profile_as(const struct profile *profile, uint32_t policy)
 {
         const struct profile_policy *found = find_policy(profile, policy);
 
+        if (!found && strcmp(profile->method, "class") == 0 && profile->n_policies > 0)
+                return profile->policies[0].as; /* cores of no machine in particular */
         return found ? found->as : policy;
 }
 
@@ -302,6 +304,13 @@ int profile_validated(const struct profile *profile)
         const char *said = profile_extra(profile, "profile", "x-validated");
 
         return !said ? -1 : strcmp(said, "true") == 0;
+}
+
+const char *profile_basis(const struct profile *profile)
+{
+        if (strcmp(profile->method, "class") == 0)
+                return "class";
+        return profile->match || strcmp(profile->method, "import") == 0 ? "shipped" : "calibrated";
 }
 
 int profile_set_extra(struct profile *profile, const char *section, const char *key, const char *value)

@@ -103,7 +103,7 @@ struct profile_extra { /* a key that begins with x-; kept as it stands */
 struct profile {
         char device[PROFILE_NAME_MAX];
         char *match;      /* NULL: none */
-        char method[16];  /* percent gauge ticks import virtual; "" unknown */
+        char method[16];  /* percent gauge ticks import virtual class; "" unknown */
         char created[32]; /* ISO 8601; "" unknown */
 
         double degrees_of_freedom; /* [fit]; NaN: no [fit], so low and high are unknown */
@@ -176,6 +176,8 @@ int profile_set_extra(struct profile *profile, const char *section, const char *
  * Did states that were not fitted come out as predicted (x-validated of [profile])? 1; 0; -1: it was not tried.
  */
 int profile_validated(const struct profile *profile);
+/* Where its numbers are from: "calibrated", on the device itself; "shipped" for it; of its "class" (profile-class.h). */
+const char *profile_basis(const struct profile *profile);
 
 /* Covariance of two coefficients by their indices, units multiplied. */
 double profile_covariance(const struct profile *profile, size_t i, size_t j);

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <string.h>
 
 #include "util/util.h"
@@ -102,6 +103,23 @@ static int list_units(int class_fd, struct battery_unit **list, size_t *capacity
         if (*n > 1)
                 qsort(*list, *n, sizeof(**list), compare_names);
         return 0;
+}
+
+/*
+ * Where it counts charge: its voltage now depends on how full it is, by a fifth, so the cells in series are counted, of
+ * 3.8 V over a whole discharge.
+ */
+#define CELL_MV 3800
+
+double battery_full_mwh(const struct battery *battery)
+{
+        uint64_t cells = MAX((battery->voltage_uv / 1000 + CELL_MV / 2) / CELL_MV, UINT64_C(1));
+
+        if (battery->have & BATTERY_ENERGY_FULL && battery->energy_full_uwh > 0)
+                return (double)battery->energy_full_uwh / 1e3;
+        if (battery->have & BATTERY_CHARGE_FULL && battery->have & BATTERY_VOLTAGE && battery->charge_full_uah > 0)
+                return (double)battery->charge_full_uah * (double)(cells * CELL_MV) / 1e6;
+        return NAN;
 }
 
 int battery_list(int root_fd, struct battery_unit **ret, size_t *ret_n)

@@ -38,5 +38,8 @@ int battery_list(int root_fd, struct battery_unit **ret, size_t *ret_n);
 /* What one battery's uevent says: lines of POWER_SUPPLY_KEY=value. False: not a battery of this machine. */
 bool battery_parse(const char *uevent, struct battery_unit *ret);
 
+/* Energy when full, in mWh, by what is shown of all together; NaN: not shown. */
+double battery_full_mwh(const struct battery *battery);
+
 /* All together: levels and power sum up; what one of them does not show is unset. */
 void battery_sum(const struct battery_unit *units, size_t n, struct battery *ret);

@@ -10,6 +10,7 @@
  * only `joulecast simulate` may include; a test holds that wall.
  */
 
+#include "model/profile-class.h"
 #include "model/profile.h"
 #include "source/source.h"
 #include "util/log.h"
@@ -54,6 +55,9 @@ void virtual_freep(struct virtual_device **device);
 
 /* Finds NAME among the shipped virtual devices, or FILE; "virtual:" in front is allowed. */
 int virtual_load(const char *name_or_file, const struct log *log, struct profile **ret);
+
+/* What it shows of itself, as a machine does: from one sample, and the range of its backlight. 0; -ENOMEM; as virtual_open(). */
+int virtual_facts(const struct profile *truth, const struct log *log, struct class_facts *ret);
 
 uint64_t virtual_now_ns(const struct virtual_device *device);   /* boottime since it was opened */
 void virtual_set_realtime(struct virtual_device *device, int64_t epoch_ns); /* realtime at boottime 0 */

@@ -1,0 +1,257 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "profile-class.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/util.h"
+
+/*
+ * One policy's cores are dear or cheap at all their frequencies, and a big and a little cluster are of one process and
+ * one design. Guesses, as nobody publishes how devices differ.
+ */
+#define CORRELATION_POLICY 0.8
+#define CORRELATION_COMPONENT 0.5
+#define POINTS_OF_POLICY 6 /* of its frequencies: the curve between them is almost straight */
+
+/* Where the firmware does not say: full energy up to which it is one, and what a tablet's clock does not reach. */
+#define PHONE_MWH 24e3
+#define TABLET_MWH 46e3
+#define HANDHELD_KHZ 3400000
+
+#define TREE_ROOT "sys/firmware/devicetree/base/"
+
+static const struct {
+        const char *chassis, *class;
+} classes[] = {
+        { "handset", "class-phone" },     { "watch", "class-phone" },        { "tablet", "class-tablet" },
+        { "handheld", "class-handheld" }, { "laptop", "class-laptop" },      { "convertible", "class-laptop" },
+        { "detachable", "class-laptop" }, { "all-in-one", "class-laptop" },
+};
+
+static const struct {
+        unsigned type;
+        const char *chassis;
+} smbios_types[] = {
+        { 8, "laptop" }, { 9, "laptop" }, { 10, "laptop" }, { 11, "handheld" }, { 13, "all-in-one" }, { 14, "laptop" },
+        { 30, "tablet" }, { 31, "convertible" }, { 32, "detachable" },
+};
+
+void class_facts_clear(struct class_facts *facts)
+{
+        free(facts->policies);
+        *facts = (struct class_facts){ 0 };
+}
+
+void profile_class_read_chassis(int root_fd, char *buf, size_t size)
+{
+        char text[32];
+        unsigned type;
+
+        buf[0] = '\0';
+        if (util_read_at(root_fd, TREE_ROOT "chassis-type", text, sizeof(text)) > 0) {
+                util_printable(text, buf, size);
+                return;
+        }
+        if (util_read_at(root_fd, "sys/class/dmi/id/chassis_type", text, sizeof(text)) <= 0 ||
+            sscanf(text, "%u", &type) != 1)
+                return;
+        for (size_t i = 0; i < ARRAY_SIZE(smbios_types); i++)
+                if (smbios_types[i].type == type)
+                        snprintf(buf, size, "%s", smbios_types[i].chassis);
+}
+
+static uint32_t highest_khz(const struct class_facts *facts)
+{
+        uint32_t highest = 0;
+
+        for (size_t i = 0; i < facts->n_policies; i++)
+                if (facts->policies[i].n_khz > 0)
+                        highest = MAX(highest, facts->policies[i].khz[facts->policies[i].n_khz - 1]);
+        return highest;
+}
+
+const char *profile_class_choose(const struct class_facts *facts, char *why, size_t size)
+{
+        double full_mwh = facts->energy_full_mwh;
+        uint32_t khz = highest_khz(facts);
+        char clock[48] = "";
+
+        if (!facts->battery)
+                return NULL;
+        for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+                if (strcmp(classes[i].chassis, facts->chassis) != 0)
+                        continue;
+                snprintf(why, size, "its firmware says: %s", facts->chassis);
+                return classes[i].class;
+        }
+        if (khz > 0)
+                snprintf(clock, sizeof(clock), " up to %.1f GHz", khz / 1e6);
+        if (isnan(full_mwh))
+                snprintf(why, size, "%u CPU%s%s; it does not show what its battery holds", facts->n_cpus, facts->n_cpus == 1 ? "" : "s",
+                         clock);
+        else
+                snprintf(why, size, "a battery of %.0f Wh, %u CPU%s%s", full_mwh / 1e3, facts->n_cpus,
+                         facts->n_cpus == 1 ? "" : "s", clock);
+        if (isnan(full_mwh))
+                return khz >= HANDHELD_KHZ ? "class-laptop" : "class-phone";
+        if (full_mwh <= PHONE_MWH)
+                return "class-phone";
+        if (full_mwh > TABLET_MWH)
+                return "class-laptop";
+        return khz >= HANDHELD_KHZ ? "class-handheld" : "class-tablet";
+}
+
+bool profile_is_class_file(const struct profile *profile)
+{
+        return strcmp(profile->method, "class") == 0 && profile_extra(profile, "profile", "x-any-machine");
+}
+
+/* Value or standard error of a term of the class at any frequency; beyond its points, the nearest. */
+static struct coefficient at_khz(const struct profile *class, enum term term, uint32_t khz)
+{
+        const struct coefficient *below = NULL, *above = NULL;
+        struct coefficient found;
+        double part;
+
+        for (size_t i = 0; i < class->n_coefficients; i++) {
+                const struct coefficient *c = &class->coefficients[i];
+
+                if (c->term != term)
+                        continue;
+                if (c->point <= khz)
+                        below = c;
+                if (c->point >= khz && !above)
+                        above = c;
+        }
+        below = below ? below : above;
+        above = above ? above : below;
+        found = below ? *below : (struct coefficient){ .term = term, .standard_error = NAN };
+        found.point = khz;
+        if (below && above->point > below->point) {
+                part = (double)(khz - below->point) / (double)(above->point - below->point);
+                found.value += part * (above->value - below->value);
+                found.standard_error += part * (above->standard_error - below->standard_error);
+        }
+        return found;
+}
+
+static int add_point(const struct profile *class, uint32_t policy, uint32_t khz, struct profile *profile)
+{
+        static const enum term terms[] = { TERM_CPU_ACTIVE, TERM_CPU_SHARED };
+        int err = 0;
+
+        for (size_t i = 0; !err && i < ARRAY_SIZE(terms); i++) {
+                struct coefficient c = at_khz(class, terms[i], khz);
+
+                c.policy = policy;
+                err = profile_add(profile, &c);
+        }
+        return err;
+}
+
+/* Its own frequencies, evenly spread; those of the class where it lists none. */
+static int add_points(const struct profile *class, const struct class_policy *policy, struct profile *profile)
+{
+        size_t n = MIN(policy->n_khz, (size_t)POINTS_OF_POLICY);
+        int err = 0;
+
+        for (size_t i = 0; !err && i < n; i++)
+                err = add_point(class, policy->policy, policy->khz[n > 1 ? i * (policy->n_khz - 1) / (n - 1) : 0], profile);
+        for (size_t i = 0; !err && n == 0 && i < class->n_coefficients; i++)
+                if (class->coefficients[i].term == TERM_CPU_ACTIVE)
+                        err = add_point(class, policy->policy, class->coefficients[i].point, profile);
+        return err;
+}
+
+/* Policies of the same frequencies are of the same cores, and then one has the coefficients of all. */
+static uint32_t first_alike(const struct class_facts *facts, const struct class_policy *policy)
+{
+        const struct class_policy *other = facts->policies;
+
+        while (other != policy && (other->n_khz != policy->n_khz ||
+                                   memcmp(other->khz, policy->khz, policy->n_khz * sizeof(policy->khz[0])) != 0))
+                other++;
+        return other->policy;
+}
+
+static int add_policies(const struct profile *class, const struct class_facts *facts, struct profile *profile)
+{
+        static const struct class_policy whole = { .policy = 0 }; /* no cpufreq */
+        int err = 0;
+
+        for (size_t i = 0; !err && i < facts->n_policies; i++) {
+                const struct class_policy *policy = &facts->policies[i];
+                uint32_t as = first_alike(facts, policy);
+
+                err = profile_add_policy(profile, policy->policy, policy->cpus);
+                if (!err && as != policy->policy)
+                        err = profile_set_as(profile, policy->policy, as);
+                else if (!err)
+                        err = add_points(class, policy, profile);
+        }
+        if (facts->n_policies > 0)
+                return err;
+        err = profile_add_policy(profile, 0, "");
+        return err ? err : add_points(class, &whole, profile);
+}
+
+/* All other coefficients are taken as they stand; brightness is in percent of the machine's. */
+static int add_rest(const struct profile *class, const struct class_facts *facts, struct profile *profile)
+{
+        int err = 0;
+
+        profile->max_brightness = facts->max_brightness ? facts->max_brightness : class->max_brightness;
+        for (size_t i = 0; i < class->n_coefficients; i++) {
+                struct coefficient c = class->coefficients[i];
+
+                if (model_term_component(c.term) == COMPONENT_CPU)
+                        continue;
+                if (c.term == TERM_DISPLAY && class->max_brightness > 0)
+                        c.point = (uint32_t)((uint64_t)c.point * profile->max_brightness / class->max_brightness);
+                err = profile_add(profile, &c);
+                if (err && err != -EEXIST) /* a backlight of few levels has no room for all */
+                        return err;
+        }
+        return 0;
+}
+
+static void correlate(struct profile *profile)
+{
+        const struct coefficient *c = profile->coefficients;
+
+        for (size_t i = 0; i < profile->n_coefficients; i++)
+                for (size_t k = 0; k < i; k++) {
+                        double correlation = c[i].policy == c[k].policy ? CORRELATION_POLICY : CORRELATION_COMPONENT;
+
+                        if (model_term_component(c[i].term) == model_term_component(c[k].term) &&
+                            (c[i].term == TERM_SUSPEND) == (c[k].term == TERM_SUSPEND))
+                                profile_set_covariance(profile, i, k,
+                                                       correlation * c[i].standard_error * c[k].standard_error);
+                }
+}
+
+int profile_from_class(const struct profile *class, const struct class_facts *facts, struct profile **ret)
+{
+        _cleanup_(profile_freep) struct profile *profile = NULL;
+        int err = profile_new(class->device, isnan(facts->energy_full_mwh) ? class->energy_full_mwh : facts->energy_full_mwh,
+                              &profile);
+
+        if (err)
+                return err;
+        snprintf(profile->method, sizeof(profile->method), "class");
+        profile->degrees_of_freedom = class->degrees_of_freedom;
+        profile->scale_percent = class->scale_percent;
+        profile->discrepancy_percent = class->discrepancy_percent;
+        err = add_policies(class, facts, profile);
+        if (!err)
+                err = add_rest(class, facts, profile);
+        if (err)
+                return err;
+        correlate(profile);
+        *ret = TAKE_PTR(profile);
+        return 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * A machine without a calibration is priced as a usual one of its class: phone, tablet, handheld or laptop. The file
+ * of a class (data/profiles/class-*.ini) knows no machine: its operating points are any frequencies, its brightness is
+ * in percent. For a machine it becomes a profile with the machine's own points, brightness and battery.
+ */
+
+#include "profile.h"
+
+#define CLASS_POINTS_MAX 64
+
+struct class_policy {
+        uint32_t policy;
+        char cpus[PROFILE_NAME_MAX];    /* "0-3"; "" unknown */
+        uint32_t khz[CLASS_POINTS_MAX]; /* ascending */
+        size_t n_khz;                   /* 0: the driver has no list */
+};
+
+/* What a machine shows of itself. */
+struct class_facts {
+        char chassis[32];               /* "laptop", "handset" ... as its firmware says; "" it says nothing of use */
+        bool battery;
+        double energy_full_mwh;         /* NaN: unknown */
+        uint32_t max_brightness;        /* 0: unknown */
+        uint32_t n_cpus;
+        struct class_policy *policies;  /* ascending; free() it */
+        size_t n_policies;
+};
+
+void class_facts_clear(struct class_facts *facts);
+
+/*
+ * What a chassis is called by sys/class/dmi/id/chassis_type (SMBIOS 3.7, table 17) or `chassis-type` of the device tree's root
+ * (Devicetree Specification 0.4, 3.2). An empty text where it says nothing of use.
+ */
+void profile_class_read_chassis(int root_fd, char *buf, size_t size);
+
+/* "class-phone", the name of a class's file; @why says what decided. NULL: the machine has no battery. */
+const char *profile_class_choose(const struct class_facts *facts, char *why, size_t size);
+
+/* Is it the file of a class, which must become a machine's first? */
+bool profile_is_class_file(const struct profile *profile);
+
+/**
+ * profile_from_class() - the profile of a machine, from the file of its class
+ * @ret:  free it with profile_free(); method = class
+ *
+ * The standard errors say how devices of a class differ. They differ as a whole, so the errors of a component go
+ * together: see the correlations in profile-class.c.
+ * Return: 0; -ENOMEM.
+ */
+int profile_from_class(const struct profile *class, const struct class_facts *facts, struct profile **ret);

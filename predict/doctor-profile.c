@@ -1,0 +1,48 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Which profile answers are made by: the device's own, or that of the first day. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "api/first-day.h"
+#include "doctor.h"
+#include "model/profile-match.h"
+#include "util/util.h"
+
+static void miss(const char *why, struct findings *findings)
+{
+        if (findings->model)
+                doctor_miss(findings, "profile", "%.80s: %s; run joulecast calibrate. Until then answers are made by %.40s (%.80s)",
+                            findings->profile, why, findings->model->device, findings->model_why);
+        else
+                doctor_miss(findings, "profile", "%.150s: %s; run joulecast calibrate", findings->profile, why);
+}
+
+void doctor_look_at_profile(const struct options *options, struct findings *findings)
+{
+        _cleanup_free_ char *path = NULL;
+        const char *why = NULL;
+
+        if (open_profile_path(options, &path) < 0)
+                path = NULL;
+        snprintf(findings->profile, sizeof(findings->profile), "%s", path ? path : "");
+        if (access(findings->profile, R_OK) < 0)
+                why = strerror(errno);
+        else if (profile_load(findings->profile, NULL, &findings->model) < 0 ||
+                 first_day_adapt(options->device, options->machine, NULL, &findings->model) < 0)
+                return; /* whoever asks for an answer is told which line of it is wrong */
+        if (!why && !options->profile && !options->device && profile_is_of_another(findings->model, options->machine)) {
+                why = "it was made for another device";
+                profile_free(findings->model);
+                findings->model = NULL;
+        }
+        if (!why)
+                return;
+        if (!options->profile && access(findings->profile, F_OK) < 0 &&
+            first_day_profile(options->device, options->machine, NULL, findings->model_why, sizeof(findings->model_why),
+                              &findings->model) < 0)
+                findings->model_why[0] = '\0';
+        miss(why, findings);
+}
