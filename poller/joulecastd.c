@@ -292,8 +292,8 @@ static int run(const struct options *options, const struct config *config)
                                                          .log = &program_log };
         double interval_s = options->interval_s > 0 ? options->interval_s : config->interval_s;
         _cleanup_free_ char *path = NULL;
-        struct question_source source = { .profile = options->profile, .live = !options->database,
-                                          .sources = &poller.sources };
+        struct question_source source = { .profile = options->profile, .machine = options->machine,
+                                          .live = !options->database, .sources = &poller.sources };
         int err = open_machine(options, config, &poller);
 
         if (err)

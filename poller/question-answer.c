@@ -68,6 +68,9 @@ static int open_all(struct answering *answering, const struct question_source *s
         if (err < 0)
                 return err;
         joulecast_context_set_log(answering->context, keep_message, answering);
+        err = joulecast_context_set_machine(answering->context, source->machine);
+        if (err < 0)
+                return err;
         if (question->ask != ASK_APPS && question->ask != ASK_USAGE)
                 err = open_profile_of(answering, source, question);
         if (err == 0)

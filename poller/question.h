@@ -42,6 +42,7 @@ struct sources;
 struct question_source {
         const char *database;
         const char *profile; /* NULL: the machine's */
+        const char *machine; /* folder of a recorded one; NULL: this one */
         bool live;           /* @database is this machine's, so its battery can be read */
         const struct sources *sources; /* of the service */
 };

@@ -43,6 +43,10 @@ static void laptop(void)
         profile.match = (char *)"dt:*flo*";
         check(profile_is_of_another(&profile, dir));
         check(!profile_is_of_another(&profile, "/no/such/folder"));
+        profile.match = (char *)"dt:*flo* | dmi:*ThinkPad* |";
+        check(!profile_is_of_another(&profile, dir));
+        profile.match = (char *)"dt:*flo*|dmi:*Latitude*";
+        check(profile_is_of_another(&profile, dir));
         profile.match = NULL; /* a calibration's own */
         check(!profile_is_of_another(&profile, dir));
         close(root_fd);
