@@ -448,7 +448,7 @@ int trace_main(int argc, char **argv)
         if (code != CODE_OK)
                 return code;
         lay_out(&tracer);
-        if (!tracer.options.json)
+        if (!tracer.options.json && !tracer.options.profile) /* who names one knows whose it is */
                 answer_note_basis(tracer.profile);
         tracer.index = tracer.options.machine ? NULL : names_open();
         err = open_all(&tracer);

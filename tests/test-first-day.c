@@ -205,7 +205,8 @@ static struct profile *first_day(const char *root, char *why, size_t size)
 static void real_machine(const char *tree)
 {
         static const char laptop[] = "10\n", handset[] = "handset", flo[] = "asus,flo\0qcom,apq8064";
-        _cleanup_(profile_freep) struct profile *profile = NULL, *named = NULL, *shipped = NULL, *told = NULL, *loaded = NULL;
+        _cleanup_(profile_freep) struct profile *profile = NULL, *named = NULL, *shipped = NULL, *told = NULL, *loaded = NULL,
+                                               *recorded = NULL;
         char dir[64], why[160];
 
         check(tree_unpack(tree, dir, sizeof(dir)));
@@ -224,6 +225,11 @@ static void real_machine(const char *tree)
         named = first_day(dir, why, sizeof(why));
         check_text(named ? named->device : "", "class-handheld");
 
+        check(tree_write(dir, "sys/class/dmi/id/product_name", "Latitude\n", 9));
+        check(tree_write(dir, "sys/firmware/devicetree/base/chassis-type", "handset\n", 8)); /* as in a recorded tree */
+        recorded = first_day(dir, why, sizeof(why));
+        check_text(recorded ? recorded->device : "", "class-phone");
+        check_text(why, "its firmware says: handset");
         check(tree_write(dir, "sys/firmware/devicetree/base/chassis-type", handset, sizeof(handset)));
         check(tree_write(dir, "sys/firmware/devicetree/base/compatible", flo, sizeof(flo)));
         shipped = first_day(dir, why, sizeof(why));

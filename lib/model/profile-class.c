@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/util.h"
@@ -33,7 +34,7 @@ static const struct {
 };
 
 static const struct {
-        unsigned type;
+        unsigned long type;
         const char *chassis;
 } smbios_types[] = {
         { 8, "laptop" }, { 9, "laptop" }, { 10, "laptop" }, { 11, "handheld" }, { 13, "all-in-one" }, { 14, "laptop" },
@@ -48,17 +49,18 @@ void class_facts_clear(struct class_facts *facts)
 
 void profile_class_read_chassis(int root_fd, char *buf, size_t size)
 {
+        unsigned long type;
         char text[32];
-        unsigned type;
 
         buf[0] = '\0';
         if (util_read_at(root_fd, TREE_ROOT "chassis-type", text, sizeof(text)) > 0) {
+                text[strcspn(text, "\n")] = '\0';
                 util_printable(text, buf, size);
                 return;
         }
-        if (util_read_at(root_fd, "sys/class/dmi/id/chassis_type", text, sizeof(text)) <= 0 ||
-            sscanf(text, "%u", &type) != 1)
+        if (util_read_at(root_fd, "sys/class/dmi/id/chassis_type", text, sizeof(text)) <= 0)
                 return;
+        type = strtoul(text, NULL, 10);
         for (size_t i = 0; i < ARRAY_SIZE(smbios_types); i++)
                 if (smbios_types[i].type == type)
                         snprintf(buf, size, "%s", smbios_types[i].chassis);
