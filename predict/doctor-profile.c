@@ -20,29 +20,45 @@ static void miss(const char *why, struct findings *findings)
                 doctor_miss(findings, "profile", "%.150s: %s; run joulecast calibrate", findings->profile, why);
 }
 
-void doctor_look_at_profile(const struct options *options, struct findings *findings)
+/* Whoever asks for an answer by it is told which line of it is wrong. */
+static int load(const struct options *options, struct findings *findings)
+{
+        int err = profile_load(findings->profile, NULL, &findings->model);
+
+        if (!err)
+                err = first_day_adapt(options->device, options->machine, NULL, &findings->model);
+        return err;
+}
+
+int doctor_look_at_profile(const struct options *options, struct findings *findings)
 {
         _cleanup_free_ char *path = NULL;
         const char *why = NULL;
+        int err = open_profile_path(options, &path);
 
-        if (open_profile_path(options, &path) < 0)
-                path = NULL;
+        if (err == -ENOMEM)
+                return err;
         snprintf(findings->profile, sizeof(findings->profile), "%s", path ? path : "");
         if (access(findings->profile, R_OK) < 0)
                 why = strerror(errno);
-        else if (profile_load(findings->profile, NULL, &findings->model) < 0 ||
-                 first_day_adapt(options->device, options->machine, NULL, &findings->model) < 0)
-                return; /* whoever asks for an answer is told which line of it is wrong */
+        else
+                err = load(options, findings);
+        if (!why && err)
+                return err == -ENOMEM ? err : 0;
         if (!why && !options->profile && !options->device && profile_is_of_another(findings->model, options->machine)) {
                 why = "it was made for another device";
                 profile_free(findings->model);
                 findings->model = NULL;
         }
         if (!why)
-                return;
-        if (!options->profile && access(findings->profile, F_OK) < 0 &&
-            first_day_profile(options->device, options->machine, NULL, findings->model_why, sizeof(findings->model_why),
-                              &findings->model) < 0)
+                return 0;
+        if (!options->profile && access(findings->profile, F_OK) < 0)
+                err = first_day_profile(options->device, options->machine, NULL, findings->model_why,
+                                        sizeof(findings->model_why), &findings->model);
+        if (err == -ENOMEM)
+                return err;
+        if (!findings->model)
                 findings->model_why[0] = '\0';
         miss(why, findings);
+        return 0;
 }

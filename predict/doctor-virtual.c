@@ -98,6 +98,6 @@ int doctor_look_at_virtual(const struct options *options, struct findings *findi
         if (err == 0)
                 err = look(device, findings);
         if (err == 0)
-                doctor_look_at_profile(options, findings);
+                err = doctor_look_at_profile(options, findings);
         return err < 0 ? CODE_FAILED : CODE_OK;
 }

@@ -260,7 +260,7 @@ static void look_at_collectors(int root_fd, const struct options *options, struc
                 doctor_miss(findings, "GPU by app", "sys/class/drm shows no render node");
 }
 
-static void look_at_files(const struct options *options, struct findings *findings)
+static int look_at_files(const struct options *options, struct findings *findings)
 {
         _cleanup_free_ char *usage = NULL;
 
@@ -268,12 +268,14 @@ static void look_at_files(const struct options *options, struct findings *findin
                 usage = NULL;
         snprintf(findings->database, sizeof(findings->database), "%s",
                  options->database ? options->database : usage ? usage : "");
-        doctor_look_at_profile(options, findings);
+        if (doctor_look_at_profile(options, findings) < 0)
+                return CODE_FAILED;
         if (access(findings->database, R_OK) < 0)
                 doctor_miss(findings, "usage", "%.150s: %s; start the service, or run joulecast poll",
                               findings->database, strerror(errno));
         else
                 doctor_look_at_recorded(findings);
+        return CODE_OK;
 }
 
 static int look_at_machine(const struct options *options, struct findings *findings)
@@ -292,8 +294,7 @@ static int look_at_machine(const struct options *options, struct findings *findi
         if (!options->machine && geteuid() != 0)
                 doctor_miss(findings, "other users' disk bytes",
                               "only root can read /proc/PID/io of other users");
-        look_at_files(options, findings);
-        return CODE_OK;
+        return look_at_files(options, findings);
 }
 
 int doctor_main(int argc, char **argv)

@@ -72,8 +72,8 @@ void doctor_clear(struct findings *findings);
 void doctor_miss(struct findings *findings, const char *what, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* Which profile answers are made by, and why that one. */
-void doctor_look_at_profile(const struct options *options, struct findings *findings);
+/* Which profile answers are made by, and why that one. 0; -ENOMEM. */
+int doctor_look_at_profile(const struct options *options, struct findings *findings);
 
 /* How the data in the database was collected; nothing where it cannot be read. */
 void doctor_look_at_recorded(struct findings *findings);

@@ -6,6 +6,7 @@
  * in trees of a laptop, a phone and a hostile one.
  */
 
+#include <errno.h>
 #include <fcntl.h>
 
 #include "check.h"
@@ -60,13 +61,14 @@ static void phone(const char *profiles)
         int root_fd = new_tree(dir, sizeof(dir));
         _cleanup_free_ char *name = NULL, *none = NULL;
 
-        none = profile_match_shipped(profiles, root_fd);
-        check(!none); /* a machine that says nothing of itself */
+        check_int(profile_match_shipped(profiles, root_fd, false, &none), -ENOENT); /* a machine that says nothing of itself */
         check(tree_write(dir, "sys/firmware/devicetree/base/compatible", compatible, sizeof(compatible)));
         check(profile_match("dt:qcom,*", root_fd));
-        name = profile_match_shipped(profiles, root_fd);
+        check_int(profile_match_shipped(profiles, root_fd, false, &name), 0);
         check_text(name ? name : "", "nexus-7-sapp");
-        check(!profile_match_shipped("/no/such/folder", root_fd));
+        check_int(profile_match_shipped(profiles, root_fd, true, &none), -ENOENT);
+        check_int(profile_match_shipped("/no/such/folder", root_fd, false, &none), -ENOENT);
+        check(!none);
         close(root_fd);
         tree_remove(dir);
 }

@@ -47,10 +47,11 @@ static int load_shipped(const char *folder, const char *root, const struct log *
                         struct profile **ret)
 {
         _cleanup_close_ int root_fd = open_root(root);
-        _cleanup_free_ char *name = root_fd < 0 ? NULL : profile_match_shipped(folder, root_fd);
+        _cleanup_free_ char *name = NULL;
+        int err = root_fd < 0 ? -ENOENT : profile_match_shipped(folder, root_fd, false, &name);
 
-        if (!name)
-                return -ENOENT;
+        if (err)
+                return err;
         snprintf(why, size, "it is for devices that are called %s", name);
         return load_from(folder, name, log, ret);
 }
@@ -61,10 +62,13 @@ static int load_class(const char *folder, const char *device, const char *root, 
         _cleanup_(profile_freep) struct profile *class = NULL;
         _cleanup_(class_facts_clear) struct class_facts facts = { 0 };
         _cleanup_close_ int root_fd = device ? -1 : open_root(root);
-        _cleanup_free_ char *named = root_fd < 0 ? NULL : profile_match_class(folder, root_fd);
+        _cleanup_free_ char *named = NULL;
         const char *name;
-        int err = look_at(device, root, log, &facts);
+        int err = root_fd < 0 ? 0 : profile_match_shipped(folder, root_fd, true, &named);
 
+        if (err && err != -ENOENT)
+                return err;
+        err = look_at(device, root, log, &facts);
         if (err)
                 return err;
         name = profile_class_choose(&facts, why, size);

@@ -61,10 +61,13 @@ int machine_facts(int root_fd, struct class_facts *ret)
 
         if (!err)
                 err = read_cpus(root_fd, &facts);
-        if (!err && display_look(root_fd, &display) == 0)
-                facts.max_brightness = display.max_brightness;
         if (err)
                 return err;
+        err = display_look(root_fd, &display);
+        if (err == -ENOMEM)
+                return err;
+        if (!err)
+                facts.max_brightness = display.max_brightness;
         profile_class_read_chassis(root_fd, facts.chassis, sizeof(facts.chassis));
         *ret = facts;
         facts.policies = NULL;

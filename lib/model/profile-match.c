@@ -3,6 +3,7 @@
 #include "profile-match.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <string.h>
@@ -62,9 +63,9 @@ static bool match_one(const char *glob, int root_fd)
 
 bool profile_match(const char *globs, int root_fd)
 {
-        _cleanup_free_ char *copy = strdup(globs);
-        char *rest = copy, *one;
+        char copy[ID_MAX], *rest = copy, *one;
 
+        snprintf(copy, sizeof(copy), "%s", globs);
         while ((one = strsep(&rest, "|"))) {
                 char *end = one + strlen(one);
 
@@ -91,32 +92,37 @@ static int is_profile(const struct dirent *entry)
         return entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".ini") == 0;
 }
 
-static char *find(const char *folder, int root_fd, bool class)
+/* 1: @name is that profile, and for this machine; 0: it is not. -ENOMEM. */
+static int is_wanted(const char *folder, const char *name, int root_fd, bool class)
+{
+        _cleanup_(profile_freep) struct profile *profile = NULL;
+        _cleanup_free_ char *path = NULL;
+        int err;
+
+        if (asprintf(&path, "%s/%s", folder, name) < 0)
+                return -ENOMEM;
+        err = profile_load(path, NULL, &profile);
+        if (err)
+                return err == -ENOMEM ? err : 0;
+        return profile->match && profile_is_class_file(profile) == class && profile_match(profile->match, root_fd);
+}
+
+int profile_match_shipped(const char *folder, int root_fd, bool class, char **ret)
 {
         struct dirent **entries = NULL;
-        int n = scandir(folder, &entries, is_profile, alphasort);
-        char *found = NULL;
+        int n = scandir(folder, &entries, is_profile, alphasort), found = 0, at = 0;
+        char *name = NULL;
 
-        for (int i = 0; i < n; i++) {
-                _cleanup_(profile_freep) struct profile *profile = NULL;
-                _cleanup_free_ char *path = NULL;
-
-                if (!found && asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0 &&
-                    profile_load(path, NULL, &profile) == 0 && profile->match &&
-                    profile_is_class_file(profile) == class && profile_match(profile->match, root_fd))
-                        found = strndup(entries[i]->d_name, strlen(entries[i]->d_name) - 4);
+        if (n < 0)
+                return errno == ENOMEM ? -ENOMEM : -ENOENT;
+        while (at < n && found == 0)
+                found = is_wanted(folder, entries[at++]->d_name, root_fd, class);
+        if (found > 0)
+                name = strndup(entries[at - 1]->d_name, strlen(entries[at - 1]->d_name) - 4);
+        for (int i = 0; i < n; i++)
                 free(entries[i]);
-        }
         free(entries);
-        return found;
-}
-
-char *profile_match_shipped(const char *folder, int root_fd)
-{
-        return find(folder, root_fd, false);
-}
-
-char *profile_match_class(const char *folder, int root_fd)
-{
-        return find(folder, root_fd, true);
+        if (name)
+                *ret = name;
+        return name ? 0 : found == 0 ? -ENOENT : -ENOMEM;
 }

@@ -18,9 +18,7 @@ struct profile;
 bool profile_is_of_another(const struct profile *profile, const char *root);
 
 /*
- * Name of the first profile in @folder (without .ini)
- * whose `match` finds this machine; NULL: none. free() it.
+ * Name of the first profile in @folder (without .ini) whose `match` finds this machine; of the files of classes
+ * (profile-class.h) where @class, else of the others. 0; -ENOENT: none; -ENOMEM. free() it.
  */
-char *profile_match_shipped(const char *folder, int root_fd);
-/* Likewise of the files of classes (profile-class.h). */
-char *profile_match_class(const char *folder, int root_fd);
+int profile_match_shipped(const char *folder, int root_fd, bool class, char **ret);

@@ -204,14 +204,14 @@ char *paths_build_root(void)
 
 int paths_data(const char *kind, char **ret)
 {
-        char source[PATH_MAX];
+        char source[PATH_MAX] = "";
         const char *said = getenv("JOULECAST_DATADIR");
         _cleanup_free_ char *build = NULL;
 
         if (said && said[0])
                 return print_path(ret, said, "/", kind);
         build = find_build_root(source, sizeof(source));
-        if (build)
+        if (source[0]) /* also where there was no memory for the other */
                 return print_path(ret, source, "/data/", kind);
         return print_path(ret, JOULECAST_DATADIR, "/", kind);
 }
