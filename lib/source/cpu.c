@@ -91,7 +91,7 @@ static int list_folders(int root_fd, const char *folder, const char *prefix, con
         struct dirent *entry;
 
         if (!dir)
-                return 0;
+                return errno == ENOMEM ? -ENOMEM : 0;
         while (!err && (entry = readdir(dir))) {
                 const char *digits = entry->d_name + strlen(prefix);
                 char path[64];

@@ -70,14 +70,14 @@ static uint32_t read_max(int dir_fd, const char *name)
         return (uint32_t)MIN(max, UINT32_MAX);
 }
 
-static void open_backlight(int root_fd, struct display_files *files)
+static int open_backlight(int root_fd, struct display_files *files)
 {
         _cleanup_closedir_ DIR *dir = util_opendir_at(root_fd, "sys/class/backlight");
         const struct dirent *entry;
         int best_rank = 0;
 
         if (!dir)
-                return;
+                return errno == ENOMEM ? -ENOMEM : 0;
         while ((entry = readdir(dir))) {
                 size_t length = strlen(entry->d_name);
                 uint32_t max = entry->d_name[0] == '.' ? 0 : read_max(dirfd(dir), entry->d_name);
@@ -94,6 +94,7 @@ static void open_backlight(int root_fd, struct display_files *files)
                 files->actual = open_in(dirfd(dir), files->backlight, "actual_brightness");
                 files->power = open_in(dirfd(dir), files->backlight, "bl_power");
         }
+        return 0;
 }
 
 static bool is_internal(const char *name)
@@ -102,13 +103,13 @@ static bool is_internal(const char *name)
                strstr(name, "-DPI-");
 }
 
-static void open_connectors(int root_fd, struct display_files *files)
+static int open_connectors(int root_fd, struct display_files *files)
 {
         _cleanup_closedir_ DIR *dir = util_opendir_at(root_fd, "sys/class/drm");
         const struct dirent *entry;
 
         if (!dir)
-                return;
+                return errno == ENOMEM ? -ENOMEM : 0;
         while ((entry = readdir(dir)) && files->n < CONNECTORS_MAX) {
                 struct connector *connector = &files->connectors[files->n];
 
@@ -121,20 +122,25 @@ static void open_connectors(int root_fd, struct display_files *files)
                 connector->dpms = open_in(dirfd(dir), entry->d_name, "dpms");
                 files->n++;
         }
+        return 0;
 }
 
 int display_open(int root_fd, struct display_files **ret)
 {
         struct display_files *files = calloc(1, sizeof(*files));
+        int err;
 
         if (!files)
                 return -ENOMEM;
         files->brightness = files->actual = files->power = -1;
-        open_backlight(root_fd, files);
-        open_connectors(root_fd, files);
-        if (!files->backlight[0] && files->n == 0) {
+        err = open_backlight(root_fd, files);
+        if (!err)
+                err = open_connectors(root_fd, files);
+        if (!err && !files->backlight[0] && files->n == 0)
+                err = -ENODEV;
+        if (err) {
                 display_close(files);
-                return -ENODEV;
+                return err;
         }
         *ret = files;
         return 0;
