@@ -178,6 +178,21 @@ static void no_name(const struct app *app)
         check(!forecast);
 }
 
+/* NULL is no profile of its own, but answers nevertheless; a path that is not there is an error, as above. */
+static void first_day(const struct app *app)
+{
+        struct joulecast_profile *profile = NULL;
+
+        check_text(joulecast_profile_basis(app->profile), "calibrated");
+        setenv("XDG_STATE_HOME", folder, 1);
+        check_int(joulecast_context_set_device(app->context, "virtual:nexus-7"), 0);
+        check_int(joulecast_profile_load(app->context, NULL, &profile), 0);
+        check_text(profile ? joulecast_profile_basis(profile) : "", "class");
+        check_text(profile ? joulecast_profile_device(profile) : "", "class-phone");
+        joulecast_profile_free(profile);
+        check_int(joulecast_context_set_device(app->context, NULL), 0);
+}
+
 int main(void)
 {
         struct app app;
@@ -193,6 +208,7 @@ int main(void)
         of_one_context(&app);
         any_span(&app);
         what_cannot_be_opened(&app);
+        first_day(&app);
         no_name(&app);
         app_close(&app);
         remove_database();
