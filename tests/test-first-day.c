@@ -206,7 +206,7 @@ static void real_machine(const char *tree)
 {
         static const char laptop[] = "10\n", handset[] = "handset", flo[] = "asus,flo\0qcom,apq8064";
         _cleanup_(profile_freep) struct profile *profile = NULL, *named = NULL, *shipped = NULL, *told = NULL, *loaded = NULL,
-                                               *recorded = NULL;
+                                               *recorded = NULL, *big_little = NULL;
         char dir[64], why[160];
 
         check(tree_unpack(tree, dir, sizeof(dir)));
@@ -215,6 +215,18 @@ static void real_machine(const char *tree)
         check_text(why, "a battery of 11 Wh, 8 CPUs up to 2.4 GHz");
         check(profile && profile->max_brightness == 255 && profile->n_policies == 2);
         check(profile && value_of(profile, "cpu.4.active_mw.2361600") > 0);
+
+        check(tree_write(dir, "sys/devices/system/cpu/cpu0/cpu_capacity", "400\n", 4));
+        check(tree_write(dir, "sys/devices/system/cpu/cpu4/cpu_capacity", "1024\n", 5));
+        big_little = first_day(dir, why, sizeof(why));
+        check(profile && big_little);
+        if (profile && big_little) {
+                const char *big = "cpu.4.active_mw.2361600", *little = "cpu.0.active_mw.1900800";
+                double share = 400.0 / 1900800 / (1024.0 / 2361600);
+
+                check_near(value_of(big_little, big), value_of(profile, big), 1e-9);
+                check_near(value_of(big_little, little), share * value_of(profile, little), 1e-9);
+        }
 
         check(tree_write(dir, "sys/class/dmi/id/chassis_type", laptop, strlen(laptop)));
         told = first_day(dir, why, sizeof(why));

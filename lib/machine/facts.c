@@ -25,6 +25,14 @@ static int read_battery(int root_fd, struct class_facts *facts)
         return 0;
 }
 
+static uint32_t read_capacity(int root_fd, uint32_t cpu)
+{
+        char path[64], text[32];
+
+        snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu%u/cpu_capacity", cpu);
+        return util_read_at(root_fd, path, text, sizeof(text)) > 0 ? (uint32_t)MIN(strtoul(text, NULL, 10), 1024ul) : 0;
+}
+
 static int read_cpus(int root_fd, struct class_facts *facts)
 {
         _cleanup_free_ struct cpu_policy *policies = NULL;
@@ -48,6 +56,7 @@ static int read_cpus(int root_fd, struct class_facts *facts)
                 cpu_print_list(policies[i].cpus, policies[i].n_cpus, policy->cpus, sizeof(policy->cpus));
                 policy->n_khz = MIN(policies[i].n_khz, (size_t)CLASS_POINTS_MAX);
                 memcpy(policy->khz, policies[i].khz, policy->n_khz * sizeof(policy->khz[0]));
+                policy->capacity = policies[i].n_cpus > 0 ? read_capacity(root_fd, policies[i].cpus[0]) : 0;
                 facts->n_cpus += (uint32_t)policies[i].n_cpus;
         }
         return 0;

@@ -141,7 +141,23 @@ static struct coefficient at_khz(const struct profile *class, enum term term, ui
         return found;
 }
 
-static int add_point(const struct profile *class, uint32_t policy, uint32_t khz, struct profile *profile)
+/* The work that a core does in a clock. */
+static double work(const struct class_policy *policy)
+{
+        return policy->n_khz > 0 && policy->capacity > 0 ? (double)policy->capacity / policy->khz[policy->n_khz - 1] : NAN;
+}
+
+/* Of a big core's power, where the kernel tells big and little cores apart: as much as of its work in a clock. */
+static double share_of(const struct class_facts *facts, const struct class_policy *policy)
+{
+        double most = NAN;
+
+        for (size_t i = 0; i < facts->n_policies; i++)
+                most = fmax(most, work(&facts->policies[i]));
+        return work(policy) > 0 && most > 0 ? work(policy) / most : 1;
+}
+
+static int add_point(const struct profile *class, uint32_t policy, uint32_t khz, double share, struct profile *profile)
 {
         static const enum term terms[] = { TERM_CPU_ACTIVE, TERM_CPU_SHARED };
         int err = 0;
@@ -150,22 +166,25 @@ static int add_point(const struct profile *class, uint32_t policy, uint32_t khz,
                 struct coefficient c = at_khz(class, terms[i], khz);
 
                 c.policy = policy;
+                c.value *= share;
+                c.standard_error *= (1 + share) / 2; /* relative to its value a little core's is wider */
                 err = profile_add(profile, &c);
         }
         return err;
 }
 
 /* Its own frequencies, evenly spread; those of the class where it lists none. */
-static int add_points(const struct profile *class, const struct class_policy *policy, struct profile *profile)
+static int add_points(const struct profile *class, const struct class_policy *policy, double share, struct profile *profile)
 {
         size_t n = MIN(policy->n_khz, (size_t)POINTS_OF_POLICY);
         int err = 0;
 
         for (size_t i = 0; !err && i < n; i++)
-                err = add_point(class, policy->policy, policy->khz[n > 1 ? i * (policy->n_khz - 1) / (n - 1) : 0], profile);
+                err = add_point(class, policy->policy, policy->khz[n > 1 ? i * (policy->n_khz - 1) / (n - 1) : 0], share,
+                                profile);
         for (size_t i = 0; !err && n == 0 && i < class->n_coefficients; i++)
                 if (class->coefficients[i].term == TERM_CPU_ACTIVE)
-                        err = add_point(class, policy->policy, class->coefficients[i].point, profile);
+                        err = add_point(class, policy->policy, class->coefficients[i].point, share, profile);
         return err;
 }
 
@@ -174,7 +193,7 @@ static uint32_t first_alike(const struct class_facts *facts, const struct class_
 {
         const struct class_policy *other = facts->policies;
 
-        while (other != policy && (other->n_khz != policy->n_khz ||
+        while (other != policy && (other->n_khz != policy->n_khz || other->capacity != policy->capacity ||
                                    memcmp(other->khz, policy->khz, policy->n_khz * sizeof(policy->khz[0])) != 0))
                 other++;
         return other->policy;
@@ -193,12 +212,12 @@ static int add_policies(const struct profile *class, const struct class_facts *f
                 if (!err && as != policy->policy)
                         err = profile_set_as(profile, policy->policy, as);
                 else if (!err)
-                        err = add_points(class, policy, profile);
+                        err = add_points(class, policy, share_of(facts, policy), profile);
         }
         if (facts->n_policies > 0)
                 return err;
         err = profile_add_policy(profile, 0, "");
-        return err ? err : add_points(class, &whole, profile);
+        return err ? err : add_points(class, &whole, 1, profile);
 }
 
 /* All other coefficients are taken as they stand; brightness is in percent of the machine's. */

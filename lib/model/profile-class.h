@@ -17,6 +17,7 @@ struct class_policy {
         char cpus[PROFILE_NAME_MAX];    /* "0-3"; "" unknown */
         uint32_t khz[CLASS_POINTS_MAX]; /* ascending */
         size_t n_khz;                   /* 0: the driver has no list */
+        uint32_t capacity;              /* of one of its cores at its highest frequency, by the kernel (cpu_capacity); 0: unknown */
 };
 
 /* What a machine shows of itself. */
