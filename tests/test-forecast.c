@@ -141,7 +141,7 @@ static void short_sessions(const struct profile *profile)
         }
         check_int(history_finish(history), 0);
         check_int(rate_of_app(history, (size_t)history_find(history, "game"), STATE_FOREGROUND, &rate), 0);
-        check_near(rate.power_w, 0.9, 1e-9);
+        check(rate.power_w > 0.902 && rate.power_w < 0.91); /* the last one, at 0.94 W, weighs more */
         check_int((int)rate.n_sessions, 8);
         check_near(rate.session_sd_w, 0.04, 0.005);
         rate_clear(&rate);
@@ -246,9 +246,9 @@ static void the_battery(const struct history *history)
         battery.battery.charge_full_uah = 3000000;
         battery.battery.voltage_uv = 4000000;
         check_int(charge_of(history->profile->energy_full_mwh, &battery.battery, 50, &charge), 0);
-        check_near(charge.percent_j, 432, 1e-9);
+        check_near(charge.percent_j, 432, 0.5); /* seen at 50.5 %, in the middle of the step */
         check(charge_energy_j(&charge, 0) < 50 * 432 && charge_energy_j(&charge, 0) > 0.95 * 50 * 432);
-        check_near(charge_energy_j(&charge, 49), 432, 1);
+        check_near(charge_energy_j(&charge, 49), 432, 1.5);
         check(charge_energy_j(&charge, 60) < 0);
         check_int(charge_of(history->profile->energy_full_mwh, &battery.battery, 20, &charge), 0);
         check(charge.percent_j < 432); /* the voltage was seen at 50 % */
@@ -295,9 +295,9 @@ static void the_load_it_was_read_under(const struct history *history)
                 battery.battery.power_uw = cases[i].power_w * UINT64_C(1000000);
                 check_int(forecast_budget(history, &plan, &battery, NULL, &budget), 0);
                 check(budget.minutes.value > before);
-                /* At 10 Wh, 10 W are 1 C: the voltage is a tenth higher, and the energy that it tells of. */
+                /* At 10 Wh, 10 W are 1 C: the voltage is 13 % higher, and the energy that it tells of. */
                 if (i == 1)
-                        check_near(before / budget.minutes.value, 0.9, 0.01);
+                        check_near(before / budget.minutes.value, 0.87, 0.01);
                 before = budget.minutes.value;
         }
         battery.battery.have &= ~(uint32_t)BATTERY_POWER;

@@ -83,8 +83,9 @@ int charge_of(double full_mwh, const struct battery *shown, double percent, stru
         }
         if (shown && shown->have & BATTERY_CHARGE_FULL && shown->have & BATTERY_VOLTAGE &&
             shown->charge_full_uah > 0) {
-                /* The voltage belongs to the battery's percentage; the user's may be another. */
-                double ratio = isnan(seen) ? 1 : cell_volt(charge.percent) / cell_volt(seen);
+                /* The voltage belongs to the battery's percentage, in the middle of its step; the user's may be another. */
+                double middle = seen + fmin(step, 100 - seen) / 2;
+                double ratio = isnan(seen) ? 1 : cell_volt(charge.percent) / cell_volt(middle);
 
                 charge.percent_j = 0.01 * (double)shown->charge_full_uah * (double)shown->voltage_uv * ratio *
                                    UJ_PER_UAH_UV / UJ_PER_J;

@@ -9,6 +9,7 @@
 
 #include "future.h"
 #include "util/quantile.h"
+#include "util/tuning.h"
 #include "util/util.h"
 
 /* The future with some minutes of the app: its energy, and the uncertainty. */
@@ -36,16 +37,16 @@ static int balance_sum(const struct balance *balance, double minutes, struct sum
 static int balance_left_j(const struct balance *balance, double minutes, double z, double *ret)
 {
         _cleanup_(future_sum_clear) struct sum sum = { 0 };
-        const struct profile *profile = balance->future->history->profile;
-        double left_j;
+        double left_j, energy_j;
         int err = balance_sum(balance, minutes, &sum);
 
         if (err)
                 return err;
+        energy_j = future_sum_energy_j(balance->future, &sum); /* NaN: of what is priced, there is nothing */
         left_j = balance->available_j *
                          (1 - future_sag(balance->future, &balance->charge, balance->read_w, &sum)) -
-                 model_energy_mj(profile, &sum.vector) * 1e-3;
-        *ret = z == 0 ? left_j : left_j - z * hypot(balance->available_sd_j, future_sum_sd_j(&sum, profile));
+                 (isnan(energy_j) ? 0 : energy_j * (1 + TUNING_WARM));
+        *ret = z == 0 ? left_j : left_j - z * hypot(balance->available_sd_j, future_sum_sd_j(balance->future, &sum));
         return 0;
 }
 
@@ -144,7 +145,7 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
                 err = charge_of(history->profile->energy_full_mwh, battery->known ? &battery->battery : NULL,
                                 plan->battery_percent, &balance.charge);
         if (err == 0)
-                err = future_make(history, apps, plan->n_reserves + 1, &future);
+                err = future_make(history, apps, plan->n_reserves + 1, future_brightness(history, battery), &future);
         if (err == 0)
                 err = balance_sum(&balance, 0, &reserved);
         if (err == 0)
@@ -160,7 +161,7 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
         if (err < 0)
                 return err;
         budget.reserved_percent =
-                plan->keep_percent + future_sum_energy_j(&reserved, history->profile) / balance.charge.percent_j;
+                plan->keep_percent + future_sum_energy_j(&future, &reserved) / balance.charge.percent_j;
         budget.battery_percent =
                 isnan(plan->battery_percent) ? floor(balance.charge.percent) : plan->battery_percent;
         snprintf(budget.app, sizeof(budget.app), "%s", history->apps[apps[0]].app);

@@ -15,10 +15,10 @@
 #include "util/util.h"
 
 /* @unit_sd: relative error of the unit. Parts without a coefficient come on top: then no upper end. */
-static struct cost_value value_of(const struct sum *sum, const struct profile *profile, double unit, double unit_sd)
+static struct cost_value value_of(const struct future *future, const struct sum *sum, double unit, double unit_sd)
 {
-        double value = future_sum_energy_j(sum, profile);
-        double half = quantile_normal(FORECAST_LEVEL) * hypot(future_sum_sd_j(sum, profile), unit_sd * value);
+        double value = future_sum_energy_j(future, sum);
+        double half = quantile_normal(FORECAST_LEVEL) * hypot(future_sum_sd_j(future, sum), unit_sd * value);
 
         return (struct cost_value){
                 .value = value / unit,
@@ -43,9 +43,9 @@ int forecast_app(const struct history *history, const char *app, double minutes,
                 return -EINVAL;
         if (found < 0)
                 return -ENODATA;
-        err = future_make(history, &index, 1, &future);
+        err = future_make(history, &index, 1, future_brightness(history, battery), &future);
         if (err == 0)
-                err = future_sum_add(&own, &future.actors[0].own, 60 * minutes);
+                err = future_sum_own(&own, &future, 0, 60 * minutes);
         if (err == 0)
                 err = future_sum_actor(&device, &future, 0, 60 * minutes);
         if (err < 0)
@@ -54,9 +54,9 @@ int forecast_app(const struct history *history, const char *app, double minutes,
         if (charge_of(profile->energy_full_mwh, battery->known ? &battery->battery : NULL, NAN, &charge) == 0)
                 charge.percent_j *=
                         1 - future_sag(&future, &charge, future_read_load_w(&future, battery), &device);
-        forecast.energy_j = value_of(&own, profile, 1, 0);
-        forecast.percent = value_of(&own, profile, charge.percent_j, charge.energy_sd);
-        forecast.device_percent = value_of(&device, profile, charge.percent_j, charge.energy_sd);
+        forecast.energy_j = value_of(&future, &own, 1, 0);
+        forecast.percent = value_of(&future, &own, charge.percent_j, charge.energy_sd);
+        forecast.device_percent = value_of(&future, &device, charge.percent_j, charge.energy_sd);
         snprintf(forecast.app, sizeof(forecast.app), "%s", history->apps[index].app);
         future_basis(&future, battery, NAN, device.vector.unpriced, forecast.basis);
         *ret = forecast;

@@ -16,11 +16,13 @@
 #define FORECAST_BASIS_MAX 512
 #define BUDGET_RESERVES_MAX 16
 
-/* The present battery. */
+/* The present battery, and the screen. */
 struct forecast_battery {
         bool known;
         bool live;              /* read just now, not the last that was stored */
         struct battery battery;
+        bool screen_known;      /* the brightness is read just now; else that of the history counts */
+        uint32_t brightness;
 };
 
 struct forecast {

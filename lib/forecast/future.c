@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/usage.h"
 #include "util/quantile.h"
 #include "util/tuning.h"
 #include "util/units.h"
@@ -21,6 +22,7 @@ void future_clear(struct future *future)
         rate_clear(&future->other);
         rate_clear(&future->standby);
         rate_clear(&future->base);
+        drain_clear(&future->drain);
 }
 
 /* In the foreground if it ever was, else in the background. */
@@ -28,7 +30,46 @@ static int actor_own(const struct history *history, struct actor *actor)
 {
         int err = rate_of_app(history, actor->app, STATE_FOREGROUND, &actor->own);
 
+        actor->foreground = err == 0;
         return err == -ENODATA ? rate_of_app(history, actor->app, STATE_BACKGROUND, &actor->own) : err;
+}
+
+uint32_t future_brightness(const struct history *history, const struct forecast_battery *battery)
+{
+        return battery->screen_known ? battery->brightness : history->brightness;
+}
+
+/*
+ * The screen is as bright as it is now, and not as it was in the history: its part of @rate is priced anew. Where it was
+ * brighter, it may be so again.
+ */
+static int with_brightness(const struct profile *profile, uint32_t brightness, struct rate *rate)
+{
+        _cleanup_(model_vector_clear) struct model_vector now = { 0 };
+        _cleanup_(usage_clear) struct usage usage = { .have = USAGE_ALL };
+        double on_s = 0, change_w = 0, part_s;
+        int err;
+
+        for (size_t i = 0; i < rate->vector.n; i++)
+                on_s += profile->coefficients[i].term == TERM_DISPLAY ? rate->vector.weight[i] : 0;
+        if (brightness == BRIGHTNESS_UNKNOWN || !(on_s > 0))
+                return 0;
+        err = usage_add_screen(&usage, brightness, NS_PER_S);
+        if (err == 0)
+                err = model_vector_make(profile, &usage, &now);
+        if (err < 0)
+                return err;
+        for (size_t i = 0; i < rate->vector.n; i++) {
+                if (profile->coefficients[i].term != TERM_DISPLAY)
+                        continue;
+                part_s = now.weight[i] * on_s - rate->vector.weight[i];
+                change_w += part_s * profile->coefficients[i].value * 1e-3;
+                rate->vector.weight[i] += part_s;
+        }
+        rate->power_w += change_w;
+        if (change_w < 0)
+                rate->session_sd_w = hypot(rate->session_sd_w, change_w * sqrt(TUNING_BRIGHTNESS_BACK));
+        return 0;
 }
 
 /*
@@ -62,7 +103,8 @@ static double suspend_share(const struct history *history)
         return history->suspend_s / (history->suspend_s + fmax(idle_s, 0));
 }
 
-int future_make(const struct history *history, const size_t *apps, size_t n_apps, struct future *future)
+int future_make(const struct history *history, const size_t *apps, size_t n_apps, uint32_t brightness,
+                struct future *future)
 {
         struct rate background[ACTORS_MAX + 2];
         int err;
@@ -80,12 +122,15 @@ int future_make(const struct history *history, const size_t *apps, size_t n_apps
         future->standby = background[n_apps + 1];
         for (size_t i = 0; i < n_apps; i++) {
                 err = actor_own(history, &future->actors[i]);
+                if (err == 0)
+                        err = with_brightness(history->profile, brightness, &future->actors[i].own);
                 if (err < 0)
                         return err;
                 without_own(history, &future->actors[i], &future->actors[i].background);
         }
         future->suspend_share = suspend_share(history);
-        return rate_of_base(history, &future->base);
+        err = rate_of_base(history, &future->base);
+        return err < 0 ? err : drain_make(history, apps, n_apps, &future->drain);
 }
 
 void future_sum_clear(struct sum *sum)
@@ -93,12 +138,24 @@ void future_sum_clear(struct sum *sum)
         model_vector_clear(&sum->vector);
 }
 
-int future_sum_add(struct sum *sum, const struct rate *rate, double seconds)
+static int sum_add(struct sum *sum, const struct rate *rate, double seconds)
 {
         double sd_j = rate_sd_j(rate, seconds);
 
         sum->variance_j2 += sd_j * sd_j;
         return model_vector_add_scaled(&sum->vector, &rate->vector, seconds);
+}
+
+int future_sum_own(struct sum *sum, const struct future *future, size_t i, double seconds)
+{
+        const struct actor *actor = &future->actors[i];
+        size_t first = 0;
+
+        while (future->actors[first].app != actor->app)
+                first++;
+        if (actor->foreground)
+                sum->own_j[first] += actor->own.power_w * seconds;
+        return sum_add(sum, &actor->own, seconds);
 }
 
 static void sum_load(struct sum *sum, double power_w, double seconds)
@@ -109,12 +166,12 @@ static void sum_load(struct sum *sum, double power_w, double seconds)
 
 int future_sum_actor(struct sum *sum, const struct future *future, size_t i, double seconds)
 {
-        int err = future_sum_add(sum, &future->actors[i].own, seconds);
+        int err = future_sum_own(sum, future, i, seconds);
 
         if (err == 0)
-                err = future_sum_add(sum, &future->actors[i].background, seconds);
+                err = sum_add(sum, &future->actors[i].background, seconds);
         if (err == 0)
-                err = future_sum_add(sum, &future->base, seconds);
+                err = sum_add(sum, &future->base, seconds);
         sum_load(sum,
                  future->actors[i].own.power_w + future->actors[i].background.power_w + future->base.power_w,
                  seconds);
@@ -126,10 +183,10 @@ int future_sum_standby(struct sum *sum, const struct future *future, double seco
 {
         double suspend_s = seconds * future->suspend_share, awake_s = seconds - suspend_s;
         ssize_t suspend = profile_find(future->history->profile, TERM_SUSPEND, 0, 0, "");
-        int err = future_sum_add(sum, &future->standby, awake_s);
+        int err = sum_add(sum, &future->standby, awake_s);
 
         if (err == 0)
-                err = future_sum_add(sum, &future->base, awake_s);
+                err = sum_add(sum, &future->base, awake_s);
         if (err == 0 && suspend >= 0)
                 sum->vector.weight[suspend] += suspend_s;
         sum_load(sum, future->standby.power_w + future->base.power_w, awake_s);
@@ -137,9 +194,20 @@ int future_sum_standby(struct sum *sum, const struct future *future, double seco
         return err;
 }
 
-double future_sum_energy_j(const struct sum *sum, const struct profile *profile)
+/* What the battery gave lately, beside the model: of the energy and of its variance. */
+static double sum_drain(const struct future *future, const struct sum *sum, double *variance_j2)
 {
-        return model_knows(&sum->vector) ? model_energy_mj(profile, &sum->vector) * 1e-3 : NAN;
+        double energy_j = model_energy_mj(future->history->profile, &sum->vector) * 1e-3, shift_j;
+
+        drain_add(&future->drain, &sum->vector, energy_j, sum->own_j, &shift_j, variance_j2);
+        return energy_j + shift_j;
+}
+
+double future_sum_energy_j(const struct future *future, const struct sum *sum)
+{
+        double variance_j2;
+
+        return model_knows(&sum->vector) ? sum_drain(future, sum, &variance_j2) : NAN;
 }
 
 /*
@@ -147,15 +215,18 @@ double future_sum_energy_j(const struct sum *sum, const struct profile *profile)
  * so their part is widened by it. A half range counts as a uniform distribution's. NaN: the profile has no
  * error estimates.
  */
-double future_sum_sd_j(const struct sum *sum, const struct profile *profile)
+double future_sum_sd_j(const struct future *future, const struct sum *sum)
 {
+        const struct profile *profile = future->history->profile;
         double t = quantile_student_t(profile->degrees_of_freedom, FORECAST_LEVEL) /
                    quantile_normal(FORECAST_LEVEL);
-        double daemons_j = model_background_sd_j(profile, sum->seconds), spread_j = 0;
+        double daemons_j = model_background_sd_j(profile, sum->seconds), spread_j = 0, drain_j2, model_j2;
 
+        sum_drain(future, sum, &drain_j2);
+        model_j2 = t * t * model_variance_j2(profile, &sum->vector) + drain_j2;
         for (size_t c = 0; c < COMPONENT_COUNT; c++)
                 spread_j += sum->vector.component_spread_mj[c] * 1e-3;
-        return sqrt(t * t * model_variance_j2(profile, &sum->vector) + sum->variance_j2 +
+        return sqrt((model_j2 < 0 ? 0 : model_j2) + sum->variance_j2 + /* NaN stays */
                     daemons_j * daemons_j + spread_j * spread_j / 3);
 }
 

@@ -8,6 +8,7 @@
  */
 
 #include "charge.h"
+#include "drain.h"
 #include "forecast.h"
 #include "rate.h"
 
@@ -17,6 +18,7 @@
 /* An app that runs for some time: its own power, and that of other apps in that time. */
 struct actor {
         size_t app;
+        bool foreground;          /* it has the screen then */
         struct rate own;
         struct rate background;
 };
@@ -29,11 +31,15 @@ struct future {
         struct rate standby;             /* background while no app has it */
         struct rate base;
         double suspend_share;            /* of standby */
+        struct drain drain;
 };
 
-/* @apps: indices in @history, at most ACTORS_MAX. 0; -ENODATA: one was never seen running; -ENOMEM. */
-int future_make(const struct history *history, const size_t *apps, size_t n_apps, struct future *future);
+/* @apps: indices in @history, at most ACTORS_MAX; @brightness: of the screen, or BRIGHTNESS_UNKNOWN. 0; -ENODATA: one was never seen running; -ENOMEM. */
+int future_make(const struct history *history, const size_t *apps, size_t n_apps, uint32_t brightness,
+                struct future *future);
 void future_clear(struct future *future);
+/* Of the screen, as it is now or was last; BRIGHTNESS_UNKNOWN. */
+uint32_t future_brightness(const struct history *history, const struct forecast_battery *battery);
 
 /*
  * A sentence about the data behind a forecast; @said: the user's charge, or NaN; @unpriced: components that are not
@@ -47,17 +53,19 @@ struct sum {
         struct model_vector vector;
         double variance_j2;
         double seconds;           /* awake, for the daemons */
+        double own_j[ACTORS_MAX]; /* of each actor that has the screen */
         double energy_j, squares; /* of power times time, and of power squared times time: the mean load of a joule */
 };
 
-int future_sum_add(struct sum *sum, const struct rate *rate, double seconds);
+/* What actor @i alone uses. */
+int future_sum_own(struct sum *sum, const struct future *future, size_t i, double seconds);
 /* Actor @i for some time, with base and background; standby for some time. 0; -ENOMEM. */
 int future_sum_actor(struct sum *sum, const struct future *future, size_t i, double seconds);
 int future_sum_standby(struct sum *sum, const struct future *future, double seconds);
 void future_sum_clear(struct sum *sum);
-/* By the model; NaN: no coefficient for any part. */
-double future_sum_energy_j(const struct sum *sum, const struct profile *profile);
-double future_sum_sd_j(const struct sum *sum, const struct profile *profile);
+/* By the model and what the battery gave lately; NaN: no coefficient for any part. */
+double future_sum_energy_j(const struct future *future, const struct sum *sum);
+double future_sum_sd_j(const struct future *future, const struct sum *sum);
 
 /* The load at which the battery was read (below 0: it charged), and the share of energy that a sum's load loses. */
 double future_read_load_w(const struct future *future, const struct forecast_battery *battery);

@@ -28,6 +28,11 @@ static int add_row(void *data, const struct store_row *row)
         return history_add(data, row);
 }
 
+static int add_level(void *data, const struct store_level *level)
+{
+        return history_add_level(data, level);
+}
+
 /*
  * End of the history. An interval of a time at which the clock was ahead, perhaps by years, is not the end: it would
  * make all others old and coarse. If all are ahead, as on a virtual device, the clock is ignored.
@@ -78,6 +83,9 @@ int history_read_for(const struct profile *profile, struct store *store, int64_t
         query.grain = STORE_RAW;
         query.from_ns = query.to_ns;
         query.to_ns = INT64_MAX;
+        err = store_levels(store, query.from_ns, query.to_ns, add_level, history);
+        if (err < 0)
+                return err;
         err = store_rows(store, &query, add_row, history);
         if (err < 0)
                 return err;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "span.h"
 #include "util/tuning.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -28,6 +29,7 @@ struct history_reader {
         int64_t start_ns, end_ns;
         uint32_t *slots; /* open addressing by app id: index + 1, or 0 */
         size_t n_slots;
+        struct span_reader span;
 };
 
 static void reader_free(struct history_reader *reader)
@@ -39,6 +41,7 @@ static void reader_free(struct history_reader *reader)
         free(reader->cells);
         free(reader->touched);
         free(reader->slots);
+        span_clear(&reader->span);
         free(reader);
 }
 
@@ -50,11 +53,19 @@ void history_free(struct history *history)
         for (size_t i = 0; i < history->n_apps; i++) {
                 free(history->apps[i].app);
                 free(history->apps[i].name);
-                model_vector_clear(&history->apps[i].states[0].sum);
-                model_vector_clear(&history->apps[i].states[1].sum);
+                for (size_t s = 0; s < ARRAY_SIZE(history->apps[i].states); s++) {
+                        model_vector_clear(&history->apps[i].states[s].sum);
+                        model_vector_clear(&history->apps[i].states[s].recent);
+                }
         }
         for (size_t i = 0; i < history->n_blocks; i++)
-                free(history->blocks[i].background);
+                free(history->blocks[i].background); /* and the total, behind it */
+        for (size_t i = 0; i < history->n_spans; i++) {
+                free(history->spans[i].total);
+                free(history->spans[i].parts);
+        }
+        free(history->spans);
+        free(history->levels);
         free(history->apps);
         free(history->blocks);
         free(history->uses);
@@ -150,6 +161,7 @@ int history_new(const struct profile *profile, struct history **ret)
         if (!history)
                 return -ENOMEM;
         history->profile = profile;
+        history->brightness = BRIGHTNESS_UNKNOWN;
         history->reader = calloc(1, sizeof(*history->reader));
         if (!history->reader)
                 return -ENOMEM;
@@ -158,6 +170,32 @@ int history_new(const struct profile *profile, struct history **ret)
                 return err;
         *ret = TAKE_PTR(history);
         return 0;
+}
+
+int history_add_level(struct history *history, const struct store_level *level)
+{
+        int err = util_grow(&history->levels, &history->capacity.levels, history->n_levels + 1, sizeof(*level));
+
+        if (err == 0)
+                history->levels[history->n_levels++] = *level;
+        return err;
+}
+
+static void add_weights(double *to, const struct model_vector *from)
+{
+        for (size_t i = 0; i < from->n; i++)
+                to[i] += from->weight[i];
+}
+
+/* All that the base used, with the screen and suspended. */
+static int add_total(const struct history *history, const struct usage *usage, struct history_block *block)
+{
+        _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
+        int err = model_vector_make(history->profile, usage, &vector);
+
+        if (err == 0)
+                add_weights(block->total, &vector);
+        return err;
 }
 
 static int close_base(struct history *history, const struct cell *cell, struct history_block *block)
@@ -174,9 +212,29 @@ static int close_base(struct history *history, const struct cell *cell, struct h
         history->awake_s += block->awake_s;
         history->suspend_s += block->suspend_s;
         err = model_vector_make(history->profile, &awake, &vector);
-        if (err < 0)
-                return err;
-        return model_vector_add(&history->base, &vector);
+        if (err == 0)
+                err = model_vector_add(&history->base, &vector);
+        return err < 0 ? err : add_total(history, &cell->usage, block);
+}
+
+/* A session counts the less the more of the app's use came after it. */
+static int add_recent(struct history_state *state, const struct model_vector *vector, double active_s,
+                      const struct history_block *block)
+{
+        if (state->recent_s > 0 && history_is_new_session(state->last_ns, block->start_ns)) {
+                double age = history_session_part(state->session_s), factor = exp2(-age / TUNING_SESSION_HALF);
+
+                for (size_t i = 0; i < state->recent.n; i++)
+                        state->recent.weight[i] *= factor;
+                for (size_t c = 0; c < COMPONENT_COUNT; c++)
+                        state->recent.component_spread_mj[c] *= factor;
+                state->recent_s *= factor;
+                state->session_s = 0;
+        }
+        state->recent_s += active_s;
+        state->session_s += active_s;
+        state->last_ns = block->end_ns;
+        return model_vector_add(&state->recent, vector);
 }
 
 static int close_app(struct history *history, size_t i, struct cell *cell, struct history_block *block)
@@ -195,6 +253,8 @@ static int close_app(struct history *history, size_t i, struct cell *cell, struc
         if (err == 0 && i % 2 == STATE_BACKGROUND)
                 err = model_vector_add(&history->background, &vector);
         if (err == 0)
+                err = add_recent(state, &vector, active_s, block);
+        if (err == 0)
                 err = util_grow(&history->uses, &history->capacity.uses, history->n_uses + 1,
                                 sizeof(*history->uses));
         if (err < 0)
@@ -203,9 +263,9 @@ static int close_app(struct history *history, size_t i, struct cell *cell, struc
         if (i % 2 == STATE_FOREGROUND) {
                 block->foreground_s += active_s;
         } else {
-                for (size_t j = 0; j < vector.n; j++)
-                        block->background[j] += vector.weight[j];
+                add_weights(block->background, &vector);
         }
+        add_weights(block->total, &vector);
         history->uses[history->n_uses++] = (struct history_use){
                 .app = (uint32_t)(i / 2),
                 .block = (uint32_t)history->n_blocks,
@@ -231,9 +291,10 @@ static int close_block(struct history *history)
                 return err;
         block = &history->blocks[history->n_blocks];
         *block = (struct history_block){ .start_ns = reader->start_ns, .end_ns = reader->end_ns };
-        block->background = calloc(n ? n : 1, sizeof(*block->background));
+        block->background = calloc(n ? 2 * n : 1, sizeof(*block->background));
         if (!block->background)
                 return -ENOMEM;
+        block->total = block->background + n;
         for (size_t i = 0; i < reader->n_touched && err == 0; i++) {
                 struct cell *cell = &reader->cells[reader->touched[i]];
 
@@ -264,6 +325,19 @@ static int rename_app(struct history_app *app, const char *name)
         return 0;
 }
 
+/* The brightness for most of the last row that had the screen. */
+static void see_brightness(struct history *history, const struct points *screen)
+{
+        uint64_t most_ns = 0;
+
+        for (size_t i = 0; i < screen->n; i++) {
+                if (screen->list[i].brightness == BRIGHTNESS_UNKNOWN || screen->list[i].on_ns <= most_ns)
+                        continue;
+                most_ns = screen->list[i].on_ns;
+                history->brightness = screen->list[i].brightness;
+        }
+}
+
 int history_add(struct history *history, const struct store_row *row)
 {
         struct history_reader *reader = history->reader;
@@ -281,8 +355,12 @@ int history_add(struct history *history, const struct store_row *row)
         err = find_app(history, id, &app);
         if (err == 0)
                 err = rename_app(&history->apps[app], row->name);
+        if (err == 0)
+                err = span_add(history, &reader->span, app, row);
         if (err < 0)
                 return err;
+        if (row->usage)
+                see_brightness(history, &row->usage->screen);
         if (!reader->open)
                 reader->start_ns = reader->end_ns = row->start_ns;
         reader->open = true;
@@ -318,6 +396,8 @@ int history_finish(struct history *history)
 {
         int err = close_block(history);
 
+        if (err == 0)
+                err = span_finish(history, &history->reader->span);
         if (err == 0)
                 err = make_empty(history, &history->base);
         if (err == 0)

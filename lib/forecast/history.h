@@ -8,15 +8,22 @@
  * by one profile.
  */
 
+#include <math.h>
+
 #include "interval/interval.h"
 #include "model/model.h"
 #include "model/profile.h"
 #include "store/store.h"
+#include "util/tuning.h"
 
 /* An app in one state. */
 struct history_state {
         struct model_vector sum;  /* of all its usage */
         double active_s;
+        struct model_vector recent; /* the same, but a session counts the less the older it is */
+        double recent_s;
+        double session_s;         /* of the last session, so far */
+        int64_t last_ns;          /* its end */
 };
 
 struct history_app {
@@ -38,6 +45,25 @@ struct history_block {
         double suspend_s;
         double foreground_s;      /* an app had the screen */
         double *background;       /* weights of all apps in the background, n_coefficients */
+        double *total;            /* of all there is */
+};
+
+/* What an app in the foreground used in a span. */
+struct history_part {
+        uint32_t app;
+        double energy_j; /* by the model */
+        double age;      /* how many sessions ago */
+};
+
+/* Time on battery from one step of its level to a later one: what it gave, beside what the model says. */
+struct history_span {
+        int64_t end_ns;
+        bool follows;             /* begins where the one before ends */
+        double seconds;           /* awake */
+        double measured_j, model_j;
+        double *total;            /* weights, n_coefficients */
+        struct history_part *parts;
+        size_t n_parts;
 };
 
 struct history {
@@ -48,14 +74,19 @@ struct history {
         size_t n_blocks;
         struct history_use *uses;     /* ascending by block */
         size_t n_uses;
+        struct history_span *spans;   /* ascending; of the last polls */
+        size_t n_spans;
+        uint32_t brightness;          /* of the screen when it was on last; BRIGHTNESS_UNKNOWN */
         struct model_vector base;     /* base while awake, without the screen */
         struct model_vector background;
         double awake_s, suspend_s;
         bool others;                  /* STORE_OTHERS is among the apps */
 
+        struct store_level *levels;   /* of the polls that come, ascending; for the spans */
+        size_t n_levels;
         struct history_reader *reader;
         struct {
-                size_t apps, blocks, uses;
+                size_t apps, blocks, uses, spans, levels;
         } capacity;
 };
 
@@ -73,10 +104,23 @@ int history_read_for(const struct profile *profile, struct store *store, int64_t
 void history_free(struct history *history);
 void history_freep(struct history **history);
 
-/* The pieces, for tests and for other sources of rows: new, rows ascending in time, done. */
+/* The pieces, for tests and for other sources of rows: new, polls of the battery, rows ascending in time, done. */
 int history_new(const struct profile *profile, struct history **ret);
+int history_add_level(struct history *history, const struct store_level *level);
 int history_add(struct history *history, const struct store_row *row);
 int history_finish(struct history *history);
+
+/* After a use that ended at @last_ns, is one from @start_ns on another session? */
+static inline bool history_is_new_session(int64_t last_ns, int64_t start_ns)
+{
+        return start_ns > last_ns + (int64_t)(TUNING_SESSION_GAP_S * 1e9);
+}
+
+/* What a session of some seconds counts beside those of other times, 0 to 1. */
+static inline double history_session_part(double seconds)
+{
+        return fmin(seconds / TUNING_SESSION_S, 1);
+}
 
 /* Index of an app by its id, or by its display name; -ENOENT; -EEXIST: several have that name. */
 ssize_t history_find(const struct history *history, const char *app);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cholesky.h"
 #include "util/quantile.h"
 #include "util/tuning.h"
 #include "util/util.h"
@@ -40,75 +41,167 @@ static double with_prior(double sum_of_squares, double dof, double prior)
         return (sum_of_squares + TUNING_PRIOR_DOF * prior) / (fmax(dof, 0) + TUNING_PRIOR_DOF);
 }
 
-struct spread {
-        double weighted_squares; /* sum of active_s * (power - mean)^2 over pieces */
+/* How an app's sessions were: its power, and the spread around it. A session counts the less the older it is. */
+struct sessions {
+        double power_w, seconds;     /* of weighted use */
         size_t n;
+        double dof;                  /* of the spread between them: the effective number less one */
+        double between_w2;           /* sum of squares beyond what their blocks explain */
+        double within_j2_per_s;      /* sum of squares of the blocks within them, as white noise */
+        double within_dof;
+        double weights, squares;     /* sum of the weights and of their squares */
 };
 
-static void spread_add(struct spread *spread, double active_s, double energy_j, double mean_w)
-{
-        double deviation_w;
+struct piece {
+        double seconds, energy_j;
+        size_t session;
+};
 
-        if (!(active_s > 0))
-                return;
-        deviation_w = energy_j / active_s - mean_w;
-        spread->weighted_squares += active_s * deviation_w * deviation_w;
-        spread->n++;
+/* The blocks of an app, ascending; the number of sessions. */
+static size_t list_pieces(const struct history *history, size_t app, enum app_state state, struct piece *pieces, size_t *n)
+{
+        int64_t last_ns = INT64_MIN;
+        size_t n_sessions = 0;
+
+        *n = 0;
+        for (size_t i = 0; i < history->n_uses; i++) {
+                const struct history_use *use = &history->uses[i];
+                const struct history_block *block = &history->blocks[use->block];
+
+                if (use->app != app || use->state != state || !(use->active_s > 0))
+                        continue;
+                n_sessions += last_ns == INT64_MIN || history_is_new_session(last_ns, block->start_ns);
+                last_ns = block->end_ns;
+                pieces[(*n)++] = (struct piece){ use->active_s, use->energy_mj * 1e-3, n_sessions - 1 };
+        }
+        return n_sessions;
+}
+
+/*
+ * Weights of the sessions, the newest first to be known: as history.c weighs its sums.
+ */
+static void weigh_sessions(const struct piece *sessions, size_t n, double *weights)
+{
+        double age = 0;
+
+        for (size_t i = n; i-- > 0;) {
+                if (i + 1 < n)
+                        age += history_session_part(sessions[i].seconds);
+                weights[i] = exp2(-age / TUNING_SESSION_HALF);
+        }
 }
 
 /*
  * Pieces of white noise of N J^2/s and length a have the variance N/a, so sum a (p - mean)^2 is about (n - 1)
  * N, for blocks as for sessions; what sessions have beyond that is their own: n_sessions - 1 times the mean
  * length times s^2. Only observed noise is subtracted from them: the prior's would hide the differences between
- * sessions that are too short to show any.
+ * sessions that are too short to show any. Weights are scaled so that they sum to the effective number of sessions.
  */
+static void find_spread(const struct piece *pieces, size_t n_pieces, const struct piece *sessions, const double *weights,
+                        struct sessions *ret)
+{
+        double scale = ret->weights / ret->squares, between = 0, blocks = 0, pieces_n = 0, length_s, seen;
+
+        for (size_t i = 0; i < ret->n; i++) {
+                double off_w = sessions[i].energy_j / sessions[i].seconds - ret->power_w;
+
+                between += scale * weights[i] * sessions[i].seconds * off_w * off_w;
+        }
+        for (size_t i = 0; i < n_pieces; i++) {
+                double weight = scale * weights[pieces[i].session];
+                double off_w = pieces[i].energy_j / pieces[i].seconds - ret->power_w;
+
+                blocks += weight * pieces[i].seconds * off_w * off_w;
+                pieces_n += weight;
+        }
+        length_s = ret->seconds / ret->weights;
+        ret->dof = scale * ret->weights - 1;
+        ret->within_j2_per_s = fmax(blocks - between, 0);
+        ret->within_dof = fmax(pieces_n - scale * ret->weights, 0);
+        seen = ret->within_dof > 0 ? ret->within_j2_per_s / ret->within_dof : 0;
+        ret->between_w2 = fmax(between - ret->dof * seen, 0) / length_s;
+}
+
+/* 0; -ENODATA: it was never seen in that state; -ENOMEM. */
+static int sessions_of(const struct history *history, size_t app, enum app_state state, struct sessions *ret)
+{
+        size_t n_pieces, n;
+        _cleanup_free_ struct piece *pieces = calloc(history->n_uses + 1, sizeof(*pieces));
+        _cleanup_free_ struct piece *sessions = NULL;
+        _cleanup_free_ double *weights = NULL;
+
+        if (!pieces)
+                return -ENOMEM;
+        n = list_pieces(history, app, state, pieces, &n_pieces);
+        *ret = (struct sessions){ .n = n };
+        if (n == 0)
+                return -ENODATA;
+        sessions = calloc(n, sizeof(*sessions));
+        weights = calloc(n, sizeof(*weights));
+        if (!sessions || !weights)
+                return -ENOMEM;
+        for (size_t i = 0; i < n_pieces; i++) {
+                sessions[pieces[i].session].seconds += pieces[i].seconds;
+                sessions[pieces[i].session].energy_j += pieces[i].energy_j;
+        }
+        weigh_sessions(sessions, n, weights);
+        for (size_t i = 0; i < n; i++) {
+                ret->seconds += weights[i] * sessions[i].seconds;
+                ret->power_w += weights[i] * sessions[i].energy_j;
+                ret->weights += weights[i];
+                ret->squares += weights[i] * weights[i];
+        }
+        ret->power_w /= ret->seconds;
+        find_spread(pieces, n_pieces, sessions, weights, ret);
+        return 0;
+}
+
+/* How other apps' sessions differ, in parts of their power: sums of squares, and degrees of freedom. */
+static int pool_others(const struct history *history, size_t app, enum app_state state, double *squares, double *dof)
+{
+        *squares = *dof = 0;
+        for (size_t i = 1; i < history->n_apps; i++) {
+                struct sessions other;
+                int err;
+
+                if (i == app || state != STATE_FOREGROUND || !(history->apps[i].states[state].active_s > 0))
+                        continue;
+                err = sessions_of(history, i, state, &other);
+                if (err == -ENOMEM)
+                        return err;
+                if (err || !(other.power_w > 0) || !(other.dof > 0))
+                        continue;
+                *squares += other.between_w2 / (other.power_w * other.power_w);
+                *dof += other.dof;
+        }
+        return 0;
+}
+
 int rate_of_app(const struct history *history, size_t app, enum app_state state, struct rate *ret)
 {
-        const struct history_state *sum = &history->apps[app].states[state];
-        struct spread blocks = { 0 }, sessions = { 0 };
-        double session_s = 0, session_j = 0, length_s, within, within_dof, noise, seen, between;
-        int64_t last_ns = INT64_MIN;
-        struct rate rate = { .seconds = sum->active_s };
-        int err;
+        const struct history_state *used = &history->apps[app].states[state];
+        double noise, own, prior, between, squares = 0, dof = 0;
+        struct sessions sessions;
+        struct rate rate = { .seconds = used->active_s };
+        int err = used->active_s > 0 ? sessions_of(history, app, state, &sessions) : -ENODATA;
 
-        if (!(sum->active_s > 0))
-                return -ENODATA;
-        err = scale_vector(&sum->sum, 1 / sum->active_s, &rate.vector);
+        if (err == 0)
+                err = pool_others(history, app, state, &squares, &dof);
+        if (err == 0)
+                err = scale_vector(&used->recent, 1 / used->recent_s, &rate.vector);
         if (err < 0)
                 return err;
         rate.power_w = model_energy_mj(history->profile, &rate.vector) * 1e-3;
-        for (size_t i = 0; i < history->n_uses; i++) {
-                const struct history_use *use = &history->uses[i];
-                const struct history_block *block = &history->blocks[use->block];
-
-                if (use->app != app || use->state != state)
-                        continue;
-                if (last_ns != INT64_MIN &&
-                    block->start_ns > last_ns + (int64_t)(TUNING_SESSION_GAP_S * 1e9)) {
-                        spread_add(&sessions, session_s, session_j, rate.power_w);
-                        session_s = session_j = 0;
-                }
-                last_ns = block->end_ns;
-                session_s += use->active_s;
-                session_j += use->energy_mj * 1e-3;
-                spread_add(&blocks, use->active_s, use->energy_mj * 1e-3, rate.power_w);
-        }
-        spread_add(&sessions, session_s, session_j, rate.power_w);
-        length_s = rate.seconds / fmax((double)sessions.n, 1);
-        within = fmax(blocks.weighted_squares - sessions.weighted_squares, 0);
-        within_dof = (double)blocks.n - (double)sessions.n;
-        noise = with_prior(within, within_dof, pow(TUNING_BLOCK_SD * rate.power_w, 2) * TUNING_BLOCK_S);
-        seen = within_dof > 0 ? within / within_dof : 0;
-        between = with_prior(
-                fmax(sessions.weighted_squares - ((double)sessions.n - 1) * seen, 0) / length_s,
-                (double)sessions.n - 1,
-                fmax(TUNING_SESSION_SHARE * noise / TUNING_BLOCK_S,
-                     pow(TUNING_SESSION_SD * rate.power_w, 2)));
+        noise = with_prior(sessions.within_j2_per_s, sessions.within_dof,
+                           pow(TUNING_BLOCK_SD * rate.power_w, 2) * TUNING_BLOCK_S);
+        own = fmax(TUNING_SESSION_SHARE * noise / TUNING_BLOCK_S, pow(TUNING_SESSION_SD * rate.power_w, 2));
+        prior = (squares * rate.power_w * rate.power_w + TUNING_PRIOR_DOF * own) / (dof + TUNING_PRIOR_DOF);
+        between = with_prior(sessions.between_w2, sessions.dof, prior);
         rate.n_sessions = sessions.n;
         rate.noise_j2_per_s = noise;
         rate.session_sd_w = sqrt(between);
-        rate.mean_sd_w = sqrt(between / fmax((double)sessions.n, 1) + noise / rate.seconds);
-        rate.degrees_of_freedom = (double)sessions.n - 1 + TUNING_PRIOR_DOF;
+        rate.mean_sd_w = sqrt(between * sessions.squares / (sessions.weights * sessions.weights) + noise / sessions.seconds);
+        rate.degrees_of_freedom = sessions.dof + TUNING_PRIOR_DOF;
         *ret = rate;
         return 0;
 }
@@ -158,34 +251,6 @@ static double *screen_shares(const struct history *history, const size_t *apps, 
         return shares;
 }
 
-/* In place: the lower triangle L of a matrix = L L'. It is positive definite by its prior. */
-static void cholesky(double *matrix, size_t n)
-{
-        for (size_t i = 0; i < n; i++) {
-                for (size_t j = 0; j <= i; j++) {
-                        double sum = matrix[i * n + j];
-
-                        for (size_t k = 0; k < j; k++)
-                                sum -= matrix[i * n + k] * matrix[j * n + k];
-                        matrix[i * n + j] = i == j ? sqrt(fmax(sum, 1e-12)) : sum / matrix[j * n + j];
-                }
-        }
-}
-
-static void solve(const double *lower, size_t n, double *x)
-{
-        for (size_t i = 0; i < n; i++) {
-                for (size_t k = 0; k < i; k++)
-                        x[i] -= lower[i * n + k] * x[k];
-                x[i] /= lower[i * n + i];
-        }
-        for (size_t i = n; i-- > 0;) {
-                for (size_t k = i + 1; k < n; k++)
-                        x[i] -= lower[k * n + i] * x[k];
-                x[i] /= lower[i * n + i];
-        }
-}
-
 struct regression {
         const struct history *history;
         const double *shares;
@@ -212,7 +277,7 @@ static void make_matrix(struct regression *r)
                                 r->matrix[i * n + j] += row[i] * row[j] / awake_s;
                 }
         }
-        cholesky(r->matrix, n);
+        cholesky_make(r->matrix, n);
 }
 
 /* One coefficient's weight per second, by column, into x. */
@@ -232,7 +297,7 @@ static void solve_weight(struct regression *r, size_t coefficient)
                 for (size_t i = 0; i < r->columns; i++)
                         r->x[i] += row[i] * block->background[coefficient] / block->awake_s;
         }
-        solve(r->matrix, r->columns, r->x);
+        cholesky_solve(r->matrix, r->columns, r->x);
 }
 
 /* Residuals of the blocks from the sum of their kinds, as white noise: J^2/s. */

@@ -53,6 +53,25 @@
 #define TUNING_SESSION_GAP_S 600.0
 
 /*
+ * Recent sessions of an app weigh more: so many sessions ago counts half, a session being five minutes of use (or all of a
+ * shorter one, by its part).
+ */
+#define TUNING_SESSION_HALF 1.5
+#define TUNING_SESSION_S 300.0
+
+/* What the battery gave is compared with the model over spans of so many percent or more, from step to step of its level. */
+#define TUNING_SPAN_PERCENT 0.8
+/*
+ * Of such a span: how late a step of the level is seen (a poll, and the gauge's refresh), s; and how much larger some percents
+ * of a gauge are than others, in parts, alike over so much of the charge (docs/physics.md, "What the gauge shows").
+ */
+#define TUNING_STEP_S 15.0
+#define TUNING_GAUGE_CURVE_SD 0.015
+#define TUNING_GAUGE_CURVE_LENGTH 0.1
+/* Over so many of its sessions an app's factor forgets what it was. */
+#define TUNING_DRAIN_SESSIONS 4.0
+
+/*
  * How much an app's power differs from block to block, in parts of its mean, before anything is known of it.
  * Until sessions have shown how they differ, their variance is taken to be this share of that of the blocks
  * within them, but at least the square of the session's part. Each is worth so many degrees of freedom beside
@@ -63,6 +82,9 @@
 #define TUNING_BLOCK_SD 0.03
 #define TUNING_SESSION_SD 0.01
 #define TUNING_PRIOR_DOF 2.0
+/* The brightness stays as it is now; the probability that it goes back up to that of the history instead. */
+#define TUNING_BRIGHTNESS_BACK 0.10
+
 /* Seconds of the overall mean that are added to the background of a state of the device that was hardly seen. */
 #define TUNING_BACKGROUND_PRIOR_S 600.0
 
@@ -76,10 +98,16 @@
 #define TUNING_NO_VOLTAGE_SD 0.04
 
 /*
- * How far a pack's voltage falls under load, in parts, at a drain that would empty it in an hour: 0.13 ohm at
- * 3 Ah and 3.8 V. A phone in use is at a tenth of that.
+ * How far a pack's voltage falls under load, in parts, at a drain that would empty it in an hour: 0.12 ohm at
+ * 4 Ah and 3.7 V. A phone in use is at a tenth of that.
  */
-#define TUNING_SAG_PER_C 0.10
+#define TUNING_SAG_PER_C 0.13
+
+/*
+ * A device that runs until its battery is empty gets warmer than in the sessions that are recorded, and leaks more: part of
+ * its energy. Found on virtual devices (0.15 % per degree at 8 degrees per W), as the median of tests/budget.
+ */
+#define TUNING_WARM 0.008
 
 /*
  * Apps that usage.db tells apart, of all users together and of one: a desktop has a hundred in a year, and
