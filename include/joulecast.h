@@ -312,7 +312,8 @@ const char *joulecast_forecast_basis(const struct joulecast_forecast *forecast);
 
 /**
  * joulecast_plan_new() - what a budget is for
- * @app: id or display name of the app that is to run, copied
+ * @app: id or display name of the app that is to run, copied; NULL: none, use goes on as it is now (the last
+ *       minutes, and then what is usual, by hour of the day where the history shows it)
  * @ret: free it with joulecast_plan_free()
  *
  * Return: 0; -EINVAL: @app is empty; -ENOMEM.
@@ -348,7 +349,7 @@ int joulecast_budget_new(const struct joulecast_profile *profile, struct jouleca
                          const struct joulecast_plan *plan, struct joulecast_budget **ret);
 void joulecast_budget_free(struct joulecast_budget *budget);
 
-/** Id of the app. */
+/** Id of the app; "": none, of mixed use. */
 const char *joulecast_budget_app(const struct joulecast_budget *budget);
 /**
  * Minutes that it can run: low for sure (it holds in at least 95 of 100 cases), value likely. Where only low is NaN,
@@ -359,6 +360,13 @@ struct joulecast_value joulecast_budget_minutes(const struct joulecast_budget *b
 double joulecast_budget_reserved_percent(const struct joulecast_budget *budget);
 /** Percent of charge that the answer starts from. */
 double joulecast_budget_battery_percent(const struct joulecast_budget *budget);
+/** Whether the battery charges: 1 yes, 0 no, -1 unknown. The minutes are as if it were unplugged now. */
+int joulecast_budget_charging(const struct joulecast_budget *budget);
+/** Minutes until it is full, by how the level rose on this charger, else by the current sensor. NaN: it does not charge, or how
+ *  fast is unknown. */
+struct joulecast_value joulecast_budget_minutes_to_full(const struct joulecast_budget *budget);
+/** Whether the level falls on the charger, because what runs needs more than it gives: 1 yes, 0 no, -1 unknown. */
+int joulecast_budget_charger_too_weak(const struct joulecast_budget *budget);
 /** The data behind the answer, a sentence for people. */
 const char *joulecast_budget_basis(const struct joulecast_budget *budget);
 

@@ -146,7 +146,7 @@ static int check(struct reading *reading)
 
         if (question->ask == ASK_NOTHING)
                 return wrong(reading, "\"ask\" is missing, as in {\"ask\": \"cost\"}");
-        if ((question->ask == ASK_PREDICT || question->ask == ASK_BUDGET) && !question->app)
+        if (question->ask == ASK_PREDICT && !question->app)
                 return wrong(reading, "\"app\" is missing");
         if (question->ask == ASK_PREDICT && isnan(question->minutes))
                 return wrong(reading, "\"minutes\" is missing");

@@ -78,14 +78,17 @@ static struct cJSON *not_measured_json(const struct cost *cost)
         return list;
 }
 
+static void add_known(struct cJSON *json, const char *key, int is)
+{
+        if (is < 0)
+                cJSON_AddNullToObject(json, key);
+        else
+                cJSON_AddBoolToObject(json, key, is);
+}
+
 void answer_add_validated(struct cJSON *to, const struct profile *profile)
 {
-        int validated = profile_validated(profile);
-
-        if (validated < 0)
-                cJSON_AddNullToObject(to, "validated");
-        else
-                cJSON_AddBoolToObject(to, "validated", validated);
+        add_known(to, "validated", profile_validated(profile));
         cJSON_AddStringToObject(to, "profile_basis", profile_basis(profile));
 }
 
@@ -147,11 +150,16 @@ struct cJSON *answer_budget_json(const struct joulecast_budget *budget, const st
 {
         struct cJSON *json = cJSON_CreateObject();
 
-        cJSON_AddItemToObject(json, "app", answer_text(joulecast_budget_app(budget)));
+        const char *app = joulecast_budget_app(budget);
+
+        cJSON_AddItemToObject(json, "app", answer_text(*app ? app : NULL));
         cJSON_AddNumberToObject(json, "level", 0.9);
         cJSON_AddItemToObject(json, "minutes", answer_public_value(joulecast_budget_minutes(budget)));
         cJSON_AddNumberToObject(json, "reserved_percent", joulecast_budget_reserved_percent(budget));
         cJSON_AddNumberToObject(json, "battery_percent", joulecast_budget_battery_percent(budget));
+        add_known(json, "charging", joulecast_budget_charging(budget));
+        cJSON_AddItemToObject(json, "minutes_to_full", answer_public_value(joulecast_budget_minutes_to_full(budget)));
+        add_known(json, "charger_too_weak", joulecast_budget_charger_too_weak(budget));
         cJSON_AddItemToObject(json, "basis", answer_text(joulecast_budget_basis(budget)));
         answer_add_validated(json, profile);
         return json;

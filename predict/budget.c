@@ -62,6 +62,12 @@ static const char *format_minutes(double minutes, double beside, char *buf)
         return minutes >= 1e6 ? "years" : ask_minutes(minutes, beside, buf);
 }
 
+/* What the answer is about, as a subject. */
+static bool is_mixed(const struct joulecast_budget *budget)
+{
+        return !*joulecast_budget_app(budget);
+}
+
 /* "73 minutes ..., 79 likely" */
 static int without_unit(const char *minutes)
 {
@@ -74,22 +80,24 @@ static void print_headline(const struct joulecast_budget *budget, const char *ap
         char low[32], value[32];
         const char *sure = format_minutes(minutes.low, minutes.value, low);
         const char *likely = format_minutes(minutes.value, 0, value);
+        const char *can = is_mixed(budget) ? "lasts" : "can run";
 
         if (isnan(minutes.value))
-                table_text(TABLE_HEAD, "How long %s can run is unknown: the profile has no coefficient for what it "
-                           "uses.", app);
+                table_text(TABLE_HEAD, "How long %s %s is unknown: the profile has no coefficient for what it "
+                           "uses.", app, can);
         else if (minutes.value < 1)
                 table_text(TABLE_HEAD, "Nothing is left for %s%s.", app,
                            joulecast_budget_reserved_percent(budget) > 0 ? ": what is set aside takes it all" : "");
         else if (isnan(minutes.low) && isnan(minutes.high))
-                table_text(TABLE_HEAD, "%s can run for about %s; this profile has no error estimates.", app, likely);
+                table_text(TABLE_HEAD, "%s %s for about %s; this profile has no error estimates.", app, can, likely);
         else if (isnan(minutes.low)) /* what has no coefficient makes it less */
-                table_text(TABLE_HEAD, "%s can run for at most about %s; this profile has no coefficient for some of "
-                           "what it uses.", app, likely);
+                table_text(TABLE_HEAD, "%s %s for at most about %s; this profile has no coefficient for some of "
+                           "what it uses.", app, can, likely);
         else if (minutes.low < 1)
-                table_text(TABLE_HEAD, "%s may run for %s, but not for sure (95 %% confidence).", app, likely);
+                table_text(TABLE_HEAD, "%s may %s for %s, but not for sure (95 %% confidence).", app,
+                           is_mixed(budget) ? "last" : "run", likely);
         else
-                table_text(TABLE_HEAD, "%s can run for %s for sure (95 %% confidence), %.*s likely.", app, sure,
+                table_text(TABLE_HEAD, "%s %s for %s for sure (95 %% confidence), %.*s likely.", app, can, sure,
                            minutes.value < 120 ? without_unit(likely) : (int)strlen(likely), likely);
 }
 
@@ -123,13 +131,30 @@ static int print_aside(const struct joulecast_budget *budget, const struct quest
         return CODE_OK;
 }
 
+/* On the charger. */
+static void print_charging(const struct joulecast_budget *budget)
+{
+        struct joulecast_value full = joulecast_budget_minutes_to_full(budget);
+        char high[32], value[32];
+
+        if (joulecast_budget_charger_too_weak(budget) > 0)
+                table_text(TABLE_PLAIN, "The charger is too weak for what runs: the level falls although it is plugged in.");
+        else if (full.value > 0)
+                table_text(TABLE_PLAIN, "It charges, and is full in %s likely, in %s at the latest (95 %% confidence).",
+                           ask_minutes(full.value, full.high, value), ask_minutes(full.high, full.value, high));
+        else if (joulecast_budget_charging(budget) > 0)
+                table_text(TABLE_PLAIN, "It charges; when it is full is not known yet.");
+}
+
 static int print_answer(const struct joulecast_budget *budget, const struct options *options,
                         const struct question *question)
 {
         char name[256];
         int code = CODE_OK;
 
-        print_headline(budget, names_of(options, joulecast_budget_app(budget), name, sizeof(name)));
+        print_headline(budget, is_mixed(budget) ? "The battery" :
+                                                  names_of(options, joulecast_budget_app(budget), name, sizeof(name)));
+        print_charging(budget);
         putchar('\n');
         if (question->n_reserves > 0 || question->standby_minutes > 0 || question->keep_percent > 0)
                 code = print_aside(budget, question);
@@ -186,7 +211,7 @@ int budget_main(int argc, char **argv)
 {
         _cleanup_(question_clear) struct question question = { .battery_percent = NAN };
         const struct option_row rows[] = {
-                { "app", "A", "the app that is to run: its id or its name", .text = &question.app },
+                { "app", "A", "the app that is to run: its id or its name; without: as it is now", .text = &question.app },
                 { "reserve", "B=10m", "leave so much of another app; may be repeated", .parse = take_reserve,
                   .data = &question, .wants = "APP=TIME like phone=10m",
                   .range = "at most 16 times, and at most 1000000 minutes" },
@@ -199,11 +224,12 @@ int budget_main(int argc, char **argv)
         };
         const struct option_table command = {
                 .called = "joulecast budget",
-                .usage = "joulecast budget --app A [--reserve B=10m]... [--standby 3h]\n"
+                .usage = "joulecast budget [--app A] [--reserve B=10m]... [--standby 3h]\n"
                          "                 [--keep PERCENT] [--battery-percent N]",
                 .about = "How long an app can run and leave enough for what is needed later. The time \"for\n"
                          "sure\" holds in 95 of 100 cases. The whole device's energy counts: base, the app,\n"
-                         "and the usual background.",
+                         "and the usual background. Without --app: how long the battery lasts if use goes on as\n"
+                         "it is now, and, on the charger, when it is full.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         struct options options = { 0 };
@@ -212,9 +238,5 @@ int budget_main(int argc, char **argv)
         code = options_parse(&command, SHARED_ASK, argc, argv, &options);
         if (code >= 0)
                 return code;
-        if (!question.app) {
-                log_error(&program_log, "--app is needed; see joulecast budget --help");
-                return CODE_USAGE;
-        }
         return answer(&options, &question);
 }

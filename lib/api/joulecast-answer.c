@@ -204,12 +204,12 @@ JOULECAST_EXPORT int joulecast_plan_new(const char *app, struct joulecast_plan *
 {
         struct joulecast_plan *plan;
 
-        if (!*app)
+        if (app && !*app)
                 return -EINVAL;
         plan = calloc(1, sizeof(*plan));
-        if (plan)
+        if (plan && app)
                 plan->names[0] = strdup(app);
-        if (!plan || !plan->names[0]) {
+        if (!plan || (app && !plan->names[0])) {
                 free(plan);
                 return -ENOMEM;
         }
@@ -323,6 +323,21 @@ JOULECAST_EXPORT double joulecast_budget_reserved_percent(const struct joulecast
 JOULECAST_EXPORT double joulecast_budget_battery_percent(const struct joulecast_budget *budget)
 {
         return budget->budget.battery_percent;
+}
+
+JOULECAST_EXPORT int joulecast_budget_charging(const struct joulecast_budget *budget)
+{
+        return budget->budget.charging.known ? budget->budget.charging.charging : -1;
+}
+
+JOULECAST_EXPORT struct joulecast_value joulecast_budget_minutes_to_full(const struct joulecast_budget *budget)
+{
+        return api_value(budget->budget.charging.minutes_to_full);
+}
+
+JOULECAST_EXPORT int joulecast_budget_charger_too_weak(const struct joulecast_budget *budget)
+{
+        return budget->budget.charging.known ? budget->budget.charging.too_weak : -1;
 }
 
 JOULECAST_EXPORT const char *joulecast_budget_basis(const struct joulecast_budget *budget)

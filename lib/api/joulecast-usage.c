@@ -14,6 +14,7 @@
 #include "joulecast-private.h"
 #include "service.h"
 #include "source/battery.h"
+#include "source/display.h"
 #include "util/paths.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -107,11 +108,12 @@ JOULECAST_EXPORT int joulecast_usage_apps(struct joulecast_usage *usage, jouleca
         return err;
 }
 
-/* -ENOMEM; else whether it is known is in @ret. */
+/* -ENOMEM; else whether they are known is in @ret. */
 static int read_live(const char *machine, struct forecast_battery *ret)
 {
         _cleanup_close_ int root_fd = open(machine ? machine : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
         _cleanup_free_ struct battery_unit *units = NULL;
+        struct display_state display = { 0 };
         size_t n = 0;
         int err = root_fd < 0 ? -errno : battery_list(root_fd, &units, &n);
 
@@ -120,6 +122,10 @@ static int read_live(const char *machine, struct forecast_battery *ret)
         ret->known = !err && n > 0 &&
                      ret->battery.have & (BATTERY_CAPACITY | BATTERY_CHARGE_NOW | BATTERY_ENERGY_NOW);
         ret->live = ret->known;
+        if (err != -ENOMEM && root_fd >= 0)
+                err = display_look(root_fd, &display);
+        ret->screen_known = !err && display.backlight[0] && display.brightness != BRIGHTNESS_UNKNOWN;
+        ret->brightness = display.brightness;
         return err == -ENOMEM ? err : 0;
 }
 
@@ -136,6 +142,8 @@ int api_usage_battery(struct joulecast_usage *usage, const struct forecast_batte
         }
         if (err < 0)
                 return err;
+        usage->stored.screen_known = usage->now.screen_known;
+        usage->stored.brightness = usage->now.brightness;
         *ret = usage->now.known ? &usage->now : &usage->stored;
         return 0;
 }

@@ -292,7 +292,7 @@ int service_forecast(struct joulecast_usage *usage, const struct joulecast_profi
 
 static int set_plan(struct request *request, const struct budget_plan *plan)
 {
-        int err = set_text(request, "$.app", plan->app);
+        int err = plan->app ? set_text(request, "$.app", plan->app) : 0;
 
         if (err == 0 && plan->n_reserves > 0)
                 err = request_set(request, "$.reserve", "json_array()", NULL, 0);
@@ -306,6 +306,24 @@ static int set_plan(struct request *request, const struct budget_plan *plan)
         if (err == 0)
                 err = set_number(request, "$.battery_percent", plan->battery_percent);
         return err;
+}
+
+/* SQLite's true is 1. */
+static bool is_true(struct service_answer *answer, const char *path, bool *known)
+{
+        _cleanup_free_ char *text = service_text(answer, answer->text, path);
+
+        *known = text;
+        return text && strcmp(text, "1") == 0;
+}
+
+static void get_charging(struct service_answer *answer, struct budget_charging *ret)
+{
+        bool known;
+
+        ret->charging = is_true(answer, "$.charging", &ret->known);
+        ret->too_weak = is_true(answer, "$.charger_too_weak", &known);
+        ret->minutes_to_full = get_value(answer, answer->text, "$.minutes_to_full");
 }
 
 int service_budget(struct joulecast_usage *usage, const struct joulecast_profile *profile,
@@ -324,6 +342,7 @@ int service_budget(struct joulecast_usage *usage, const struct joulecast_profile
         ret->minutes = get_value(&answer, answer.text, "$.minutes");
         ret->reserved_percent = service_number(&answer, answer.text, "$.reserved_percent");
         ret->battery_percent = service_number(&answer, answer.text, "$.battery_percent");
+        get_charging(&answer, &ret->charging);
         get_text(&answer, "$.app", ret->app, sizeof(ret->app));
         get_text(&answer, "$.basis", ret->basis, sizeof(ret->basis));
         return 0;

@@ -45,7 +45,7 @@ static double cell_integral(double percent)
         return sum;
 }
 
-static double shown_percent(const struct battery *battery, double *step)
+double charge_shown(const struct battery *battery, double *step)
 {
         *step = 0;
         if (battery->have & BATTERY_CHARGE_NOW && battery->have & BATTERY_CHARGE_FULL &&
@@ -69,7 +69,7 @@ static void spread_step(struct charge *charge, double step)
 int charge_of(double full_mwh, const struct battery *shown, double percent, struct charge *ret)
 {
         struct charge charge = { .percent_j = J_PER_PERCENT(full_mwh) };
-        double step = 0, seen = shown ? shown_percent(shown, &step) : NAN;
+        double step = 0, seen = shown ? charge_shown(shown, &step) : NAN;
 
         charge.percent = isnan(percent) ? seen : percent;
         if (isnan(charge.percent))

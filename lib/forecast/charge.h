@@ -18,6 +18,9 @@ struct charge {
         bool falls;            /* the voltage falls with the charge; else percent is of energy */
 };
 
+/* Percent that a battery shows, and the step it is rounded down to; NaN: none. */
+double charge_shown(const struct battery *battery, double *step);
+
 /*
  * @full_mwh: of the profile, where the battery does not show it
  * @shown:    the battery; NULL: not known

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "charging.h"
 #include "future.h"
 #include "util/quantile.h"
 #include "util/tuning.h"
@@ -22,14 +23,27 @@ struct balance {
         double read_w;         /* the load under which the battery was read */
 };
 
+/* Actors are the app, if it is one, and the reserves. */
+static size_t first_reserve(const struct budget_plan *plan)
+{
+        return plan->app ? 1 : 0;
+}
+
+static int balance_play(const struct balance *balance, double minutes, struct sum *sum)
+{
+        return balance->plan->app ? future_sum_actor(sum, balance->future, 0, 60 * minutes) :
+                                    future_sum_mixed(sum, balance->future, 60 * minutes);
+}
+
 static int balance_sum(const struct balance *balance, double minutes, struct sum *sum)
 {
-        int err = future_sum_actor(sum, balance->future, 0, 60 * minutes);
+        int err = balance_play(balance, minutes, sum);
 
         if (err == 0)
                 err = future_sum_standby(sum, balance->future, 60 * balance->plan->standby_minutes);
         for (size_t i = 0; i < balance->plan->n_reserves && err == 0; i++)
-                err = future_sum_actor(sum, balance->future, i + 1, 60 * balance->plan->reserves[i].minutes);
+                err = future_sum_actor(sum, balance->future, i + first_reserve(balance->plan),
+                                       60 * balance->plan->reserves[i].minutes);
         return err;
 }
 
@@ -96,7 +110,7 @@ static int find_minutes(const struct balance *balance, bool known, bool priced, 
 
 static int check_plan(const struct budget_plan *plan)
 {
-        if (!plan->app || !*plan->app || plan->n_reserves > BUDGET_RESERVES_MAX ||
+        if ((plan->app && !*plan->app) || plan->n_reserves > BUDGET_RESERVES_MAX ||
             !(plan->standby_minutes >= 0 && plan->standby_minutes <= MINUTES_MAX) ||
             !(plan->keep_percent >= 0 && plan->keep_percent <= 100) ||
             plan->battery_percent < 0 || plan->battery_percent > 100)
@@ -113,8 +127,10 @@ static int check_plan(const struct budget_plan *plan)
 static int find_apps(const struct history *history, const struct budget_plan *plan, size_t *apps,
                      const char **missing)
 {
-        for (size_t i = 0; i <= plan->n_reserves; i++) {
-                const char *app = i == 0 ? plan->app : plan->reserves[i - 1].app;
+        size_t first = first_reserve(plan);
+
+        for (size_t i = 0; i < plan->n_reserves + first; i++) {
+                const char *app = i < first ? plan->app : plan->reserves[i - first].app;
                 ssize_t found = history_find(history, app);
 
                 if (found < 0) {
@@ -145,11 +161,12 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
                 err = charge_of(history->profile->energy_full_mwh, battery->known ? &battery->battery : NULL,
                                 plan->battery_percent, &balance.charge);
         if (err == 0)
-                err = future_make(history, apps, plan->n_reserves + 1, future_brightness(history, battery), &future);
+                err = (plan->app ? future_make : future_make_mixed)(history, apps, plan->n_reserves + first_reserve(plan),
+                                                                    future_brightness(history, battery), &future);
         if (err == 0)
                 err = balance_sum(&balance, 0, &reserved);
         if (err == 0)
-                err = future_sum_actor(&play, &future, 0, 60);
+                err = balance_play(&balance, 1, &play);
         if (err < 0)
                 return err;
         balance.available_j = charge_energy_j(&balance.charge, plan->keep_percent);
@@ -164,7 +181,8 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
                 plan->keep_percent + future_sum_energy_j(&future, &reserved) / balance.charge.percent_j;
         budget.battery_percent =
                 isnan(plan->battery_percent) ? floor(balance.charge.percent) : plan->battery_percent;
-        snprintf(budget.app, sizeof(budget.app), "%s", history->apps[apps[0]].app);
+        snprintf(budget.app, sizeof(budget.app), "%s", plan->app ? history->apps[apps[0]].app : "");
+        charging_of(history, battery, balance.charge.percent_j, &budget.charging);
         future_basis(&future, battery, plan->battery_percent, unpriced, budget.basis);
         *ret = budget;
         return 0;

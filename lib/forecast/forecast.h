@@ -41,7 +41,7 @@ struct budget_reserve {
 };
 
 struct budget_plan {
-        const char *app;
+        const char *app;                  /* NULL: mixed use, as it is now */
         struct budget_reserve reserves[BUDGET_RESERVES_MAX];
         size_t n_reserves;
         double standby_minutes;
@@ -49,8 +49,16 @@ struct budget_plan {
         double battery_percent;           /* NaN: as the battery shows */
 };
 
+/* On the charger. */
+struct budget_charging {
+        bool known;                       /* whether it is */
+        bool charging;
+        bool too_weak;                    /* the level falls all the same */
+        struct cost_value minutes_to_full; /* NaN: it does not charge, or how fast is not known */
+};
+
 struct budget {
-        char app[APP_ID_MAX];
+        char app[APP_ID_MAX];             /* "": mixed use */
         /*
          * low: holds in 95 of 100 cases; 1e6 stands for that and more. Only low is NaN where the app uses something
          * without a coefficient: value is then an upper limit.
@@ -58,6 +66,7 @@ struct budget {
         struct cost_value minutes;
         double reserved_percent;          /* for standby, reserves and the charge to keep; NaN: unknown */
         double battery_percent;
+        struct budget_charging charging;
         char basis[FORECAST_BASIS_MAX];
 };
 

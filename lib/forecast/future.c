@@ -23,6 +23,7 @@ void future_clear(struct future *future)
         rate_clear(&future->standby);
         rate_clear(&future->base);
         drain_clear(&future->drain);
+        mixed_clear(&future->mixed);
 }
 
 /* In the foreground if it ever was, else in the background. */
@@ -138,6 +139,19 @@ void future_sum_clear(struct sum *sum)
         model_vector_clear(&sum->vector);
 }
 
+int future_make_mixed(const struct history *history, const size_t *apps, size_t n_apps, uint32_t brightness,
+                      struct future *future)
+{
+        int err = future_make(history, apps, n_apps, brightness, future);
+
+        if (err == 0)
+                err = mixed_make(history, &future->mixed);
+        if (err == 0)
+                err = with_brightness(history->profile, brightness, &future->mixed.now);
+        future->has_mixed = err == 0;
+        return err;
+}
+
 static int sum_add(struct sum *sum, const struct rate *rate, double seconds)
 {
         double sd_j = rate_sd_j(rate, seconds);
@@ -175,6 +189,23 @@ int future_sum_actor(struct sum *sum, const struct future *future, size_t i, dou
         sum_load(sum,
                  future->actors[i].own.power_w + future->actors[i].background.power_w + future->base.power_w,
                  seconds);
+        sum->seconds += seconds;
+        return err;
+}
+
+int future_sum_mixed(struct sum *sum, const struct future *future, double seconds)
+{
+        const struct mixed *mixed = &future->mixed;
+        double now_s, usual_s, sd_j = mixed_sd_j(mixed, seconds);
+        int err;
+
+        mixed_seconds(mixed, seconds, &now_s, &usual_s);
+        sum->variance_j2 += sd_j * sd_j + pow(mixed->now.session_sd_w * now_s, 2);
+        err = model_vector_add_scaled(&sum->vector, &mixed->now.vector, now_s);
+        if (err == 0)
+                err = model_vector_add_scaled(&sum->vector, &mixed->usual.vector, usual_s);
+        sum_load(sum, mixed->now.power_w, now_s);
+        sum_load(sum, mixed->usual.power_w, usual_s);
         sum->seconds += seconds;
         return err;
 }
@@ -273,24 +304,34 @@ static void append_unpriced(uint32_t unpriced, char *basis)
         }
 }
 
+/* What was recorded of it. 160 bytes. */
+static const char *basis_of_use(const struct future *future, char *buf)
+{
+        const struct rate *own = &future->actors[0].own;
+        double minutes = (future->has_mixed ? future->mixed.use_s : own->seconds) / 60;
+        char name[64], sessions[32];
+
+        snprintf(sessions, sizeof(sessions), " in %zu session%s", own->n_sessions, own->n_sessions == 1 ? "" : "s");
+        snprintf(buf, 160, "%.*f %s of %s%s", minutes < 10 ? 1 : 0, minutes < 120 ? minutes : minutes / 60,
+                 minutes < 120 ? "minutes" : "hours",
+                 future->has_mixed ? "mixed use" :
+                                     util_printable(future->history->apps[future->actors[0].app].name, name, sizeof(name)),
+                 future->has_mixed ? "" : sessions);
+        return buf;
+}
+
 void future_basis(const struct future *future, const struct forecast_battery *battery, double said,
                   uint32_t unpriced, char *basis)
 {
         const struct profile *profile = future->history->profile;
-        const struct rate *own = &future->actors[0].own;
-        const struct history_app *app = &future->history->apps[future->actors[0].app];
         const char *where = battery->known ? (battery->live ? "battery read now" : "battery as last stored") :
                                              "battery unknown";
-        char name[64];
+        char of[160];
         const char *sleeps = profile_extra(profile, "suspend", "x-sleeps");
-        double minutes = own->seconds / 60;
         int validated = profile_validated(profile);
 
-        snprintf(basis, FORECAST_BASIS_MAX, "%.*f %s of %s in %zu session%s; profile %s%s%s; %s%s%s%s%.16s%s%s%s",
-                 minutes < 10 ? 1 : 0, minutes < 120 ? minutes : minutes / 60,
-                 minutes < 120 ? "minutes" : "hours", util_printable(app->name, name, sizeof(name)),
-                 own->n_sessions, own->n_sessions == 1 ? "" : "s",
-                 profile->device[0] ? profile->device : "unnamed", profile->method[0] ? ", by " : "",
+        snprintf(basis, FORECAST_BASIS_MAX, "%s; profile %s%s%s; %s%s%s%s%.16s%s%s%s",
+                 basis_of_use(future, of), profile->device[0] ? profile->device : "unnamed", profile->method[0] ? ", by " : "",
                  profile->method, isnan(said) ? where : "charge as given",
                  battery->known && battery->battery.status == BATTERY_CHARGING
                          ? "; plugged in, computed as if unplugged now"

@@ -10,6 +10,7 @@
 #include "charge.h"
 #include "drain.h"
 #include "forecast.h"
+#include "mixed.h"
 #include "rate.h"
 
 #define MINUTES_MAX 1e6 /* two years */
@@ -25,18 +26,23 @@ struct actor {
 
 struct future {
         const struct history *history;
-        struct actor actors[ACTORS_MAX]; /* [0] is the app; the others are reserves */
+        struct actor actors[ACTORS_MAX]; /* the app, if there is one; then the reserves */
         size_t n_actors;
         struct rate other;               /* background while another app has the screen */
         struct rate standby;             /* background while no app has it */
         struct rate base;
         double suspend_share;            /* of standby */
         struct drain drain;
+        bool has_mixed;
+        struct mixed mixed;
 };
 
 /* @apps: indices in @history, at most ACTORS_MAX; @brightness: of the screen, or BRIGHTNESS_UNKNOWN. 0; -ENODATA: one was never seen running; -ENOMEM. */
 int future_make(const struct history *history, const size_t *apps, size_t n_apps, uint32_t brightness,
                 struct future *future);
+/* The same, and mixed use, which is no actor. */
+int future_make_mixed(const struct history *history, const size_t *apps, size_t n_apps, uint32_t brightness,
+                      struct future *future);
 void future_clear(struct future *future);
 /* Of the screen, as it is now or was last; BRIGHTNESS_UNKNOWN. */
 uint32_t future_brightness(const struct history *history, const struct forecast_battery *battery);
@@ -61,6 +67,7 @@ struct sum {
 int future_sum_own(struct sum *sum, const struct future *future, size_t i, double seconds);
 /* Actor @i for some time, with base and background; standby for some time. 0; -ENOMEM. */
 int future_sum_actor(struct sum *sum, const struct future *future, size_t i, double seconds);
+int future_sum_mixed(struct sum *sum, const struct future *future, double seconds);
 int future_sum_standby(struct sum *sum, const struct future *future, double seconds);
 void future_sum_clear(struct sum *sum);
 /* By the model and what the battery gave lately; NaN: no coefficient for any part. */

@@ -104,6 +104,24 @@
 #define TUNING_SAG_PER_C 0.13
 
 /*
+ * Mixed use (lib/forecast/mixed.c): seconds that "now" is, by which the past fades; and for how long it stays as it is before
+ * it is the usual again, until the history shows that. By hour of the day from so many days of history on; an hour of the day counts as the mean until it was
+ * seen for as long as the prior.
+ */
+#define TUNING_MIXED_NOW_S 300.0
+#define TUNING_MIXED_STAYS_S 1800.0
+#define TUNING_MIXED_DAYS 2.0
+#define TUNING_MIXED_PRIOR_S 7200.0
+
+/*
+ * On the charger: the last hour counts. The error of the time to full, in parts, by the level; twice that by the current sensor.
+ * And by how much the level has to fall for the charger to be called too weak: some batteries rest at a percent below full.
+ */
+#define TUNING_CHARGING_S 3600.0
+#define TUNING_CHARGING_SD 0.15
+#define TUNING_WEAK_PERCENT 2.0
+
+/*
  * A device that runs until its battery is empty gets warmer than in the sessions that are recorded, and leaks more: part of
  * its energy. Found on virtual devices (0.15 % per degree at 8 degrees per W), as the median of tests/budget.
  */

@@ -1,0 +1,122 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "charging.h"
+
+#include <math.h>
+
+#include "charge.h"
+#include "util/quantile.h"
+#include "util/tuning.h"
+#include "util/units.h"
+#include "util/util.h"
+
+/*
+ * A lithium-ion cell is charged at a constant current at first, and then at a constant voltage, at a current that falls to a
+ * tenth: 20 % take as long as 51 % did before.
+ */
+#define SLOWS_PERCENT 80.0
+#define SLOWS_TO 0.1
+
+static double speed_at(double percent)
+{
+        return percent <= SLOWS_PERCENT ? 1 :
+               1 - (1 - SLOWS_TO) * (fmin(percent, 100) - SLOWS_PERCENT) / (100 - SLOWS_PERCENT);
+}
+
+/* In percent of what is charged at full speed in the same time. */
+static double way_to_full(double percent)
+{
+        double slope = (1 - SLOWS_TO) / (100 - SLOWS_PERCENT), flat = fmax(SLOWS_PERCENT - percent, 0);
+
+        return flat - log(SLOWS_TO / speed_at(percent)) / slope;
+}
+
+static bool is_fed(const struct battery *battery)
+{
+        return battery->status == BATTERY_CHARGING || battery->status == BATTERY_NOT_CHARGING ||
+               battery->status == BATTERY_FULL;
+}
+
+/* What the last polls say: on the charger without a gap, and the level between its first step and its last. */
+struct run {
+        double minutes;        /* of it */
+        double first, last;    /* percent at the first and the last step */
+        double step;
+        double step_minutes;   /* between them */
+        double highest;
+};
+
+static void read_run(const struct history *history, struct run *run)
+{
+        const struct store_level *levels = history->levels;
+        double before = NAN;
+        size_t first = history->n_levels;
+        int64_t step_ns = 0;
+
+        *run = (struct run){ .first = NAN, .last = NAN, .highest = NAN };
+        while (first > 0 && is_fed(&levels[first - 1].battery) &&
+               levels[first - 1].end_ns > levels[history->n_levels - 1].end_ns - (int64_t)(TUNING_CHARGING_S * 1e9) &&
+               (first == history->n_levels || levels[first].start_ns <= levels[first - 1].end_ns + (int64_t)NS_PER_S))
+                first--;
+        for (size_t i = first; i < history->n_levels; i++) {
+                double percent = charge_shown(&levels[i].battery, &run->step);
+
+                run->minutes = (double)(levels[i].end_ns - levels[first].end_ns) / 60e9;
+                run->highest = fmax(run->highest, percent);
+                if (i > first && percent != before && !isnan(percent)) {
+                        if (isnan(run->first)) {
+                                run->first = percent;
+                                step_ns = levels[i].end_ns;
+                        }
+                        run->last = percent;
+                        run->step_minutes = (double)(levels[i].end_ns - step_ns) / 60e9;
+                }
+                before = percent;
+        }
+}
+
+/*
+ * Percent per minute at full speed, and its relative error: by the level, where it rose by some steps while the charger was
+ * watched; else by the current sensor. NaN: neither.
+ */
+static double find_speed(const struct run *run, const struct battery *battery, double percent_j, double *error)
+{
+        double risen = run->last - run->first;
+
+        *error = TUNING_CHARGING_SD;
+        if (run->step_minutes > 0 && risen > 0 && risen >= 2 * run->step)
+                return (way_to_full(run->first) - way_to_full(run->last)) / run->step_minutes;
+        *error = 2 * TUNING_CHARGING_SD; /* now, and not as it goes on; and some of it is lost */
+        if (battery->status == BATTERY_CHARGING && battery->have & BATTERY_POWER && battery->power_uw > 0 && percent_j > 0)
+                return 60 * (double)battery->power_uw / UJ_PER_J / percent_j /
+                       speed_at(charge_shown(battery, &(double){ 0 }));
+        return NAN;
+}
+
+void charging_of(const struct history *history, const struct forecast_battery *battery, double percent_j,
+                 struct budget_charging *ret)
+{
+        const struct battery *now = &battery->battery;
+        const double z = quantile_normal(FORECAST_LEVEL);
+        double step, percent, speed, error, minutes, fallen;
+        struct run run;
+
+        *ret = (struct budget_charging){ .minutes_to_full = { NAN, NAN, NAN } };
+        if (!battery->known || now->status == BATTERY_UNKNOWN)
+                return;
+        ret->known = true;
+        ret->charging = now->status == BATTERY_CHARGING;
+        if (!is_fed(now))
+                return;
+        read_run(history, &run);
+        percent = charge_shown(now, &step);
+        fallen = run.highest - percent;
+        ret->too_weak = run.minutes > 0 && fallen >= fmax(TUNING_WEAK_PERCENT, 2 * step);
+        if (now->status == BATTERY_FULL && !ret->too_weak)
+                ret->minutes_to_full = (struct cost_value){ 0, 0, 0 };
+        if (!ret->charging || ret->too_weak || isnan(percent))
+                return;
+        speed = find_speed(&run, now, percent_j, &error);
+        minutes = way_to_full(fmin(percent + step / 2, 100)) / speed;
+        ret->minutes_to_full = (struct cost_value){ minutes, minutes / (1 + z * error), minutes * (1 + z * error) };
+}

@@ -1,0 +1,27 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The power of a device whose use goes on as it is: that of the last minutes first, which gives way to the usual one by hour
+ * of the day. Long sleeps are no use.
+ */
+
+#include "rate.h"
+
+struct mixed {
+        struct rate now, usual;   /* of the whole device */
+        double hours[24];         /* of the usual power, in parts of its mean, by local hour; all 1 without a history of days */
+        int64_t end_ns;           /* of the history */
+        double use_s;             /* in it */
+        double spread_w;          /* how blocks differ from the usual power, ... */
+        double stays_s;           /* ... and for how long they do */
+};
+
+/* 0; -ENODATA; -ENOMEM. */
+int mixed_make(const struct history *history, struct mixed *ret);
+void mixed_clear(struct mixed *mixed);
+/* Seconds of the first @seconds that are as now, and seconds of the usual power that the others come to. */
+void mixed_seconds(const struct mixed *mixed, double seconds, double *now_s, double *usual_s);
+/* Standard deviation of the energy of @seconds, without the model's own error; J. */
+double mixed_sd_j(const struct mixed *mixed, double seconds);
