@@ -228,8 +228,8 @@ int budget_main(int argc, char **argv)
                          "                 [--keep PERCENT] [--battery-percent N]",
                 .about = "How long an app can run and leave enough for what is needed later. The time \"for\n"
                          "sure\" holds in 95 of 100 cases. The whole device's energy counts: base, the app,\n"
-                         "and the usual background. Without --app: how long the battery lasts if use goes on as\n"
-                         "it is now, and, on the charger, when it is full.",
+                         "and the usual background. Without --app: how long the battery lasts if use goes\n"
+                         "on as it is now, and, on the charger, when it is full.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         struct options options = { 0 };

@@ -83,6 +83,25 @@ static void the_stored_battery_stays(const struct app *app)
         joulecast_plan_free(plan);
 }
 
+/* Without an app: mixed use. The battery is the stored one, which does not charge. */
+static void without_an_app(const struct app *app)
+{
+        struct joulecast_plan *plan = NULL;
+        struct joulecast_budget *budget = NULL;
+
+        check_int(joulecast_plan_new(NULL, &plan), 0);
+        check_int(joulecast_budget_new(app->profile, app->usage, plan, &budget), 0);
+        if (budget) {
+                check_text(joulecast_budget_app(budget), "");
+                check(joulecast_budget_minutes(budget).value > 0);
+                check_int(joulecast_budget_charging(budget), 0);
+                check_int(joulecast_budget_charger_too_weak(budget), 0);
+                check(isnan(joulecast_budget_minutes_to_full(budget).value));
+        }
+        joulecast_budget_free(budget);
+        joulecast_plan_free(plan);
+}
+
 /* Of another context they are refused: a usage keeps what it made of a profile, and could not tell them apart. */
 static void of_one_context(const struct app *app)
 {
@@ -205,6 +224,7 @@ int main(void)
         save_profile();
         app_open(&app);
         the_stored_battery_stays(&app);
+        without_an_app(&app);
         of_one_context(&app);
         any_span(&app);
         what_cannot_be_opened(&app);

@@ -133,6 +133,25 @@ static void empty_and_missing(void)
         remove_database();
 }
 
+struct seen {
+        size_t n, unknown;
+        double joules;
+        int64_t last_ns;
+};
+
+static int see_level(void *data, const struct store_level *level)
+{
+        struct seen *seen = data;
+
+        check(level->start_ns < level->end_ns && level->end_ns > seen->last_ns);
+        check(level->battery.have == (BATTERY_CAPACITY | BATTERY_CHARGE_NOW));
+        seen->n++;
+        seen->unknown += isnan(level->discharge_j);
+        seen->joules += isnan(level->discharge_j) ? 0 : level->discharge_j;
+        seen->last_ns = level->end_ns;
+        return 0;
+}
+
 /* The smallest fall between two polls on battery, of each level; a stretch ends at a gap or at the charger. */
 static void steps_of_the_gauge(void)
 {
@@ -143,6 +162,7 @@ static void steps_of_the_gauge(void)
         struct store *store = open_store(STORE_WRITE);
         struct battery step = { 0 };
         struct store_battery battery;
+        struct seen seen = { .last_ns = INT64_MIN };
         int64_t at_ns = START;
 
         check_int(store_battery_step(store, &step), 0);
@@ -159,6 +179,7 @@ static void steps_of_the_gauge(void)
                                                      .capacity_percent = polls[i].percent,
                                                      .charge_now_uah = polls[i].uah };
                 interval.battery_have = polls[i].plugged ? 0 : INTERVAL_DISCHARGE;
+                interval.discharge_uj = 10000000;
                 check_int(store_append(store, &interval), 0);
         }
         check_int(store_battery_step(store, &step), 0);
@@ -167,6 +188,9 @@ static void steps_of_the_gauge(void)
         check_int(step.charge_now_uah, 2000);
         check_int(store_battery(store, INT64_MIN, INT64_MAX, &battery), 0);
         check_int(battery.stretches, 3);
+        check_int(store_levels(store, INT64_MIN, INT64_MAX, see_level, &seen), 0);
+        check(seen.n == ARRAY_SIZE(polls) && seen.unknown == 1);
+        check_near(seen.joules, 50, 1e-9);
         store_close(store);
         remove_database();
 }

@@ -20,7 +20,7 @@ static const struct {
 
 static const struct {
         double app, probability;
-} factors[] = { { 0, 0.60 }, { 0.10, 0.20 }, { 0.30, 0.20 } };
+} factors[] = { { 0, 0.20 }, { 0.10, 0.40 }, { 0.30, 0.40 } };
 
 _Static_assert(ARRAY_SIZE(commons) * ARRAY_SIZE(factors) == DRAIN_CASES, "each with each");
 

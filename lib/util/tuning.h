@@ -66,10 +66,10 @@
  * of a gauge are than others, in parts, alike over so much of the charge (docs/physics.md, "What the gauge shows").
  */
 #define TUNING_STEP_S 15.0
-#define TUNING_GAUGE_CURVE_SD 0.015
+#define TUNING_GAUGE_CURVE_SD 0.012
 #define TUNING_GAUGE_CURVE_LENGTH 0.1
 /* Over so many of its sessions an app's factor forgets what it was. */
-#define TUNING_DRAIN_SESSIONS 4.0
+#define TUNING_DRAIN_SESSIONS 2.0
 
 /*
  * How much an app's power differs from block to block, in parts of its mean, before anything is known of it.
