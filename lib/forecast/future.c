@@ -225,11 +225,18 @@ int future_sum_standby(struct sum *sum, const struct future *future, double seco
         return err;
 }
 
-/* What the battery gave lately, beside the model: of the energy and of its variance. */
+/*
+ * What the battery gave lately, beside the model: of the energy and of its variance. Where something has no coefficient it
+ * is a limit, and stays one.
+ */
 static double sum_drain(const struct future *future, const struct sum *sum, double *variance_j2)
 {
         double energy_j = model_energy_mj(future->history->profile, &sum->vector) * 1e-3, shift_j;
 
+        if (sum->vector.unpriced) {
+                *variance_j2 = 0;
+                return energy_j;
+        }
         drain_add(&future->drain, &sum->vector, energy_j, sum->own_j, &shift_j, variance_j2);
         return energy_j + shift_j;
 }
