@@ -46,7 +46,7 @@ static void pass(struct device *device, double seconds, const char *app, double 
         struct point screen = { .brightness = brightness, .on_ns = S(seconds) };
         struct usage nobody = { .have = USAGE_ALL, .time_ns = S(seconds) };
         struct usage used = { .have = USAGE_ALL, .cpu = { &core, 1 }, .screen = { &screen, 1 } };
-        struct store_level level = { .start_ns = (int64_t)device->ns, .end_ns = (int64_t)(device->ns + S(seconds)) };
+        struct store_poll level = { .start_ns = (int64_t)device->ns, .end_ns = (int64_t)(device->ns + S(seconds)) };
 
         device->given_j += seconds * (0.1 + (*app ? 0.5 * busy + 0.004 * brightness + device->unseen_w : 0));
         if (device->given_j >= PERCENT_J) {
@@ -224,7 +224,7 @@ static struct history *plugged(double minutes, uint32_t from, uint32_t to, struc
         int polls = (int)(minutes * 60 / POLL_S);
 
         for (int i = 0; i <= polls && polls > 0; i++) {
-                struct store_level level = { .start_ns = (int64_t)S(POLL_S * i), .end_ns = (int64_t)S(POLL_S * (i + 1)),
+                struct store_poll level = { .start_ns = (int64_t)S(POLL_S * i), .end_ns = (int64_t)S(POLL_S * (i + 1)),
                                              .discharge_j = NAN, .discharge_percent = NAN, .battery = battery->battery };
 
                 level.battery.capacity_percent = (uint32_t)((int)from + ((int)to - (int)from) * i / polls);

@@ -139,7 +139,7 @@ struct seen {
         int64_t last_ns;
 };
 
-static int see_level(void *data, const struct store_level *level)
+static int see_level(void *data, const struct store_poll *level)
 {
         struct seen *seen = data;
 

@@ -48,7 +48,7 @@ struct run {
 
 static void read_run(const struct history *history, struct run *run)
 {
-        const struct store_level *levels = history->levels;
+        const struct store_poll *levels = history->levels;
         double before = NAN;
         size_t first = history->n_levels;
         int64_t step_ns = 0;

@@ -28,7 +28,7 @@ static int add_row(void *data, const struct store_row *row)
         return history_add(data, row);
 }
 
-static int add_level(void *data, const struct store_level *level)
+static int add_level(void *data, const struct store_poll *level)
 {
         return history_add_level(data, level);
 }

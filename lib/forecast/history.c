@@ -172,7 +172,7 @@ int history_new(const struct profile *profile, struct history **ret)
         return 0;
 }
 
-int history_add_level(struct history *history, const struct store_level *level)
+int history_add_level(struct history *history, const struct store_poll *level)
 {
         int err = util_grow(&history->levels, &history->capacity.levels, history->n_levels + 1, sizeof(*level));
 

@@ -82,7 +82,7 @@ struct history {
         double awake_s, suspend_s;
         bool others;                  /* STORE_OTHERS is among the apps */
 
-        struct store_level *levels;   /* of the polls that come, ascending; for the spans */
+        struct store_poll *levels;   /* of the polls that come, ascending; for the spans */
         size_t n_levels;
         struct history_reader *reader;
         struct {
@@ -106,7 +106,7 @@ void history_freep(struct history **history);
 
 /* The pieces, for tests and for other sources of rows: new, polls of the battery, rows ascending in time, done. */
 int history_new(const struct profile *profile, struct history **ret);
-int history_add_level(struct history *history, const struct store_level *level);
+int history_add_level(struct history *history, const struct store_poll *level);
 int history_add(struct history *history, const struct store_row *row);
 int history_finish(struct history *history);
 

@@ -67,9 +67,9 @@ static int add_span(struct history *history, const struct span_reader *reader, i
         return add_parts(history, reader, span);
 }
 
-static int pass_level(struct history *history, struct span_reader *reader, const struct store_level *level)
+static int pass_level(struct history *history, struct span_reader *reader, const struct store_poll *level)
 {
-        const struct store_level *before = reader->level > 0 ? level - 1 : NULL;
+        const struct store_poll *before = reader->level > 0 ? level - 1 : NULL;
         double percent_j = J_PER_PERCENT(history->profile->energy_full_mwh);
         double gave_j = isnan(level->discharge_j) ? level->discharge_percent * percent_j : level->discharge_j;
         int err = 0;

@@ -53,15 +53,16 @@ static int list_rows(struct store *store, const struct times *times, struct rows
         return err;
 }
 
+/* @rows: NULL: they are left out. */
 static int read_poll(struct store *store, sqlite3_stmt *row, struct rows *rows, struct store_poll *ret)
 {
         struct times times;
         int err = store_times_of_interval(row, &times);
 
         totals_reset(&store->totals);
-        if (!err)
+        if (!err && rows)
                 err = totals_add_interval(store, &store->totals, row);
-        if (!err)
+        if (!err && rows)
                 err = list_rows(store, &times, rows);
         if (err)
                 return err;
@@ -75,23 +76,22 @@ static int read_poll(struct store *store, sqlite3_stmt *row, struct rows *rows, 
                 .discharge_percent = sqlite3_column_type(row, DISCHARGE_NPERCENT) == SQLITE_NULL
                                              ? NAN : (double)times.sums[4] / 1e9,
                 .split_by = split_by(row),
-                .rows = rows->list,
+                .rows = rows ? rows->list : NULL,
                 .n_rows = store->totals.n,
         };
         store_read_battery(row, BATTERY, &ret->battery);
         return 0;
 }
 
-int store_polls(struct store *store, int64_t from_ns, int64_t to_ns,
+static int walk(struct store *store, int64_t from_ns, int64_t to_ns, struct rows *rows,
                 int (*poll)(void *data, const struct store_poll *poll), void *data)
 {
-        _cleanup_(rows_clear) struct rows rows = { 0 };
         sqlite3_stmt *polls;
         int more = 0, stop = 0, err = store_run(store, SQL_BEGIN_READ);
 
         if (err)
                 return err;
-        err = names_load(store);
+        err = rows ? names_load(store) : 0;
         polls = err ? NULL : store_statement(store, SQL_POLLS);
         if (!err && !polls)
                 err = -EBADMSG;
@@ -102,7 +102,7 @@ int store_polls(struct store *store, int64_t from_ns, int64_t to_ns,
         while (!err && !stop && (more = store_step(store, polls)) == 1) {
                 struct store_poll one;
 
-                err = read_poll(store, polls, &rows, &one);
+                err = read_poll(store, polls, rows, &one);
                 if (!err)
                         stop = poll(data, &one);
         }
@@ -110,4 +110,18 @@ int store_polls(struct store *store, int64_t from_ns, int64_t to_ns,
         totals_reset(&store->totals);
         err = store_finish(store, store_told(store, err ? err : MIN(more, 0)));
         return err ? err : stop;
+}
+
+int store_polls(struct store *store, int64_t from_ns, int64_t to_ns,
+                int (*poll)(void *data, const struct store_poll *poll), void *data)
+{
+        _cleanup_(rows_clear) struct rows rows = { 0 };
+
+        return walk(store, from_ns, to_ns, &rows, poll, data);
+}
+
+int store_levels(struct store *store, int64_t from_ns, int64_t to_ns,
+                 int (*poll)(void *data, const struct store_poll *poll), void *data)
+{
+        return walk(store, from_ns, to_ns, NULL, poll, data);
 }

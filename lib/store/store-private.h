@@ -51,7 +51,6 @@ enum statement {
         SQL_DROP_PERIOD,
         SQL_DROP_PERIOD_USAGE,
         SQL_LAST_BATTERY,
-        SQL_LEVELS,
         SQL_BATTERY_STEP,
         SQL_MARKS,
         SQL_SET_MARKS,
@@ -187,8 +186,7 @@ int store_wait_for_disk(struct store *store, bool wait); /* at commits from here
 /* Ends a transaction: commits if @err is 0, else rolls back. Returns @err or what the commit says. */
 int store_finish(struct store *store, int err);
 
-/* What is damaged, or what others wrote, may be anything: a number is an integer that is not negative; else NaN. */
-double store_number(sqlite3_stmt *row, int column, double unit);
+/* What is damaged, or what others wrote, may be anything: a number is an integer that is not negative. */
 static inline bool store_is_number(sqlite3_stmt *row, int column)
 {
         return sqlite3_column_type(row, column) == SQLITE_INTEGER && sqlite3_column_int64(row, column) >= 0;

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "store-private.h"
-#include "util/units.h"
 #include "util/util.h"
 
 struct piece {
@@ -403,31 +402,6 @@ static int read_last_battery(struct store *store, int64_t from_ns, int64_t to_ns
                 sqlite3_reset(last);
         }
         return more < 0 ? more : 0;
-}
-
-int store_levels(struct store *store, int64_t from_ns, int64_t to_ns,
-                 int (*each)(void *data, const struct store_level *level), void *data)
-{
-        sqlite3_stmt *rows = store_statement(store, SQL_LEVELS);
-        int more = 0, stop = 0;
-
-        if (!rows)
-                return -EBADMSG;
-        sqlite3_bind_int64(rows, 1, from_ns);
-        sqlite3_bind_int64(rows, 2, to_ns);
-        while (!stop && (more = store_step(store, rows)) == 1) {
-                struct store_level level = {
-                        .start_ns = sqlite3_column_int64(rows, 10),
-                        .end_ns = sqlite3_column_int64(rows, 0),
-                        .discharge_j = store_number(rows, 11, 1 / UJ_PER_J),
-                        .discharge_percent = store_number(rows, 12, 1e-9),
-                };
-
-                read_battery(rows, &level.battery);
-                stop = each(data, &level);
-        }
-        sqlite3_reset(rows);
-        return more < 0 ? more : stop;
 }
 
 int store_battery_step(struct store *store, struct battery *ret)

@@ -118,10 +118,6 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_LAST_BATTERY] =
                 "SELECT " BATTERY_COLUMNS " FROM interval"
                 " WHERE end_ns > ?1 AND end_ns <= ?2 AND battery_status IS NOT NULL ORDER BY end_ns DESC LIMIT 1",
-        [SQL_LEVELS] =
-                "SELECT end_ns, battery_status, capacity_percent, charge_now_uah, charge_full_uah, energy_now_uwh,"
-                " energy_full_uwh, voltage_uv, power_uw, temperature_dc, start_ns, discharge_uj, discharge_npercent"
-                " FROM interval WHERE end_ns > ?1 AND end_ns <= ?2 ORDER BY end_ns",
         /* A day of polls. */
         [SQL_BATTERY_STEP] =
                 "SELECT min(iif(capacity > 0, capacity, NULL)), min(iif(charge > 0, charge, NULL)),"

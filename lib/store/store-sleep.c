@@ -60,7 +60,8 @@ int sleep_put(struct store *store, const struct interval *interval, int64_t end_
         return err ? err : drop_old(store, recorded_ns);
 }
 
-double store_number(sqlite3_stmt *row, int column, double unit)
+/* NaN: NULL, or what no writer wrote. */
+static double number_of(sqlite3_stmt *row, int column, double unit)
 {
         int64_t value = sqlite3_column_int64(row, column);
 
@@ -77,8 +78,8 @@ static bool read_sleep(sqlite3_stmt *row, struct store_sleep *ret)
                 .end_ns = sqlite3_column_int64(row, 0),
                 .elapsed_ns = (uint64_t)elapsed_ns,
                 .suspend_ns = (uint64_t)suspend_ns,
-                .discharge_j = store_number(row, 3, 1e-6),
-                .discharge_percent = store_number(row, 4, 1e-9),
+                .discharge_j = number_of(row, 3, 1e-6),
+                .discharge_percent = number_of(row, 4, 1e-9),
         };
         return true;
 }

@@ -139,6 +139,9 @@ struct store_poll {
  */
 int store_polls(struct store *store, int64_t from_ns, int64_t to_ns,
                 int (*poll)(void *data, const struct store_poll *poll), void *data);
+/* The same without rows, for the battery alone: a small part of the time. */
+int store_levels(struct store *store, int64_t from_ns, int64_t to_ns,
+                 int (*poll)(void *data, const struct store_poll *poll), void *data);
 
 /* A suspend of at least TUNING_SLEEP_NS, with what little was awake around it, on battery all the while. */
 struct store_sleep {
@@ -155,17 +158,6 @@ struct store_sleep {
  */
 int store_sleeps(struct store *store, int64_t from_ns, int64_t to_ns,
                  int (*each)(void *data, const struct store_sleep *sleep), void *data);
-
-/* One poll's battery. */
-struct store_level {
-        int64_t start_ns, end_ns;
-        double discharge_j, discharge_percent; /* since the poll before: 0 until the level moves; NaN: unknown */
-        struct battery battery; /* at the end */
-};
-
-/* Calls @each for the polls that ended in the span, ascending, as far back as polls are kept. */
-int store_levels(struct store *store, int64_t from_ns, int64_t to_ns,
-                 int (*each)(void *data, const struct store_level *level), void *data);
 
 /* The smallest fall of each level between two polls, of the newest: the steps of the gauge, in place of its levels. */
 int store_battery_step(struct store *store, struct battery *ret);
