@@ -362,8 +362,8 @@ double joulecast_budget_reserved_percent(const struct joulecast_budget *budget);
 double joulecast_budget_battery_percent(const struct joulecast_budget *budget);
 /** Whether the battery charges: 1 yes, 0 no, -1 unknown. The minutes are as if it were unplugged now. */
 int joulecast_budget_charging(const struct joulecast_budget *budget);
-/** Minutes until it is full, by how the level rose on this charger, else by the current sensor. NaN: it does not charge, or how
- *  fast is unknown. */
+/** Minutes until it is full, by how the level rose on this charger, else by the current sensor. NaN: it does not
+ *  charge, or how fast is unknown. */
 struct joulecast_value joulecast_budget_minutes_to_full(const struct joulecast_budget *budget);
 /** Whether the level falls on the charger, because what runs needs more than it gives: 1 yes, 0 no, -1 unknown. */
 int joulecast_budget_charger_too_weak(const struct joulecast_budget *budget);

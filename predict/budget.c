@@ -138,7 +138,8 @@ static void print_charging(const struct joulecast_budget *budget)
         char high[32], value[32];
 
         if (joulecast_budget_charger_too_weak(budget) > 0)
-                table_text(TABLE_PLAIN, "The charger is too weak for what runs: the level falls although it is plugged in.");
+                table_text(TABLE_PLAIN, "The charger is too weak for what runs: the level falls although it is plugged "
+                           "in.");
         else if (full.value > 0)
                 table_text(TABLE_PLAIN, "It charges, and is full in %s likely, in %s at the latest (95 %% confidence).",
                            ask_minutes(full.value, full.high, value), ask_minutes(full.high, full.value, high));
@@ -211,7 +212,8 @@ int budget_main(int argc, char **argv)
 {
         _cleanup_(question_clear) struct question question = { .battery_percent = NAN };
         const struct option_row rows[] = {
-                { "app", "A", "the app that is to run: its id or its name; without: as it is now", .text = &question.app },
+                { "app", "A", "the app that is to run: its id or its name; without: as it is now",
+                  .text = &question.app },
                 { "reserve", "B=10m", "leave so much of another app; may be repeated", .parse = take_reserve,
                   .data = &question, .wants = "APP=TIME like phone=10m",
                   .range = "at most 16 times, and at most 1000000 minutes" },

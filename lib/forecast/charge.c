@@ -83,7 +83,10 @@ int charge_of(double full_mwh, const struct battery *shown, double percent, stru
         }
         if (shown && shown->have & BATTERY_CHARGE_FULL && shown->have & BATTERY_VOLTAGE &&
             shown->charge_full_uah > 0) {
-                /* The voltage belongs to the battery's percentage, in the middle of its step; the user's may be another. */
+                /*
+                 * The voltage belongs to the battery's percentage, in the middle of its step; the user's may be
+                 * another.
+                 */
                 double middle = seen + fmin(step, 100 - seen) / 2;
                 double ratio = isnan(seen) ? 1 : cell_volt(charge.percent) / cell_volt(middle);
 

@@ -11,8 +11,8 @@
 #include "util/util.h"
 
 /*
- * A lithium-ion cell is charged at a constant current at first, and then at a constant voltage, at a current that falls to a
- * tenth: 20 % take as long as 51 % did before.
+ * A lithium-ion cell is charged at a constant current at first, and then at a constant voltage, at a current that
+ * falls to a tenth: 20 % take as long as 51 % did before.
  */
 #define SLOWS_PERCENT 80.0
 #define SLOWS_TO 0.1
@@ -76,8 +76,8 @@ static void read_run(const struct history *history, struct run *run)
 }
 
 /*
- * Percent per minute at full speed, and its relative error: by the level, where it rose by some steps while the charger was
- * watched; else by the current sensor. NaN: neither.
+ * Percent per minute at full speed, and its relative error: by the level, where it rose by some steps while the
+ * charger was watched; else by the current sensor. NaN: neither.
  */
 static double find_speed(const struct run *run, const struct battery *battery, double percent_j, double *error)
 {
@@ -87,7 +87,8 @@ static double find_speed(const struct run *run, const struct battery *battery, d
         if (run->step_minutes > 0 && risen > 0 && risen >= 2 * run->step)
                 return (way_to_full(run->first) - way_to_full(run->last)) / run->step_minutes;
         *error = 2 * TUNING_CHARGING_SD; /* now, and not as it goes on; and some of it is lost */
-        if (battery->status == BATTERY_CHARGING && battery->have & BATTERY_POWER && battery->power_uw > 0 && percent_j > 0)
+        if (battery->status == BATTERY_CHARGING && battery->have & BATTERY_POWER && battery->power_uw > 0 &&
+            percent_j > 0)
                 return 60 * (double)battery->power_uw / UJ_PER_J / percent_j /
                        speed_at(charge_shown(battery, &(double){ 0 }));
         return NAN;

@@ -41,7 +41,10 @@ static double fraction(double percent)
         return isnan(percent) ? 0 : percent / 100;
 }
 
-/* As model_variance_j2(), but of two usages, one of which has a weight of one: what an error of the model has in common. */
+/*
+ * As model_variance_j2(), but of two usages, one of which has a weight of one: what an error of the model has in
+ * common.
+ */
 static void add_model(const struct profile *profile, const double *weights, double *row)
 {
         double component_mj[COMPONENT_COUNT] = { 0 }, total_mj = 0;
@@ -104,8 +107,9 @@ static double end_j2(const struct history_span *spans, size_t n, size_t i)
 }
 
 /*
- * Errors of what was measured: each end is known to TUNING_STEP_S, and a span begins where the one before ends; daemons that
- * no counter shows; and the curve of the gauge, of which some percents are larger than others, alike over a tenth of it.
+ * Errors of what was measured: each end is known to TUNING_STEP_S, and a span begins where the one before ends;
+ * daemons that no counter shows; and the curve of the gauge, of which some percents are larger than others, alike
+ * over a tenth of it.
  */
 static void add_noise(const struct history *history, const struct history_span *spans, size_t n, double *matrix)
 {
@@ -116,7 +120,8 @@ static void add_noise(const struct history *history, const struct history_span *
                 middle += spans[i].measured_j;
         }
         for (size_t i = 0; i < n; i++) {
-                double daemons_j = model_background_sd_j(history->profile, spans[i].seconds), begin_j2 = end_j2(spans, n, i);
+                double daemons_j = model_background_sd_j(history->profile, spans[i].seconds);
+                double begin_j2 = end_j2(spans, n, i);
 
                 matrix[i * n + i] += begin_j2 + end_j2(spans, n, i + 1) + daemons_j * daemons_j;
                 if (i > 0 && spans[i].follows)
@@ -128,18 +133,21 @@ static void add_noise(const struct history *history, const struct history_span *
 }
 
 /* Covariance of what was measured with no factors. */
-static void make_known(const struct history *history, const struct history_span *spans, const struct drain *drain, double *known)
+static void make_known(const struct history *history, const struct history_span *spans, const struct drain *drain,
+                       double *known)
 {
+        size_t n_coefficients = drain->n_coefficients;
+
         for (size_t i = 0; i < drain->n; i++)
                 for (size_t j = 0; j <= i; j++)
                         known[i * drain->n + j] =
-                                dot(spans[j].total, drain->covariance_j2 + i * drain->n_coefficients, drain->n_coefficients);
+                                dot(spans[j].total, drain->covariance_j2 + i * n_coefficients, n_coefficients);
         add_noise(history, spans, drain->n, known);
 }
 
 /* Returns the logarithm of its likelihood. */
-static int solve_case(const struct history_span *spans, const struct drain *drain, const double *known, struct drain_case *ret,
-                      double *log_likelihood)
+static int solve_case(const struct history_span *spans, const struct drain *drain, const double *known,
+                      struct drain_case *ret, double *log_likelihood)
 {
         size_t n = drain->n;
 
@@ -191,7 +199,8 @@ static int solve_cases(const struct history *history, const struct history_span 
         return 0;
 }
 
-static int make(const struct history *history, const struct history_span *spans, const size_t *apps, struct drain *drain)
+static int make(const struct history *history, const struct history_span *spans, const size_t *apps,
+                struct drain *drain)
 {
         size_t n = drain->n;
 
@@ -234,8 +243,8 @@ int drain_make(const struct history *history, const size_t *apps, size_t n_apps,
         return err;
 }
 
-static double case_shift(const struct drain *drain, const struct drain_case *one, const double *model_j2, double energy_j,
-                         const double *own_j, double *variance_j2)
+static double case_shift(const struct drain *drain, const struct drain_case *one, const double *model_j2,
+                         double energy_j, const double *own_j, double *variance_j2)
 {
         double with[DRAIN_SPANS], kept[DRAIN_SPANS], shift_j, prior_j2 = pow(one->common * energy_j, 2);
 
@@ -259,7 +268,8 @@ void drain_add(const struct drain *drain, const struct model_vector *vector, dou
 
         *shift_j = *variance_j2 = 0;
         for (size_t i = 0; i < drain->n; i++)
-                model_j2[i] = dot(vector->weight, drain->covariance_j2 + i * drain->n_coefficients, drain->n_coefficients);
+                model_j2[i] = dot(vector->weight, drain->covariance_j2 + i * drain->n_coefficients,
+                                  drain->n_coefficients);
         for (size_t i = 0; i < DRAIN_CASES && drain->n > 0; i++) {
                 const struct drain_case *one = &drain->cases[i];
                 double variance, shift = case_shift(drain, one, model_j2, energy_j, own_j, &variance);

@@ -3,9 +3,10 @@
 #pragma once
 
 /*
- * What the battery really gave lately says how wrong the model is: a regression of what was measured on what the model
- * says, whose prior is the model's own covariance, a factor common to all, and a factor for each app in the foreground.
- * How large such factors are is not known; each case of a few sizes is solved, and weighs as likely as it makes the data.
+ * What the battery really gave lately says how wrong the model is: a regression of what was measured on what the
+ * model says, whose prior is the model's own covariance, a factor common to all, and a factor for each app in the
+ * foreground. How large such factors are is not known; each case of a few sizes is solved, and weighs as likely as it
+ * makes the data.
  */
 
 #include "history.h"
@@ -26,7 +27,10 @@ struct drain {
         } cases[DRAIN_CASES];
 };
 
-/* @apps: indices in @history, each once in each place of drain_add()'s @own_j. 0; -ENOMEM. Without data it adds nothing. */
+/*
+ * @apps: indices in @history, each once in each place of drain_add()'s @own_j. 0; -ENOMEM. Without data it adds
+ * nothing.
+ */
 int drain_make(const struct history *history, const size_t *apps, size_t n_apps, struct drain *ret);
 void drain_clear(struct drain *drain);
 

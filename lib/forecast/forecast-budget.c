@@ -161,7 +161,8 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
                 err = charge_of(history->profile->energy_full_mwh, battery->known ? &battery->battery : NULL,
                                 plan->battery_percent, &balance.charge);
         if (err == 0)
-                err = (plan->app ? future_make : future_make_mixed)(history, apps, plan->n_reserves + first_reserve(plan),
+                err = (plan->app ? future_make : future_make_mixed)(history, apps,
+                                                                    plan->n_reserves + first_reserve(plan),
                                                                     future_brightness(history, battery), &future);
         if (err == 0)
                 err = balance_sum(&balance, 0, &reserved);

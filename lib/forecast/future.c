@@ -41,8 +41,8 @@ uint32_t future_brightness(const struct history *history, const struct forecast_
 }
 
 /*
- * The screen is as bright as it is now, and not as it was in the history: its part of @rate is priced anew. Where it was
- * brighter, it may be so again.
+ * The screen is as bright as it is now, and not as it was in the history: its part of @rate is priced anew. Where it
+ * was brighter, it may be so again.
  */
 static int with_brightness(const struct profile *profile, uint32_t brightness, struct rate *rate)
 {
@@ -226,8 +226,8 @@ int future_sum_standby(struct sum *sum, const struct future *future, double seco
 }
 
 /*
- * What the battery gave lately, beside the model: of the energy and of its variance. Where something has no coefficient it
- * is a limit, and stays one.
+ * What the battery gave lately, beside the model: of the energy and of its variance. Where something has no
+ * coefficient it is a limit, and stays one.
  */
 static double sum_drain(const struct future *future, const struct sum *sum, double *variance_j2)
 {
@@ -316,13 +316,13 @@ static const char *basis_of_use(const struct future *future, char *buf)
 {
         const struct rate *own = &future->actors[0].own;
         double minutes = (future->has_mixed ? future->mixed.use_s : own->seconds) / 60;
+        const char *app = future->history->apps[future->actors[0].app].name;
         char name[64], sessions[32];
 
         snprintf(sessions, sizeof(sessions), " in %zu session%s", own->n_sessions, own->n_sessions == 1 ? "" : "s");
         snprintf(buf, 160, "%.*f %s of %s%s", minutes < 10 ? 1 : 0, minutes < 120 ? minutes : minutes / 60,
                  minutes < 120 ? "minutes" : "hours",
-                 future->has_mixed ? "mixed use" :
-                                     util_printable(future->history->apps[future->actors[0].app].name, name, sizeof(name)),
+                 future->has_mixed ? "mixed use" : util_printable(app, name, sizeof(name)),
                  future->has_mixed ? "" : sessions);
         return buf;
 }
@@ -338,7 +338,8 @@ void future_basis(const struct future *future, const struct forecast_battery *ba
         int validated = profile_validated(profile);
 
         snprintf(basis, FORECAST_BASIS_MAX, "%s; profile %s%s%s; %s%s%s%s%.16s%s%s%s",
-                 basis_of_use(future, of), profile->device[0] ? profile->device : "unnamed", profile->method[0] ? ", by " : "",
+                 basis_of_use(future, of), profile->device[0] ? profile->device : "unnamed",
+                 profile->method[0] ? ", by " : "",
                  profile->method, isnan(said) ? where : "charge as given",
                  battery->known && battery->battery.status == BATTERY_CHARGING
                          ? "; plugged in, computed as if unplugged now"

@@ -37,7 +37,10 @@ struct future {
         struct mixed mixed;
 };
 
-/* @apps: indices in @history, at most ACTORS_MAX; @brightness: of the screen, or BRIGHTNESS_UNKNOWN. 0; -ENODATA: one was never seen running; -ENOMEM. */
+/*
+ * @apps: indices in @history, at most ACTORS_MAX; @brightness: of the screen, or BRIGHTNESS_UNKNOWN. 0; -ENODATA: one
+ * was never seen running; -ENOMEM.
+ */
 int future_make(const struct history *history, const size_t *apps, size_t n_apps, uint32_t brightness,
                 struct future *future);
 /* The same, and mixed use, which is no actor. */

@@ -20,7 +20,10 @@ void mixed_clear(struct mixed *mixed)
         rate_clear(&mixed->usual);
 }
 
-/* A device that is put to sleep for the night, or for a meeting, is not in use; one that naps between two messages is. */
+/*
+ * A device that is put to sleep for the night, or for a meeting, is not in use; one that naps between two messages
+ * is.
+ */
 static double nap_s(const struct history_block *block)
 {
         return block->suspend_s >= (double)TUNING_SLEEP_NS / (double)NS_PER_S && block->awake_s < 0.1 * block->suspend_s
@@ -155,8 +158,8 @@ int mixed_make(const struct history *history, struct mixed *ret)
                 const struct history_block *block = &history->blocks[b];
 
                 add_block(history, block, 1, true, &mixed.usual);
-                add_block(history, block, exp((double)(block->end_ns - mixed.end_ns) * 1e-9 / TUNING_MIXED_NOW_S), false,
-                          &mixed.now);
+                add_block(history, block, exp((double)(block->end_ns - mixed.end_ns) * 1e-9 / TUNING_MIXED_NOW_S),
+                          false, &mixed.now);
         }
         if (err == 0 && !(mixed.usual.seconds > 0))
                 err = -ENODATA;
@@ -183,11 +186,13 @@ void mixed_seconds(const struct mixed *mixed, double seconds, double *now_s, dou
         *now_s = *usual_s = 0;
         for (int i = 0; i < STEPS_MAX && done < seconds; i++, done += part) {
                 double stays;
+                int hour;
 
                 part = fmin(STEP_S, seconds - done);
+                hour = hour_of(mixed->end_ns + (int64_t)((done + part / 2) * 1e9));
                 stays = exp(-(done + part / 2) / mixed->stays_s);
                 *now_s += stays * part;
-                *usual_s += (1 - stays) * part * mixed->hours[hour_of(mixed->end_ns + (int64_t)((done + part / 2) * 1e9))];
+                *usual_s += (1 - stays) * part * mixed->hours[hour];
         }
         *usual_s += fmax(seconds - done, 0);
 }

@@ -3,15 +3,15 @@
 #pragma once
 
 /*
- * The power of a device whose use goes on as it is: that of the last minutes first, which gives way to the usual one by hour
- * of the day. Long sleeps are no use.
+ * The power of a device whose use goes on as it is: that of the last minutes first, which gives way to the usual one
+ * by hour of the day. Long sleeps are no use.
  */
 
 #include "rate.h"
 
 struct mixed {
         struct rate now, usual;   /* of the whole device */
-        double hours[24];         /* of the usual power, in parts of its mean, by local hour; all 1 without a history of days */
+        double hours[24];         /* parts of the usual power, by local hour; all 1 without a history of days */
         int64_t end_ns;           /* of the history */
         double use_s;             /* in it */
         double spread_w;          /* how blocks differ from the usual power, ... */

@@ -58,7 +58,8 @@ struct piece {
 };
 
 /* The blocks of an app, ascending; the number of sessions. */
-static size_t list_pieces(const struct history *history, size_t app, enum app_state state, struct piece *pieces, size_t *n)
+static size_t list_pieces(const struct history *history, size_t app, enum app_state state, struct piece *pieces,
+                          size_t *n)
 {
         int64_t last_ns = INT64_MIN;
         size_t n_sessions = 0;
@@ -97,8 +98,8 @@ static void weigh_sessions(const struct piece *sessions, size_t n, double *weigh
  * length times s^2. Only observed noise is subtracted from them: the prior's would hide the differences between
  * sessions that are too short to show any. Weights are scaled so that they sum to the effective number of sessions.
  */
-static void find_spread(const struct piece *pieces, size_t n_pieces, const struct piece *sessions, const double *weights,
-                        struct sessions *ret)
+static void find_spread(const struct piece *pieces, size_t n_pieces, const struct piece *sessions,
+                        const double *weights, struct sessions *ret)
 {
         double scale = ret->weights / ret->squares, between = 0, blocks = 0, pieces_n = 0, length_s, seen;
 
@@ -200,7 +201,8 @@ int rate_of_app(const struct history *history, size_t app, enum app_state state,
         rate.n_sessions = sessions.n;
         rate.noise_j2_per_s = noise;
         rate.session_sd_w = sqrt(between);
-        rate.mean_sd_w = sqrt(between * sessions.squares / (sessions.weights * sessions.weights) + noise / sessions.seconds);
+        rate.mean_sd_w = sqrt(between * sessions.squares / (sessions.weights * sessions.weights) +
+                              noise / sessions.seconds);
         rate.degrees_of_freedom = sessions.dof + TUNING_PRIOR_DOF;
         *ret = rate;
         return 0;

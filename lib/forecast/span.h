@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Spans of a history: from one step of the battery's level to the next, so that what the battery gave is known to a poll
- * or two, and not only to the step.
+ * Spans of a history: from one step of the battery's level to the next, so that what the battery gave is known to a
+ * poll or two, and not only to the step.
  */
 
 #include "history.h"

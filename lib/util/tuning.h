@@ -43,8 +43,8 @@
 #define TUNING_WRITE_DEBT_BYTES (UINT64_C(256) << 20)
 
 /*
- * Forecasts (lib/forecast/history.c, lib/forecast/forecast.c). Blocks are long against the memory of noise in byte rates
- * (2 min) and short against a session. Polls older than some hours tell little that their hours do not, and
+ * Forecasts (lib/forecast/history.c, lib/forecast/forecast.c). Blocks are long against the memory of noise in byte
+ * rates (2 min) and short against a session. Polls older than some hours tell little that their hours do not, and
  * cost a hundred times as much to read: with these three, 300 busy processes are read in a tenth of a second.
  */
 #define TUNING_BLOCK_S 300.0
@@ -53,17 +53,21 @@
 #define TUNING_SESSION_GAP_S 600.0
 
 /*
- * Recent sessions of an app weigh more: so many sessions ago counts half, a session being five minutes of use (or all of a
- * shorter one, by its part).
+ * Recent sessions of an app weigh more: so many sessions ago counts half, a session being five minutes of use (or all
+ * of a shorter one, by its part).
  */
 #define TUNING_SESSION_HALF 1.5
 #define TUNING_SESSION_S 300.0
 
-/* What the battery gave is compared with the model over spans of so many percent or more, from step to step of its level. */
+/*
+ * What the battery gave is compared with the model over spans of so many percent or more, from step to step of its
+ * level.
+ */
 #define TUNING_SPAN_PERCENT 0.8
 /*
- * Of such a span: how late a step of the level is seen (a poll, and the gauge's refresh), s; and how much larger some percents
- * of a gauge are than others, in parts, alike over so much of the charge (docs/physics.md, "What the gauge shows").
+ * Of such a span: how late a step of the level is seen (a poll, and the gauge's refresh), s; and how much larger some
+ * percents of a gauge are than others, in parts, alike over so much of the charge (docs/physics.md, "What the gauge
+ * shows").
  */
 #define TUNING_STEP_S 15.0
 #define TUNING_GAUGE_CURVE_SD 0.012
@@ -104,9 +108,9 @@
 #define TUNING_SAG_PER_C 0.13
 
 /*
- * Mixed use (lib/forecast/mixed.c): seconds that "now" is, by which the past fades; and for how long it stays as it is before
- * it is the usual again, until the history shows that. By hour of the day from so many days of history on; an hour of the day counts as the mean until it was
- * seen for as long as the prior.
+ * Mixed use (lib/forecast/mixed.c): seconds that "now" is, by which the past fades; and for how long it stays as it
+ * is before it is the usual again, until the history shows that. By hour of the day from so many days of history on;
+ * an hour of the day counts as the mean until it was seen for as long as the prior.
  */
 #define TUNING_MIXED_NOW_S 300.0
 #define TUNING_MIXED_STAYS_S 1800.0
@@ -114,16 +118,17 @@
 #define TUNING_MIXED_PRIOR_S 7200.0
 
 /*
- * On the charger: the last hour counts. The error of the time to full, in parts, by the level; twice that by the current sensor.
- * And by how much the level has to fall for the charger to be called too weak: some batteries rest at a percent below full.
+ * On the charger: the last hour counts. The error of the time to full, in parts, by the level; twice that by the
+ * current sensor. And by how much the level has to fall for the charger to be called too weak: some batteries rest at
+ * a percent below full.
  */
 #define TUNING_CHARGING_S 3600.0
 #define TUNING_CHARGING_SD 0.15
 #define TUNING_WEAK_PERCENT 2.0
 
 /*
- * A device that runs until its battery is empty gets warmer than in the sessions that are recorded, and leaks more: part of
- * its energy. Found on virtual devices (0.15 % per degree at 8 degrees per W), as the median of tests/budget.
+ * A device that runs until its battery is empty gets warmer than in the sessions that are recorded, and leaks more:
+ * part of its energy. Found on virtual devices (0.15 % per degree at 8 degrees per W), as the median of tests/budget.
  */
 #define TUNING_WARM 0.008
 
