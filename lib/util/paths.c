@@ -107,8 +107,8 @@ bool paths_is_systems(const char *path)
                 *slash = '\0';
                 if (faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) == 0)
                         return true;
-                if (errno != ENOENT)
-                        return false;
+                if (errno != ENOENT) /* a unit of root's may be protected from writing there, and has no home */
+                        return errno == EROFS && geteuid() == 0;
         }
         return false;
 }
