@@ -3,6 +3,7 @@
 """The steps of the suite. Each has a phone of its own, fresh from the image."""
 import json
 import os
+import re
 import time
 from collections import namedtuple
 
@@ -81,8 +82,9 @@ def spin_at_each(suite, collector, tolerance_percent, seconds=3):
     for khz in KHZ:
         pin(phone, khz)
         unit = "spin-%d" % khz
-        said = phone.output("systemd-run --quiet --wait --pipe --collect --unit %s %s spin %d" % (unit, WORK, seconds))
-        truth[khz] = json.loads(said)["cpu_s"]
+        said = phone.output("systemd-run --wait --pipe --collect --unit %s %s spin %d 2>&1" % (unit, WORK, seconds))
+        # Of its control group: without a moment of its start. What it says itself is without its end, which is longer.
+        truth[khz] = float(re.search(r"^CPU time consumed: ([0-9.]+)s$", said, re.MULTILINE).group(1))
     time.sleep(2.5)
     watch.stop()
     worst = 0
