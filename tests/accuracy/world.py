@@ -9,6 +9,7 @@ session is a scenario: four apps in turn, a system in the background all the tim
 import bisect
 import math
 import random
+import re
 
 KHZ = [384000, 486000, 594000, 702000, 810000, 918000, 1026000, 1134000, 1242000, 1350000, 1458000, 1512000]
 LITTLE_KHZ = [300000, 480000, 672000, 864000, 1056000, 1248000, 1344000, 1440000, 1536000, 1632000]
@@ -155,7 +156,7 @@ def pick_point(rng, n):
 def segment(number, app, state, start, length, **what):
     lines = ["[segment %d]" % number, "app = %s" % app, "state = %s" % state, "start_s = %.0f" % start,
              "length_s = %.0f" % length]
-    return lines + ["%s = %s" % (key.replace("_4", ".4"), value) for key, value in what.items()]
+    return lines + ["%s = %s" % (re.sub(r"_(\d+)$", r".\1", key), value) for key, value in what.items()]
 
 
 def session(device, seed):
