@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "util/units.h"
 
@@ -111,16 +112,41 @@ int runner_learn_gauge(struct runner *runner, const struct mode *mode)
 #define UPDATES_S 14.0
 #define UPDATES_MIN 2
 
+/*
+ * The base is a part of every answer, and its error is that of the daemons' mean: time helps, and costs little
+ * charge at idle.
+ */
+#define IDLE_TIMES 5
+
 static double updates_of(double gauge_period_s)
 {
         return fmax(UPDATES_MIN, round(UPDATES_S / gauge_period_s));
 }
 
+/* A gauge that takes its time has enough of it. */
+static double updates_in(const struct mode *mode, double gauge_period_s)
+{
+        double n = updates_of(gauge_period_s);
+
+        return strcmp(mode->kind, "idle") ? n : fmax(n, round(IDLE_TIMES * UPDATES_S / gauge_period_s));
+}
+
 /* Settling, on average half a period until the next update, the updates, and a margin for the last. */
+static double dwell_s(double gauge_period_s, double updates)
+{
+        return SETTLE_S + (0.5 + updates) * gauge_period_s + 2 * fmin(LOOK_S, gauge_period_s / 8);
+}
+
 double runner_dwell_s(double gauge_period_s)
 {
-        return SETTLE_S + (0.5 + updates_of(gauge_period_s)) * gauge_period_s +
-               2 * fmin(LOOK_S, gauge_period_s / 8);
+        return dwell_s(gauge_period_s, updates_of(gauge_period_s));
+}
+
+double runner_idle_more_s(double gauge_period_s)
+{
+        static const struct mode idle = { .kind = "idle" };
+
+        return (updates_in(&idle, gauge_period_s) - updates_of(gauge_period_s)) * gauge_period_s;
 }
 
 static double seconds(uint64_t from_ns, uint64_t to_ns)
@@ -185,55 +211,72 @@ static uint64_t next_update(const struct runner *runner, uint64_t from_ns)
         return after(runner->gauge_update_ns, fmax(periods, 0) * runner->gauge_period_s);
 }
 
-/* Mean of the next @n updates, each read a moment after it came. */
-static int mean_of_updates(struct runner *runner, double n, double late_s, double *ret)
+/*
+ * Adds up @n updates, each read a moment after it came, but for the last: waits only until that comes.
+ */
+static int sum_updates(struct runner *runner, double n, double late_s, double *sum)
 {
-        double sum = 0;
-
+        *sum = 0;
         for (double i = 0; i < n; i++) {
-                int err = wait_watching(runner, after(next_update(runner, runner->look.at_ns), late_s));
+                uint64_t update_ns = next_update(runner, after(runner->look.at_ns, runner->gauge_period_s / 2));
+                int err = wait_watching(runner, i + 1 < n ? after(update_ns, late_s) : update_ns);
 
                 if (err)
                         return err;
-                sum += runner->look.power_mw;
+                *sum += i + 1 < n ? runner->look.power_mw : 0;
         }
-        *ret = sum / n;
         return 0;
 }
 
 /*
- * A gauge shows the mean of the period before its update. The first update after settling still contains part
- * of the mode before, later ones do not. If no update came when expected (an irregular gauge), two more
- * periods are skipped.
+ * Waits for the first update that shows nothing of the mode before, and begins the span there: what is counted is
+ * what the next updates show, which matters for single bursts. If no update came when expected (an irregular
+ * gauge), two more periods are skipped.
  */
+static int begin_dwell(struct runner *runner, double late_s)
+{
+        uint64_t settled_ns = after(runner->hardware->ops->now_ns(runner->hardware), SETTLE_S);
+        int err = wait_watching(runner, next_update(runner, settled_ns));
+
+        if (!err)
+                err = runner_span_begin(runner);
+        if (!err)
+                err = wait_watching(runner, after(runner->look.at_ns, late_s));
+        if (err || seconds(runner->gauge_update_ns, runner->look.at_ns) <= runner->gauge_period_s + late_s)
+                return err;
+        err = wait_watching(runner, next_update(runner, after(runner->look.at_ns, 2 * runner->gauge_period_s)));
+        return err ? err : runner_span_begin(runner);
+}
+
+/* A gauge shows the mean of the period before its update. */
 int runner_dwell(struct runner *runner, const struct mode *mode, struct observation *ret)
 {
-        double period_s = runner->gauge_period_s, n = updates_of(period_s), late_s = 2 * watch_s(runner);
-        uint64_t update_ns;
-        double mean_mw = NAN;
-        int err;
+        double period_s = runner->gauge_period_s, n = updates_in(mode, period_s), late_s = 2 * watch_s(runner), sum_mw = NAN;
+        int err, late;
 
         err = runner_span_begin(runner);
         if (!err)
                 err = runner_hold(runner, mode);
-        update_ns = next_update(runner, after(runner->hardware->ops->now_ns(runner->hardware), SETTLE_S));
         if (!err)
-                err = wait_watching(runner, after(update_ns, late_s));
-        if (!err && seconds(runner->gauge_update_ns, runner->look.at_ns) > period_s + late_s)
-                err = wait_watching(runner, after(runner->look.at_ns, 2 * period_s));
+                err = begin_dwell(runner, late_s);
         if (!err)
-                err = runner_span_begin(runner);
-        if (!err)
-                err = mean_of_updates(runner, n, late_s, &mean_mw);
+                err = sum_updates(runner, n, late_s, &sum_mw);
         if (err && !runner_hindered(err))
                 return err;
+        late = err;
         err = runner_span_fill(runner, mode, METHOD_GAUGE, ret);
         if (err)
                 return err;
+        if (!late)
+                late = wait_watching(runner, after(runner->look.at_ns, late_s));
+        if (late && !runner_hindered(late)) {
+                observation_clear(ret);
+                return late;
+        }
         ret->percent = runner->look.capacity_percent + 0.5;
-        ret->power_mw = mean_mw;
+        ret->power_mw = late ? NAN : (sum_mw + runner->look.power_mw) / n;
         ret->gauge_updates = (uint32_t)n;
         ret->refresh_s = period_s;
-        runner_reject_gauge(ret);
+        runner_reject_gauge(runner, ret);
         return 0;
 }

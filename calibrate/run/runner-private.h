@@ -26,7 +26,7 @@ double runner_full_mwh(const struct runner *runner);
 /* runner-reject.c: set `rejected` if the mode was not as it should be, ... */
 void runner_reject(const struct runner *runner, const struct mode *mode, struct observation *observation);
 /* ... if the current sensor showed nothing, ... */
-void runner_reject_gauge(struct observation *observation);
+void runner_reject_gauge(const struct runner *runner, struct observation *observation);
 /*
  * ... or if the level did not fall step by step. @jump: the last change, @biggest: the largest, @n: how many.
  */

@@ -140,11 +140,16 @@ static void check_moved(const struct mode *mode, struct observation *observation
                        usage->wifi_wakes, mode->wakes_per_s * elapsed / (double)NS_PER_S);
 }
 
-void runner_reject(const struct runner *runner, const struct mode *mode, struct observation *observation)
+static void reject_hindered(const struct runner *runner, struct observation *observation)
 {
         if (runner->hindrance)
                 reject(observation, "%s%s", runner->hindrance == -EAGAIN ? PAUSED : "",
                        runner->reason);
+}
+
+void runner_reject(const struct runner *runner, const struct mode *mode, struct observation *observation)
+{
+        reject_hindered(runner, observation);
         if (runner->span.disturbed)
                 reject(observation, "the charger was plugged in");
         if (runner->span.suspend_ns)
@@ -155,8 +160,9 @@ void runner_reject(const struct runner *runner, const struct mode *mode, struct 
         check_moved(mode, observation);
 }
 
-void runner_reject_gauge(struct observation *observation)
+void runner_reject_gauge(const struct runner *runner, struct observation *observation)
 {
+        reject_hindered(runner, observation);
         if (isnan(observation->power_mw))
                 reject(observation, "the battery stopped showing its power");
 }

@@ -97,7 +97,8 @@ double runner_shortest_s(const struct runner *runner, enum observation_method me
 int runner_learn_gauge(struct runner *runner, const struct mode *mode);
 /* Mean of some updates of the gauge, without traces of the mode before. */
 int runner_dwell(struct runner *runner, const struct mode *mode, struct observation *ret);
-double runner_dwell_s(double gauge_period_s); /* how long a dwell takes */
+double runner_dwell_s(double gauge_period_s);     /* how long a dwell takes */
+double runner_idle_more_s(double gauge_period_s); /* and so much longer at idle */
 
 /* Rejected for a pause: says nothing about the machine, is measured again, and does not count below. */
 bool runner_rejected_pause(const struct observation *observation);
