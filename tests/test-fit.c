@@ -22,10 +22,10 @@ static void exact_rows_come_back(void)
         for (size_t i = 0; i < ARRAY_SIZE(list); i++)
                 observe(&loads[i % ARRAY_SIZE(loads)], i, &list[i]);
         check_int(refit_regression(&run, list, ARRAY_SIZE(list), &outcome, error, sizeof(error)), 0);
-        check_near(value_of(&outcome, "base.power_mw"), BASE, 0.5);
-        check_near(value_of(&outcome, "cpu.0.active_mw.300000"), active[0], 2);
-        check_near(value_of(&outcome, "cpu.0.active_mw.1200000"), active[3], 2);
-        check_near(value_of(&outcome, "cpu.0.shared_mw.900000"), shared[2], 3);
+        check_near(value_of(&outcome, "base.power_mw"), BASE, 4); /* rare tasks may come, though none was seen */
+        check_near(value_of(&outcome, "cpu.0.active_mw.300000"), active[0], 4);
+        check_near(value_of(&outcome, "cpu.0.active_mw.1200000"), active[3], 6);
+        check_near(value_of(&outcome, "cpu.0.shared_mw.900000"), shared[2], 4);
         check_near(value_of(&outcome, "display.power_mw.255"), DISPLAY_HIGH, 0.5);
         check_near(value_of(&outcome, "disk.read_mj_per_mb"), READ, 0.05);
         check_near(value_of(&outcome, "wifi.on_mw"), WIFI_ON, 0.5);
@@ -102,7 +102,8 @@ static void algebra_is_exact(void)
                 observe(&loads[i], i, &list[i]);
                 usages[i] = &list[i].usage;
         }
-        options.smooth_active = options.smooth_shared = 1e6;
+        options.smooth_active = options.smooth_shared = options.looseness = 1e6;
+        options.noise.background_part = 1e-6;
         check_int(columns_make(&device, usages, ARRAY_SIZE(loads), &columns), 0);
         check_int(rows_make(&columns, list, ARRAY_SIZE(loads), &rows, &basis, error, sizeof(error)), 0);
         check_int(regression_fit(&columns, &rows, &options, &fit), 0);
@@ -117,29 +118,31 @@ static void algebra_is_exact(void)
         clear_all(list, ARRAY_SIZE(list));
 }
 
-/* Always all cores, as in SApp: A and S cannot be separated, and that is reported. */
-static void deficient_design_is_flagged(void)
+/* Always all cores, as in SApp: A and S cannot be separated. Their sum is right, and each says how little is known. */
+static void deficient_design_is_uncertain(void)
 {
         static const size_t picked[] = { 0, 2, 4, 6, 8, 9, 10 };
         struct observation list[2 * ARRAY_SIZE(picked)];
         struct observation_run run = run_of("gauge");
         struct outcome outcome;
         char error[128] = "";
-        size_t flagged = 0;
 
         for (size_t i = 0; i < ARRAY_SIZE(list); i++)
                 observe(&loads[picked[i % ARRAY_SIZE(picked)]], i, &list[i]);
         check_int(refit_regression(&run, list, ARRAY_SIZE(list), &outcome, error, sizeof(error)), 0);
         for (size_t i = 0; i < outcome.n_lines; i++) {
-                if (outcome.lines[i].identifiable)
-                        continue;
-                flagged++;
-                check(strncmp(outcome.lines[i].remark, "not identifiable (", 18) == 0);
-                check(profile_find_key(outcome.profile, outcome.lines[i].key) < 0);
+                check(outcome.lines[i].identifiable);
+                check(strncmp(outcome.lines[i].key, "cpu.0.shared", 12) != 0 || !outcome.lines[i].resolved);
         }
-        check_int(flagged, 8);
-        check_near(value_of(&outcome, "base.power_mw"), BASE, 1);
-        check_near(value_of(&outcome, "display.power_mw.5"), DISPLAY_LOW, 1);
+        for (size_t k = 0; k < ARRAY_SIZE(khz); k++) {
+                char a[64], s[64];
+
+                snprintf(a, sizeof(a), "cpu.0.active_mw.%u", khz[k]);
+                snprintf(s, sizeof(s), "cpu.0.shared_mw.%u", khz[k]);
+                check_near((2 * value_of(&outcome, a) + value_of(&outcome, s)) / (2 * active[k] + shared[k]), 1, 0.02);
+        }
+        check_near(value_of(&outcome, "base.power_mw"), BASE, 4);
+        check_near(value_of(&outcome, "display.power_mw.5"), DISPLAY_LOW, 3);
         outcome_clear(&outcome);
         clear_all(list, ARRAY_SIZE(list));
 }
@@ -251,7 +254,7 @@ int main(void)
         exact_rows_come_back();
         points_ascend();
         trickles_are_no_measurement();
-        deficient_design_is_flagged();
+        deficient_design_is_uncertain();
         percent_rows_come_back();
         sapp_follows_its_equations();
         return check_result();

@@ -135,22 +135,52 @@ struct seen {
         size_t n_levels;
 };
 
-static int see_level(struct seen *seen, const struct point *screen)
+static int add_level(struct seen *seen, uint32_t brightness)
 {
         size_t at = 0;
 
-        if (screen->on_ns == 0 || screen->brightness == BRIGHTNESS_UNKNOWN)
-                return 0;
-        while (at < seen->n_levels && seen->levels[at] < screen->brightness)
+        while (at < seen->n_levels && seen->levels[at] < brightness)
                 at++;
-        if (at < seen->n_levels && seen->levels[at] == screen->brightness)
+        if (at < seen->n_levels && seen->levels[at] == brightness)
                 return 0;
         if (seen->n_levels == COLUMNS_POINTS_MAX)
                 return -E2BIG;
         memmove(&seen->levels[at + 1], &seen->levels[at], (seen->n_levels - at) * sizeof(seen->levels[0]));
-        seen->levels[at] = screen->brightness;
+        seen->levels[at] = brightness;
         seen->n_levels++;
         return 0;
+}
+
+static int see_level(struct seen *seen, const struct point *screen)
+{
+        if (screen->on_ns == 0 || screen->brightness == BRIGHTNESS_UNKNOWN)
+                return 0;
+        return add_level(seen, screen->brightness);
+}
+
+/* Wider gaps between levels get one in their middle, as shares of the range. */
+#define GAP_MAX 0.5
+#define NEAR_END 0.1
+
+/*
+ * A short calibration shows two or three levels. The ones between, and the brightest, are then known by the
+ * curve's smoothness, and have the error of that.
+ */
+static int fill_levels(struct seen *seen, uint32_t max_brightness)
+{
+        int err = 0;
+
+        if (seen->n_levels < 2 || max_brightness == 0)
+                return 0;
+        if (seen->levels[seen->n_levels - 1] < (1 - NEAR_END) * max_brightness)
+                err = add_level(seen, max_brightness);
+        for (size_t i = 1; !err && i < seen->n_levels; i++) {
+                uint32_t low = seen->levels[i - 1], high = seen->levels[i];
+
+                if (high - low > GAP_MAX * max_brightness)
+                        err = add_level(seen, low + (high - low) / 2);
+        }
+        return err;
 }
 
 /*
@@ -231,6 +261,9 @@ int columns_make(const struct device *device, const struct usage *const *usages,
                 if (err)
                         return err;
         }
+        err = fill_levels(&seen, device->max_brightness);
+        if (err)
+                return err;
         for (size_t i = 0; i < n; i++)
                 if (usages[i])
                         see_busy(&seen, &columns.device, usages[i]);

@@ -3,6 +3,7 @@
 #include "noise.h"
 
 #include <math.h>
+#include <string.h>
 
 /*
  * Relative variance of the mean over @seconds of a process with correlation exp(-t / tau): Taylor, Diffusion
@@ -28,6 +29,17 @@ static double square(double value)
         return value * value;
 }
 
+/*
+ * The mean error of rounding to multiples of q, while the reading moves by @sd around an unknown place: all rows of
+ * one state have it. First harmonic of the quantizer's error (Widrow and Kollar, Quantization Noise, 2008).
+ */
+static double rounding_variance(const struct noise *noise, double power)
+{
+        double q = noise->gauge_quantum_mw, sd = hypot(noise->gauge_error * power, noise->background_sd_mw / 4);
+
+        return q > 0 ? q * q / (2 * M_PI * M_PI) * exp(-square(2 * M_PI * sd / q)) : 0;
+}
+
 /* The delay of a step is uniform over one refresh: the variance of refresh x power. */
 #define UNIFORM_VARIANCE (1.0 / 12)
 
@@ -37,7 +49,12 @@ static double own_variance(const struct noise *noise, bool charge, double power,
                 return square(noise->level_error * power) + square(noise->model_error * power);
         return (square(noise->gauge_error * power) + square(noise->gauge_quantum_mw) * UNIFORM_VARIANCE) /
                        updates +
-               square(noise->model_error * power);
+               square(noise->model_error * power) + rounding_variance(noise, power);
+}
+
+static bool same_state(const struct row *a, const struct row *b)
+{
+        return !a->charge && !b->charge && strcmp(a->observation->mode, b->observation->mode) == 0;
 }
 
 static double delay_variance(double refresh_s, double power, double seconds)
@@ -81,6 +98,8 @@ void noise_covariance(const struct noise *noise, const struct rows *rows, const 
                                 shared -= UNIFORM_VARIANCE *
                                           square(fmin(row->refresh_s, other->refresh_s) * before) /
                                           (row->seconds * other->seconds);
+                        if (same_state(row, other))
+                                shared += rounding_variance(noise, power[index[a]]);
                         gsl_matrix_set(covariance, a, b, shared);
                         gsl_matrix_set(covariance, b, a, shared);
                 }

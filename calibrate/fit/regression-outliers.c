@@ -24,8 +24,16 @@ static double deletion_variance(const struct work *work, size_t a)
         return fmax(variance - work->fit->extra[a], 0.05 * variance);
 }
 
-/* Rows with less than this share of information besides the coefficients say little about the noise. */
+/*
+ * Rows with less than this share of information besides the coefficients say little about the noise, and are no
+ * outliers: what contradicts them is not other rows but the prior.
+ */
 #define REDUNDANT 0.1
+
+static bool is_redundant(const struct work *work, size_t a)
+{
+        return work->precision[a] > REDUNDANT * gsl_matrix_get(work->noise, a, a % BLOCK_ROWS);
+}
 
 /* Median of chi square with one degree of freedom. */
 #define MEDIAN_SQUARE 0.4549
@@ -40,7 +48,7 @@ static double usual_scale(const struct work *work, double *scratch)
         size_t n = 0;
 
         for (size_t a = 0; a < fit->n; a++)
-                if (work->precision[a] > REDUNDANT * gsl_matrix_get(work->noise, a, a % BLOCK_ROWS))
+                if (is_redundant(work, a))
                         scratch[n++] = fit->deletion[a] * fit->deletion[a];
         if (n == 0)
                 return 1;
@@ -65,52 +73,55 @@ void regression_weigh(struct work *work)
         usual = sqrt(usual_scale(work, work->scratch));
         for (size_t a = 0; a < fit->n; a++) {
                 fit->deletion[a] /= usual;
-                most = fmax(most, fabs(fit->deletion[a]));
+                if (fit->extra[a] > 0 || is_redundant(work, a))
+                        most = fmax(most, fabs(fit->deletion[a]));
         }
         for (size_t a = 0; a < fit->n; a++) {
                 double z = fabs(fit->deletion[a]);
 
                 if (z <= limit)
                         fit->extra[a] = 0;
-                else if (z >= WORST_FIRST * most)
+                else if (z >= WORST_FIRST * most && (fit->extra[a] > 0 || is_redundant(work, a)))
                         fit->extra[a] = deletion_variance(work, a) * (z * z / (limit * limit) - 1);
         }
 }
 
-/* Mean of rare tasks relative to their standard deviation, expected before any is seen. */
-#define RARE_PART 0.27
+/*
+ * Mean of rare tasks relative to the standard deviation of the background, before any is seen, and how much time
+ * this belief weighs: as much as one of them would be waited for.
+ */
+#define RARE_PART 0.18
+#define RARE_BELIEF_S 3600.0
+
+/* Part of a row's residual that its weight took away. */
+static double removed_part(const struct work *work, size_t a)
+{
+        double variance = work->precision[a] > 0 ? 1 / work->precision[a] : INFINITY, extra = work->fit->extra[a];
+
+        return isfinite(variance) && extra > 0 ? fmin(extra / variance, 1) : 0;
+}
 
 /*
  * Outliers have one sign: background tasks take energy and never return it. What the weights removed belongs
- * to the base, which includes the usual background; so the mean of the rest is added there. A short run may
- * or may not see a rare task, which says little about its frequency: the mean counts as far as it is known,
- * and its error is added to the base's.
+ * to the base, which includes the usual background, in proportion to the time that was watched. A run of half an
+ * hour sees few rare tasks or none, which says little about how often they come: until more is seen the usual
+ * part is expected, and its error is added to the base's.
  */
 int regression_recentre(struct work *work)
 {
         struct regression *fit = work->fit;
         size_t base = work->columns->term[TERM_BASE];
-        double *extra = fit->extra, ones = 0, rest = 0, trust;
-        double rare = pow(RARE_PART * fit->noise.background_sd_mw, 2);
-        _cleanup_free_ double *none = calloc(fit->n, sizeof(*none));
-        int err;
+        double removed_j = 0, watched_s = 0, usual = RARE_PART * fit->noise.background_sd_mw, mean, belief;
 
-        if (!none)
-                return -ENOMEM;
-        fit->extra = none;
-        err = regression_invert_noise(work);
-        fit->extra = extra;
-        if (err)
-                return err;
-        regression_unnoise_columns(work);
         for (size_t a = 0; a < fit->n; a++) {
-                double weight = gsl_matrix_get(work->white, a, base);
+                double seconds = work->rows->list[fit->index[a]].seconds;
 
-                ones += weight;
-                rest += weight * fit->residual_mw[a];
+                watched_s += seconds;
+                removed_j += removed_part(work, a) * fit->residual_mw[a] * seconds;
         }
-        trust = 1 / (1 + fit->scale / ones / rare);
-        gsl_vector_set(fit->value, base, fmax(gsl_vector_get(fit->value, base) + trust * rest / ones, 0));
-        *gsl_matrix_ptr(fit->covariance, base, base) += (1 - trust) * rare;
+        belief = RARE_BELIEF_S / (RARE_BELIEF_S + watched_s);
+        mean = belief * usual + (1 - belief) * removed_j / watched_s;
+        gsl_vector_set(fit->value, base, fmax(gsl_vector_get(fit->value, base) + mean, 0));
+        *gsl_matrix_ptr(fit->covariance, base, base) += belief * usual * usual;
         return 0;
 }

@@ -7,45 +7,53 @@
  */
 
 #include <math.h>
+#include <string.h>
 
 #include "regression-private.h"
 #include "util/util.h"
 
-/* One row d of the prior: information += d d'. */
-static void prior_add(gsl_matrix *prior, const size_t *at, const double *weight, size_t n)
+void regression_prior_add(gsl_matrix *prior, const size_t *at, const double *weight, size_t n)
 {
         for (size_t a = 0; a < n; a++)
                 for (size_t b = 0; b < n; b++)
                         *gsl_matrix_ptr(prior, at[a], at[b]) += weight[a] * weight[b];
 }
 
-/* Three neighbouring operating points, for one second difference. */
+/* The columns of a curve, and where they are: frequencies of A or S, levels of the display. */
+struct curve {
+        size_t first, n;
+        uint32_t point[COLUMNS_POINTS_MAX];
+};
+
+/* Three neighbouring points, for one second difference. */
 struct bend {
         size_t at[3];
         double weight[3];
 };
 
 /* For uneven grids: the second derivative times the square of the mean distance. */
-static struct bend bend_of(const struct device_policy *policy, size_t first, size_t k)
+static struct bend bend_of(const struct curve *curve, size_t k)
 {
-        double mean = (double)(policy->khz[policy->n_khz - 1] - policy->khz[0]) / (double)(policy->n_khz - 1);
-        double before = (double)(policy->khz[k] - policy->khz[k - 1]) / mean;
-        double after = (double)(policy->khz[k + 1] - policy->khz[k]) / mean;
+        const uint32_t *point = curve->point;
+        double mean = (double)(point[curve->n - 1] - point[0]) / (double)(curve->n - 1);
+        double before = (double)(point[k] - point[k - 1]) / mean;
+        double after = (double)(point[k + 1] - point[k]) / mean;
         double weight = 2 / (before + after);
+        size_t first = curve->first;
 
         return (struct bend){ { first + k - 1, first + k, first + k + 1 },
                               { weight / before, -weight * (1 / before + 1 / after), weight / after } };
 }
 
-/* Second differences of the coefficients from @first on are 0 with standard deviation @sd. */
-static void prior_smooth(gsl_matrix *prior, const struct device_policy *policy, size_t first, double sd)
+/* Second differences of the curve are 0 with standard deviation @sd. */
+static void prior_smooth(gsl_matrix *prior, const struct curve *curve, double sd)
 {
-        for (size_t k = 1; k + 1 < policy->n_khz; k++) {
-                struct bend bend = bend_of(policy, first, k);
+        for (size_t k = 1; k + 1 < curve->n; k++) {
+                struct bend bend = bend_of(curve, k);
 
                 for (size_t i = 0; i < ARRAY_SIZE(bend.weight); i++)
                         bend.weight[i] /= sd;
-                prior_add(prior, bend.at, bend.weight, ARRAY_SIZE(bend.at));
+                regression_prior_add(prior, bend.at, bend.weight, ARRAY_SIZE(bend.at));
         }
 }
 
@@ -53,18 +61,17 @@ static void prior_smooth(gsl_matrix *prior, const struct device_policy *policy, 
 #define BEND_BELIEF 2
 
 /*
- * The curvature of this policy by the last fit: its second differences, and how many of them were determined
+ * The curvature of this curve by the last fit: its second differences, and how many of them were determined
  * by the rows and not by the prior with standard deviation @last (MacKay, Bayesian Interpolation, 1992).
  * Policies with boost have more curvature, and measurements must outweigh the prior. @usual and the result
  * are in mW.
  */
-static double learn_bend(const struct work *work, const struct device_policy *policy, size_t first,
-                         double usual, double last)
+static double learn_bend(const struct work *work, const struct curve *curve, double usual, double last)
 {
         double squares = BEND_BELIEF * usual * usual, seen = BEND_BELIEF;
 
-        for (size_t k = 1; k + 1 < policy->n_khz; k++) {
-                struct bend bend = bend_of(policy, first, k);
+        for (size_t k = 1; k + 1 < curve->n; k++) {
+                struct bend bend = bend_of(curve, k);
                 double mean = 0, variance = 0;
 
                 for (size_t i = 0; i < ARRAY_SIZE(bend.at); i++) {
@@ -79,23 +86,23 @@ static double learn_bend(const struct work *work, const struct device_policy *po
         return sqrt(squares / seen);
 }
 
-static double largest(const gsl_vector *value, size_t first, size_t n)
+static double largest(const struct work *work, const struct curve *curve)
 {
         double most = 0;
 
-        for (size_t k = 0; k < n; k++)
-                most = fmax(most, gsl_vector_get(value, first + k));
+        for (size_t k = 0; k < curve->n; k++)
+                most = fmax(most, gsl_vector_get(work->fit->value, curve->first + k));
         return most;
 }
 
-/* Before the first fit: a busy core cannot take more than all power that was measured. */
-static double largest_possible(const struct work *work, size_t first, size_t n)
+/* Before the first fit: a busy core or a display cannot take more than all power that was measured. */
+static double largest_possible(const struct work *work, const struct curve *curve)
 {
         double most = 0;
 
         for (size_t a = 0; a < work->fit->n; a++)
-                for (size_t k = 0; k < n; k++) {
-                        double busy = gsl_matrix_get(work->x, a, first + k);
+                for (size_t k = 0; k < curve->n; k++) {
+                        double busy = gsl_matrix_get(work->x, a, curve->first + k);
 
                         if (busy > 0.1)
                                 most = fmax(most,
@@ -105,40 +112,65 @@ static double largest_possible(const struct work *work, size_t first, size_t n)
 }
 
 /* Before the first fit the curvature may be as large as possible; later the rows show it. */
-static void policy_prior(struct work *work, const struct device_policy *policy, size_t first, double part,
-                         double most, bool first_time)
+static void curve_prior(struct work *work, const struct curve *curve, double part, double most, bool first_time)
 {
-        double *sd = &work->bend_sd[first];
+        double *sd = &work->bend_sd[curve->first];
 
-        *sd = first_time ? most : learn_bend(work, policy, first, part * most, *sd);
-        prior_smooth(work->fit->prior, policy, first, *sd);
+        *sd = first_time ? most : learn_bend(work, curve, part * most, *sd);
+        prior_smooth(work->fit->prior, curve, *sd);
+}
+
+/* @like: the curve that shows its usual size. */
+static void smooth(struct work *work, const struct curve *curve, const struct curve *like, double part,
+                   bool first_time)
+{
+        double most = first_time ? largest_possible(work, like) : largest(work, like);
+
+        if (most <= 0)
+                most = largest_possible(work, like);
+        if (most > 0)
+                curve_prior(work, curve, part, most, first_time);
+}
+
+static void smooth_policies(struct work *work, bool first_time)
+{
+        const struct columns *columns = work->columns;
+
+        for (size_t i = 0; i < columns->device.n_policies; i++) {
+                const struct device_policy *policy = &columns->device.policies[i];
+                struct curve active = { .first = columns->active[i], .n = policy->n_khz }, shared;
+
+                if (active.first == SIZE_MAX)
+                        continue;
+                memcpy(active.point, policy->khz, policy->n_khz * sizeof(policy->khz[0]));
+                shared = active;
+                shared.first = columns->shared[i];
+                smooth(work, &active, &active, work->options->smooth_active, first_time);
+                if (shared.first != SIZE_MAX)
+                        smooth(work, &shared, &active, work->options->smooth_shared, first_time);
+        }
+}
+
+static void smooth_display(struct work *work, bool first_time)
+{
+        const struct columns *columns = work->columns;
+        struct curve levels = { .first = columns->term[TERM_DISPLAY], .n = columns->levels };
+
+        for (size_t k = 0; k < levels.n; k++)
+                levels.point[k] = columns->list[levels.first + k].point;
+        if (levels.n > 0)
+                smooth(work, &levels, &levels, work->options->smooth_display, first_time);
 }
 
 void regression_prior_make(struct work *work, bool first_time)
 {
-        const struct columns *columns = work->columns;
         struct regression *fit = work->fit;
         double level = 1 / work->level_sd;
 
         gsl_matrix_set_zero(fit->prior);
-        for (size_t i = 0; i < columns->device.n_policies; i++) {
-                const struct device_policy *policy = &columns->device.policies[i];
-                size_t first = columns->active[i];
-                double most;
-
-                if (first == SIZE_MAX)
-                        continue;
-                most = first_time ? largest_possible(work, first, policy->n_khz)
-                                  : largest(fit->value, first, policy->n_khz);
-                if (most <= 0)
-                        most = largest_possible(work, first, policy->n_khz);
-                if (most <= 0)
-                        continue;
-                policy_prior(work, policy, first, work->options->smooth_active, most, first_time);
-                if (columns->shared[i] != SIZE_MAX)
-                        policy_prior(work, policy, columns->shared[i], work->options->smooth_shared, most,
-                                     first_time);
-        }
+        smooth_policies(work, first_time);
+        smooth_display(work, first_time);
+        regression_prior_shapes(work, first_time);
         for (size_t j = fit->p; j < work->q; j++)
                 gsl_matrix_set(fit->prior, j, j, level * level);
 }

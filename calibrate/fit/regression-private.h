@@ -33,8 +33,13 @@ struct work {
 };
 
 /* regression-prior.c */
+/* One row d of the prior: information += d d'. */
+void regression_prior_add(gsl_matrix *prior, const size_t *at, const double *weight, size_t n);
 void regression_prior_make(struct work *work, bool first_time);
 void regression_learn_level(struct work *work);
+
+/* regression-shape.c */
+void regression_prior_shapes(struct work *work, bool first_time);
 
 /* regression-solve.c */
 int regression_invert_noise(struct work *work);       /* of all rows, with their present weights */

@@ -13,15 +13,15 @@
 #include "util/util.h"
 
 /*
- * Tuned on virtual devices (docs/accuracy.md); none of them is critical. Background: at 150 mW at rest, 11 mW
- * are permanent and as much again is rare tasks, in proportion to the power at rest. A step of the level is
+ * Tuned on virtual devices (docs/accuracy.md); none of them is critical. Background: a tenth of the power at
+ * rest is permanent and as much again is rare tasks. A step of the level is
  * wrong by 0.4 % besides the smooth curve; current sensors specify 1 % of the reading. Neighbouring operating
  * points deviate from a line by 3 to 6 % of the largest power in table 3 of AppScope and on real phones.
  * Level: three waves of 0.85 % each make a single percent wrong by 1.5 %.
  */
 struct regression_options regression_options_default = {
         .noise = {
-                .background_part = 0.1,
+                .background_part = 0.13,
                 .background_tau_s = 300,
                 .background_hum = 0.6,
                 .level_error = 0.004,
@@ -31,6 +31,8 @@ struct regression_options regression_options_default = {
         },
         .smooth_active = 0.045,
         .smooth_shared = 0.035,
+        .smooth_display = 0.1,
+        .looseness = 1,
         .level_sd = 0.0085,
         .outlier = 2.5,
         .prior_dof = 14,
@@ -256,6 +258,40 @@ static double power_at_rest_mw(const struct rows *rows)
         return n > 0 ? sum / (double)n : least;
 }
 
+/* Fewer rows do not show the quantum. */
+#define QUANTUM_ROWS 16
+#define ROUNDING 1e-6
+
+static int ascending(const void *a, const void *b)
+{
+        double x = *(const double *)a, y = *(const double *)b;
+
+        return (x > y) - (x < y);
+}
+
+/*
+ * What the gauge rounds to: sums of its updates are multiples of it, and of many rows two are neighbours.
+ */
+static int learn_quantum(const struct rows *rows, struct noise *noise)
+{
+        _cleanup_free_ double *sum = calloc(rows->n + 1, sizeof(*sum));
+        double least = INFINITY;
+        size_t n = 0;
+
+        if (!sum)
+                return -ENOMEM;
+        for (size_t i = 0; i < rows->n; i++)
+                if (rows->list[i].fitted && !rows->list[i].charge)
+                        sum[n++] = rows->list[i].power_mw * rows->list[i].updates;
+        qsort(sum, n, sizeof(*sum), ascending);
+        for (size_t i = 1; i < n; i++)
+                if (sum[i] - sum[i - 1] > ROUNDING * sum[i])
+                        least = fmin(least, sum[i] - sum[i - 1]);
+        if (n >= QUANTUM_ROWS && isfinite(least))
+                noise->gauge_quantum_mw = least;
+        return 0;
+}
+
 int regression_fit(const struct columns *columns, const struct rows *rows,
                    const struct regression_options *options, struct regression *ret)
 {
@@ -270,6 +306,8 @@ int regression_fit(const struct columns *columns, const struct rows *rows,
         work.q = fit.p + fit.z;
         err = regression_make(&fit, rows);
         fit.noise.background_sd_mw = fit.noise.background_part * power_at_rest_mw(rows);
+        if (!err)
+                err = learn_quantum(rows, &fit.noise);
         if (!err)
                 err = work_make(&work);
         if (!err) {

@@ -27,6 +27,8 @@ struct regression_options {
         double smooth_active;  /* second differences of A: standard deviation relative to the policy's
                                   largest A */
         double smooth_shared;  /* the same for S */
+        double smooth_display; /* the same for the display, relative to its largest power */
+        double looseness;      /* of the likeness of curves and coefficients (regression-shape.c); 1 usual */
         double level_sd;       /* of each wave's cosine and sine */
         double outlier;        /* a row loses weight beyond so many standard deviations */
         double prior_dof;      /* weight of the expected noise, in degrees of freedom */

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plan.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -38,14 +39,12 @@ static bool comes(const struct planned_mode *mode, uint32_t pass, bool extras, s
  * A gauge's pass measures idle about every four dwells: the base is part of every row, and idle shows
  * background activity best and costs little charge.
  */
-#define IDLES_IN_PASS 6
-
 static size_t spread_idle(size_t *order, size_t n)
 {
-        size_t all = n + IDLES_IN_PASS;
+        size_t all = n + PLAN_IDLES;
 
-        for (size_t to = all, from = n, idles = IDLES_IN_PASS; to-- > 0;) {
-                if (idles > 0 && to == (2 * idles - 1) * all / (2 * IDLES_IN_PASS)) {
+        for (size_t to = all, from = n, idles = PLAN_IDLES; to-- > 0;) {
+                if (idles > 0 && to == (2 * idles - 1) * all / (2 * PLAN_IDLES)) {
                         order[to] = PLAN_IDLE;
                         idles--;
                 } else {
@@ -55,10 +54,42 @@ static size_t spread_idle(size_t *order, size_t n)
         return all;
 }
 
+/*
+ * Idle and one state of each component first, in case that not even the short block can be completed; idle second,
+ * because it takes longest and tells little alone.
+ */
+static unsigned rank(const struct planned_mode *mode)
+{
+        if (!strcmp(mode->mode.kind, "idle"))
+                return 0;
+        return mode->core ? mode->core : UINT_MAX;
+}
+
+static void swap(size_t *a, size_t *b)
+{
+        size_t kept = *a;
+
+        *a = *b;
+        *b = kept;
+}
+
+static void order_by_rank(const struct plan *plan, size_t *order, size_t n)
+{
+        for (size_t i = 1; i < n; i++) {
+                size_t mode = order[i], at = i;
+
+                for (; at > 0 && rank(&plan->modes[order[at - 1]]) > rank(&plan->modes[mode]); at--)
+                        order[at] = order[at - 1];
+                order[at] = mode;
+        }
+        if (n > 1 && rank(&plan->modes[order[0]]) == 0)
+                swap(&order[0], &order[1]);
+}
+
 size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t last, bool extras,
                   size_t *ret)
 {
-        bool repeat_idle = extras && plan->n > 3 * IDLES_IN_PASS;
+        bool repeat_idle = extras && plan->n > 3 * PLAN_IDLES;
         struct random random;
         size_t n = 0, n_extra = 0;
 
@@ -67,6 +98,8 @@ size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t 
                         ret[n++] = i;
         random_start(&random, seed, pass);
         random_shuffle(&random, ret, n);
+        if (plan->brief && pass == 0)
+                order_by_rank(plan, ret, n);
         /* Two dwells of one mode in a row would see the same background activity. */
         if (n > 1 && ret[0] == last) {
                 ret[0] = ret[n / 2];

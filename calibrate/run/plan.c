@@ -28,6 +28,8 @@ static const double display_levels[] = { 0.0196, 0.2157, 0.4118, 0.698, 1 };
 #define TX_MB_PER_S 1.2
 #define RATES_SCALE_MAX 4
 
+#define CORES 3 /* stages of a short block */
+
 #define WAKES_PER_S 0.8 /* a burst needs a second of silence before it */
 
 struct plan_rates plan_rates(const struct hardware_description *description)
@@ -248,7 +250,7 @@ struct mixture {
         double at;           /* position among the frequencies, 0..1 */
         uint32_t cores;
         bool wifi;
-        double rx, tx, read; /* share of the rates of their own modes, 0..1 */
+        double rx, tx, read, write; /* share of the rates of their own modes, 0..1 */
         double wakes_per_s;
 };
 
@@ -265,6 +267,8 @@ static const struct mixture mixtures[] = {
         { .name = "mixed.browsing", .level = DISPLAY_USUAL, .at = 0.5, .cores = 1, .wifi = true, .rx = 0.2,
           .tx = 0.1 },
         { .name = "mixed.playing", .level = DISPLAY_USUAL, .at = 1, .cores = 2, .wifi = true },
+        { .name = "mixed.storage", .level = -1, .read = 1, .write = 1 },
+        { .name = "mixed.radio", .level = -1, .wifi = true, .rx = 1, .tx = 1 },
         { .name = "mixed.streaming", .level = DISPLAY_MIDDLE, .at = 0.3, .cores = 1, .wifi = true, .rx = 1 },
 };
 
@@ -280,7 +284,8 @@ static int add_mixture(struct plan *plan, const struct hardware_description *des
                        const struct mixture *mixture, size_t policy)
 {
         struct plan_rates rates = plan_rates(description);
-        struct mode mode = { .kind = "mixed", .read_mb_per_s = mixture->read * rates.read_mb_per_s };
+        struct mode mode = { .kind = "mixed", .read_mb_per_s = mixture->read * rates.read_mb_per_s,
+                             .write_mb_per_s = mixture->write * rates.write_mb_per_s };
 
         snprintf(mode.name, sizeof(mode.name), "%s", mixture->name);
         if (policy > 0)
@@ -349,6 +354,88 @@ static int add_burn(struct plan *plan, const struct hardware_description *descri
         return plan_add(plan, ROLE_BURN, &burn);
 }
 
+static void mark(struct plan *plan, const char *name, unsigned core)
+{
+        for (size_t i = 0; i < plan->n; i++)
+                if (!strcmp(plan->modes[i].mode.name, name) && plan->modes[i].core == 0)
+                        plan->modes[i].core = core;
+}
+
+static void mark_cpu(const struct hardware_description *description, struct plan *plan, size_t policy, size_t khz,
+                     bool all, unsigned core)
+{
+        const struct hardware_policy *p = &description->policies[policy];
+        struct mode mode = cpu_mode(description, policy, p->khz[khz], all && p->n_cpus > 1);
+
+        mark(plan, mode.name, core);
+}
+
+/*
+ * The short block: first one state of each component, then what tells its coefficients apart. The smoothness and
+ * the likeness of the curves cover the rest (calibrate/fit/regression-shape.c).
+ */
+static void mark_core(const struct hardware_description *description, struct plan *plan)
+{
+        static const struct {
+                size_t level;
+                unsigned core;
+        } levels[] = { { DISPLAY_USUAL, 1 }, { 0, 2 }, { ARRAY_SIZE(display_levels) - 1, 3 } };
+
+        mark(plan, "idle", 1);
+        for (size_t i = 0; i < description->n_policies; i++) {
+                size_t n = description->policies[i].n_khz;
+
+                if (n == 0)
+                        continue;
+                mark_cpu(description, plan, i, n - 1, true, 1);
+                mark_cpu(description, plan, i, MIN((n - 1) / 2 + 1, n - 1), false, 2);
+        }
+        for (size_t i = 0; description->max_brightness && i < ARRAY_SIZE(levels); i++) {
+                char name[MODE_NAME_MAX];
+
+                snprintf(name, sizeof(name), "display.%u", brightness(description, levels[i].level));
+                mark(plan, name, levels[i].core);
+        }
+        mark(plan, plan_find(plan, "mixed.storage") ? "mixed.storage" : "disk.read", 1);
+        mark(plan, plan_find(plan, "mixed.radio") ? "mixed.radio" : "wifi.on", 1);
+        mark(plan, "wifi.wake", 1);
+        mark(plan, "gpu.full", 1);
+}
+
+bool plan_shorten(struct plan *plan, double most)
+{
+        size_t wanted[CORES + 1] = { 0 }, n = 0, held_back = 0;
+        unsigned core = 1;
+
+        for (size_t i = 0; i < plan->n; i++)
+                if (plan->modes[i].core)
+                        wanted[plan->modes[i].core]++;
+        for (n = wanted[1]; core < CORES && (double)(n + wanted[core + 1]) <= most - 1; core++)
+                n += wanted[core + 1];
+        for (size_t i = 0; i < plan->n; i++) {
+                struct planned_mode *mode = &plan->modes[i];
+
+                if (mode->core > 0 && mode->core <= core)
+                        mode->role = ROLE_BLOCK;
+                else if (mode->role == ROLE_BLOCK)
+                        mode->role = ROLE_EXTRA;
+                else if (mode->role == ROLE_HELD_BACK && (double)(n + ++held_back) > most)
+                        mode->visits_max = 0;
+        }
+        plan->brief = true;
+        return (double)n <= most;
+}
+
+size_t plan_block(const struct plan *plan)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < plan->n; i++)
+                n += plan->modes[i].visits_max > 0 &&
+                     (plan->modes[i].role == ROLE_BLOCK || plan->modes[i].role == ROLE_HELD_BACK);
+        return n;
+}
+
 int plan_make(const struct hardware_description *description, struct plan *ret)
 {
         struct plan plan = { 0 };
@@ -375,6 +462,7 @@ int plan_make(const struct hardware_description *description, struct plan *ret)
                 plan_clear(&plan);
                 return err;
         }
+        mark_core(description, &plan);
         plan_guess(description, &plan);
         *ret = plan;
         return 0;

@@ -14,6 +14,7 @@
 
 #define PLAN_ITERATIONS 3
 #define PLAN_IDLE 0 /* the first mode of every plan */
+#define PLAN_IDLES 6 /* so often it comes in a pass of a gauge */
 
 enum plan_role {
         ROLE_BLOCK,     /* in the first randomised block, and in every pass of a gauge */
@@ -28,6 +29,7 @@ extern const char *const plan_role_names[];
 struct planned_mode {
         struct mode mode;
         enum plan_role role;
+        unsigned core;       /* in a short block: 1 most important; 0: not in it */
         uint32_t visits_max; /* how often it may come, for what it writes or moves */
         double guess_w;      /* expected power; only for estimates of time */
 };
@@ -36,6 +38,7 @@ struct plan {
         struct planned_mode *modes;
         size_t n;
         size_t burn;    /* index of the heaviest mode */
+        bool brief;     /* its block was shortened */
         bool sapp;
 };
 
@@ -73,6 +76,14 @@ void plan_limit(const struct hardware_description *description, enum observation
 double plan_expected_s(const struct hardware_description *description, enum observation_method method,
                        const struct planned_mode *mode);
 
+/*
+ * Shortens the block to at most @most modes, if it can, that still touch every component; the others stay to be
+ * chosen for their gain. False: not even the shortest block fits.
+ */
+bool plan_shorten(struct plan *plan, double most);
+/* So many modes are certain to come once. */
+size_t plan_block(const struct plan *plan);
+
 /* The usage that a mode asks for in some seconds. The fit uses what the counters show. */
 int plan_usage(const struct hardware_description *description, const struct mode *mode, struct usage *ret);
 
@@ -81,7 +92,7 @@ int plan_usage(const struct hardware_description *description, const struct mode
  * @pass:     0 is the first block
  * @last:     index of the mode before, which may not come first; SIZE_MAX: none
  * @extras:   whether extra frequencies rotate through the passes (gauge)
- * @ret:      room for plan->n + 6 indexes
+ * @ret:      room for plan->n + PLAN_IDLES indexes
  *
  * Every third extra frequency comes in each pass, so that three passes visit all; one-core and all-core
  * take turns, and idle comes six times. Held-back mixtures come in the first pass. No mode follows itself.

@@ -12,9 +12,14 @@
 
 #define BATTERY_UNKNOWN_MWH 15000
 
-/* Observations after the block, at --stop 3%: for one policy, and the part that each other policy adds. */
-#define MORE_AT_3_PERCENT 5.0
-#define MORE_FOR_POLICY 0.5
+/* Observations at --stop 3%, for one policy, and what each other adds, by percent; after the block by ticks. */
+#define AT_3_PERCENT 20.0
+#define FOR_POLICY 2.0
+#define MOST_AT_3_PERCENT 24.0
+#define MORE_BY_TICKS 15.0
+
+/* A gauge so coarse that it does not allow so many observations does not serve. */
+#define ROWS_MIN 22.0
 
 static double percent_j(const struct hardware_description *description)
 {
@@ -23,7 +28,7 @@ static double percent_j(const struct hardware_description *description)
 
 static bool in_block(const struct planned_mode *mode)
 {
-        return mode->role == ROLE_BLOCK || mode->role == ROLE_HELD_BACK;
+        return mode->visits_max > 0 && (mode->role == ROLE_BLOCK || mode->role == ROLE_HELD_BACK);
 }
 
 /* Means of 1/W and of W over the block, for its time and its energy. */
@@ -46,22 +51,32 @@ static size_t block_means(const struct plan *plan, double *watts, double *per_wa
 
 double run_block_percent(const struct run *run, double step_percent, double least_s)
 {
-        double sum = 0;
+        double sum = 0, rows = (double)MAX(plan_block(&run->plan), (size_t)1);
 
         for (size_t i = 0; i < run->plan.n; i++)
                 if (in_block(&run->plan.modes[i]))
                         sum += fmax(step_percent,
                                     least_s * run->plan.modes[i].guess_w / percent_j(&run->description));
-        return sum;
+        /* A short block alone gives intervals that say little. */
+        return run->plan.brief ? sum * fmax(ROWS_MIN / rows, 1) : sum;
 }
 
-static double more_observations(const struct hardware_description *description, double stop_percent)
+/* The error falls with the square root of the number of observations. */
+static double precision_cost(const struct run_request *request)
+{
+        return 9 / (request->stop_percent * request->stop_percent);
+}
+
+double run_observations_max(const struct run_request *request)
+{
+        return MOST_AT_3_PERCENT * precision_cost(request);
+}
+
+static double observations(const struct hardware_description *description, const struct run_request *request)
 {
         double policies = (double)MAX(description->n_policies, (size_t)1);
-        double at_3 = MORE_AT_3_PERCENT * (1 + MORE_FOR_POLICY * (policies - 1));
 
-        /* The error falls with the square root of the number of observations; 20 or so are in the block. */
-        return fmax(0, (20 + at_3) * (9 / (stop_percent * stop_percent)) - 20);
+        return fmin(AT_3_PERCENT + FOR_POLICY * (policies - 1), MOST_AT_3_PERCENT) * precision_cost(request);
 }
 
 /* With a limit there are fewer observations. */
@@ -80,27 +95,29 @@ static struct run_estimate within(struct run_estimate estimate, const struct run
 struct run_estimate run_estimate(const struct hardware_description *description, const struct plan *plan,
                                      enum observation_method method, const struct run_request *request)
 {
-        double watts, per_watt, joules = percent_j(description);
+        double watts, per_watt, joules = percent_j(description), idle_s;
         size_t block = block_means(plan, &watts, &per_watt), extra = 0;
         struct run_estimate estimate = { .observations = block };
-        double more = fmin(more_observations(description, request->stop_percent), 75 - (double)block);
+        double all = fmax(fmin(observations(description, request), 75), (double)block);
 
         for (size_t i = 0; i < plan->n; i++)
                 extra += plan->modes[i].role == ROLE_EXTRA;
         switch (method) {
         case METHOD_GAUGE:
                 estimate.observations = request->passes * block + request->passes * extra / 6 + 2;
+                idle_s = request->passes * PLAN_IDLES * runner_idle_more_s(GAUGE_PERIOD_GUESS_S);
                 estimate.hours = (double)estimate.observations * runner_dwell_s(GAUGE_PERIOD_GUESS_S) / 3600 +
                                  0.02;
-                estimate.percent = estimate.hours * 3600 * watts / joules;
+                estimate.percent = (estimate.hours * 3600 * watts + idle_s * plan->modes[PLAN_IDLE].guess_w) / joules;
+                estimate.hours += idle_s / 3600;
                 break;
         case METHOD_TICKS:
-                estimate.observations = (size_t)((double)block + 3 * fmax(more, 0));
+                estimate.observations = block + (size_t)(MORE_BY_TICKS * precision_cost(request));
                 estimate.hours = (double)estimate.observations * TICKS_DWELL_GUESS_S / 3600;
                 estimate.percent = estimate.hours * 3600 * watts / joules;
                 break;
         case METHOD_PERCENT:
-                estimate.observations = plan->sapp ? 3 * block : (size_t)((double)block + fmax(more, 0));
+                estimate.observations = plan->sapp ? 3 * block : (size_t)all;
                 estimate.hours = (double)estimate.observations * joules * per_watt / 3600;
                 estimate.percent = (double)estimate.observations + 0.5;
                 break;
@@ -127,8 +144,11 @@ static double gauge_left_s(const struct run *run)
         double dwell_s = runner_dwell_s(run->runner.gauge_period_s);
         double passes = (double)run->request.passes - 1 - run->pass;
 
-        return dwell_s * (fmax((double)run->n_order - 1 - (double)run->at, 0) +
-                          fmax(passes, 0) * (double)run->n_order);
+        double rest = fmax((double)run->n_order - 1 - (double)run->at, 0) + fmax(passes, 0) * (double)run->n_order;
+
+        if (run->n_order > 0)
+                dwell_s += runner_idle_more_s(run->runner.gauge_period_s) * PLAN_IDLES / (double)run->n_order;
+        return rest * dwell_s;
 }
 
 /*
@@ -141,10 +161,13 @@ static double gauge_left_s(const struct run *run)
 static double more_s(const struct run *run, double block_s)
 {
         double half_width = run->judgement.half_width_percent, stop = run->request.stop_percent;
-        double more = more_observations(&run->description, stop);
+        double more = observations(&run->description, &run->request) - (double)plan_block(&run->plan);
 
         if (!isnan(half_width))
-                more = fmax(0, log(half_width / stop) / NARROWS_BY);
+                more = log(half_width / stop) / NARROWS_BY;
+        if (run->method == METHOD_PERCENT)
+                more = fmin(more, run_observations_max(&run->request) - (double)MAX(run->n, plan_block(&run->plan)));
+        more = fmax(more, 0);
         return more * SHORTER * block_s;
 }
 

@@ -242,11 +242,19 @@ static size_t instead_of(const struct run *run, size_t mode)
         return best;
 }
 
+/* A percent of charge for each observation: precision has its price, and everyday use goes on where this ends. */
+static bool cost_enough(const struct run *run)
+{
+        return run->method == METHOD_PERCENT &&
+               (double)(run->n - run->n_rejected) > run_observations_max(&run->request);
+}
+
 static size_t next_mode(struct run *run)
 {
         if (!run->child)
                 return next_blind(run);
-        if (run->judgement.half_width_percent <= run->request.stop_percent || !run->judgement.next[0]) {
+        if (run->judgement.half_width_percent <= run->request.stop_percent || !run->judgement.next[0] ||
+            cost_enough(run)) {
                 /* Postponed modes are not part of the judgement. */
                 size_t mode = run_last_call(run);
 
@@ -261,6 +269,8 @@ static const char *why_ended(const struct run *run)
                 return "as many observations as usually suffice";
         if (run->judgement.half_width_percent <= run->request.stop_percent)
                 return "precision reached";
+        if (cost_enough(run))
+                return "more precision would cost too much charge";
         return "nothing more to learn within the limits";
 }
 
@@ -303,6 +313,10 @@ int run_levels(struct run *run)
         err = burn(run);
         if (!err && !run->stopped)
                 err = run_block(run);
+        if (!err && !run->stopped && run->plan.brief) {
+                make_block(run); /* what was rejected, once more: each component has only one or two states */
+                err = run_block(run);
+        }
         if (err || run->stopped)
                 return err;
         run->pass = 1;

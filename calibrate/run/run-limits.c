@@ -11,6 +11,7 @@
 
 #define WRITE_MB_PER_S 10
 #define WIFI_LIMIT_PERCENT_BYTES 4e9
+#define MORE_MIN 3 /* observations after the block, else it is shortened */
 #define WIFI_LIMIT_BYTES 500e6 /* gauge and ticks take less time */
 
 static double wifi_bytes(const struct run *run)
@@ -20,12 +21,51 @@ static double wifi_bytes(const struct run *run)
         return run->method == METHOD_PERCENT ? WIFI_LIMIT_PERCENT_BYTES : WIFI_LIMIT_BYTES;
 }
 
+/* So many observations fit in the limits of charge and time: in all, or in each pass of a gauge. */
+static double observations_within(const struct run *run)
+{
+        struct run_request unlimited = run->request;
+        struct run_estimate all;
+        double share, most;
+
+        unlimited.battery_limit_percent = unlimited.time_limit_h = INFINITY;
+        all = run_estimate(&run->description, &run->plan, run->method, &unlimited);
+        share = fmin(run->request.battery_limit_percent / all.percent, run->request.time_limit_h / all.hours);
+        if (share >= 1)
+                return INFINITY;
+        most = share * (double)all.observations;
+        if (run->method == METHOD_GAUGE)
+                return most;
+        /* The first step is partial, and nothing begins that might not end within the limit. */
+        if (run->method == METHOD_PERCENT)
+                most = fmin(most, floor(run->request.battery_limit_percent - 2));
+        return most;
+}
+
+/* By percent each state costs a percent, so that its block is always short. */
+static void shorten(struct run *run)
+{
+        double most;
+
+        if (run->plan.sapp || run->plan.n == 0)
+                return;
+        most = observations_within(run);
+        if (run->method != METHOD_PERCENT && most >= (double)plan_block(&run->plan) + MORE_MIN)
+                return;
+        if (!plan_shorten(&run->plan, most))
+                log_warning(run->log,
+                            "the limit is too low to measure every component once, which takes %zu observations: "
+                            "coefficients will be missing",
+                            plan_block(&run->plan));
+}
+
 void run_limits(struct run *run)
 {
         const struct run_request *request = &run->request;
         const struct hardware_ops *ops = run->hardware ? run->hardware->ops : NULL;
         double files = (double)run->description.n_disks * DISK_FILE_BYTES;
 
+        shorten(run);
         run->limits = (struct plan_limits){ INFINITY, INFINITY, INFINITY };
         if (request->virtual_device)
                 return;
