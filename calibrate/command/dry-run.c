@@ -53,7 +53,8 @@ static void describe_load(const struct prospect *prospect, const struct mode *mo
                         say(&phrase, "%u core%s", cores, cores > 1 ? "s" : "");
         }
         if (mode->screen_on)
-                say(&phrase, "screen at %u", mode->brightness);
+                say(&phrase, "screen at %u%s", mode->brightness,
+                    mode->dark >= 1 ? ", black" : mode->dark > 0 ? ", grey" : "");
         if (mode->wifi_on)
                 say(&phrase, "WiFi on");
         say_rate(&phrase, "read", mode->read_mb_per_s);
@@ -81,6 +82,8 @@ static const char *when(const struct prospect *prospect, const struct planned_mo
                 return gauge ? "every pass" : "first block";
         case ROLE_EXTRA:
                 return gauge ? "some passes" : "if most informative";
+        case ROLE_PICTURE:
+                return gauge ? "every pass" : "never";
         case ROLE_CANDIDATE:
                 return gauge ? "never" : "if most informative";
         case ROLE_HELD_BACK:

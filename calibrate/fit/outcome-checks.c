@@ -114,6 +114,9 @@ static double power_of(const struct row *row, const struct regression *fit)
 {
         double sum = 0;
 
+        if (row->picture)
+                return row->power_mw; /* the coefficients are those of white */
+
         for (size_t j = 0; j < fit->p; j++)
                 sum += row->x[j] * gsl_vector_get(fit->value, j);
         return sum;
@@ -139,6 +142,64 @@ static int check_row(const struct outcome *outcome, const struct rows *rows, siz
         snprintf(check->mode, sizeof(check->mode), "%s", row->observation->mode);
         check->half_width_mw = t * sqrt(variance);
         return 0;
+}
+
+/* What of a row's predicted power is the display's, in white. */
+static double display_mw(const struct columns *columns, const struct row *row, const struct regression *fit)
+{
+        double sum = 0;
+
+        for (size_t j = 0; j < columns->levels; j++)
+                sum += row->x[columns->term[TERM_DISPLAY] + j] *
+                       gsl_vector_get(fit->value, columns->term[TERM_DISPLAY] + j);
+        return sum;
+}
+
+/* The part of white's light that a picture lacks, by the name of its mode. */
+static double dark_part(const char *mode)
+{
+        const char *picture = strrchr(mode, '.');
+
+        return picture && strcmp(picture, ".grey") == 0 ? 0.5 : 1;
+}
+
+int outcome_pictures(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
+                     const struct regression *fit)
+{
+        double weights = 0, sum = 0, t = gsl_cdf_tdist_Pinv((1 + CHECK_LEVEL) / 2, fmax(fit->degrees_of_freedom, 1));
+        double common = INFINITY;
+        char text[32];
+        int err;
+
+        for (size_t i = 0; i < rows->n; i++) {
+                const struct row *row = &rows->list[i];
+                double dark = dark_part(row->observation->mode), white, sd, mean, variance;
+                struct outcome_check check;
+
+                if (!row->picture || row->observation->rejected[0] || !(row->power_mw > 0))
+                        continue;
+                white = display_mw(columns, row, fit);
+                if (!(white > 0))
+                        continue;
+                err = check_row(outcome, rows, i, fit, &check);
+                if (!err)
+                        err = predicted_variance(row, fit, &mean, &variance);
+                if (err)
+                        return err;
+                sd = check.half_width_mw / t / white / dark;
+                weights += 1 / (sd * sd);
+                sum += (check.predicted_mw - check.measured_mw) / white / dark / (sd * sd);
+                /* What all rows share is the error of white. */
+                common = fmin(common, variance / (white * white));
+        }
+        if (!(weights > 0))
+                return 0;
+        snprintf(text, sizeof(text), "%.3g", fmin(fmax(100 * sum / weights, 0), 100));
+        err = profile_set_extra(outcome->profile, "display", "x-emission_percent", text);
+        if (err)
+                return err;
+        snprintf(text, sizeof(text), "%.3g", 100 * sqrt(fmax(1 / weights, common)));
+        return profile_set_extra(outcome->profile, "display", "x-emission_se", text);
 }
 
 static double how_far(const struct outcome_check *check)

@@ -97,4 +97,7 @@ int outcome_add_policies(struct profile *profile, const struct device *device);
 /* outcome-checks.c: lack of fit and held-back rows. */
 int outcome_residuals(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
                       const struct regression *fit);
+/* x-emission_percent: how much of a white picture's power black lacks. */
+int outcome_pictures(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
+                     const struct regression *fit);
 int outcome_validate(struct outcome *outcome, const struct rows *rows, const struct regression *fit);

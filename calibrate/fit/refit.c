@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/json-print.h"
 #include "util/util.h"
@@ -80,7 +81,8 @@ static int make_columns(const struct device *device, const struct observation *o
          * first, unfitted mode.
          */
         for (size_t i = 0; i < n; i++)
-                if (!observations[i].burn && !observations[i].held_back && !observations[i].rejected[0])
+                if (!observations[i].burn && !observations[i].held_back && !observations[i].rejected[0] &&
+                    strcmp(observations[i].kind, "picture") != 0)
                         usages[i] = &observations[i].usage;
         return columns_make(device, usages, n, ret);
 }

@@ -178,6 +178,8 @@ static void learn_power(struct work *work)
                 gsl_vector_const_view x = gsl_vector_const_view_array(work->rows->list[i].x, work->fit->p);
                 gsl_vector_const_view b = gsl_vector_const_subvector(work->fit->value, 0, work->fit->p);
 
+                if (work->rows->list[i].picture)
+                        continue; /* what was observed stays: the coefficients are those of white */
                 gsl_blas_ddot(&x.vector, &b.vector, &work->power[i]);
         }
         bend(work);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/units.h"
 #include "util/util.h"
@@ -82,7 +83,8 @@ static void row_make(const struct columns *columns, const struct observation *ob
                 row->x[j] *= per_second;
         /* Whatever the counters show, the device was awake. */
         row->x[columns->term[TERM_BASE]] = 1;
-        row->fitted = usable(row) && !observation->burn && !observation->held_back &&
+        row->picture = strcmp(observation->kind, "picture") == 0;
+        row->fitted = usable(row) && !observation->burn && !observation->held_back && !row->picture &&
                       !observation->rejected[0];
 }
 

@@ -22,6 +22,7 @@ struct row {
         double updates;     /* of the gauge in the dwell */
         bool charge;        /* by level (percent, ticks); else by gauge */
         bool follows;       /* adjacent to the row before */
+        bool picture;       /* of another picture than white: for x-emission_percent, never fitted */
         bool fitted;
 };
 

@@ -41,6 +41,7 @@ struct hardware_description {
         struct hardware_policy policies[8];
         size_t n_policies;
         uint32_t max_brightness;    /* 0: no controllable display */
+        bool pictures;              /* it can show black and grey, too */
         char disks[8][64];          /* names; "": the only one, without a name */
         size_t n_disks;
         bool wifi;                  /* its radio can be switched */

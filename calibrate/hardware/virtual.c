@@ -142,6 +142,8 @@ static int apply(struct hardware *hardware, const struct mode *mode)
 
         if (!err && virtual->description.max_brightness)
                 err = virtual_set_screen(virtual->device, mode->screen_on, mode->brightness);
+        if (!err && virtual->description.pictures)
+                err = virtual_set_content(virtual->device, 1 - mode->dark);
         if (!err && virtual->description.wifi)
                 err = virtual_set_wifi(virtual->device, mode->wifi_on);
         return err ? err : set_work(virtual, mode);
@@ -291,6 +293,7 @@ static int learn_description(struct hardware_virtual *virtual, const struct prof
         if (!err) {
                 util_printable(truth->device, description->device, sizeof(description->device));
                 description->max_brightness = brightest(truth);
+                description->pictures = description->max_brightness > 0;
                 err = describe_cpus(virtual, &sample);
                 describe_battery(&sample.battery, description);
                 description->n_disks = has(truth, TERM_DISK_READ, TERM_DISK_WRITE) ? 1 : 0;

@@ -16,11 +16,12 @@
 
 struct mode {
         char name[MODE_NAME_MAX];  /* "idle", "cpu.0.1026000.one", "display.178", "wifi.wake" ... */
-        char kind[16];             /* idle cpu display disk wifi gpu mixed burn: for tables and checks */
+        char kind[16];             /* idle cpu display picture disk wifi gpu mixed burn: for tables and checks */
         uint32_t policy_khz[8];    /* by index of the policy; 0: its lowest */
         uint32_t policy_cores[8];  /* spinning threads, one a core */
         bool screen_on;
         uint32_t brightness;
+        double dark;               /* part of white's light that the picture lacks; 0: white, as usual */
         bool wifi_on;
         double read_mb_per_s;      /* asked; the regressors are what the counters then say */
         double write_mb_per_s;

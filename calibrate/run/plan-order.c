@@ -28,6 +28,8 @@ static bool comes(const struct planned_mode *mode, uint32_t pass, bool extras, s
                 return pass == 0 && mode->visits_max > 0;
         case ROLE_EXTRA:
                 return extra_comes((*n_extra)++, pass) && extras;
+        case ROLE_PICTURE:
+                return extras && pass < mode->visits_max;
         case ROLE_CANDIDATE:
         case ROLE_BURN:
                 return false;

@@ -10,7 +10,7 @@
 #include "hardware/random.h"
 #include "util/util.h"
 
-const char *const plan_role_names[] = { "block", "extra", "candidate", "held back", "burn" };
+const char *const plan_role_names[] = { "block", "extra", "picture", "candidate", "held back", "burn" };
 
 /*
  * Five levels of brightness as shares of the maximum, dense where the curve bends (table 3 of AppScope has 5,
@@ -156,6 +156,38 @@ static int add_display(struct plan *plan, const struct hardware_description *des
 
                 snprintf(mode.name, sizeof(mode.name), "display.%u", mode.brightness);
                 err = plan_add(plan, ROLE_BLOCK, &mode);
+                if (err)
+                        return err;
+        }
+        return 0;
+}
+
+/*
+ * An OLED's power depends on its picture, which everything else is measured with in white. By percent only black, as
+ * each state costs a percent.
+ */
+static int add_pictures(struct plan *plan, const struct hardware_description *description)
+{
+        static const struct {
+                const char *name;
+                double dark;
+                size_t level;
+                enum plan_role role;
+        } pictures[] = {
+                { "black", 1, DISPLAY_USUAL, ROLE_BLOCK },
+                { "grey", 0.5, DISPLAY_USUAL, ROLE_PICTURE },
+                { "black", 1, DISPLAY_MIDDLE, ROLE_PICTURE },
+        };
+
+        for (size_t i = 0; description->pictures && i < ARRAY_SIZE(pictures); i++) {
+                uint32_t level = brightness(description, pictures[i].level);
+                struct mode mode = plan_mode("picture", "picture.%u.%s", level, pictures[i].name);
+                int err;
+
+                mode.screen_on = true;
+                mode.brightness = level;
+                mode.dark = pictures[i].dark;
+                err = plan_add(plan, pictures[i].role, &mode);
                 if (err)
                         return err;
         }
@@ -400,6 +432,9 @@ static void mark_core(const struct hardware_description *description, struct pla
         mark(plan, plan_find(plan, "mixed.radio") ? "mixed.radio" : "wifi.on", 1);
         mark(plan, "wifi.wake", 1);
         mark(plan, "gpu.full", 1);
+        for (size_t i = 0; i < plan->n; i++)
+                if (plan->modes[i].mode.dark > 0 && plan->modes[i].role == ROLE_BLOCK)
+                        plan->modes[i].core = CORES;
 }
 
 bool plan_shorten(struct plan *plan, double most)
@@ -446,6 +481,8 @@ int plan_make(const struct hardware_description *description, struct plan *ret)
                 err = add_policy(&plan, description, i);
         if (!err)
                 err = add_display(&plan, description);
+        if (!err)
+                err = add_pictures(&plan, description);
         if (!err)
                 err = add_disk(&plan, description);
         if (!err)
