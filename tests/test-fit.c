@@ -175,13 +175,49 @@ static void nnls_is_known(void)
         gsl_vector_free(value);
 }
 
-/* Rows from steps of the level: joules by charge and voltage, delayed steps, a partial first step. */
-static void percent_rows_come_back(void)
+/* A black picture lacks 60 % of a white one's power, and a grey one half of that: told, and not fitted. */
+static void pictures_tell_emission(void)
+{
+        static const struct { const char *mode; double part; } pictures[] = { { "picture.255.black", 0.6 },
+                                                                              { "picture.255.grey", 0.3 } };
+        const struct load *white = &loads[10];
+        struct observation list[3 * ARRAY_SIZE(loads) + ARRAY_SIZE(pictures)];
+        struct observation_run run = run_of("gauge");
+        struct outcome outcome;
+        char error[128] = "";
+        const char *said;
+        size_t n = 0;
+
+        for (; n < 3 * ARRAY_SIZE(loads); n++)
+                observe(&loads[n % ARRAY_SIZE(loads)], n, &list[n]);
+        for (size_t i = 0; i < ARRAY_SIZE(pictures); i++, n++) {
+                observe(white, n, &list[n]);
+                snprintf(list[n].mode, sizeof(list[n].mode), "%s", pictures[i].mode);
+                snprintf(list[n].kind, sizeof(list[n].kind), "picture");
+                list[n].power_mw -= pictures[i].part * DISPLAY_HIGH;
+        }
+        check_int(refit_regression(&run, list, n, &outcome, error, sizeof(error)), 0);
+        check_int(outcome.n_rows, 3 * ARRAY_SIZE(loads));
+        check_near(value_of(&outcome, "display.power_mw.255"), DISPLAY_HIGH, 2);
+        said = profile_extra(outcome.profile, "display", "x-emission_percent");
+        check(said && fabs(atof(said) - 60) < 2);
+        said = profile_extra(outcome.profile, "display", "x-emission_se");
+        check(said && atof(said) > 0.3 && atof(said) < 5);
+        outcome_clear(&outcome);
+        clear_all(list, n);
+}
+
+/*
+ * Rows from steps of the level: joules by charge and voltage, delayed steps, a partial first step. A sensor beside
+ * them that shows @sensor of the power (0: none) tells the error of the full charge.
+ */
+static void percent_rows_come_back(double sensor)
 {
         struct observation list[2 * ARRAY_SIZE(loads) + 1];
         struct observation_run run = run_of("percent");
         struct outcome outcome;
         char error[128] = "";
+        const char *said;
         int64_t start = 0;
         double before = 0;
 
@@ -199,7 +235,7 @@ static void percent_rows_come_back(void)
                 list[i].voltage_mv = mv;
                 list[i].charge_full_uah = 3.9e6;
                 list[i].refresh_s = 10;
-                list[i].power_mw = NAN;
+                list[i].power_mw = sensor > 0 ? sensor * mw : NAN;
                 list[i].burn = i == 0;
                 list[i].elapsed_ns = (uint64_t)llround(s * NS_PER_S);
                 list[i].start_realtime_ns = start;
@@ -212,6 +248,11 @@ static void percent_rows_come_back(void)
         check_near(value_of(&outcome, "base.power_mw"), BASE, 1.5);
         check_near(value_of(&outcome, "display.power_mw.255"), DISPLAY_HIGH, 4);
         check_near(value_of(&outcome, "wifi.rx_mj_per_mb"), WIFI_RX, 3);
+        said = profile_extra(outcome.profile, "battery", "x-charge_full_percent");
+        check(!said == !(sensor > 0) && (!said || fabs(atof(said) - 100 * (1 / sensor - 1)) < 1.5));
+        said = profile_extra(outcome.profile, "battery", "x-charge_full_se");
+        check(!said == !(sensor > 0) && (!said || (atof(said) > 0.5 && atof(said) < 5)));
+        check(!outcome.stale[0] == !(sensor > 0 && sensor < 0.95));
         outcome_clear(&outcome);
         clear_all(list, ARRAY_SIZE(list));
 }
@@ -255,7 +296,10 @@ int main(void)
         points_ascend();
         trickles_are_no_measurement();
         deficient_design_is_uncertain();
-        percent_rows_come_back();
+        pictures_tell_emission();
+        percent_rows_come_back(0);
+        percent_rows_come_back(1);
+        percent_rows_come_back(1 / 1.1);
         sapp_follows_its_equations();
         return check_result();
 }

@@ -120,6 +120,8 @@ static int fit(struct calibration *calibration, struct estimator_result *result)
         estimator_close(run->child);
         run->child = NULL;
         err = has_measured(run) ? estimator_run(&request, result) : -ENODATA;
+        if (!err && result->stale[0])
+                log_warning(&calibration->log, "%s", result->stale);
         if (err == -ENOENT)
                 log_error(&calibration->log, "joulecast-fit was not found, so there is no profile; the "
                                              "observations are kept in %s", calibration->observations);

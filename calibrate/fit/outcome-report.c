@@ -163,6 +163,7 @@ struct cJSON *outcome_to_json(const struct outcome *outcome, const struct writte
         add_text(json, "profile", written->path);
         add_text(json, "kept", written->kept);
         add_text(json, "worse", written->worse);
+        add_text(json, "stale", outcome->stale);
         cJSON_AddStringToObject(json, "estimator", outcome->estimator);
         if (outcome->validation == VALIDATION_NONE)
                 cJSON_AddNullToObject(json, "validated");

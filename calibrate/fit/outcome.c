@@ -365,6 +365,8 @@ int outcome_regression(const struct columns *columns, const struct rows *rows, c
         if (!err)
                 err = outcome_pictures(&outcome, columns, rows, fit);
         if (!err)
+                err = outcome_sensor(&outcome, rows, fit);
+        if (!err)
                 err = outcome_validate(&outcome, rows, fit);
         if (err)
                 outcome_clear(&outcome);

@@ -64,6 +64,7 @@ struct outcome {
         size_t n_checks;
         struct outcome_mode *modes;
         size_t n_modes;
+        char stale[200];     /* that the battery's full charge is; also among the warnings */
         char **warnings;
         size_t n_warnings;
         enum validation validation;
@@ -100,4 +101,6 @@ int outcome_residuals(struct outcome *outcome, const struct columns *columns, co
 /* x-emission_percent: how much of a white picture's power black lacks. */
 int outcome_pictures(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
                      const struct regression *fit);
+/* outcome-sensor.c: x-charge_full_percent, by a sensor of power beside a calibration by level. */
+int outcome_sensor(struct outcome *outcome, const struct rows *rows, const struct regression *fit);
 int outcome_validate(struct outcome *outcome, const struct rows *rows, const struct regression *fit);

@@ -17,7 +17,7 @@
  * of a policy and of a line, of two policies, and of S and A of one.
  */
 #define DRIFT_ACTIVE 1.2
-#define DRIFT_POLICIES 0.3
+#define DRIFT_POLICIES 0.6
 #define DRIFT_SHARED 0.8
 
 /* Usual S at the highest frequency relative to A there, and standard deviation. */

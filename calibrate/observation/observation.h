@@ -36,7 +36,7 @@ struct observation {
                          step shows up to one refresh late; the fit corrects for it */
         double charge_full_uah;   /* NaN unknown */
         double voltage_mv;        /* mean of voltage_now; NaN: the device shows none */
-        double power_mw;          /* gauge: mean of power_now; NaN otherwise */
+        double power_mw;          /* mean of power_now; by level it only stands beside; NaN: no sensor */
         uint32_t gauge_updates;   /* gauge: how many distinct updates the mean holds */
         double refresh_s;         /* measured refresh of the level or the gauge; NaN: not known yet */
         double temperature_c;     /* NaN unknown */

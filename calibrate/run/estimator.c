@@ -298,6 +298,7 @@ static int read_result(const char *text, struct estimator_result *ret)
                 read_text(json, "profile", ret->profile, sizeof(ret->profile));
                 read_text(json, "kept", ret->kept, sizeof(ret->kept));
                 read_text(json, "worse", ret->worse, sizeof(ret->worse));
+                read_text(json, "stale", ret->stale, sizeof(ret->stale));
                 cJSON_ArrayForEach(check, cJSON_GetObjectItemCaseSensitive(json, "held_back"))
                         read_held_back(check, ret);
         }

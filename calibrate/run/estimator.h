@@ -56,6 +56,7 @@ struct estimator_result {
         char profile[PATH_MAX];    /* where it was written */
         char kept[PATH_MAX];       /* the profile before; "": there was none */
         char worse[128];           /* why it is beside the one before, which stays in use; "": it is in use */
+        char stale[200];           /* that the battery's full charge is; "": it is not, or nothing tells */
         bool validated;            /* held-back rows were as predicted */
         struct {
                 char mode[MODE_NAME_MAX];

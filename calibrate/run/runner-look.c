@@ -43,6 +43,10 @@ static void integrate(struct span *span, const struct look *before, const struct
                 span->voltage_mv_s += now->voltage_mv * seconds;
                 span->voltage_s += seconds;
         }
+        if (isfinite(now->power_mw)) {
+                span->power_mj += now->power_mw * seconds;
+                span->power_s += seconds;
+        }
         if (now->status != BATTERY_DISCHARGING && now->status != BATTERY_UNKNOWN)
                 span->disturbed = true;
 }

@@ -164,7 +164,7 @@ int runner_span_fill(struct runner *runner, const struct mode *mode, enum observ
                 .steps = NAN,
                 .charge_full_uah = runner->look.charge_full_uah,
                 .voltage_mv = span->voltage_s > 0 ? span->voltage_mv_s / span->voltage_s : NAN,
-                .power_mw = NAN,
+                .power_mw = span->power_s > 0 ? span->power_mj / span->power_s : NAN,
                 .refresh_s = NAN,
                 .temperature_c = runner->look.temperature_c,
                 .usage = span->usage, /* moved */

@@ -21,6 +21,7 @@ struct span {
         int64_t start_realtime_ns;
         struct usage usage;
         double voltage_mv_s, voltage_s; /* integral, and the time it covers */
+        double power_mj, power_s;       /* the same of the sensor of power */
         uint64_t suspend_ns;
         bool disturbed;                 /* a charger was plugged in */
 };

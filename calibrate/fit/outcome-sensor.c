@@ -1,0 +1,108 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+
+/*
+ * A calibration by level takes its joules from the full charge that the battery shows, which grows stale as a
+ * battery ages. A sensor of power sees the true ones: the ratio of both is the error of the full charge.
+ */
+
+#include <math.h>
+
+#include <gsl/gsl_blas.h>
+
+#include "outcome.h"
+
+/* Fewer rows tell too little; where rows differ by more, the sensor shows something else. */
+#define ROWS_MIN 5
+#define SCATTER_MAX 0.25
+
+/* What a current sensor specifies, standard deviation. */
+#define SENSOR_ERROR 0.012
+
+/* Worth a sentence. */
+#define STALE_PERCENT 3.0
+#define SURE_SDS 2.0
+
+struct both {
+        size_t n;
+        double level_j, sensor_j;      /* the same spans by each */
+        double squares, mean;          /* of the rows' ratios */
+        double curve[LEVEL_COLUMNS];   /* of the level's error: its columns, weighted by energy */
+};
+
+/* What the fit takes for the curve of the level's error in this row, mW. */
+static double curve_mw(const struct row *row, const struct regression *fit, double *columns)
+{
+        double sum = 0;
+
+        regression_level_columns(row->level, row->power_mw, columns);
+        for (size_t j = 0; j < fit->z; j++)
+                sum += columns[j] * gsl_vector_get(fit->value, fit->p + j);
+        return sum;
+}
+
+static void add(struct both *both, const struct row *row, const struct regression *fit)
+{
+        double columns[LEVEL_COLUMNS], sensor_mw = row->observation->power_mw, ratio, off;
+
+        both->level_j += (row->power_mw - curve_mw(row, fit, columns)) * row->seconds / 1000;
+        both->sensor_j += sensor_mw * row->seconds / 1000;
+        for (size_t j = 0; j < fit->z; j++)
+                both->curve[j] += columns[j] * row->seconds / 1000;
+        ratio = row->power_mw / sensor_mw;
+        both->n++;
+        off = ratio - both->mean;
+        both->mean += off / (double)both->n;
+        both->squares += off * (ratio - both->mean);
+}
+
+static double error_of(const struct both *both, const struct regression *fit)
+{
+        double curve = 0, rows = both->squares / (double)(both->n - 1) / (double)both->n;
+
+        for (size_t i = 0; i < fit->z; i++)
+                for (size_t j = 0; j < fit->z; j++)
+                        curve += both->curve[i] * both->curve[j] *
+                                 gsl_matrix_get(fit->covariance, fit->p + i, fit->p + j);
+        return sqrt(rows + curve / (both->sensor_j * both->sensor_j) + SENSOR_ERROR * SENSOR_ERROR);
+}
+
+static int write_both(struct outcome *outcome, double percent, double se)
+{
+        char text[32];
+        int err;
+
+        snprintf(text, sizeof(text), "%.3g", percent);
+        err = profile_set_extra(outcome->profile, "battery", "x-charge_full_percent", text);
+        if (err)
+                return err;
+        snprintf(text, sizeof(text), "%.3g", se);
+        return profile_set_extra(outcome->profile, "battery", "x-charge_full_se", text);
+}
+
+int outcome_sensor(struct outcome *outcome, const struct rows *rows, const struct regression *fit)
+{
+        struct both both = { 0 };
+        double percent, se;
+        int err;
+
+        for (size_t i = 0; fit->z > 0 && i < rows->n; i++) {
+                const struct row *row = &rows->list[i];
+
+                if (row->charge && !row->observation->burn && !row->observation->rejected[0] && row->power_mw > 0 &&
+                    row->observation->power_mw > 0)
+                        add(&both, row, fit);
+        }
+        if (both.n < ROWS_MIN || sqrt(both.squares / (double)(both.n - 1)) > SCATTER_MAX * both.mean)
+                return 0;
+        percent = 100 * (both.level_j / both.sensor_j - 1);
+        se = 100 * error_of(&both, fit);
+        err = write_both(outcome, percent, se);
+        if (err || fabs(percent) < STALE_PERCENT || fabs(percent) < SURE_SDS * se)
+                return err;
+        snprintf(outcome->stale, sizeof(outcome->stale),
+                 "the full charge that the battery shows is stale, %.0f +- %.0f %% %s than its sensor of power says; "
+                 "energies are by what it shows",
+                 fabs(percent), SURE_SDS * se, percent > 0 ? "more" : "less");
+        return outcome_warn(outcome, "%s", outcome->stale);
+}
