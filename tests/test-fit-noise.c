@@ -140,6 +140,59 @@ static void outlier_loses_weight(void)
         clear_all(list, ARRAY_SIZE(list));
 }
 
+/* All rows of a state are rounded alike, so that a coarse gauge is less certain however many rows there are. */
+static void quantum_is_learnt(void)
+{
+        static const double quanta[] = { 1, 30 };
+        struct observation_run run = run_of("gauge");
+        double se[ARRAY_SIZE(quanta)];
+
+        for (size_t c = 0; c < ARRAY_SIZE(quanta); c++) {
+                struct observation list[4 * ARRAY_SIZE(loads)];
+                struct outcome outcome;
+                char error[128] = "";
+
+                for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
+                        observe(&loads[i % ARRAY_SIZE(loads)], i, &list[i]);
+                        list[i].power_mw = quanta[c] * round(list[i].power_mw / quanta[c]);
+                }
+                check_int(refit_regression(&run, list, ARRAY_SIZE(list), &outcome, error, sizeof(error)), 0);
+                se[c] = outcome.profile->coefficients[profile_find_key(outcome.profile, "wifi.on_mw")].standard_error;
+                outcome_clear(&outcome);
+                clear_all(list, ARRAY_SIZE(list));
+        }
+        check(se[1] > 1.15 * se[0]);
+}
+
+/* A daemon's spike is no part of the state that it disturbs, but of the base in proportion to time. */
+static void spikes_belong_to_the_base(void)
+{
+        struct observation_run run = run_of("gauge");
+        double base[2], seconds = 0;
+        enum { SPIKES = 4, SPIKE_MW = 250 };
+
+        for (size_t c = 0; c < ARRAY_SIZE(base); c++) {
+                static struct observation list[12 * ARRAY_SIZE(loads)];
+                struct outcome outcome;
+                char error[128] = "";
+
+                seconds = 0;
+                for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
+                        observe(&loads[i % ARRAY_SIZE(loads)], i, &list[i]);
+                        seconds += (double)list[i].elapsed_ns / NS_PER_S;
+                }
+                for (size_t i = 0; c > 0 && i < SPIKES; i++)
+                        list[(2 * i + 1) * ARRAY_SIZE(loads) + 9 + i].power_mw += SPIKE_MW;
+                check_int(refit_regression(&run, list, ARRAY_SIZE(list), &outcome, error, sizeof(error)), 0);
+                base[c] = value_of(&outcome, "base.power_mw");
+                check_near(value_of(&outcome, "display.power_mw.5"), DISPLAY_LOW, 4);
+                outcome_clear(&outcome);
+                clear_all(list, ARRAY_SIZE(list));
+        }
+        /* Their mean, as far as the time that was watched tells how often they come (an hour is believed to). */
+        check_near((base[1] - base[0]) / (SPIKES * SPIKE_MW / (12.0 * ARRAY_SIZE(loads)) * seconds / (seconds + 3600)), 1, 0.3);
+}
+
 /*
  * The median of a mode's rows judges: a daemon's spike in one of three rows is no fault of the model, the same
  * in two of three is.
@@ -212,6 +265,8 @@ int main(void)
         refresh_may_change();
         noise_takes_nothing();
         outlier_loses_weight();
+        quantum_is_learnt();
+        spikes_belong_to_the_base();
         held_back_rows_judge();
         boost_is_believed();
         intervals_hold(1);

@@ -147,6 +147,44 @@ static void gauge(void)
         hardware->ops->close(hardware);
 }
 
+/* The bursts that are counted are those that the gauge's updates show: neither one more nor one less in each dwell. */
+static void bursts_are_counted_where_paid(void)
+{
+        struct hardware_description description;
+        const struct planned_mode *wake;
+        struct hardware *hardware = NULL;
+        double counted = 0, paid = 0;
+        struct runner runner;
+        struct plan plan;
+
+        open_quiet("gauge_period_s = 3.5\ngauge_noise_percent = 0.1\ngauge_quantum_mw = 0.1\n", 90, &hardware, &description);
+        check_int(plan_make(&description, &plan), 0);
+        check_int(runner_open(hardware, &description, &no_signal, false, &runner), 0);
+        check_int(runner_learn_gauge(&runner, &plan.modes[plan.burn].mode), 0);
+        wake = plan_find(&plan, "wifi.wake");
+        for (size_t i = 0; i < 16; i++) {
+                const struct mode *mode = i % 2 ? &wake->mode : &plan.modes[i].mode;
+                struct mode silent = wake->mode;
+                struct observation observation;
+
+                silent.wakes_per_s = 0;
+                check_int(runner_dwell(&runner, mode, &observation), 0);
+                if (i % 2) {
+                        double burst_mj = (true_mw(mode) - true_mw(&silent)) / mode->wakes_per_s;
+                        double seconds = (double)observation.elapsed_ns / 1e9;
+
+                        counted += (double)observation.usage.wifi_wakes;
+                        paid += (observation.power_mw - true_mw(&silent)) * seconds / burst_mj;
+                }
+                observation_clear(&observation);
+        }
+        check(counted > 80);
+        check_near(paid / counted, 1, 0.03);
+        plan_clear(&plan);
+        runner_close(&runner);
+        hardware->ops->close(hardware);
+}
+
 /* Without noise and background a gauge shows a steady load as a constant. */
 static void gauge_without_noise(void)
 {
@@ -491,6 +529,7 @@ int main(void)
         describes();
         percent();
         gauge();
+        bursts_are_counted_where_paid();
         gauge_without_noise();
         gauge_forgets(false);
         gauge_forgets(true);

@@ -13,8 +13,8 @@
 #define BATTERY_UNKNOWN_MWH 15000
 
 /* Observations at --stop 3%, for one policy, and what each other adds, by percent; after the block by ticks. */
-#define AT_3_PERCENT 20.0
-#define FOR_POLICY 2.0
+#define AT_3_PERCENT 22.0
+#define FOR_POLICY 1.0
 #define MOST_AT_3_PERCENT 24.0
 #define MORE_BY_TICKS 15.0
 

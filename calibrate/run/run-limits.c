@@ -42,7 +42,7 @@ static double observations_within(const struct run *run)
         return most;
 }
 
-/* By percent each state costs a percent, so that its block is always short. */
+/* By percent each state costs a percent, so that the block of several policies is always short. */
 static void shorten(struct run *run)
 {
         double most;
@@ -50,7 +50,8 @@ static void shorten(struct run *run)
         if (run->plan.sapp || run->plan.n == 0)
                 return;
         most = observations_within(run);
-        if (run->method != METHOD_PERCENT && most >= (double)plan_block(&run->plan) + MORE_MIN)
+        if ((run->method != METHOD_PERCENT || run->description.n_policies < 2) &&
+            most >= (double)plan_block(&run->plan) + MORE_MIN)
                 return;
         if (!plan_shorten(&run->plan, most))
                 log_warning(run->log,
