@@ -13,8 +13,8 @@
 #include "util/util.h"
 
 /*
- * Tuned on virtual devices (docs/accuracy.md); none of them is critical. Background: a tenth of the power at
- * rest is permanent and as much again is rare tasks. A step of the level is
+ * Tuned on virtual devices (docs/accuracy.md); none of them is critical. Background: daemons
+ * and rare tasks vary by an eighth of the power at rest. A step of the level is
  * wrong by 0.4 % besides the smooth curve; current sensors specify 1 % of the reading. Neighbouring operating
  * points deviate from a line by 3 to 6 % of the largest power in table 3 of AppScope and on real phones.
  * Level: three waves of 0.85 % each make a single percent wrong by 1.5 %.
