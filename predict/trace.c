@@ -195,11 +195,17 @@ static void print_power(double watt, int columns)
                 printf("%*.*f", columns, fabs(watt) < 99.9995 ? 3 : 2, watt);
 }
 
+/* What no counter shows has a column where everyday use taught some of it. */
+static size_t components_shown(const struct tracer *tracer)
+{
+        return tracer->profile->n_apps > 0 ? COMPONENT_BASE : COMPONENT_UNSEEN;
+}
+
 static void print_heads(const struct tracer *tracer)
 {
         printf("%-8s  %-*s %-10s%*s", "time", tracer->app_columns, "app", "state",
                power_columns(tracer, COMPONENT_COUNT), "W");
-        for (size_t c = 0; c < COMPONENT_BASE; c++)
+        for (size_t c = 0; c < components_shown(tracer); c++)
                 printf("%*s", power_columns(tracer, c), component_names[c]);
         putchar('\n');
 }
@@ -214,7 +220,7 @@ static void print_line(const struct tracer *tracer, const char *time, const char
         room -= (int)table_print_cut(util_printable(app, name, sizeof(name)), (size_t)room);
         printf("%*s %-10s", room, "", state);
         print_power(watt, power_columns(tracer, COMPONENT_COUNT));
-        for (size_t c = 0; component_j && c < COMPONENT_BASE; c++)
+        for (size_t c = 0; component_j && c < components_shown(tracer); c++)
                 print_power(component_j[c] / seconds, power_columns(tracer, c));
         putchar('\n');
 }

@@ -4,9 +4,11 @@
 /* Costs of rows that were made up, against sums by hand. */
 
 #include <errno.h>
+#include <math.h>
 
 #include "check.h"
 #include "forecast/cost.h"
+#include "util/tuning.h"
 #include "util/util.h"
 
 #define S(seconds) ((uint64_t)((seconds) * 1e9))
@@ -22,6 +24,18 @@ static struct profile *parse(const char *string)
         struct profile *profile = NULL;
 
         check_int(profile_parse(string, strlen(string), "hand", NULL, &profile), 0);
+        return profile;
+}
+
+/* Of a device of which learning showed that apps draw what is counted of them and nothing else. */
+static struct profile *parse_exact(const char *string)
+{
+        struct profile *profile = parse(string);
+
+        if (profile)
+                profile->learned.misfit_cpu_percent = profile->learned.misfit_display_percent =
+                        profile->learned.misfit_radio_percent = profile->learned.misfit_front_mw =
+                                profile->learned.misfit_behind_mw = 0;
         return profile;
 }
 
@@ -177,7 +191,7 @@ static void nothing_known_of_apps(void)
 static void no_base(void)
 {
         _cleanup_(profile_freep) struct profile *profile =
-                parse("[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 10\n[battery]\nenergy_full_mwh = 10000\n"
+                parse_exact("[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 10\n[battery]\nenergy_full_mwh = 10000\n"
                       "[cpu 0]\nactive_mw.400000 = 200 10\nshared_mw.400000 = 0 0\n[display]\npower_mw.100 = 500 5\n"
                       "[wifi]\non_mw = 30 0\n");
         struct store_battery battery = { .discharge_uj = 60000000, .known_ns = S(100), .elapsed_ns = S(100) };
@@ -234,9 +248,57 @@ static void many(const struct profile *profile)
         check_near(cost->apps[999].energy_j.value, 2 * 0.006, 1e-12);
 }
 
+/* On the first day what apps draw beyond what is counted of them is not known. */
+static void misfit(void)
+{
+        _cleanup_(profile_freep) struct profile *usual = parse(text), *exact = parse_exact(text);
+        _cleanup_(cost_freep) struct cost *cost = usual ? make(usual, NULL, 0) : NULL;
+        _cleanup_(cost_freep) struct cost *told = exact ? make(exact, NULL, 0) : NULL;
+        double front, behind, cpu = TUNING_MISFIT_CPU_PERCENT / 100, display = TUNING_MISFIT_DISPLAY_PERCENT / 100;
+
+        if (!cost || !told)
+                return;
+        check_near(cost->apps[0].energy_j.value, told->apps[0].energy_j.value, 0);
+        /* 4 J of CPU and 30 J of display; 60 s */
+        front = sqrt(pow(cpu * 4, 2) + pow(display * 30, 2) + pow(TUNING_MISFIT_FRONT_MW * 1e-3 * 60, 2));
+        check_near(cost->apps[0].energy_j.high, 34 + 2.228139 * sqrt(0.04 + 0.09 + front * front), 1e-5);
+        /* 2 J of CPU and 0.2 J of bursts; 60 s behind */
+        behind = sqrt(pow(cpu * 2, 2) + pow(TUNING_MISFIT_RADIO_PERCENT / 100 * 0.2, 2) +
+                      pow(TUNING_MISFIT_BEHIND_MW * 1e-3 * 60, 2));
+        check_near(cost->apps[1].energy_j.high, 2.206 + 2.228139 * sqrt(0.01 + behind * behind), 1e-5);
+        /* Who did nothing drew nothing. */
+        check_near(cost->apps[2].energy_j.high, 0, 0);
+        /* Half of their variance is common to both. */
+        check_near(model_misfit_sum_j2(usual, front + behind, front * front + behind * behind),
+                   (front * front + behind * behind + pow(front + behind, 2)) / 2, 1e-9);
+        check(cost->total_j.high > told->total_j.high + 2.2 * front);
+}
+
+/* What was learnt of an app is added to what its counters say, and has its own error. */
+static void learnt_of_an_app(void)
+{
+        static const char learnt[] = "[app 3]\nid = game\ncpu = 0.5 0.1\ndisplay = -0.2 0\nfront_mw = 100 10\n"
+                                     "behind_mw = 0 0\n[learned]\nspans = 100\nmisfit_radio_percent = 0\n";
+        char whole[sizeof(text) + sizeof(learnt)];
+        _cleanup_(profile_freep) struct profile *profile = NULL;
+        _cleanup_(cost_freep) struct cost *cost = NULL;
+
+        snprintf(whole, sizeof(whole), "%s%s", text, learnt);
+        profile = parse(whole);
+        cost = profile ? make(profile, NULL, 0) : NULL;
+        if (!cost)
+                return;
+        check_near(cost->apps[0].component_j[COMPONENT_CPU], 4 * 1.5, 1e-9);
+        check_near(cost->apps[0].component_j[COMPONENT_DISPLAY], 30 * 0.8, 1e-9);
+        check_near(cost->apps[0].component_j[COMPONENT_UNSEEN], 6, 1e-9);
+        check_near(cost->apps[0].energy_j.value, 36, 1e-9);
+        check_near(cost->apps[0].energy_j.high, 36 + 2.228139 * sqrt(0.04 + 0.09 + pow(4 * 0.1, 2) + pow(0.6, 2)), 1e-5);
+        check_near(cost->apps[1].energy_j.value, 2 * 1.5 + 0.206, 1e-9);
+}
+
 int main(void)
 {
-        _cleanup_(profile_freep) struct profile *profile = parse(text);
+        _cleanup_(profile_freep) struct profile *profile = parse_exact(text);
 
         if (!profile)
                 return 1;
@@ -246,6 +308,8 @@ int main(void)
         nothing_known_of_apps();
         no_base();
         nothing_at_all(profile);
+        misfit();
+        learnt_of_an_app();
         many(profile);
         return check_result();
 }

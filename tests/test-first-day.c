@@ -86,7 +86,7 @@ static void files(void)
                         seen[c->term] = true;
                         check(c->standard_error >= 0.3 * c->value && c->standard_error <= c->value);
                 }
-                for (size_t term = 0; term < TERM_COUNT; term++)
+                for (size_t term = 0; term < TERM_CURVE; term++)
                         check(seen[term]);
         }
 }

@@ -192,12 +192,19 @@ static struct cost_value value_of(double value, double half_width, double unit)
         };
 }
 
-static int make_app(const struct entry *entry, const struct profile *profile, struct model_vector *apps,
-                    struct cost_app *ret)
+/* The sum over apps so far: their vectors, and their misfits. */
+struct sum {
+        struct model_vector vector;
+        double misfit_j, misfit_j2;
+};
+
+static int make_app(const struct entry *entry, const struct profile *profile, struct sum *sum, struct cost_app *ret)
 {
         _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
         struct model_energy energy;
-        double percent_j = J_PER_PERCENT(profile->energy_full_mwh);
+        double percent_j = J_PER_PERCENT(profile->energy_full_mwh), misfit_j;
+        struct model_user user = { entry->app, entry->state == STATE_FOREGROUND,
+                                   (double)entry->active_ns / (double)NS_PER_S };
         struct usage usage = entry->usage;
         int err;
 
@@ -206,12 +213,16 @@ static int make_app(const struct entry *entry, const struct profile *profile, st
         err = model_vector_make(profile, &usage, &vector);
         if (err < 0)
                 return err;
-        err = model_vector_add(apps, &vector);
+        model_vector_add_user(profile, &user, &vector);
+        err = model_vector_add(&sum->vector, &vector);
         if (err < 0)
                 return err;
-        model_energy(profile, &vector, COST_LEVEL, 0, &energy);
+        misfit_j = model_misfit_sd_j(profile, &user, &vector);
+        sum->misfit_j += misfit_j;
+        sum->misfit_j2 += misfit_j * misfit_j;
+        model_energy(profile, &vector, COST_LEVEL, misfit_j, &energy);
         ret->state = entry->state;
-        ret->active_s = (double)entry->active_ns / (double)NS_PER_S;
+        ret->active_s = user.active_s;
         ret->energy_j = value_of(energy.value_j, energy.half_width_j, 1);
         ret->percent = value_of(energy.value_j, energy.half_width_j, percent_j);
         ret->percent_per_minute = (struct cost_value){ NAN, NAN, NAN };
@@ -224,13 +235,17 @@ static int make_app(const struct entry *entry, const struct profile *profile, st
         return ret->name ? 0 : -ENOMEM;
 }
 
+static void sum_clear(struct sum *sum)
+{
+        model_vector_clear(&sum->vector);
+}
+
 static double known(double value)
 {
         return isnan(value) ? 0 : value;
 }
 
-static int make_base(const struct entry *base_entry, const struct profile *profile, struct cost *cost,
-                     struct model_vector *total)
+static int make_base(const struct entry *base_entry, const struct profile *profile, struct cost *cost, struct sum *total)
 {
         _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
         struct model_energy energy;
@@ -253,7 +268,7 @@ static int make_base(const struct entry *base_entry, const struct profile *profi
          * Without the idle power the base is unknown. All of it is then unattributed, the total is that of the
          * apps, and missing coefficients are still named.
          */
-        return model_vector_add_scaled(total, &vector, isnan(cost->base_j) ? 0 : 1);
+        return model_vector_add_scaled(&total->vector, &vector, isnan(cost->base_j) ? 0 : 1);
 }
 
 /*
@@ -319,8 +334,7 @@ static int by_energy(const void *a, const void *b)
         return strcmp(left->app, right->app);
 }
 
-static int make_apps(const struct cost_maker *maker, const struct profile *profile,
-                     struct model_vector *total, struct cost *cost)
+static int make_apps(const struct cost_maker *maker, const struct profile *profile, struct sum *total, struct cost *cost)
 {
         int err;
 
@@ -341,7 +355,7 @@ int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
                       const struct store_battery *battery, struct cost **ret)
 {
         _cleanup_(cost_freep) struct cost *cost = calloc(1, sizeof(*cost));
-        _cleanup_(model_vector_clear) struct model_vector total = { 0 };
+        _cleanup_(sum_clear) struct sum total = { 0 };
         const struct usage *base_entry = &maker->entries[0].usage;
         struct model_energy energy;
         double seconds;
@@ -360,13 +374,15 @@ int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
                 return err;
         cost->n_sleeps = sleeps_of(profile, base_entry);
         seconds = isnan(cost->base_j) ? 0 : (double)base_entry->time_ns / (double)NS_PER_S;
-        model_energy(profile, &total, COST_LEVEL, model_background_sd_j(profile, seconds), &energy);
-        cost->disk_spread_j = total.component_spread_mj[COMPONENT_DISK] * 1e-3;
+        model_energy(profile, &total.vector, COST_LEVEL,
+                     hypot(model_background_sd_j(profile, seconds),
+                           sqrt(model_misfit_sum_j2(profile, total.misfit_j, total.misfit_j2))), &energy);
+        cost->disk_spread_j = total.vector.component_spread_mj[COMPONENT_DISK] * 1e-3;
         cost->total_j = value_of(energy.value_j, energy.half_width_j, 1);
         make_measured(battery, profile, cost);
-        cost->not_measured = TAKE_PTR(total.not_measured);
-        cost->n_not_measured = total.n_not_measured;
-        total.n_not_measured = 0;
+        cost->not_measured = TAKE_PTR(total.vector.not_measured);
+        cost->n_not_measured = total.vector.n_not_measured;
+        total.vector.n_not_measured = 0;
         *ret = TAKE_PTR(cost);
         return 0;
 }

@@ -243,13 +243,16 @@ static int close_app(struct history *history, size_t i, struct cell *cell, struc
         struct history_app *app = &history->apps[i / 2];
         struct history_state *state = &app->states[i % 2];
         double active_s = (double)cell->active_ns / (double)NS_PER_S;
+        struct model_user user = { app->app, i % 2 == STATE_FOREGROUND, active_s };
         int err;
 
         if (cell->usage.have == 0 && usage_is_zero(&cell->usage))
                 cell->usage.have = USAGE_ALL; /* alive, and used nothing */
         err = model_vector_make(history->profile, &cell->usage, &vector);
-        if (err == 0)
+        if (err == 0) {
+                model_vector_add_user(history->profile, &user, &vector);
                 err = model_vector_add(&state->sum, &vector);
+        }
         if (err == 0 && i % 2 == STATE_BACKGROUND)
                 err = model_vector_add(&history->background, &vector);
         if (err == 0)

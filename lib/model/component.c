@@ -4,7 +4,8 @@
 
 const char *const component_names[COMPONENT_COUNT] = {
         [COMPONENT_CPU] = "cpu",   [COMPONENT_DISPLAY] = "display", [COMPONENT_DISK] = "disk",
-        [COMPONENT_WIFI] = "wifi", [COMPONENT_GPU] = "gpu",         [COMPONENT_BASE] = "base",
+        [COMPONENT_WIFI] = "wifi", [COMPONENT_GPU] = "gpu",         [COMPONENT_UNSEEN] = "unseen",
+        [COMPONENT_BASE] = "base",
 };
 
 const struct term_key term_keys[TERM_COUNT] = {
@@ -21,6 +22,11 @@ const struct term_key term_keys[TERM_COUNT] = {
         [TERM_WIFI_WAKE] = { "wifi", "wake_mj", COMPONENT_WIFI, "mJ" },
         [TERM_GPU] = { "gpu", "active_mw", COMPONENT_GPU, "mW" },
         [TERM_SUSPEND] = { "suspend", "power_mw", COMPONENT_BASE, "mW" },
+        [TERM_CURVE] = { "battery", "curve", COMPONENT_BASE, "", .by_point = true },
+        [TERM_APP_CPU] = { "app", "cpu", COMPONENT_CPU, "", .by_policy = true },
+        [TERM_APP_DISPLAY] = { "app", "display", COMPONENT_DISPLAY, "", .by_policy = true },
+        [TERM_APP_FRONT] = { "app", "front_mw", COMPONENT_UNSEEN, "mW", .by_policy = true },
+        [TERM_APP_BEHIND] = { "app", "behind_mw", COMPONENT_UNSEEN, "mW", .by_policy = true },
 };
 
 #define AMOUNT_KIND(word, have, machine, term, per_unit, trickle, debt)                                                \

@@ -23,6 +23,7 @@ enum component {
         COMPONENT_DISK,
         COMPONENT_WIFI,
         COMPONENT_GPU,
+        COMPONENT_UNSEEN, /* that everyday use showed an app to draw, and no counter does */
         COMPONENT_BASE, /* idle and suspended power */
         COMPONENT_COUNT
 };
@@ -44,6 +45,11 @@ enum term {
         TERM_WIFI_WAKE,    /* mJ     wifi.wake_mj, per burst */
         TERM_GPU,          /* mW     gpu.active_mw */
         TERM_SUSPEND,      /* mW     suspend.power_mw */
+        TERM_CURVE,        /*        battery.curve.N           of the gauge: a wave over its range; prices nothing (joulecast-fit) */
+        TERM_APP_CPU,      /*        app.N.cpu                 learnt: added to the CPU energy of one app, as a part of it */
+        TERM_APP_DISPLAY,  /*        app.N.display             ... to its display energy */
+        TERM_APP_FRONT,    /* mW     app.N.front_mw            learnt: drawn while it has the screen, beside all that is counted */
+        TERM_APP_BEHIND,   /* mW     app.N.behind_mw           ... while it runs behind others */
         TERM_COUNT,
         TERM_NONE = TERM_COUNT /* of an amount that no coefficient prices */
 };
@@ -52,8 +58,8 @@ struct term_key {
         const char *section;
         const char *key;
         enum component component;
-        const char *unit; /* of the coefficient: "mW", "mJ/MB" or "mJ" */
-        bool by_policy;   /* [cpu P] */
+        const char *unit; /* of the coefficient: "mW", "mJ/MB", "mJ", or "" of a part */
+        bool by_policy;   /* [cpu P]; [app N] */
         bool by_point;    /* key.POINT */
         bool by_disk;     /* [disk] or [disk NAME] */
 };

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/quantile.h"
 #include "util/tuning.h"
@@ -56,18 +57,94 @@ static double fraction(double percent)
         return isnan(percent) ? 0 : percent / 100;
 }
 
+/* What was learnt, else what is usual. */
+static double learned_or(double learned, double usual)
+{
+        return isnan(learned) ? usual : learned;
+}
+
+static void component_energies(const struct profile *profile, const struct model_vector *vector,
+                               double component_mj[COMPONENT_COUNT])
+{
+        memset(component_mj, 0, COMPONENT_COUNT * sizeof(*component_mj));
+        for (size_t i = 0; i < vector->n; i++)
+                component_mj[model_term_component(profile->coefficients[i].term)] +=
+                        vector->weight[i] * profile->coefficients[i].value;
+}
+
+void model_vector_add_user(const struct profile *profile, const struct model_user *user, struct model_vector *vector)
+{
+        const struct profile_app *app = *user->app ? profile_find_app(profile, user->app) : NULL;
+        double component_mj[COMPONENT_COUNT];
+
+        if (!app)
+                return;
+        component_energies(profile, vector, component_mj);
+        for (size_t i = profile->n_coefficients; i-- > 0 && profile->coefficients[i].term >= TERM_APP_CPU;) {
+                const struct coefficient *coefficient = &profile->coefficients[i];
+
+                if (coefficient->policy != app->number)
+                        continue;
+                if (coefficient->term == TERM_APP_CPU || coefficient->term == TERM_APP_DISPLAY)
+                        vector->weight[i] = component_mj[model_term_component(coefficient->term)];
+                else if ((coefficient->term == TERM_APP_FRONT) == user->front)
+                        vector->weight[i] = user->active_s;
+        }
+}
+
+#define BEHIND_MOST 3 /* times what is counted of an app */
+
+static bool has_app_term(const struct profile *profile, enum term term, const struct profile_app *app)
+{
+        return app && profile_find(profile, term, app->number, 0, "") >= 0;
+}
+
+double model_misfit_sd_j(const struct profile *profile, const struct model_user *user, const struct model_vector *vector)
+{
+        const struct profile_learned *learned = &profile->learned;
+        const struct profile_app *app = *user->app ? profile_find_app(profile, user->app) : NULL;
+        double component_mj[COMPONENT_COUNT], parts[4] = { 0 }, watts_mw, counted_mj = 0, sum = 0;
+
+        if (isnan(profile->degrees_of_freedom))
+                return 0;
+        component_energies(profile, vector, component_mj);
+        for (size_t c = 0; c < COMPONENT_COUNT; c++)
+                counted_mj += component_mj[c];
+        if (!has_app_term(profile, TERM_APP_CPU, app))
+                parts[0] = component_mj[COMPONENT_CPU] * learned_or(learned->misfit_cpu_percent, TUNING_MISFIT_CPU_PERCENT);
+        if (!has_app_term(profile, TERM_APP_DISPLAY, app))
+                parts[1] = component_mj[COMPONENT_DISPLAY] *
+                           learned_or(learned->misfit_display_percent, TUNING_MISFIT_DISPLAY_PERCENT);
+        parts[2] = component_mj[COMPONENT_WIFI] * learned_or(learned->misfit_radio_percent, TUNING_MISFIT_RADIO_PERCENT);
+        watts_mw = user->front ? learned_or(learned->misfit_front_mw, TUNING_MISFIT_FRONT_MW) :
+                                 learned_or(learned->misfit_behind_mw, TUNING_MISFIT_BEHIND_MW);
+        if (*user->app && !has_app_term(profile, user->front ? TERM_APP_FRONT : TERM_APP_BEHIND, app))
+                parts[3] = 100 * user->active_s * watts_mw;
+        /* What keeps a radio or a sensor on behind others does something for it; a hundred sleeping daemons do not. */
+        if (!user->front)
+                parts[3] = fmin(parts[3], 100 * BEHIND_MOST * counted_mj);
+        for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+                sum += parts[i] * parts[i];
+        return sqrt(sum) * 1e-5;
+}
+
+double model_misfit_sum_j2(const struct profile *profile, double sum, double squares)
+{
+        double common = learned_or(profile->learned.common, TUNING_MISFIT_COMMON);
+
+        return (1 - common) * squares + common * sum * sum;
+}
+
 double model_variance_j2(const struct profile *profile, const struct model_vector *vector)
 {
-        double component_mj[COMPONENT_COUNT] = { 0 }, total_mj = 0, variance_mj2;
+        double component_mj[COMPONENT_COUNT], total_mj = 0, variance_mj2;
 
         if (isnan(profile->degrees_of_freedom))
                 return NAN;
         variance_mj2 = quadratic_form(profile, vector);
         if (isnan(variance_mj2))
                 return NAN;
-        for (size_t i = 0; i < vector->n; i++)
-                component_mj[model_term_component(profile->coefficients[i].term)] +=
-                        vector->weight[i] * profile->coefficients[i].value;
+        component_energies(profile, vector, component_mj);
         for (size_t c = 0; c < COMPONENT_COUNT; c++) {
                 double discrepancy_mj = fraction(profile->discrepancy_percent) * component_mj[c];
 
@@ -84,10 +161,9 @@ void model_energy(const struct profile *profile, const struct model_vector *vect
         double spread_j = 0, sd_j, t;
 
         *ret = (struct model_energy){ 0 };
-        for (size_t i = 0; i < vector->n; i++)
-                ret->component_j[model_term_component(profile->coefficients[i].term)] +=
-                        vector->weight[i] * profile->coefficients[i].value * 1e-3;
+        component_energies(profile, vector, ret->component_j);
         for (size_t c = 0; c < COMPONENT_COUNT; c++) {
+                ret->component_j[c] *= 1e-3;
                 ret->value_j += ret->component_j[c];
                 spread_j += vector->component_spread_mj[c] * 1e-3;
                 if (vector->unknown & (UINT32_C(1) << c) && ret->component_j[c] == 0)
@@ -95,7 +171,7 @@ void model_energy(const struct profile *profile, const struct model_vector *vect
         }
         t = quantile_student_t(profile->degrees_of_freedom, level);
         sd_j = sqrt(model_variance_j2(profile, vector) + extra_sd_j * extra_sd_j);
-        ret->half_width_j = hypot(t * sd_j, spread_j);
+        ret->half_width_j = learned_or(profile->learned.width, 1) * hypot(t * sd_j, spread_j);
         if (!model_knows(vector))
                 ret->value_j = ret->half_width_j = NAN;
 }

@@ -41,6 +41,27 @@ int model_vector_add(struct model_vector *to, const struct model_vector *from);
 int model_vector_add_scaled(struct model_vector *to, const struct model_vector *from, double factor);
 
 /* False: something was used, and nothing of it has a coefficient, so that the energy is unknown and not 0. */
+/*
+ * Who used it. An app's usage is not all that it draws: what everyday use showed of it (its [app N]) is added to the
+ * vector; what is not known of it is its misfit.
+ */
+struct model_user {
+        const char *app;  /* "": nobody, and nothing is added */
+        bool front;       /* it had the screen */
+        double active_s;  /* for so long it did, or ran behind others */
+};
+
+/* @vector: of model_vector_make(). The parts are of its energy by the present coefficients. */
+void model_vector_add_user(const struct profile *profile, const struct model_user *user, struct model_vector *vector);
+
+/*
+ * Standard deviation of what this app draws against what is counted of it, beyond what was learnt; J. By what was
+ * learnt of all apps, else by worlds that do not share the model's form (tuning.h). 0 without [fit].
+ */
+double model_misfit_sd_j(const struct profile *profile, const struct model_user *user, const struct model_vector *vector);
+/* Of several apps, whose misfits have @sum and sum of squares @squares of standard deviations. */
+double model_misfit_sum_j2(const struct profile *profile, double sum, double squares);
+
 bool model_knows(const struct model_vector *vector);
 /* The energy of what is known, in mJ. */
 double model_energy_mj(const struct profile *profile, const struct model_vector *vector);
@@ -61,7 +82,7 @@ struct model_energy {
  * @level: 0.95 for costs, 0.90 for forecasts
  * @extra_sd_j: another standard deviation in quadrature, e.g. of daemons that no counter shows; 0 for none
  *
- * half width = sqrt(t(degrees_of_freedom)^2 * (v'Cv + (scale*E)^2 + sum over components of
+ * half width = width * sqrt(t(degrees_of_freedom)^2 * (v'Cv + (scale*E)^2 + sum over components of
  * (discrepancy*E_c)^2
  *                   + extra_sd^2) + spread^2)      (joulecast-profile(5))
  *

@@ -165,6 +165,39 @@ static int finish_emission(struct parser *parser, struct ini_place *place)
                          device->emission[device->n_emission - 1].brightness, max);
 }
 
+/* Terms of an app belong to one that has a name. */
+static int finish_apps(const struct parser *parser, struct ini_place *place)
+{
+        const struct profile *profile = parser->profile;
+
+        for (size_t i = 0; i < profile->n_coefficients; i++) {
+                bool named = profile->coefficients[i].term < TERM_APP_CPU;
+
+                for (size_t k = 0; k < profile->n_apps && !named; k++)
+                        named = profile->apps[k].number == profile->coefficients[i].policy;
+                if (!named)
+                        return ini_error(place, "[app %u] has no id", profile->coefficients[i].policy);
+        }
+        return 0;
+}
+
+/* Moves the calibration's part into the profile. */
+static int finish_measured(struct parser *parser, struct ini_place *place)
+{
+        int err;
+
+        if (!parser->measured)
+                return 0;
+        if (isnan(parser->measured->profile->energy_full_mwh))
+                return ini_error(place, "energy_full_mwh of [measured battery] is missing");
+        err = finish_coefficients(parser->measured, place);
+        if (!err)
+                err = finish_covariance(parser->measured, place);
+        if (!err)
+                parser->profile->measured = TAKE_PTR(parser->measured->profile);
+        return err;
+}
+
 /* What is missing is missing up to the last line. */
 int profile_finish(struct parser *parser, const char *name, unsigned lines, const struct log *log)
 {
@@ -176,6 +209,10 @@ int profile_finish(struct parser *parser, const char *name, unsigned lines, cons
         if (isnan(parser->profile->energy_full_mwh))
                 return ini_error(&place, "energy_full_mwh of [battery] is missing");
         err = finish_coefficients(parser, &place);
+        if (!err)
+                err = finish_apps(parser, &place);
+        if (!err)
+                err = finish_measured(parser, &place);
         if (!err)
                 err = finish_emission(parser, &place);
         if (!err)

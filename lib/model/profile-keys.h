@@ -24,6 +24,8 @@ struct number_key {
 extern const struct number_key number_keys[];
 extern const size_t n_number_keys;
 
+/* The least value that a coefficient of a term may have. */
+double profile_least(enum term term);
 int profile_coefficient_compare(const void *a, const void *b);
 /* Takes over @coefficients (sorted, without duplicates) and makes an empty covariance for them. */
 int profile_set_coefficients(struct profile *profile, struct coefficient *coefficients, size_t n);

@@ -17,6 +17,7 @@
  */
 #define COEFFICIENTS_MAX 512
 #define EXTRAS_MAX 256
+#define APPS_MAX 65535 /* the largest number of one that was learnt of */
 
 static int copy_word(const struct ini_place *place, const char *key, const char *value, char *buf,
                      size_t size)
@@ -54,13 +55,13 @@ static int parse_method(const struct ini_place *place, const char *value, char *
 }
 
 /* 2026-11-20T03:12:44Z */
-static int parse_created(const struct ini_place *place, const char *value, char *buf)
+static int parse_time(const struct ini_place *place, const char *key, const char *value, char *buf)
 {
         static const char shape[] = "dddd-dd-ddTdd:dd:ddZ";
 
         for (size_t i = 0; i < sizeof(shape); i++)
                 if (shape[i] == 'd' ? value[i] < '0' || value[i] > '9' : value[i] != shape[i])
-                        return ini_error(place, "created = %.60s is not a time like 2026-11-20T03:12:44Z", value);
+                        return ini_error(place, "%s = %.60s is not a time like 2026-11-20T03:12:44Z", key, value);
         strcpy(buf, value);
         return 0;
 }
@@ -100,7 +101,7 @@ static int parse_word(struct parser *parser, const struct ini_place *place, cons
         } words[] = { { "profile", "version" }, { "profile", "device" },         { "profile", "match" },
                       { "profile", "method" },  { "profile", "created" },        { "virtual", "seed" },
                       { "display", "max_brightness" }, { "virtual", "gauge_pieces" }, { "virtual", "governor" },
-                      { "virtual", "collector" } };
+                      { "virtual", "collector" }, { "learned", "until" } };
         struct profile *profile = parser->profile;
         uint64_t number = 0;
         size_t i = 0;
@@ -124,7 +125,7 @@ static int parse_word(struct parser *parser, const struct ini_place *place, cons
         case 3:
                 return parse_method(place, value, profile->method);
         case 4:
-                return parse_created(place, value, profile->created);
+                return parse_time(place, key, value, profile->created);
         case 5:
                 return parse_whole(place, key, value, 0, UINT64_MAX, &profile->virtual_device.seed);
         case 6:
@@ -139,8 +140,10 @@ static int parse_word(struct parser *parser, const struct ini_place *place, cons
                 return err;
         case 8:
                 return profile_parse_governor(parser, place, value);
-        default:
+        case 9:
                 return profile_parse_collector(parser, place, value);
+        default:
+                return parse_time(place, key, value, profile->learned.until);
         }
 }
 
@@ -166,8 +169,7 @@ static int parse_number(struct parser *parser, const struct ini_place *place, co
 }
 
 /* "value" or "value standard_error" */
-static int parse_value(const struct ini_place *place, const char *key, const char *value,
-                       struct coefficient *ret)
+static int parse_value(const struct ini_place *place, const char *key, const char *value, struct coefficient *ret)
 {
         char first[INI_LINE_MAX];
         size_t length = strcspn(value, " \t");
@@ -176,7 +178,7 @@ static int parse_value(const struct ini_place *place, const char *key, const cha
 
         memcpy(first, value, length);
         first[length] = '\0';
-        err = ini_number(place, key, first, 0, PROFILE_COEFFICIENT_MAX, &ret->value);
+        err = ini_number(place, key, first, profile_least(ret->term), PROFILE_COEFFICIENT_MAX, &ret->value);
         ret->standard_error = NAN;
         if (!err && *second)
                 err = ini_number(place, "the standard error", second, 0, PROFILE_COEFFICIENT_MAX,
@@ -223,7 +225,7 @@ static bool match_coefficient(const char *section, const char *instance, const c
                                 continue;
                         strcpy(found.disk, instance);
                 }
-                if (t->by_policy && found.point == 0) /* no CPU runs at 0 kHz */
+                if (t->by_policy && t->by_point && found.point == 0) /* no CPU runs at 0 kHz */
                         continue;
                 *ret = found;
                 return true;
@@ -291,6 +293,21 @@ static int parse_as(struct parser *parser, const struct ini_place *place, const 
         return err;
 }
 
+/* The id of an app that was learnt of. */
+static int parse_app(struct parser *parser, const struct ini_place *place, const char *instance, const char *value)
+{
+        char clean[PROFILE_APP_MAX];
+        uint32_t number;
+        int err;
+
+        if (!profile_parse_index(instance, APPS_MAX, &number))
+                return 1;
+        err = *value ? copy_word(place, "id", value, clean, sizeof(clean)) : ini_error(place, "id = says no app");
+        if (!err)
+                err = profile_add_app(parser->profile, number, value);
+        return err == -EEXIST ? ini_error(place, "[app %u], or the app %.60s, is given twice", number, value) : err;
+}
+
 static int parse_pair(struct parser *parser, const struct ini_place *place, const char *key,
                       const char *value)
 {
@@ -325,12 +342,13 @@ static int parse_extra(struct parser *parser, const struct ini_place *place, con
 static bool is_section(const char *section, const char *instance)
 {
         static const char *const plain[] = { "profile", "fit",  "battery", "base",    "display",    "disk",
-                                             "wifi",    "gpu",  "suspend", "virtual", "covariance", "cpu" };
+                                             "wifi",    "gpu",  "suspend", "virtual", "covariance", "cpu",
+                                             "learned" };
         uint32_t policy;
 
         if (strncmp(section, "x-", 2) == 0)
                 return true;
-        if (strcmp(section, "cpu") == 0)
+        if (strcmp(section, "cpu") == 0 || strcmp(section, "app") == 0)
                 return profile_parse_index(instance, 65535, &policy);
         if (*instance)
                 return strcmp(section, "disk") == 0 && is_disk_name(instance);
@@ -338,6 +356,32 @@ static bool is_section(const char *section, const char *instance)
                 if (strcmp(plain[i], section) == 0)
                         return true;
         return false;
+}
+
+static int on_key(void *data, const struct ini_place *place, const char *section, const char *key, const char *value);
+
+/* [measured SECTION]: what a calibration measured, where learning changed it. */
+static int on_measured(struct parser *parser, const struct ini_place *place, const char *section, const char *key,
+                       const char *value)
+{
+        static const char *const sections[] = { "fit", "battery", "base", "cpu ", "display", "disk", "wifi", "gpu", "suspend",
+                                                "covariance" };
+        bool known = false;
+        int err;
+
+        for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
+                known = known || strncmp(section, sections[i], strlen(sections[i])) == 0;
+        if (!known || strncmp(key, "x-", 2) == 0)
+                return ini_error(place, "%.60s of [measured %.60s] is nothing that is measured", key, section);
+        if (!parser->measured) {
+                parser->measured = calloc(1, sizeof(*parser->measured));
+                if (!parser->measured)
+                        return -ENOMEM;
+                err = profile_new("", NAN, &parser->measured->profile);
+                if (err)
+                        return err;
+        }
+        return on_key(parser->measured, place, section, key, value);
 }
 
 static int on_key(void *data, const struct ini_place *place, const char *section, const char *key,
@@ -349,6 +393,8 @@ static int on_key(void *data, const struct ini_place *place, const char *section
         const char *instance = blank ? blank + strspn(blank, " ") : "";
         int err;
 
+        if (strncmp(section, "measured ", strlen("measured ")) == 0)
+                return on_measured(parser, place, section + strlen("measured "), key, value);
         snprintf(name, sizeof(name), "%.*s", blank ? (int)(blank - section) : (int)strlen(section), section);
         if (!is_section(name, instance))
                 return *section ? ini_error(place, "[%.60s] is no section of a profile", section)
@@ -366,6 +412,8 @@ static int on_key(void *data, const struct ini_place *place, const char *section
         err = strcmp(name, "cpu") == 0 && strcmp(key, "cpus") == 0 ? parse_cpus(parser, place, instance, value) : 1;
         if (strcmp(name, "cpu") == 0 && strcmp(key, "as") == 0)
                 err = parse_as(parser, place, instance, value);
+        if (strcmp(name, "app") == 0 && strcmp(key, "id") == 0)
+                err = parse_app(parser, place, instance, value);
         if (err == 1 && !*instance)
                 err = parse_word(parser, place, name, key, value);
         if (err == 1 && !*instance)
@@ -387,6 +435,15 @@ static unsigned count_lines(const char *text, size_t length)
         return lines;
 }
 
+static void parser_clear(struct parser *parser)
+{
+        if (!parser)
+                return;
+        free(parser->coefficients);
+        free(parser->pairs);
+        profile_free(parser->profile);
+}
+
 int profile_parse(const char *text, size_t length, const char *name, const struct log *log,
                   struct profile **ret)
 {
@@ -398,6 +455,8 @@ int profile_parse(const char *text, size_t length, const char *name, const struc
         err = ini_text_parse(text, length, name, log, on_key, &parser);
         if (!err)
                 err = profile_finish(&parser, name, count_lines(text, length), log);
+        parser_clear(parser.measured);
+        free(parser.measured);
         free(parser.coefficients);
         free(parser.pairs);
         if (err) {

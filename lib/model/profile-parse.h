@@ -36,9 +36,10 @@ struct parser {
         unsigned emission_line; /* of the highest level */
         struct as as[256];
         size_t n_as;
+        struct parser *measured; /* of the sections [measured ...]; NULL: none came */
 };
 
-_Static_assert(sizeof(((struct parser *)0)->numbers_seen) * 8 >= 32, "one bit a number key");
+_Static_assert(sizeof(((struct parser *)0)->numbers_seen) * 8 >= 44, "one bit a number key");
 
 int profile_twice(const struct ini_place *place, const char *key);
 /* A number without sign or leading zeros, so that a key has one spelling. */

@@ -139,7 +139,7 @@ static void print_virtual(FILE *out, const struct profile *profile)
         print_extras(out, profile, "virtual");
 }
 
-static void print_covariance(FILE *out, const struct profile *profile)
+static void print_covariance(FILE *out, const struct profile *profile, const char *before)
 {
         size_t n = profile->n_coefficients;
         char a[PROFILE_KEY_MAX], b[PROFILE_KEY_MAX], number[32];
@@ -152,7 +152,7 @@ static void print_covariance(FILE *out, const struct profile *profile)
                         if (value == 0)
                                 continue;
                         if (!any)
-                                fputs("\n[covariance]\n", out);
+                                fprintf(out, "\n[%scovariance]\n", before);
                         any = true;
                         fprintf(out, "%s,%s = %s\n", profile_coefficient_key(&profile->coefficients[i], a),
                                 profile_coefficient_key(&profile->coefficients[j], b),
@@ -177,6 +177,55 @@ static void print_other_extras(FILE *out, const struct profile *profile)
         }
 }
 
+static void print_apps(FILE *out, const struct profile *profile)
+{
+        for (size_t i = 0; i < profile->n_apps; i++) {
+                fprintf(out, "\n[app %u]\n", profile->apps[i].number);
+                print_text(out, "id", profile->apps[i].id);
+                print_section(out, profile, "app", profile->apps[i].number, "");
+        }
+}
+
+static void print_learned(FILE *out, const struct profile *profile)
+{
+        if (isnan(profile->learned.spans))
+                return;
+        fputs("\n[learned]\n", out);
+        if (*profile->learned.until)
+                fprintf(out, "until = %s\n", profile->learned.until);
+        print_numbers(out, profile, "learned");
+}
+
+/* A section for each coefficient would be long, so those of one section, which lie side by side, share it. */
+static void print_measured(FILE *out, const struct profile *measured)
+{
+        char before[2 * PROFILE_NAME_MAX] = "", section[2 * PROFILE_NAME_MAX];
+
+        if (!measured)
+                return;
+        if (!isnan(measured->degrees_of_freedom) || !isnan(measured->scale_percent) || !isnan(measured->discrepancy_percent)) {
+                fputs("\n[measured fit]\n", out);
+                print_numbers(out, measured, "fit");
+        }
+        fputs("\n[measured battery]\n", out);
+        print_numbers(out, measured, "battery");
+        for (size_t i = 0; i < measured->n_coefficients; i++) {
+                const struct coefficient *coefficient = &measured->coefficients[i];
+                const struct term_key *key = &term_keys[coefficient->term];
+
+                if (key->by_policy)
+                        snprintf(section, sizeof(section), "%s %u", key->section, coefficient->policy);
+                else
+                        snprintf(section, sizeof(section), "%s%s%s", key->section, *coefficient->disk ? " " : "",
+                                 coefficient->disk);
+                if (strcmp(section, before) != 0)
+                        fprintf(out, "\n[measured %s]\n", section);
+                strcpy(before, section);
+                print_coefficient(out, coefficient);
+        }
+        print_covariance(out, measured, "measured ");
+}
+
 static void print(FILE *out, const struct profile *profile)
 {
         char section[PROFILE_NAME_MAX + 8];
@@ -199,6 +248,7 @@ static void print(FILE *out, const struct profile *profile)
         }
         fputs("\n[battery]\n", out);
         print_numbers(out, profile, "battery");
+        print_section(out, profile, "battery", 0, "");
         print_extras(out, profile, "battery");
         if (has_section(profile, "base")) {
                 fputs("\n[base]\n", out);
@@ -236,7 +286,10 @@ static void print(FILE *out, const struct profile *profile)
         }
         print_virtual(out, profile);
         print_other_extras(out, profile);
-        print_covariance(out, profile);
+        print_apps(out, profile);
+        print_learned(out, profile);
+        print_covariance(out, profile, "");
+        print_measured(out, profile->measured);
 }
 
 int profile_print(const struct profile *profile, char **ret)

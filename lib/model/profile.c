@@ -11,6 +11,7 @@
 #include "util/util.h"
 
 #define NUMBER(section, key, field, min, max) { section, key, offsetof(struct profile, field), min, max }
+#define LEARNED(key, min, max) NUMBER("learned", #key, learned.key, min, max)
 #define VIRTUAL(key, min, max) NUMBER("virtual", #key, virtual_device.key, min, max)
 
 const struct number_key number_keys[] = {
@@ -18,6 +19,18 @@ const struct number_key number_keys[] = {
         NUMBER("fit", "scale_percent", scale_percent, 0, 100),
         NUMBER("fit", "discrepancy_percent", discrepancy_percent, 0, 100),
         NUMBER("battery", "energy_full_mwh", energy_full_mwh, 1, 1e8),
+        LEARNED(spans, 0, 1e9),
+        LEARNED(charge_full_percent, -50, 100),
+        LEARNED(charge_full_se, 0, 100),
+        LEARNED(misfit_cpu_percent, 0, 1000),
+        LEARNED(misfit_display_percent, 0, 1000),
+        LEARNED(misfit_radio_percent, 0, 1000),
+        LEARNED(misfit_front_mw, 0, 1e6),
+        LEARNED(misfit_behind_mw, 0, 1e6),
+        LEARNED(common, 0, 1),
+        LEARNED(width, 0.1, 100),
+        LEARNED(scored, 0, 1e9),
+        LEARNED(held, 0, 1e9),
         VIRTUAL(level_step_percent, 1e-6, 100),
         VIRTUAL(level_refresh_s, 0, 3600),
         VIRTUAL(resistance_mohm, 0, 1e5),
@@ -60,6 +73,9 @@ int profile_new(const char *device, double energy_full_mwh, struct profile **ret
         profile->degrees_of_freedom = NAN;
         profile->scale_percent = NAN;
         profile->discrepancy_percent = NAN;
+        for (size_t i = 0; i < n_number_keys; i++)
+                if (strcmp(number_keys[i].section, "learned") == 0)
+                        memcpy((char *)profile + number_keys[i].offset, &(double){ NAN }, sizeof(double));
         profile->energy_full_mwh = energy_full_mwh;
         *ret = profile;
         return 0;
@@ -75,6 +91,8 @@ void profile_free(struct profile *profile)
                 free(profile->extras[i].value);
         }
         free(profile->extras);
+        profile_free(profile->measured);
+        free(profile->apps);
         free(profile->match);
         free(profile->policies);
         free(profile->coefficients);
@@ -169,6 +187,11 @@ int profile_set_coefficients(struct profile *profile, struct coefficient *coeffi
         return 0;
 }
 
+double profile_least(enum term term)
+{
+        return term >= TERM_CURVE ? -PROFILE_COEFFICIENT_MAX : 0;
+}
+
 int profile_add(struct profile *profile, const struct coefficient *coefficient)
 {
         size_t n = profile->n_coefficients, at = 0;
@@ -176,7 +199,7 @@ int profile_add(struct profile *profile, const struct coefficient *coefficient)
         struct coefficient *list;
         int order = 1, err;
 
-        if (!(coefficient->value >= 0) || !isfinite(coefficient->value) || coefficient->standard_error < 0 ||
+        if (!(coefficient->value >= profile_least(coefficient->term)) || !isfinite(coefficient->value) || coefficient->standard_error < 0 ||
             isinf(coefficient->standard_error))
                 return -EINVAL;
         while (at < n && (order = profile_coefficient_compare(&profile->coefficients[at], coefficient)) < 0)
@@ -257,6 +280,36 @@ int profile_add_policy(struct profile *profile, uint32_t policy, const char *cpu
         list[at] = new;
         profile->policies = list;
         profile->n_policies++;
+        return 0;
+}
+
+const struct profile_app *profile_find_app(const struct profile *profile, const char *id)
+{
+        for (size_t i = 0; i < profile->n_apps; i++)
+                if (strcmp(profile->apps[i].id, id) == 0)
+                        return &profile->apps[i];
+        return NULL;
+}
+
+int profile_add_app(struct profile *profile, uint32_t number, const char *id)
+{
+        struct profile_app *list;
+        size_t at = 0;
+
+        if (strlen(id) >= sizeof(list->id))
+                return -EINVAL;
+        while (at < profile->n_apps && profile->apps[at].number < number)
+                at++;
+        if ((at < profile->n_apps && profile->apps[at].number == number) || profile_find_app(profile, id))
+                return -EEXIST;
+        list = reallocarray(profile->apps, profile->n_apps + 1, sizeof(*list));
+        if (!list)
+                return -ENOMEM;
+        memmove(list + at + 1, list + at, (profile->n_apps - at) * sizeof(*list));
+        list[at] = (struct profile_app){ .number = number };
+        strcpy(list[at].id, id);
+        profile->apps = list;
+        profile->n_apps++;
         return 0;
 }
 

@@ -23,6 +23,7 @@
 #define PROFILE_VERSION 1
 #define PROFILE_KEY_MAX 96 /* longest key of a coefficient, with its NUL */
 #define PROFILE_NAME_MAX 64
+#define PROFILE_APP_MAX 128 /* longest id of an app, with its NUL */
 #define PROFILE_COEFFICIENT_MAX 1e9
 #define PROFILE_GAUGE_PIECES_MAX 64
 #define PROFILE_BYTES_MAX (8u << 20) /* of its file; the largest that calibration writes has a twentieth */
@@ -31,10 +32,10 @@ enum component model_term_component(enum term term);
 
 struct coefficient {
         enum term term;
-        uint32_t policy;             /* of a CPU term */
+        uint32_t policy;             /* of a CPU term; of an app's, the number of its [app N] */
         uint32_t point;              /* kHz of a CPU term, brightness of a display term */
         char disk[PROFILE_NAME_MAX]; /* of a named storage; "" for [disk] */
-        double value;                /* in the term's unit; 0..1e9 */
+        double value;                /* in the term's unit; 0..1e9, of an app's term also negative */
         double standard_error;       /* same unit; NaN: unknown */
 };
 
@@ -94,6 +95,31 @@ struct profile_virtual {
         size_t n_emission;
 };
 
+/* An app that everyday use showed to need more or less than its counters say: coefficients of its number are its own. */
+struct profile_app {
+        uint32_t number;
+        char id[PROFILE_APP_MAX];
+};
+
+/*
+ * What everyday use taught (`joulecast learn`); each NaN where it was not learnt. The misfits are standard deviations
+ * among apps, for those without terms of their own.
+ */
+struct profile_learned {
+        double spans;                /* everyday observations behind it */
+        double charge_full_percent;  /* the shown full charge is so much above the true one */
+        double charge_full_se;
+        double misfit_cpu_percent;
+        double misfit_display_percent;
+        double misfit_radio_percent; /* of a byte and a burst over the air, from hour to hour */
+        double misfit_front_mw;
+        double misfit_behind_mw;
+        double common;               /* part of those variances that all apps share, 0..1 */
+        double width;                /* factor on the half width of every interval, as earlier days held */
+        double scored, held;         /* everyday observations whose prediction was tried; thereof inside 95 % */
+        char until[32];              /* ISO 8601, end of the newest observation; "" unknown */
+};
+
 struct profile_extra { /* a key that begins with x-; kept as it stands */
         char *section;
         char *key;
@@ -121,6 +147,11 @@ struct profile {
         double *covariance; /* n x n, row-major, units multiplied; the diagonal is standard_error^2, NaN unknown */
 
         struct profile_virtual virtual_device;
+
+        struct profile_app *apps;    /* ascending by number */
+        size_t n_apps;
+        struct profile_learned learned;
+        struct profile *measured;    /* coefficients, [fit] and [battery] as calibrated, where learning changed them; or NULL */
 
         struct profile_extra *extras;
         size_t n_extras;
@@ -161,6 +192,10 @@ int profile_save(const struct profile *profile, const char *path);
  */
 int profile_add(struct profile *profile, const struct coefficient *coefficient);
 int profile_add_policy(struct profile *profile, uint32_t policy, const char *cpus);
+/* -EEXIST: the number, or the id, is taken. */
+int profile_add_app(struct profile *profile, uint32_t number, const char *id);
+/* NULL: nothing was learnt of it. */
+const struct profile_app *profile_find_app(const struct profile *profile, const char *id);
 /*
  * Gives @policy, which is added where it is new, the coefficients of @as.
  * -EEXIST: it has those of another.

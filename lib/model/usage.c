@@ -75,6 +75,22 @@ static int add_point(struct points *points, const struct point *point, size_t *a
         return err ? err : add(&points->list[*at].any_ns, point->any_ns);
 }
 
+static void cut(uint64_t *amount, uint64_t from, uint64_t to, uint64_t of)
+{
+        *amount = mul_div(*amount, to, of) - mul_div(*amount, from, of);
+}
+
+void usage_cut(struct usage *usage, uint64_t from, uint64_t to, uint64_t of)
+{
+        for (size_t i = 0; i < AMOUNT_COUNT; i++)
+                cut(&usage->amount[i], from, to, of);
+        for (size_t k = 0; k < KEYED_COUNT; k++)
+                for (size_t i = 0; i < usage->keyed[k].n; i++) {
+                        cut(&usage->keyed[k].list[i].ns, from, to, of);
+                        cut(&usage->keyed[k].list[i].any_ns, from, to, of);
+                }
+}
+
 int usage_add_point(struct usage *usage, enum keyed keyed, const struct point *point)
 {
         size_t at = 0;

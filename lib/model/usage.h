@@ -57,6 +57,8 @@ int usage_copy(struct usage *to, const struct usage *from);
  * (an empty @to takes over that of @from). 0; -ENOMEM; -EOVERFLOW.
  */
 int usage_add(struct usage *to, const struct usage *from);
+/* What is left is the part of it from @from to @to of @of; parts that meet sum to the whole exactly. */
+void usage_cut(struct usage *usage, uint64_t from, uint64_t to, uint64_t of);
 /* 0; -ENOMEM; -EOVERFLOW. */
 int usage_add_point(struct usage *usage, enum keyed keyed, const struct point *point);
 int usage_add_cpu(struct usage *usage, uint32_t policy, uint32_t khz, uint64_t busy_ns, uint64_t any_ns);
