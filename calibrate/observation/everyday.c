@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Spans between level steps. A step is exact to the time between two polls, and the level between steps is not known:
- * so a span begins and ends with the end of an interval in which the level fell.
+ * Spans between level steps. When in the poll that saw it a step happened is not known: on average half of the poll
+ * before its end, and half of the battery's refresh before that. So much of what that poll used belongs to the next span.
+ * With all of it in the one before, a span that begins bright and ends dark would seem to have taken too much.
  */
 
 #include "everyday-private.h"
@@ -31,6 +32,9 @@
 #define DRIFT_PERCENT 0.5
 /* Asleep another model holds, and nobody sees the steps. */
 #define MOST_SUSPEND_NS (5 * NS_PER_S)
+
+/* Mean delay of a level's refresh; batteries of 1 to 30 s were seen. */
+#define REFRESH_NS (5 * NS_PER_S)
 
 struct walk {
         int64_t after_ns;
@@ -137,8 +141,43 @@ static struct everyday_use *find_use(struct walk *walk, const struct store_row *
         return &span->uses[span->n_uses++];
 }
 
-static int add_uses(struct walk *walk, const struct store_poll *poll)
+/* Which part of a poll. */
+struct part {
+        uint64_t from, to, of; /* ns in it */
+};
+
+static struct part whole(const struct store_poll *poll)
 {
+        return (struct part){ 0, poll->elapsed_ns, poll->elapsed_ns };
+}
+
+/* When the step that a poll saw happened, on average. */
+static uint64_t step_ns(const struct store_poll *poll)
+{
+        uint64_t late_ns = poll->elapsed_ns / 2 + REFRESH_NS;
+
+        return poll->elapsed_ns - MIN(late_ns, poll->elapsed_ns);
+}
+
+static int add_part(struct usage *to, const struct usage *from, const struct part *part)
+{
+        struct usage cut = { 0 };
+        int err;
+
+        if (part->from == 0 && part->to == part->of)
+                return usage_add(to, from);
+        err = usage_copy(&cut, from);
+        if (!err) {
+                usage_cut(&cut, part->from, part->to, part->of);
+                err = usage_add(to, &cut);
+        }
+        usage_clear(&cut);
+        return err;
+}
+
+static int add_uses(struct walk *walk, const struct store_poll *poll, const struct part *part)
+{
+        double share = part->of > 0 ? (double)(part->to - part->from) / (double)part->of : 0;
         int err = 0;
 
         for (size_t i = 0; !err && i < poll->n_rows; i++) {
@@ -146,38 +185,48 @@ static int add_uses(struct walk *walk, const struct store_poll *poll)
 
                 if (!use)
                         return -ENOMEM;
-                use->active_s += (double)poll->rows[i].active_ns / NS_PER_S;
-                err = usage_add(&use->usage, poll->rows[i].usage);
+                use->active_s += share * (double)poll->rows[i].active_ns / NS_PER_S;
+                err = add_part(&use->usage, poll->rows[i].usage, part);
         }
         return err;
 }
 
-static int extend(struct walk *walk, const struct store_poll *poll)
+/* What was used in a part of a poll. */
+static int extend(struct walk *walk, const struct store_poll *poll, struct part part)
 {
         const struct battery *battery = &poll->battery;
         struct everyday *span = &walk->span;
+        uint64_t elapsed_ns = part.to - part.from;
 
-        span->elapsed_ns += poll->elapsed_ns;
-        span->energy_j += poll->discharge_j;
-        span->percent += poll->discharge_percent;
+        if (elapsed_ns == 0)
+                return 0;
+        span->elapsed_ns += elapsed_ns;
         span->gauge_j += battery->have & BATTERY_POWER
-                                 ? (double)battery->power_uw / 1e6 * (double)poll->elapsed_ns / NS_PER_S : NAN;
+                                 ? (double)battery->power_uw / 1e6 * (double)elapsed_ns / NS_PER_S : NAN;
         span->shared = span->shared || (poll->split_by == SPLIT_SHARED && has_cpu_time(poll));
-        return add_uses(walk, poll);
+        return add_uses(walk, poll, &part);
 }
 
-static void begin(struct walk *walk, const struct store_poll *poll, bool follows)
+/* What the battery gave until its step belongs to the span that ends with it. */
+static void discharge(struct walk *walk, const struct store_poll *poll)
+{
+        walk->span.energy_j += poll->discharge_j;
+        walk->span.percent += poll->discharge_percent;
+}
+
+static int begin(struct walk *walk, const struct store_poll *poll, bool follows)
 {
         walk->span = (struct everyday){ .start_ns = poll->end_ns, .follows = follows };
         walk->open = true;
         walk->capacity_of_uses = walk->hint = 0;
         walk->level_begin = level_of(&poll->battery, poll->battery.have);
+        return extend(walk, poll, (struct part){ step_ns(poll), poll->elapsed_ns, poll->elapsed_ns });
 }
 
-static bool is_long_enough(const struct walk *walk)
+static bool is_long_enough(const struct walk *walk, const struct store_poll *poll)
 {
         return walk->span.percent >= SPAN_PERCENT - ROUNDING_PERCENT &&
-               (walk->span.elapsed_ns >= SPAN_NS || walk->finest >= COARSE_PERCENT);
+               (walk->span.elapsed_ns + step_ns(poll) >= SPAN_NS || walk->finest >= COARSE_PERCENT);
 }
 
 static int finish(struct walk *walk, const struct store_poll *poll)
@@ -201,13 +250,19 @@ static int finish(struct walk *walk, const struct store_poll *poll)
 static int take(struct walk *walk, const struct store_poll *poll)
 {
         bool stepped = poll->discharge_percent > 0, follows = poll->end_ns == walk->after_ns;
-        int err = walk->open ? extend(walk, poll) : 0;
+        int err = 0;
 
         if (stepped)
                 walk->finest = MIN(walk->finest, poll->discharge_percent);
-        if (!err && stepped && walk->open && is_long_enough(walk)) {
-                err = finish(walk, poll);
+        if (walk->open)
+                discharge(walk, poll);
+        if (walk->open && stepped && is_long_enough(walk, poll)) {
+                err = extend(walk, poll, (struct part){ 0, step_ns(poll), poll->elapsed_ns });
+                if (!err)
+                        err = finish(walk, poll);
                 follows = true;
+        } else if (walk->open) {
+                err = extend(walk, poll, whole(poll));
         }
         if (err == -EOVERFLOW) { /* amounts that no device has */
                 drop(walk);
@@ -215,7 +270,7 @@ static int take(struct walk *walk, const struct store_poll *poll)
                 follows = false;
         }
         if (!err && stepped && !walk->open)
-                begin(walk, poll, follows);
+                err = begin(walk, poll, follows);
         return err;
 }
 
