@@ -159,6 +159,20 @@ static struct cJSON *recorded_json(const struct recorded *recorded)
         return json;
 }
 
+/* How often what was said of everyday use held. */
+static struct cJSON *coverage_json(const struct profile *profile)
+{
+        struct cJSON *json;
+
+        if (!profile || isnan(profile->learned.scored))
+                return cJSON_CreateNull();
+        json = cJSON_CreateObject();
+        cJSON_AddNumberToObject(json, "stretches", profile->learned.scored);
+        cJSON_AddNumberToObject(json, "held", profile->learned.held);
+        cJSON_AddNumberToObject(json, "width", profile->learned.width);
+        return json;
+}
+
 int doctor_json(const struct findings *findings)
 {
         struct cJSON *json = cJSON_CreateObject(), *list, *item;
@@ -194,6 +208,7 @@ int doctor_json(const struct findings *findings)
         cJSON_AddItemToObject(json, "profile", answer_text(findings->profile[0] ? findings->profile : NULL));
         cJSON_AddItemToObject(json, "profile_basis", answer_text(findings->model ? profile_basis(findings->model) : NULL));
         cJSON_AddItemToObject(json, "profile_device", answer_text(findings->model ? findings->model->device : NULL));
+        cJSON_AddItemToObject(json, "coverage", coverage_json(findings->model));
         cJSON_AddItemToObject(json, "profile_why", answer_text(findings->model_why[0] ? findings->model_why : NULL));
         cJSON_AddItemToObject(json, "database",
                               answer_text(findings->database[0] ? findings->database : NULL));

@@ -19,7 +19,10 @@ struct entry {
         const char *name, *help;
         int (*main)(int argc, char **argv);
         const char *program, *folder;
+        char *argument; /* its first one, before the user's */
 };
+
+static char learn_argument[] = "--learn";
 
 static const struct entry entries[] = {
         { "cost", "what each app cost the battery", cost_main },
@@ -32,6 +35,7 @@ static const struct entry entries[] = {
         { "profile", "list, show, use, undo or reset the power model", profile_main },
         { "simulate", "play a scenario on a virtual device", simulate_main },
         { "calibrate", "learn this device's power model, overnight", NULL, "joulecast-calibrate", "calibrate" },
+        { "learn", "correct that model by what everyday use shows", NULL, "joulecast-fit", "calibrate", learn_argument },
         { "fit", "make a profile from recorded observations", NULL, "joulecast-fit", "calibrate" },
         { "poll", "record what each app uses (the background service)", NULL, "joulecastd", "poller" },
         { "focus", "report to that service which app has the screen", NULL, "joulecast-focus", "poller/focus" },
@@ -127,6 +131,11 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
                 if (strcmp(argv[1], entries[i].name) != 0)
                         continue;
+                if (!entries[i].main && entries[i].argument) {
+                        argv[0] = argv[1]; /* so that the argument stands in place of the command's name */
+                        argv[1] = entries[i].argument;
+                        return finish(run_program(&entries[i], argv));
+                }
                 if (!entries[i].main)
                         return finish(run_program(&entries[i], argv + 1));
                 return finish(entries[i].main(argc - 1, argv + 1));

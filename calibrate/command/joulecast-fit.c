@@ -20,6 +20,7 @@
 #include "fit/follow.h"
 #include "fit/refit.h"
 #include "fit/worse.h"
+#include "learn-command.h"
 #include "model/json-print.h"
 #include "model/profile-history.h"
 #include "sapp/sapp-fit.h"
@@ -31,6 +32,7 @@
 #include "util/util.h"
 
 static const struct log program_log = { log_to_stderr, (void *)"joulecast-fit" };
+static const struct log learn_log = { log_to_stderr, (void *)"joulecast" };
 
 struct options {
         const char *device;
@@ -343,6 +345,10 @@ int main(int argc, char **argv)
         int code;
 
         util_hold_standard_fds();
+        if (argc > 1 && strcmp(argv[1], "--learn") == 0) {
+                gsl_set_error_handler(on_gsl_error);
+                return options_finish(learn_command(argc - 1, argv + 1, &learn_log), &learn_log);
+        }
         code = parse_options(argc, argv, &options);
         if (code >= 0)
                 return code;

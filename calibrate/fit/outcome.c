@@ -223,7 +223,7 @@ static int add_coefficients(struct outcome *outcome, const struct columns *colum
                             const struct regression *fit)
 {
         struct profile *profile = outcome->profile;
-        _cleanup_free_ size_t *kept = calloc(columns->n, sizeof(*kept));
+        _cleanup_free_ size_t *kept = calloc(columns->n + fit->z, sizeof(*kept));
         size_t n = 0;
 
         if (!kept)
@@ -240,6 +240,16 @@ static int add_coefficients(struct outcome *outcome, const struct columns *colum
                 if (err)
                         return err;
                 kept[n++] = j;
+        }
+        for (size_t k = 0; n > 0 && k < fit->z; k++) {
+                struct coefficient curve = { .term = TERM_CURVE, .point = (uint32_t)k + 1,
+                                             .value = gsl_vector_get(fit->value, fit->p + k),
+                                             .standard_error = sqrt(gsl_matrix_get(fit->covariance, fit->p + k, fit->p + k)) };
+                int err = profile_add(profile, &curve);
+
+                if (err)
+                        return err;
+                kept[n++] = fit->p + k;
         }
         /* Both are in the profile's order. */
         for (size_t a = 0; a < n; a++)

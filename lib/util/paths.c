@@ -15,6 +15,8 @@
 
 #define DEVICE_FILE_MAX (8u << 20) /* bytes */
 #define SYSTEM_PROFILE "/etc/joulecast/profile.ini"
+#define SYSTEM_LEARNED "/var/lib/joulecast/profile.ini"
+#define SYSTEM_EVERYDAY "/var/lib/joulecast/everyday.db"
 #define SYSTEM_CONFIG "/etc/joulecast/joulecast.conf"
 #define SYSTEM_USAGE "/var/lib/joulecast/usage.db"
 #define SYSTEM_OBSERVATIONS "/var/lib/joulecast-calibrate/observations.db"
@@ -132,9 +134,41 @@ static int find_path(const char *device, bool write, const char *variable, const
         return 0;
 }
 
+/* The service learns over the profile in /etc, which is root's; a calibration after that makes what it learnt old. */
+static bool is_newer(const char *path, const char *than)
+{
+        struct stat one, other;
+
+        if (access(path, R_OK) < 0 || stat(path, &one) < 0)
+                return false;
+        if (stat(than, &other) < 0)
+                return true;
+        return one.st_mtim.tv_sec != other.st_mtim.tv_sec ? one.st_mtim.tv_sec > other.st_mtim.tv_sec :
+                                                            one.st_mtim.tv_nsec > other.st_mtim.tv_nsec;
+}
+
 int paths_profile(const char *device, bool write, char **ret)
 {
-        return find_path(device, write, "XDG_CONFIG_HOME", "/.config", "profile.ini", SYSTEM_PROFILE, ret);
+        int err = find_path(device, write, "XDG_CONFIG_HOME", "/.config", "profile.ini", SYSTEM_PROFILE, ret);
+
+        if (err < 0 || write || strcmp(*ret, SYSTEM_PROFILE) != 0 || !is_newer(SYSTEM_LEARNED, SYSTEM_PROFILE))
+                return err;
+        free(*ret);
+        return print_path(ret, SYSTEM_LEARNED, "", "");
+}
+
+int paths_learned(const char *device, char **ret)
+{
+        if (!device && paths_is_systems(SYSTEM_LEARNED))
+                return print_path(ret, SYSTEM_LEARNED, "", "");
+        return paths_profile(device, true, ret);
+}
+
+int paths_everyday(const char *device, char **ret)
+{
+        if (!device && paths_is_systems(SYSTEM_EVERYDAY))
+                return print_path(ret, SYSTEM_EVERYDAY, "", "");
+        return paths_observations(device, ret);
 }
 
 int paths_usage(const char *device, bool write, char **ret)

@@ -19,6 +19,12 @@
 int paths_profile(const char *device, bool write, char **ret);
 int paths_usage(const char *device, bool write, char **ret);
 int paths_observations(const char *device, char **ret);
+/*
+ * Where `joulecast learn` writes the profile and keeps what everyday use showed: the service in its own folder, from where
+ * paths_profile() takes the profile for reading as long as it is newer than the calibration's; others where both are anyway.
+ */
+int paths_learned(const char *device, char **ret);
+int paths_everyday(const char *device, char **ret);
 int paths_journal(char **ret); /* restore.ini, what an interrupted calibration must put back on this machine */
 int paths_config(char **ret); /* joulecast.conf, for reading */
 

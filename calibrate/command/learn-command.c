@@ -1,0 +1,221 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "learn-command.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/first-day.h"
+#include "learn/learn.h"
+#include "learn/report.h"
+#include "model/json-print.h"
+#include "model/profile-history.h"
+#include "observation/everyday.h"
+#include "store/store.h"
+#include "util/options.h"
+#include "util/own-folder.h"
+#include "util/paths.h"
+#include "util/util.h"
+
+struct learn_options {
+        const char *device, *profile, *database, *observations;
+        bool dry_run, json;
+};
+
+struct paths {
+        char *from;    /* the profile that is learnt over */
+        char *profile; /* where the new one goes */
+        char *database, *observations;
+};
+
+static void paths_clear(struct paths *paths)
+{
+        free(paths->from);
+        free(paths->profile);
+        free(paths->database);
+        free(paths->observations);
+}
+
+static int find_paths(const struct learn_options *options, const struct log *log, struct paths *ret)
+{
+        int err = 0;
+
+        if (options->profile) {
+                ret->from = strdup(options->profile);
+                ret->profile = strdup(options->profile);
+        } else {
+                err = paths_profile(options->device, false, &ret->from);
+                if (!err)
+                        err = paths_learned(options->device, &ret->profile);
+        }
+        if (!err && options->database)
+                ret->database = strdup(options->database);
+        else if (!err)
+                err = paths_usage(options->device, false, &ret->database);
+        if (!err && options->observations)
+                ret->observations = strdup(options->observations);
+        else if (!err)
+                err = paths_everyday(options->device, &ret->observations);
+        if (!err && (!ret->from || !ret->profile || !ret->database || !ret->observations))
+                err = -ENOMEM;
+        if (err)
+                log_error(log, "learn: where the profile, the database and the observations are is not known: %s; name them "
+                          "with --profile, --database and --observations", strerror(-err));
+        return err;
+}
+
+/* Takes what was recorded since the last time into the observations; then reads all. Nothing is written by a dry run. */
+static int gather(const struct learn_options *options, const struct paths *paths, const struct log *log,
+                  struct everyday **ret, size_t *n)
+{
+        struct observations *observations = NULL;
+        struct everyday *old = NULL, *new = NULL, *all;
+        size_t n_old = 0, n_new = 0;
+        int64_t newest = INT64_MIN;
+        struct store *store;
+        int err = store_open(paths->database, STORE_READ, log, &store);
+
+        if (err == -ENOENT)
+                log_error(log, "learn: %s: nothing was recorded yet; joulecastd records what apps use", paths->database);
+        if (err)
+                return err;
+        err = observations_open(paths->observations, !options->dry_run, log, &observations);
+        if (err == -ENOENT || err == -ENODATA)
+                err = 0; /* a dry run of the first time */
+        if (!err && observations)
+                err = everyday_newest(observations, &newest);
+        if (!err)
+                err = everyday_read_store(store, newest, &new, &n_new);
+        if (!err && observations && n_new > 0 && !options->dry_run)
+                err = everyday_append(observations, new, n_new);
+        if (!err && observations)
+                err = everyday_read(observations, &old, &n_old);
+        store_close(store);
+        observations_close(observations);
+        if (!err && options->dry_run && n_new > 0) {
+                all = reallocarray(old, n_old + n_new, sizeof(*all));
+                if (all) {
+                        memcpy(all + n_old, new, n_new * sizeof(*all));
+                        old = all;
+                        n_old += n_new;
+                        free(new);
+                        new = NULL;
+                        n_new = 0;
+                } else {
+                        err = -ENOMEM;
+                }
+        }
+        everyday_free(new, n_new);
+        if (err) {
+                everyday_free(old, n_old);
+                return err;
+        }
+        *ret = old;
+        *n = n_old;
+        return 0;
+}
+
+static int write_profile(const char *path, const struct profile *profile, const struct log *log)
+{
+        _cleanup_free_ char *text = NULL, *kept = NULL;
+        int err = profile_print(profile, &text);
+
+        if (!err)
+                err = own_folder_make(path, 0755);
+        if (!err)
+                err = profile_history_replace(path, text, &kept);
+        if (err)
+                log_error(log, "learn: %s: the profile cannot be written: %s", path, own_folder_why(err));
+        return err;
+}
+
+static int answer(const struct learn_options *options, const struct paths *paths, const struct profile *before,
+                  const struct learning *learning, const struct log *log)
+{
+        bool written = learning->taken && !options->dry_run;
+        int err = written ? write_profile(paths->profile, learning->profile, log) : 0;
+
+        if (err)
+                return err;
+        if (options->json) {
+                _cleanup_free_ char *text = json_print(report_json(before, learning, written ? paths->profile : NULL),
+                                                       JSON_LINE);
+
+                if (!text)
+                        return -ENOMEM;
+                puts(text);
+        } else {
+                report_print(before, learning, written ? paths->profile : NULL, options->dry_run);
+        }
+        return log_flush_stdout(log);
+}
+
+/* Without a calibration it learns over what is usual of such a device. */
+static int first_day(const struct learn_options *options, const struct log *log, struct profile **ret)
+{
+        char why[256];
+
+        return first_day_profile(options->device, NULL, log, why, sizeof(why), ret);
+}
+
+static int run(const struct learn_options *options, const struct log *log)
+{
+        _cleanup_(paths_clear) struct paths paths = { 0 };
+        _cleanup_(profile_freep) struct profile *before = NULL;
+        struct everyday *list = NULL;
+        struct learning learning = { 0 };
+        size_t n = 0;
+        int err = find_paths(options, log, &paths);
+
+        if (!err)
+                err = access(paths.from, F_OK) < 0 && errno == ENOENT ? first_day(options, log, &before) :
+                                                                          profile_load(paths.from, log, &before);
+        if (!err)
+                err = gather(options, &paths, log, &list, &n);
+        if (err)
+                return err;
+        err = learn(before, list, n, &learning);
+        if (err == -ENODATA)
+                log_error(log, "learn: nothing to learn from yet: the battery's level must fall twice while joulecastd records");
+        else if (err)
+                log_error(log, "learn: the observations of %s cannot be fitted: %s", paths.observations, strerror(-err));
+        if (!err)
+                err = answer(options, &paths, before, &learning, log);
+        learn_clear(&learning);
+        everyday_free(list, n);
+        return err;
+}
+
+int learn_command(int argc, char **argv, const struct log *log)
+{
+        struct learn_options options = { 0 };
+        const struct option_row rows[] = {
+                OPTION_DEVICE(&options.device),
+                { "profile", "FILE", "learn over this profile, and write it there", .usual = "this machine's",
+                  .text = &options.profile },
+                { "database", "FILE", "what joulecastd recorded", .usual = "this machine's", .text = &options.database },
+                { "observations", "FILE", "keep what everyday use showed there", .usual = "this machine's",
+                  .text = &options.observations },
+                { "dry-run", .help = "only say what would change; write nothing", .flag = &options.dry_run },
+                { "json", .help = "answer as one JSON object", .flag = &options.json },
+        };
+        const struct option_table table = {
+                .program = "joulecast-learn",
+                .called = "joulecast learn",
+                .usage = "joulecast learn [--dry-run] [--json] [OPTION]...",
+                .about = "Learns from everyday use: what the battery gave while apps were used corrects what the calibration\n"
+                         "measured, and shows what each app draws that no counter tells.",
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+                .exits = "0 done; 1 it failed; 2 wrong usage; 3 nothing to learn from yet",
+        };
+        int code = options_read(&table, argc, argv, log), err;
+
+        if (code >= 0)
+                return code;
+        err = run(&options, log);
+        return !err ? CODE_OK : err == -ENODATA || err == -ENOENT ? CODE_NO_DATA : CODE_FAILED;
+}

@@ -1,0 +1,303 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "learn.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <gsl/gsl_blas.h>
+
+#include "judge.h"
+#include "util/quantile.h"
+#include "util/units.h"
+#include "util/util.h"
+
+void learn_clear(struct learning *learning)
+{
+        profile_free(learning->profile);
+        *learning = (struct learning){ 0 };
+}
+
+/* A calibration by the level is in the joules that the battery shows, others are not. */
+static double scale_sd(const struct profile *profile)
+{
+        bool by_level = strcmp(profile->method, "percent") == 0 || strcmp(profile->method, "ticks") == 0;
+
+        return by_level ? 0.01 : 0.05;
+}
+
+/* An app changed where that explains its rows by so many standard deviations squared, and by so large a part. */
+#define CHANGE_CHI2 25.0
+#define CHANGE_LEAST 0.08
+#define CHANGE_APPS 16
+#define CHANGE_ROWS 3   /* on each side */
+
+struct candidate {
+        double chi2;
+        size_t app, stretch;
+};
+
+/* One more column z: (z'r)^2 / (z'z - u'Cu), with u = X'z (score test: Rao 1948), all in standard deviations of the rows. */
+static int try_changes(const struct design *design, const struct posterior *posterior, size_t app, struct candidate *best)
+{
+        size_t q = design->q, rows_before = 0, rows = 0;
+        _cleanup_vector_ gsl_vector *u = gsl_vector_calloc(q), *cu = gsl_vector_calloc(q);
+        double score = 0, squares = 0;
+
+        if (!u || !cu)
+                return -ENOMEM;
+        for (size_t i = 0; i < design->n; i++)
+                for (size_t k = 0; k < LEARNT_COUNT; k++)
+                        if (design->apps[app].column[k] != SIZE_MAX &&
+                            gsl_matrix_get(design->x, i, design->apps[app].column[k]) > 0) {
+                                rows++;
+                                break;
+                        }
+        for (size_t i = 0; i < design->n; i++) {
+                gsl_vector_const_view white = gsl_matrix_const_row(posterior->white, i);
+                double z = 0, shared, information, chi2;
+                bool used = false;
+
+                /* The app's columns, whitened, are those of its energy, whitened. */
+                for (size_t k = 0; k < LEARNT_FRONT; k++)
+                        if (design->apps[app].column[k] != SIZE_MAX) {
+                                z += gsl_vector_get(&white.vector, design->apps[app].column[k]);
+                                used = used || gsl_matrix_get(design->x, i, design->apps[app].column[k]) > 0;
+                        }
+                score += z * gsl_vector_get(posterior->residual, i);
+                squares += z * z;
+                gsl_blas_daxpy(z, &white.vector, u);
+                rows_before += used;
+                if (i + 1 == design->n || design->rows[i + 1].stretch == design->rows[i].stretch)
+                        continue;
+                if (rows_before < CHANGE_ROWS || rows - rows_before < CHANGE_ROWS)
+                        continue;
+                gsl_blas_dgemv(CblasNoTrans, 1, posterior->covariance, u, 0, cu);
+                gsl_blas_ddot(u, cu, &shared);
+                information = squares - shared / posterior->scale;
+                chi2 = information > 1e-6 * squares ? score * score / information / posterior->scale : 0;
+                if (chi2 > best->chi2)
+                        *best = (struct candidate){ chi2, app, design->rows[i + 1].stretch };
+        }
+        return 0;
+}
+
+static int find_change(const struct design *design, const struct posterior *posterior, struct candidate *best)
+{
+        *best = (struct candidate){ 0 };
+        for (size_t a = 0; a < MIN(design->n_apps, (size_t)CHANGE_APPS); a++) {
+                bool known = false;
+                int err;
+
+                for (size_t c = 0; c < design->n_changes; c++)
+                        known = known || design->changes[c].app == a;
+                err = known ? 0 : try_changes(design, posterior, a, best);
+                if (err)
+                        return err;
+        }
+        return 0;
+}
+
+static int64_t stretch_start_ns(const struct design *design, size_t stretch)
+{
+        size_t i = 0;
+
+        while (i + 1 < design->n && design->rows[i].stretch < stretch)
+                i++;
+        return design->rows[i].everyday->start_ns;
+}
+
+static void read_changes(struct design *design, const struct posterior *posterior)
+{
+        for (size_t c = 0; c < design->n_changes; c++) {
+                size_t column = design->change_column[c];
+
+                design->changes[c].before = gsl_vector_get(posterior->value, column);
+                design->changes[c].before_se = sqrt(gsl_matrix_get(posterior->covariance, column, column));
+        }
+}
+
+/* Fits, and once more with each change that it finds. */
+static int fit(const struct profile *prior, const struct everyday *list, size_t n, struct design *ret,
+               struct posterior *ret_posterior)
+{
+        struct design_change changes[DESIGN_CHANGES_MAX];
+        size_t n_changes = 0;
+
+        for (;;) {
+                struct design design;
+                struct posterior posterior = { 0 };
+                struct candidate best;
+                int err = design_make(prior, list, n, changes, n_changes, &design);
+
+                if (err)
+                        return err;
+                err = posterior_make(&design, scale_sd(prior), &posterior);
+                if (!err)
+                        err = find_change(&design, &posterior, &best);
+                if (!err && best.chi2 > CHANGE_CHI2 && n_changes < DESIGN_CHANGES_MAX) {
+                        changes[n_changes++] = (struct design_change){
+                                .app = best.app, .stretch = best.stretch, .time_ns = stretch_start_ns(&design, best.stretch)
+                        };
+                        posterior_clear(&posterior);
+                        design_clear(&design);
+                        continue;
+                }
+                if (err) {
+                        posterior_clear(&posterior);
+                        design_clear(&design);
+                        return err;
+                }
+                read_changes(&design, &posterior);
+                *ret = design;
+                *ret_posterior = posterior;
+                return 0;
+        }
+}
+
+/* One fit and its profile. */
+static int fit_profile(const struct profile *before, const struct profile *prior, const struct everyday *list, size_t n,
+                       struct design *design, struct profile **ret)
+{
+        struct posterior posterior;
+        struct full_charge full;
+        int err = fit(prior, list, n, design, &posterior);
+
+        if (err)
+                return err;
+        overlay_full_charge(prior, list, n, &full);
+        err = overlay_make(before, design, &posterior, &full, ret);
+        posterior_clear(&posterior);
+        if (err)
+                design_clear(design);
+        return err;
+}
+
+/* The part of the stretches that is held out, and how many are needed for that. */
+#define HELD_OUT 0.2
+#define STRETCHES_MIN 5
+
+/*
+ * Fits without the newest stretches, and asks which of both profiles makes those likelier. The new one is refused where
+ * it is clearly less likely, by this logarithm.
+ */
+#define CLEARLY_WORSE 3.0
+
+static int hold_out(const struct profile *before, const struct profile *prior, const struct everyday *list, size_t n,
+                    const struct design *all, struct learning *ret)
+{
+        size_t held = (size_t)ceil(HELD_OUT * (double)all->n_stretches), rows = 0, n_old, n_new;
+        _cleanup_free_ struct judged *old = NULL, *new = NULL;
+        _cleanup_(profile_freep) struct profile *profile = NULL;
+        struct design design;
+        size_t train;
+        int err;
+
+        ret->taken = true;
+        ret->better = NAN;
+        if (all->n_stretches < STRETCHES_MIN)
+                return 0;
+        while (rows < all->n && all->rows[rows].stretch < all->n_stretches - held)
+                rows++;
+        train = (size_t)(all->rows[rows].everyday - list);
+        err = fit_profile(before, prior, list, train, &design, &profile);
+        if (err)
+                return err;
+        err = judge(before, all, all->rows[rows - 1].everyday->end_ns, &old, &n_old);
+        if (!err)
+                err = judge(profile, all, all->rows[rows - 1].everyday->end_ns, &new, &n_new);
+        design_clear(&design);
+        if (err)
+                return err;
+        ret->n_held_out = n_new;
+        if (n_old == n_new && n_new > 0)
+                ret->better = judge_likelihood(new, n_new) - judge_likelihood(old, n_old);
+        ret->taken = !(ret->better < -CLEARLY_WORSE);
+        return 0;
+}
+
+/* How the width follows: intervals that held too seldom are widened until they hold; the belief is so many stretches. */
+#define WIDTH_BELIEF 12
+#define WIDTH_MAX 4.0
+#define FORGOTTEN 0.97 /* of the score, with each new stretch */
+
+/* Days that the profile before had not seen: did what it said of them hold? */
+static int score(const struct profile *before, const struct design *design, int64_t after_ns, struct learning *ret)
+{
+        struct profile_learned *learned = &ret->profile->learned;
+        _cleanup_free_ struct judged *list = NULL;
+        size_t n;
+        double rate;
+        int err = judge(before, design, after_ns, &list, &n);
+
+        if (err)
+                return err;
+        learned->scored = isnan(before->learned.scored) ? 0 : before->learned.scored;
+        learned->held = isnan(before->learned.held) ? 0 : before->learned.held;
+        for (size_t i = 0; i < n; i++) {
+                bool inside = fabs(list[i].shown_j - list[i].predicted_j) <= list[i].half_width_j;
+
+                learned->scored = FORGOTTEN * learned->scored + 1;
+                learned->held = FORGOTTEN * learned->held + inside;
+                ret->n_scored++;
+                ret->n_held += inside;
+        }
+        rate = (learned->held + 0.95 * WIDTH_BELIEF) / (learned->scored + WIDTH_BELIEF);
+        learned->width = fmin(fmax(1.96 / quantile_normal(fmin(fmax(rate, 0.3), 0.95)), 1), WIDTH_MAX);
+        return 0;
+}
+
+static void tell_changes(const struct design *design, struct learning *ret)
+{
+        for (size_t c = 0; c < design->n_changes; c++) {
+                const struct design_change *change = &design->changes[c];
+                struct learn_change *told = &ret->changes[ret->n_changes];
+
+                if (fabs(change->before) < CHANGE_LEAST)
+                        continue;
+                snprintf(told->app, sizeof(told->app), "%s", design->apps[change->app].id);
+                told->time_ns = change->time_ns;
+                told->percent = 100 * (1 / fmax(1 + change->before, 0.1) - 1);
+                told->percent_se = 100 * change->before_se / pow(fmax(1 + change->before, 0.1), 2);
+                ret->n_changes++;
+        }
+}
+
+static int64_t until_ns(const struct profile *profile)
+{
+        struct tm tm = { 0 };
+
+        if (!*profile->learned.until || !strptime(profile->learned.until, "%Y-%m-%dT%H:%M:%SZ", &tm))
+                return INT64_MIN;
+        return (int64_t)timegm(&tm) * (int64_t)NS_PER_S + (int64_t)NS_PER_S;
+}
+
+int learn(const struct profile *before, const struct everyday *list, size_t n, struct learning *ret)
+{
+        _cleanup_(profile_freep) struct profile *prior = NULL;
+        struct learning learning = { 0 };
+        struct design design;
+        int err = overlay_measured(before, &prior);
+
+        if (!err)
+                err = fit_profile(before, prior, list, n, &design, &learning.profile);
+        if (err)
+                return err;
+        learning.n_spans = design.n;
+        learning.n_stretches = design.n_stretches;
+        learning.days = (double)(design.rows[design.n - 1].everyday->end_ns - design.rows[0].everyday->start_ns) /
+                        (86400.0 * NS_PER_S);
+        err = hold_out(before, prior, list, n, &design, &learning);
+        if (!err)
+                err = score(before, &design, until_ns(before), &learning);
+        tell_changes(&design, &learning);
+        design_clear(&design);
+        if (err)
+                learn_clear(&learning);
+        else
+                *ret = learning;
+        return err;
+}

@@ -1,0 +1,32 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+/*
+ * Everyday use says what a calibration could not: the coefficients once more, what each app draws that no counter shows,
+ * how far the battery's full charge is off, and since when something is different.
+ */
+
+#include "overlay.h"
+
+struct learn_change {
+        char app[APP_ID_MAX];
+        int64_t time_ns;      /* realtime */
+        double percent;       /* so much more (or less) of its energy since then */
+        double percent_se;
+};
+
+struct learning {
+        struct profile *profile;  /* what was learnt over what was measured */
+        bool taken;               /* false: it predicts the days that were held out worse than the profile before */
+        double better;            /* logarithm of how much likelier it makes the held-out days; NaN: too few days */
+        size_t n_spans, n_stretches, n_held_out;
+        double days;              /* from the first to the last */
+        size_t n_scored, n_held;  /* stretches that the profile before had predicted, and those inside its 95 % */
+        struct learn_change changes[DESIGN_CHANGES_MAX];
+        size_t n_changes;
+};
+
+/* 0; -ENODATA: no everyday observation; -EDOM: they cannot be solved; -ENOMEM. */
+int learn(const struct profile *before, const struct everyday *list, size_t n, struct learning *ret);
+void learn_clear(struct learning *learning);

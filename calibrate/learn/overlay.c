@@ -1,0 +1,286 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "overlay.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <gsl/gsl_blas.h>
+
+#include "model/profile-keys.h"
+#include "util/tuning.h"
+#include "util/units.h"
+#include "util/util.h"
+
+/* Gain of a sensor of power, and the curve of a gauge over the part of it that was used. */
+#define GAUGE_GAIN 0.015
+/* Most full charges are right within so much; of the others, one in ten, some are far off. Standard deviations. */
+#define FULL_RIGHT 0.004
+#define FULL_STALE 0.07
+#define STALE_PART 0.1
+/* Energy of the least part of use that tells, in parts of a battery. */
+#define LEAST_CHARGES 0.05
+
+static double normal_density(double x, double sd)
+{
+        return exp(-x * x / (2 * sd * sd)) / sd;
+}
+
+/*
+ * A mixture of batteries whose full charge is right and of stale ones (a spike and a slab: Mitchell and Beauchamp, 1988),
+ * given the ratio of both energies.
+ */
+void overlay_full_charge(const struct profile *profile, const struct everyday *list, size_t n, struct full_charge *ret)
+{
+        double shown_j = 0, gauge_j = 0, squares = 0, error, sd2, right, stale, right_part, stale_part, seen = 0;
+
+        *ret = (struct full_charge){ NAN, NAN };
+        for (size_t i = 0; i < n; i++)
+                if (list[i].energy_j > 0 && list[i].gauge_j > 0) {
+                        shown_j += list[i].energy_j;
+                        gauge_j += list[i].gauge_j;
+                        seen++;
+                }
+        if (!(shown_j > LEAST_CHARGES * 100 * J_PER_PERCENT(profile->energy_full_mwh)) || seen < 3)
+                return;
+        error = shown_j / gauge_j - 1;
+        for (size_t i = 0; i < n; i++)
+                if (list[i].energy_j > 0 && list[i].gauge_j > 0)
+                        squares += pow(list[i].energy_j - (1 + error) * list[i].gauge_j, 2);
+        sd2 = GAUGE_GAIN * GAUGE_GAIN + squares / (gauge_j * gauge_j);
+        right = FULL_RIGHT * FULL_RIGHT;
+        stale = FULL_STALE * FULL_STALE;
+        right_part = (1 - STALE_PART) * normal_density(error, sqrt(right + sd2));
+        stale_part = STALE_PART * normal_density(error, sqrt(stale + sd2));
+        stale_part /= right_part + stale_part;
+        right_part = 1 - stale_part;
+        {
+                double right_mean = error * right / (right + sd2), stale_mean = error * stale / (stale + sd2);
+                double mean = right_part * right_mean + stale_part * stale_mean;
+                double variance = right_part * (right * sd2 / (right + sd2) + pow(right_mean - mean, 2)) +
+                                  stale_part * (stale * sd2 / (stale + sd2) + pow(stale_mean - mean, 2));
+
+                *ret = (struct full_charge){ mean, sqrt(variance) };
+        }
+}
+
+static int copy(const struct profile *profile, struct profile **ret)
+{
+        _cleanup_free_ char *text = NULL;
+        int err = profile_print(profile, &text);
+
+        return err ? err : profile_parse(text, strlen(text), "profile", NULL, ret);
+}
+
+/* The list and covariance of @from, without terms of apps, become those of @to. */
+static int take_coefficients(struct profile *to, const struct profile *from)
+{
+        size_t n = 0;
+        struct coefficient *list;
+        int err;
+
+        while (n < from->n_coefficients && from->coefficients[n].term < TERM_APP_CPU)
+                n++;
+        list = calloc(n + 1, sizeof(*list));
+        if (!list)
+                return -ENOMEM;
+        if (n > 0)
+                memcpy(list, from->coefficients, n * sizeof(*list));
+        err = profile_set_coefficients(to, list, n);
+        if (err) {
+                free(list);
+                return err;
+        }
+        for (size_t i = 0; i < n; i++)
+                for (size_t j = 0; j <= i; j++)
+                        profile_set_covariance(to, i, j, profile_covariance(from, i, j));
+        return 0;
+}
+
+static void forget(struct profile *profile)
+{
+        profile->n_apps = 0;
+        for (size_t i = 0; i < n_number_keys; i++)
+                if (strcmp(number_keys[i].section, "learned") == 0)
+                        memcpy((char *)profile + number_keys[i].offset, &(double){ NAN }, sizeof(double));
+        *profile->learned.until = '\0';
+}
+
+int overlay_measured(const struct profile *profile, struct profile **ret)
+{
+        _cleanup_(profile_freep) struct profile *measured = NULL;
+        const struct profile *from = profile->measured ? profile->measured : profile;
+        int err = copy(profile, &measured);
+
+        if (!err)
+                err = take_coefficients(measured, from);
+        if (err)
+                return err;
+        measured->energy_full_mwh = from->energy_full_mwh;
+        measured->degrees_of_freedom = from->degrees_of_freedom;
+        measured->scale_percent = from->scale_percent;
+        measured->discrepancy_percent = from->discrepancy_percent;
+        forget(measured);
+        profile_free(TAKE_PTR(measured->measured));
+        *ret = TAKE_PTR(measured);
+        return 0;
+}
+
+/* mW of a column in W; parts stay. */
+static double unit_of(enum learnt k)
+{
+        return k < LEARNT_FRONT ? 1 : 1e3;
+}
+
+/* Coefficients of the profile as linear combinations of the columns. */
+struct terms {
+        struct coefficient *list;
+        gsl_matrix *map;          /* n x q */
+        size_t n;
+};
+
+static void terms_clear(struct terms *terms)
+{
+        free(terms->list);
+        matrix_freep(&terms->map);
+}
+
+static int make_terms(const struct design *design, double scale, struct terms *ret)
+{
+        size_t most = design->p + design->n_apps * LEARNT_COUNT;
+        struct terms terms = { .list = calloc(most + 1, sizeof(*terms.list)), .map = gsl_matrix_calloc(most, design->q) };
+
+        if (!terms.list || !terms.map) {
+                terms_clear(&terms);
+                return -ENOMEM;
+        }
+        for (size_t j = 0; j < design->p; j++) {
+                const struct coefficient *prior = &design->prior->coefficients[j];
+
+                gsl_matrix_set(terms.map, j, j, prior->term == TERM_CURVE ? 1 : 1 / scale);
+                if (prior->term != TERM_CURVE)
+                        gsl_matrix_set(terms.map, j, design->common + model_term_component(prior->term),
+                                       prior->value / scale);
+                terms.list[terms.n++] = *prior;
+        }
+        for (size_t k = 0; k < LEARNT_COUNT; k++)
+                for (size_t a = 0; a < design->n_apps; a++) {
+                        const struct design_app *app = &design->apps[a];
+
+                        if (app->column[k] == SIZE_MAX && !app->always[k])
+                                continue;
+                        if (!app->always[k])
+                                gsl_matrix_set(terms.map, terms.n, app->column[k], unit_of(k) / (k < LEARNT_FRONT ? 1 : scale));
+                        terms.list[terms.n++] = (struct coefficient){ .term = design_learnt_term(k), .policy = (uint32_t)a + 1 };
+                }
+        *ret = terms;
+        return 0;
+}
+
+/* Values and covariance of the terms become the profile's. */
+static int set_terms(const struct design *design, const struct posterior *posterior, struct terms *terms, struct profile *to)
+{
+        size_t n = terms->n, q = design->q;
+        gsl_matrix_const_view map = gsl_matrix_const_submatrix(terms->map, 0, 0, n, q);
+        _cleanup_matrix_ gsl_matrix *half = gsl_matrix_alloc(n, q), *covariance = gsl_matrix_alloc(n, n);
+        int err = half && covariance ? 0 : -ENOMEM;
+
+        if (err)
+                return err;
+        gsl_blas_dgemm(CblasNoTrans, CblasNoTrans, 1, &map.matrix, posterior->covariance, 0, half);
+        gsl_blas_dgemm(CblasNoTrans, CblasTrans, 1, half, &map.matrix, 0, covariance);
+        for (size_t i = 0; i < n; i++) {
+                gsl_vector_const_view row = gsl_matrix_const_row(&map.matrix, i);
+                struct coefficient *term = &terms->list[i];
+                const struct design_app *app = term->term < TERM_APP_CPU ? NULL : &design->apps[term->policy - 1];
+
+                gsl_blas_ddot(&row.vector, posterior->value, &term->value);
+                term->value = fmax(term->value, profile_least(term->term));
+                term->standard_error = sqrt(fmax(gsl_matrix_get(covariance, i, i), 0));
+                if (!err && app && !profile_find_app(to, app->id))
+                        err = profile_add_app(to, term->policy, app->id);
+        }
+        if (!err)
+                err = profile_set_coefficients(to, terms->list, n);
+        if (err)
+                return err;
+        terms->list = NULL; /* the profile's now */
+        for (size_t i = 0; i < n; i++)
+                for (size_t j = 0; j < i; j++)
+                        profile_set_covariance(to, i, j, gsl_matrix_get(covariance, i, j));
+        return 0;
+}
+
+/* Among apps that were not seen: what was learnt of those that were, and the belief before as one more. */
+static double unseen_app(double first_percent, double learnt_percent, size_t n)
+{
+        return sqrt((first_percent * first_percent + (double)n * learnt_percent * learnt_percent) / (double)(n + 1));
+}
+
+static size_t count_apps(const struct design *design, size_t k)
+{
+        size_t n = 0;
+
+        for (size_t a = 0; a < design->n_apps; a++)
+                n += design->apps[a].column[k] != SIZE_MAX;
+        return n;
+}
+
+#define COMMON_LEFT 0.2 /* of the misfits that are left: what apps share is in the coefficients now */
+
+static void set_learned(const struct design *design, const struct posterior *posterior, const struct full_charge *full,
+                        struct profile *to)
+{
+        struct profile_learned *learned = &to->learned;
+        const double *misfit = posterior->misfit;
+        time_t until = (time_t)(design->rows[design->n - 1].everyday->end_ns / (int64_t)NS_PER_S);
+        struct tm tm;
+
+        learned->spans = (double)design->n;
+        learned->charge_full_percent = 100 * full->error;
+        learned->charge_full_se = 100 * full->standard_error;
+        learned->misfit_cpu_percent =
+                unseen_app(TUNING_MISFIT_CPU_PERCENT, 100 * misfit[LEARNT_CPU], count_apps(design, LEARNT_CPU));
+        learned->misfit_display_percent =
+                unseen_app(TUNING_MISFIT_DISPLAY_PERCENT, 100 * misfit[LEARNT_DISPLAY], count_apps(design, LEARNT_DISPLAY));
+        learned->misfit_front_mw =
+                unseen_app(TUNING_MISFIT_FRONT_MW, 1e3 * misfit[LEARNT_FRONT], count_apps(design, LEARNT_FRONT));
+        learned->misfit_behind_mw =
+                unseen_app(TUNING_MISFIT_BEHIND_MW, 1e3 * misfit[LEARNT_BEHIND], count_apps(design, LEARNT_BEHIND));
+        learned->misfit_radio_percent = 100 * posterior->radio;
+        learned->common = COMMON_LEFT;
+        if (gmtime_r(&until, &tm))
+                strftime(learned->until, sizeof(learned->until), "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
+int overlay_make(const struct profile *before, const struct design *design, const struct posterior *posterior,
+                 const struct full_charge *full, struct profile **ret)
+{
+        _cleanup_(profile_freep) struct profile *profile = NULL;
+        double scale = isnan(full->error) ? 1 : 1 + full->error;
+        struct terms terms = { 0 };
+        int err = copy(before, &profile);
+
+        if (!err && !profile->measured)
+                err = overlay_measured(before, &profile->measured);
+        if (!err)
+                err = make_terms(design, scale, &terms);
+        if (!err) {
+                profile->n_apps = 0;
+                err = set_terms(design, posterior, &terms, profile);
+        }
+        terms_clear(&terms);
+        if (err)
+                return err;
+        set_learned(design, posterior, full, profile);
+        profile->energy_full_mwh = profile->measured->energy_full_mwh / scale;
+        if (!isnan(full->error))
+                profile->scale_percent = 100 * full->standard_error;
+        profile->degrees_of_freedom = fmax(posterior->degrees_of_freedom, 5);
+        profile->discrepancy_percent = isnan(profile->discrepancy_percent) ? 0.5 : fmin(profile->discrepancy_percent, 0.5);
+        *ret = TAKE_PTR(profile);
+        return 0;
+}

@@ -1,0 +1,212 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "util/quantile.h"
+#include "util/table.h"
+#include "util/units.h"
+#include "util/util.h"
+
+static const char *const learnt_words[LEARNT_COUNT] = { "cpu", "display", "front_mw", "behind_mw" };
+
+static const struct coefficient *find_term(const struct profile *profile, uint32_t number, size_t k)
+{
+        ssize_t at = profile_find(profile, design_learnt_term(k), number, 0, "");
+
+        return at < 0 ? NULL : &profile->coefficients[at];
+}
+
+static void format_time(int64_t time_ns, char *buf, size_t size)
+{
+        time_t seconds = (time_t)(time_ns / (int64_t)NS_PER_S);
+        struct tm tm;
+
+        *buf = '\0';
+        if (gmtime_r(&seconds, &tm))
+                strftime(buf, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
+/* A coefficient that changed by less than this, relative to its error, is left out of the table for people. */
+#define SHOWN_CHANGE 0.3
+
+static void print_coefficients(const struct profile *profile)
+{
+        _cleanup_(table_freep) struct table *table = table_new("lrrrrl");
+        const struct profile *measured = profile->measured;
+        char key[PROFILE_KEY_MAX];
+
+        table_texts(table, TABLE_HEAD, "coefficient", "measured", "+-", "now", "+-", "", NULL);
+        for (size_t i = 0; i < profile->n_coefficients; i++) {
+                const struct coefficient *now = &profile->coefficients[i];
+                ssize_t at;
+
+                if (now->term >= TERM_CURVE)
+                        break;
+                at = profile_find(measured, now->term, now->policy, now->point, now->disk);
+                if (at < 0 || fabs(now->value - measured->coefficients[at].value) < SHOWN_CHANGE * now->standard_error)
+                        continue;
+                table_row(table, TABLE_PLAIN);
+                table_cell(table, "%s", profile_coefficient_key(now, key));
+                table_cell(table, "%.1f", measured->coefficients[at].value);
+                table_cell(table, "%.1f", 1.96 * measured->coefficients[at].standard_error);
+                table_cell(table, "%.1f", now->value);
+                table_cell(table, "%.1f", 1.96 * now->standard_error);
+                table_cell(table, "%s", term_keys[now->term].unit);
+        }
+        table_print(table);
+}
+
+static void value_cell(struct table *table, const struct coefficient *term, double unit)
+{
+        if (term && term->standard_error > 0)
+                table_cell(table, "%+.0f +- %.0f", term->value * unit, 1.96 * term->standard_error * unit);
+        else
+                table_cell(table, "-");
+}
+
+static void print_apps(const struct profile *profile)
+{
+        _cleanup_(table_freep) struct table *table = table_new("nrrrr");
+
+        if (profile->n_apps == 0)
+                return;
+        table_texts(table, TABLE_HEAD, "app", "CPU %", "display %", "in front mW", "behind mW", NULL);
+        for (size_t i = 0; i < profile->n_apps; i++) {
+                table_row(table, TABLE_PLAIN);
+                table_cell(table, "%s", profile->apps[i].id);
+                for (size_t k = 0; k < LEARNT_COUNT; k++)
+                        value_cell(table, find_term(profile, profile->apps[i].number, k), k < LEARNT_FRONT ? 100 : 1);
+        }
+        printf("\nWhat apps draw beyond what is counted of them:\n");
+        table_print(table);
+}
+
+void report_print(const struct profile *before, const struct learning *learning, const char *path, bool dry_run)
+{
+        const struct profile_learned *learned = &learning->profile->learned;
+
+        printf("%zu percent steps of everyday use in %.1f days\n\n", learning->n_spans, learning->days);
+        print_coefficients(learning->profile);
+        print_apps(learning->profile);
+        putchar('\n');
+        if (fabs(learned->charge_full_percent) > 2 * learned->charge_full_se && fabs(learned->charge_full_percent) > 2)
+                table_text(TABLE_PLAIN, "The full charge that the battery shows is %.0f %% too %s, as its percentage and its "
+                           "sensor of power tell; energies are corrected by that.", fabs(learned->charge_full_percent),
+                           learned->charge_full_percent > 0 ? "high" : "low");
+        for (size_t i = 0; i < learning->n_changes; i++) {
+                const struct learn_change *change = &learning->changes[i];
+                char when[32];
+
+                format_time(change->time_ns, when, sizeof(when));
+                table_text(TABLE_PLAIN, "%s needs about %.0f %% %s since %.10s.", change->app, fabs(change->percent),
+                           change->percent > 0 ? "more" : "less", when);
+        }
+        if (learning->n_scored > 0)
+                table_text(TABLE_PLAIN, "What was said of %zu stretches of use held for %zu of them.", learning->n_scored,
+                           learning->n_held);
+        if (!learning->taken)
+                table_text(TABLE_PLAIN, "Not taken: it predicts the newest days worse than the profile in use.");
+        else if (dry_run)
+                table_text(TABLE_PLAIN, "Nothing was written.");
+        else if (path)
+                table_text(TABLE_PLAIN, "Written to %s; joulecast profile undo --profile %s goes back.", path, path);
+}
+
+static struct cJSON *number_or_null(double value)
+{
+        return isfinite(value) ? cJSON_CreateNumber(value) : cJSON_CreateNull();
+}
+
+static void add_apps(struct cJSON *json, const struct profile *profile)
+{
+        struct cJSON *apps = cJSON_AddArrayToObject(json, "apps");
+
+        for (size_t i = 0; i < profile->n_apps; i++) {
+                struct cJSON *app = cJSON_CreateObject();
+
+                cJSON_AddItemToArray(apps, app);
+                cJSON_AddStringToObject(app, "app", profile->apps[i].id);
+                for (size_t k = 0; k < LEARNT_COUNT; k++) {
+                        const struct coefficient *term = find_term(profile, profile->apps[i].number, k);
+                        struct cJSON *value;
+
+                        if (!term)
+                                continue;
+                        value = cJSON_AddObjectToObject(app, learnt_words[k]);
+                        cJSON_AddNumberToObject(value, "value", term->value);
+                        cJSON_AddNumberToObject(value, "standard_error", term->standard_error);
+                }
+        }
+}
+
+static void add_coefficients(struct cJSON *json, const struct profile *profile)
+{
+        struct cJSON *list = cJSON_AddArrayToObject(json, "coefficients");
+        char key[PROFILE_KEY_MAX];
+
+        for (size_t i = 0; i < profile->n_coefficients && profile->coefficients[i].term < TERM_CURVE; i++) {
+                const struct coefficient *now = &profile->coefficients[i];
+                ssize_t at = profile_find(profile->measured, now->term, now->policy, now->point, now->disk);
+                struct cJSON *item = cJSON_CreateObject();
+
+                cJSON_AddItemToArray(list, item);
+                cJSON_AddStringToObject(item, "key", profile_coefficient_key(now, key));
+                cJSON_AddItemToObject(item, "measured",
+                                      number_or_null(at < 0 ? NAN : profile->measured->coefficients[at].value));
+                cJSON_AddItemToObject(item, "measured_standard_error",
+                                      number_or_null(at < 0 ? NAN : profile->measured->coefficients[at].standard_error));
+                cJSON_AddNumberToObject(item, "value", now->value);
+                cJSON_AddItemToObject(item, "standard_error", number_or_null(now->standard_error));
+        }
+}
+
+static void add_changes(struct cJSON *json, const struct learning *learning)
+{
+        struct cJSON *list = cJSON_AddArrayToObject(json, "changes");
+
+        for (size_t i = 0; i < learning->n_changes; i++) {
+                struct cJSON *item = cJSON_CreateObject();
+                char when[32];
+
+                format_time(learning->changes[i].time_ns, when, sizeof(when));
+                cJSON_AddItemToArray(list, item);
+                cJSON_AddStringToObject(item, "app", learning->changes[i].app);
+                cJSON_AddStringToObject(item, "since", when);
+                cJSON_AddNumberToObject(item, "percent", learning->changes[i].percent);
+                cJSON_AddNumberToObject(item, "standard_error", learning->changes[i].percent_se);
+        }
+}
+
+struct cJSON *report_json(const struct profile *before, const struct learning *learning, const char *path)
+{
+        const struct profile_learned *learned = &learning->profile->learned;
+        struct cJSON *json = cJSON_CreateObject(), *scored;
+
+        cJSON_AddItemToObject(json, "profile", path ? cJSON_CreateString(path) : cJSON_CreateNull());
+        cJSON_AddBoolToObject(json, "taken", learning->taken);
+        cJSON_AddNumberToObject(json, "spans", (double)learning->n_spans);
+        cJSON_AddNumberToObject(json, "stretches", (double)learning->n_stretches);
+        cJSON_AddNumberToObject(json, "days", learning->days);
+        cJSON_AddNumberToObject(json, "held_out", (double)learning->n_held_out);
+        cJSON_AddItemToObject(json, "better", number_or_null(learning->better));
+        cJSON_AddItemToObject(json, "charge_full_percent", number_or_null(learned->charge_full_percent));
+        cJSON_AddItemToObject(json, "charge_full_se", number_or_null(learned->charge_full_se));
+        cJSON_AddNumberToObject(json, "misfit_cpu_percent", learned->misfit_cpu_percent);
+        cJSON_AddNumberToObject(json, "misfit_display_percent", learned->misfit_display_percent);
+        cJSON_AddNumberToObject(json, "misfit_radio_percent", learned->misfit_radio_percent);
+        cJSON_AddNumberToObject(json, "misfit_front_mw", learned->misfit_front_mw);
+        cJSON_AddNumberToObject(json, "misfit_behind_mw", learned->misfit_behind_mw);
+        scored = cJSON_AddObjectToObject(json, "coverage");
+        cJSON_AddNumberToObject(scored, "stretches", (double)learning->n_scored);
+        cJSON_AddNumberToObject(scored, "held", (double)learning->n_held);
+        cJSON_AddNumberToObject(scored, "width", learned->width);
+        add_apps(json, learning->profile);
+        add_changes(json, learning);
+        add_coefficients(json, learning->profile);
+        return json;
+}

@@ -1,0 +1,11 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <stdio.h>
+
+#include "learn.h"
+
+/* What was learnt, for people and as JSON. @path: where the profile was written; NULL: nowhere. */
+void report_print(const struct profile *before, const struct learning *learning, const char *path, bool dry_run);
+struct cJSON *report_json(const struct profile *before, const struct learning *learning, const char *path);
