@@ -160,6 +160,23 @@ static int find_profile(const char *name, char **ret)
         return *ret ? CODE_OK : CODE_FAILED;
 }
 
+/* What a calibration measured of a coefficient that everyday use corrected; NULL: it did not, or nothing was learnt. */
+static const struct coefficient *find_measured(const struct profile *profile, const struct coefficient *now)
+{
+        ssize_t at = !profile->measured ? -ENOENT :
+                     profile_find(profile->measured, now->term, now->policy, now->point, now->disk);
+
+        return at < 0 ? NULL : &profile->measured->coefficients[at];
+}
+
+static const char *app_of(const struct profile *profile, const struct coefficient *coefficient)
+{
+        for (size_t i = 0; coefficient->term >= TERM_APP_CPU && i < profile->n_apps; i++)
+                if (profile->apps[i].number == coefficient->policy)
+                        return profile->apps[i].id;
+        return NULL;
+}
+
 static int show_json(const struct profile *profile, const char *path)
 {
         struct cJSON *json = cJSON_CreateObject(), *list, *item;
@@ -184,13 +201,16 @@ static int show_json(const struct profile *profile, const char *path)
         }
         list = cJSON_AddArrayToObject(json, "coefficients");
         for (size_t i = 0; i < profile->n_coefficients; i++) {
-                const struct coefficient *c = &profile->coefficients[i];
+                const struct coefficient *c = &profile->coefficients[i], *measured = find_measured(profile, c);
 
                 item = cJSON_CreateObject();
                 cJSON_AddStringToObject(item, "key", profile_coefficient_key(c, key));
                 cJSON_AddNumberToObject(item, "value", c->value);
                 cJSON_AddNumberToObject(item, "standard_error", c->standard_error);
                 cJSON_AddStringToObject(item, "unit", term_keys[c->term].unit);
+                cJSON_AddItemToObject(item, "app", answer_text(app_of(profile, c)));
+                cJSON_AddNumberToObject(item, "measured", measured ? measured->value : NAN);
+                cJSON_AddNumberToObject(item, "measured_standard_error", measured ? measured->standard_error : NAN);
                 cJSON_AddItemToArray(list, item);
         }
         return answer_print_json(json);
@@ -217,25 +237,48 @@ static void print_alike(const struct profile *profile)
         }
 }
 
+/* "app-3 display" */
+static void name_cell(struct table *table, const struct profile *profile, const struct coefficient *coefficient)
+{
+        const char *app = app_of(profile, coefficient);
+        char key[PROFILE_KEY_MAX];
+
+        if (app)
+                table_cell(table, "%s %s", app, term_keys[coefficient->term].key);
+        else
+                table_cell(table, "%s", profile_coefficient_key(coefficient, key));
+}
+
+static void measured_cell(struct table *table, const struct profile *profile, const struct coefficient *now)
+{
+        const struct coefficient *measured = find_measured(profile, now);
+        char text[64];
+
+        table_cell(table, "%s", measured ? answer_print_number(measured->value, fmax(measured->value / 100, 0.01), text) : "");
+}
+
 static int show_table(const struct profile *profile, const char *path)
 {
-        _cleanup_(table_freep) struct table *table = table_new("lrlr");
+        _cleanup_(table_freep) struct table *table = table_new("nrrlr");
         double t = quantile_student_t(profile->degrees_of_freedom, COST_LEVEL);
-        char key[PROFILE_KEY_MAX], text[64];
         struct cost_value interval;
+        char text[64];
 
-        table_spare(table, "32");
-        table_texts(table, TABLE_HEAD, "Coefficient", "Value", "Unit", isnan(t) ? "" : "95 % CI", NULL);
+        table_spare(table, "431");
+        table_texts(table, TABLE_HEAD, "Coefficient", profile->measured ? "Measured" : "", "Value", "Unit", isnan(t) ? "" : "95 % CI", NULL);
         for (size_t i = 0; i < profile->n_coefficients; i++) {
                 const struct coefficient *c = &profile->coefficients[i];
 
+                if (c->term == TERM_CURVE) /* of the gauge, for a fit */
+                        continue;
                 table_row(table, TABLE_PLAIN);
-                table_cell(table, "%s", profile_coefficient_key(c, key));
-                table_cell(table, "%s", answer_print_number(c->value, fmax(c->value / 100, 0.01), text));
+                name_cell(table, profile, c);
+                measured_cell(table, profile, c);
+                table_cell(table, "%s", answer_print_number(c->value, fmax(fabs(c->value) / 100, 0.01), text));
                 table_cell(table, "%s", term_keys[c->term].unit);
                 interval = (struct cost_value){ c->value, c->value - t * c->standard_error,
                                                 c->value + t * c->standard_error };
-                if (c->value > 0 && t * c->standard_error > 0.5 * c->value)
+                if (c->term < TERM_CURVE && c->value > 0 && t * c->standard_error > 0.5 * c->value)
                         table_cell(table, "not resolved, below %s",
                                    answer_print_number(interval.high, interval.high / 100, text));
                 else

@@ -254,13 +254,17 @@ static void misfit(void)
         _cleanup_(profile_freep) struct profile *usual = parse(text), *exact = parse_exact(text);
         _cleanup_(cost_freep) struct cost *cost = usual ? make(usual, NULL, 0) : NULL;
         _cleanup_(cost_freep) struct cost *told = exact ? make(exact, NULL, 0) : NULL;
-        double front, behind, cpu = TUNING_MISFIT_CPU_PERCENT / 100, display = TUNING_MISFIT_DISPLAY_PERCENT / 100;
+        struct point screen = { .brightness = 100, .on_ns = S(60) };
+        struct usage lit = { .have = USAGE_ALL, .screen = { &screen, 1 } };
+        struct model_vector display = { 0 };
+        double front, behind, cpu = TUNING_MISFIT_CPU_PERCENT / 100, panel = TUNING_MISFIT_DISPLAY_PERCENT / 100;
 
         if (!cost || !told)
                 return;
+        check_int(model_vector_make(usual, &lit, &display), 0);
         check_near(cost->apps[0].energy_j.value, told->apps[0].energy_j.value, 0);
         /* 4 J of CPU and 30 J of display; 60 s */
-        front = sqrt(pow(cpu * 4, 2) + pow(display * 30, 2) + pow(TUNING_MISFIT_FRONT_MW * 1e-3 * 60, 2));
+        front = sqrt(pow(cpu * 4, 2) + pow(panel * 30, 2) + pow(TUNING_MISFIT_FRONT_MW * 1e-3 * 60, 2));
         check_near(cost->apps[0].energy_j.high, 34 + 2.228139 * sqrt(0.04 + 0.09 + front * front), 1e-5);
         /* 2 J of CPU and 0.2 J of bursts; 60 s behind */
         behind = sqrt(pow(cpu * 2, 2) + pow(TUNING_MISFIT_RADIO_PERCENT / 100 * 0.2, 2) +
@@ -268,6 +272,13 @@ static void misfit(void)
         check_near(cost->apps[1].energy_j.high, 2.206 + 2.228139 * sqrt(0.01 + behind * behind), 1e-5);
         /* Who did nothing drew nothing. */
         check_near(cost->apps[2].energy_j.high, 0, 0);
+        /* An LCD's power does not depend on its picture. */
+        check_int(profile_set_extra(usual, "display", "x-emission_percent", "0"), 0);
+        check_near(model_misfit_sd_j(usual, &(struct model_user){ "game", true, 0 }, &display),
+                   TUNING_MISFIT_LCD_PERCENT / 100 * 30, 1e-9);
+        check_int(profile_set_extra(usual, "display", "x-emission_percent", "70"), 0);
+        check(model_misfit_sd_j(usual, &(struct model_user){ "game", true, 0 }, &display) > 0.2 * 30);
+        model_vector_clear(&display);
         /* Half of their variance is common to both. */
         check_near(model_misfit_sum_j2(usual, front + behind, front * front + behind * behind),
                    (front * front + behind * behind + pow(front + behind, 2)) / 2, 1e-9);

@@ -83,9 +83,10 @@ static int gather(const struct learn_options *options, const struct paths *paths
                 log_error(log, "learn: %s: nothing was recorded yet; joulecastd records what apps use", paths->database);
         if (err)
                 return err;
-        err = observations_open(paths->observations, !options->dry_run, log, &observations);
-        if (err == -ENOENT || err == -ENODATA)
-                err = 0; /* a dry run of the first time */
+        if (!options->dry_run || access(paths->observations, F_OK) == 0) /* a dry run of the first time has none */
+                err = observations_open(paths->observations, !options->dry_run, log, &observations);
+        if (err == -ENODATA)
+                err = 0;
         if (!err && observations)
                 err = everyday_newest(observations, &newest);
         if (!err)

@@ -57,6 +57,14 @@ static double fraction(double percent)
         return isnan(percent) ? 0 : percent / 100;
 }
 
+static double extra_number(const struct profile *profile, const char *section, const char *key, double otherwise)
+{
+        const char *text = profile_extra(profile, section, key);
+        double value;
+
+        return text && util_parse_double(text, &value) == 0 && value >= 0 && value < 1e9 ? value : otherwise;
+}
+
 /* What was learnt, else what is usual. */
 static double learned_or(double learned, double usual)
 {
@@ -94,6 +102,16 @@ void model_vector_add_user(const struct profile *profile, const struct model_use
 
 #define BEHIND_MOST 3 /* times what is counted of an app */
 
+/* Of what a white picture costs, apps' pictures save up to six tenths of the part that the picture makes. */
+static double display_misfit_percent(const struct profile *profile)
+{
+        double emission = extra_number(profile, "display", "x-emission_percent", NAN);
+        double usual = isnan(emission) ? TUNING_MISFIT_DISPLAY_PERCENT :
+                                         hypot(TUNING_MISFIT_LCD_PERCENT, TUNING_MISFIT_CONTENT * fmin(emission, 100));
+
+        return learned_or(profile->learned.misfit_display_percent, usual);
+}
+
 static bool has_app_term(const struct profile *profile, enum term term, const struct profile_app *app)
 {
         return app && profile_find(profile, term, app->number, 0, "") >= 0;
@@ -113,8 +131,7 @@ double model_misfit_sd_j(const struct profile *profile, const struct model_user 
         if (!has_app_term(profile, TERM_APP_CPU, app))
                 parts[0] = component_mj[COMPONENT_CPU] * learned_or(learned->misfit_cpu_percent, TUNING_MISFIT_CPU_PERCENT);
         if (!has_app_term(profile, TERM_APP_DISPLAY, app))
-                parts[1] = component_mj[COMPONENT_DISPLAY] *
-                           learned_or(learned->misfit_display_percent, TUNING_MISFIT_DISPLAY_PERCENT);
+                parts[1] = component_mj[COMPONENT_DISPLAY] * display_misfit_percent(profile);
         parts[2] = component_mj[COMPONENT_WIFI] * learned_or(learned->misfit_radio_percent, TUNING_MISFIT_RADIO_PERCENT);
         watts_mw = user->front ? learned_or(learned->misfit_front_mw, TUNING_MISFIT_FRONT_MW) :
                                  learned_or(learned->misfit_behind_mw, TUNING_MISFIT_BEHIND_MW);
@@ -176,22 +193,14 @@ void model_energy(const struct profile *profile, const struct model_vector *vect
                 ret->value_j = ret->half_width_j = NAN;
 }
 
-static double extra_number(const struct profile *profile, const char *key, double otherwise)
-{
-        const char *text = profile_extra(profile, "base", key);
-        double value;
-
-        return text && util_parse_double(text, &value) == 0 && value >= 0 && value < 1e9 ? value : otherwise;
-}
-
 /*
  * A process of standard deviation s and exponential correlation tau, integrated over T, has the variance
  * 2 s^2 tau (T - tau (1 - exp(-T/tau))): s^2 T^2 where T is short, 2 s^2 tau T where it is long.
  */
 double model_background_sd_j(const struct profile *profile, double seconds)
 {
-        double sd_w = extra_number(profile, "x-background_sd_mw", TUNING_BACKGROUND_SD_MW) * 1e-3;
-        double tau_s = extra_number(profile, "x-background_tau_s", TUNING_BACKGROUND_TAU_S);
+        double sd_w = extra_number(profile, "base", "x-background_sd_mw", TUNING_BACKGROUND_SD_MW) * 1e-3;
+        double tau_s = extra_number(profile, "base", "x-background_tau_s", TUNING_BACKGROUND_TAU_S);
 
         if (!(seconds > 0))
                 return 0;

@@ -21,6 +21,9 @@
  */
 #define TUNING_MISFIT_CPU_PERCENT 20.0
 #define TUNING_MISFIT_DISPLAY_PERCENT 25.0
+/* Where the calibration showed a black picture, too: of an LCD, and for each part of its power that a picture makes. */
+#define TUNING_MISFIT_LCD_PERCENT 4.0
+#define TUNING_MISFIT_CONTENT 0.35
 #define TUNING_MISFIT_RADIO_PERCENT 50.0
 #define TUNING_MISFIT_FRONT_MW 210.0
 #define TUNING_MISFIT_BEHIND_MW 45.0
