@@ -165,8 +165,10 @@ static int take_rows(struct design *design, const struct everyday *list, size_t 
                 design->n_stretches += !follows;
                 row->stretch = design->n_stretches - 1;
                 row->late_before_s = follows ? row[-1].late_s : row->late_s;
+                design->shared += list[i].shared;
                 design->n++;
         }
+        design->shared /= design->n > 0 ? (double)design->n : 1;
         return design->n > 0 ? 0 : -ENODATA;
 }
 

@@ -74,6 +74,7 @@ struct design {
         struct design_app *apps;
         size_t n_apps;
         size_t n_stretches;
+        double shared;                 /* part of the rows whose CPU time was shared by the time at each frequency */
         size_t *stretch_radio;         /* column, or SIZE_MAX where nothing was sent */
         struct design_change changes[DESIGN_CHANGES_MAX];
         size_t change_column[DESIGN_CHANGES_MAX];

@@ -180,6 +180,13 @@ static int make_terms(const struct design *design, double scale, struct terms *r
         return 0;
 }
 
+/*
+ * Where the kernel does not count CPU time by frequency it is shared by the time at each, and an app gets frequencies that
+ * others caused: not the same in each session, so that no mean of sessions takes it away. Standard deviation of an app's CPU
+ * energy, from devices whose clock falls whenever they idle.
+ */
+#define SHARED_SD 0.15
+
 /* Values and covariance of the terms become the profile's. */
 static int set_terms(const struct design *design, const struct posterior *posterior, struct terms *terms, struct profile *to)
 {
@@ -192,6 +199,9 @@ static int set_terms(const struct design *design, const struct posterior *poster
                 return err;
         gsl_blas_dgemm(CblasNoTrans, CblasNoTrans, 1, &map.matrix, posterior->covariance, 0, half);
         gsl_blas_dgemm(CblasNoTrans, CblasTrans, 1, half, &map.matrix, 0, covariance);
+        for (size_t i = 0; i < n; i++)
+                if (terms->list[i].term == TERM_APP_CPU)
+                        *gsl_matrix_ptr(covariance, i, i) += design->shared * SHARED_SD * SHARED_SD;
         for (size_t i = 0; i < n; i++) {
                 gsl_vector_const_view row = gsl_matrix_const_row(&map.matrix, i);
                 struct coefficient *term = &terms->list[i];
