@@ -233,7 +233,9 @@ void answer_note_basis(const struct profile *profile)
 {
         const char *basis = profile_basis(profile), *dash = strchr(profile->device, '-');
 
-        if (strcmp(basis, "class") == 0)
+        if (strcmp(basis, "class") == 0 && !isnan(profile->learned.spans))
+                table_note("These numbers are of a usual %s, corrected by what everyday use showed.", dash ? dash + 1 : "device");
+        else if (strcmp(basis, "class") == 0)
                 table_note("These numbers are of a usual %s; joulecast calibrate makes them this device's own.",
                            dash ? dash + 1 : "device");
         else if (strcmp(basis, "shipped") == 0)
@@ -274,6 +276,9 @@ static void print_notes(const struct cost *cost, const struct profile *profile)
                 table_note("Suspended time: priced by the power measured in %u sleeps of this device.",
                            cost->n_sleeps);
         answer_note_profile(profile);
+        if (isnan(profile->learned.spans) && !isnan(profile->degrees_of_freedom) && cost->n_apps > 0)
+                table_note("Wide: what apps draw that no counter shows is not known before joulecast learn has seen some days "
+                           "of use.");
         if (cost->disk_spread_j > 0)
                 table_note("Bytes are not counted by storage: the disk's part is the mean of the cheapest and the dearest "
                            "storage, and the intervals reach from one to the other (%s J to either side).",
