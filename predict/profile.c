@@ -373,14 +373,37 @@ static int use_profile(const struct options *options, const char *name)
         return CODE_OK;
 }
 
+/* The profile in use, if it is ours to change: what the service learnt, or where a calibration writes. */
+static int own_path(const struct options *options, bool *learnt, char **ret)
+{
+        _cleanup_free_ char *used = NULL, *learned = NULL;
+
+        *learnt = !options->profile && current_path(options, false, &used) == 0 &&
+                  paths_learned(options->device, &learned) == 0 && strcmp(used, learned) == 0;
+        if (current_path(options, true, ret) < 0)
+                return -ENOENT;
+        *learnt = *learnt && strcmp(used, *ret) != 0;
+        if (*learnt) {
+                free(*ret);
+                *ret = TAKE_PTR(used);
+        }
+        return 0;
+}
+
 static int undo_profile(const struct options *options)
 {
         _cleanup_free_ char *path = NULL, *back = NULL, *unused = NULL;
+        bool learnt;
         int err;
 
-        if (current_path(options, true, &path) < 0)
+        if (own_path(options, &learnt, &path) < 0)
                 return CODE_FAILED;
         err = profile_history_undo(path, &back, &unused);
+        /* Root writes nothing in the service's folder, and need not: what was learnt can be learnt again. */
+        if (err < 0 && learnt && unlink(path) == 0) {
+                printf("%s, what was learnt, is removed; joulecast learn learns it anew.\n", path);
+                return CODE_OK;
+        }
         if (err == -ENODATA || err == -ENOENT) {
                 log_error(&program_log, "there is no earlier profile beside %s", path);
                 return CODE_NO_DATA;
@@ -458,7 +481,7 @@ static bool agreed(const struct options *options)
 static int reset_profile(const struct options *options)
 {
         _cleanup_(profile_freep) struct profile *profile = NULL;
-        _cleanup_free_ char *path = NULL, *kept = NULL;
+        _cleanup_free_ char *path = NULL, *kept = NULL, *learned = NULL;
         struct stat status;
         int err;
 
@@ -480,6 +503,9 @@ static int reset_profile(const struct options *options)
                 printf("%s: not a valid profile\n", path);
         if (!agreed(options))
                 return CODE_OK;
+        /* What was learnt would be in use next, or what it was learnt over. */
+        if (!options->profile && paths_learned(options->device, &learned) == 0 && strcmp(learned, path) != 0)
+                unlink(learned);
         err = profile_history_remove(path, &kept);
         if (err < 0) {
                 log_error(&program_log, "%s: cannot remove the profile: %s", path, util_reason(err));

@@ -4,10 +4,13 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <sys/stat.h>
 
 #include "api/first-day.h"
 #include "learn/learn.h"
@@ -129,6 +132,8 @@ static int write_profile(const char *path, const struct profile *profile, const 
                 err = own_folder_make(path, 0755);
         if (!err)
                 err = profile_history_replace(path, text, &kept);
+        if (!err && utimensat(AT_FDCWD, path, NULL, 0) < 0) /* also where it is the same: newer than the calibration */
+                err = -errno;
         if (err)
                 log_error(log, "learn: %s: the profile cannot be written: %s", path, own_folder_why(err));
         return err;
