@@ -249,6 +249,8 @@ static const struct {
         { HEAD "[display]\nemission_mw.101 = 3\nmax_brightness = 100\n", "text:6: emission_mw.101 is above" },
         { HEAD "[display]\nemission_mw.5 = 3\n", NULL }, /* without [virtual] it means nothing, and is kept */
         { HEAD "[virtual]\nsed = 1\n", "text:6: sed is no key of [virtual]" },
+        { HEAD "[app 1]\nid = a\ncpu = -1 1\ndisplay = -0.5 1\n", NULL },
+        { HEAD "[app 1]\nid = a\ncpu = -1.1 1\n", "text:7: cpu = -1.1 is out of range" },
 };
 
 static void refuses_with_one_sentence(void)
@@ -319,6 +321,55 @@ static void too_many_are_refused(void)
         check(!profile);
 }
 
+/* Each is looked for among all others. */
+static void too_many_apps_are_refused(void)
+{
+        char text[sizeof(HEAD) + (PROFILE_APPS_MAX + 1) * sizeof("[app 512]\nid = a512\n")];
+        struct sentence sentence = { 0 };
+        struct log log = { keep_sentence, &sentence };
+        struct profile *profile = NULL;
+        size_t n = (size_t)snprintf(text, sizeof(text), HEAD);
+
+        for (int i = 0; i < PROFILE_APPS_MAX; i++)
+                n += (size_t)snprintf(text + n, sizeof(text) - n, "[app %d]\nid = a%d\n", i, i);
+        check_int(profile_parse(text, n, "text", &log, &profile), 0);
+        profile_free(profile);
+        profile = NULL;
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "[app %d]\nid = a\n", PROFILE_APPS_MAX);
+        check_int(profile_parse(text, n, "text", &log, &profile), -EINVAL);
+        check_text(sentence.text, "text:1030: more than 512 apps");
+        check(!profile);
+}
+
+static void only_ids_that_a_file_gives_back(void)
+{
+        static const struct {
+                const char *id;
+                bool can;
+        } ids[] = {
+                { "firefox", true }, { "a=b", true }, { ";c", true }, { "a;b", true }, { "[x]", true }, { "a b", true },
+                { "", false }, { " ", false }, { " a", false }, { "a ", false }, { "a ;b", false }, { "a\nb", false },
+                { "\ta", false },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
+                struct profile *profile = NULL, *again = NULL;
+                char *text = NULL;
+
+                check_int(profile_can_name(ids[i].id), ids[i].can);
+                if (!ids[i].can)
+                        continue;
+                check_int(profile_new("", 1000, &profile), 0);
+                check_int(profile_add_app(profile, 1, ids[i].id), 0);
+                check_int(profile_print(profile, &text), 0);
+                check_int(profile_parse(text, strlen(text), "text", NULL, &again), 0);
+                check(again && profile_find_app(again, ids[i].id));
+                free(text);
+                profile_free(profile);
+                profile_free(again);
+        }
+}
+
 /* A comma as the decimal point of the user's locale changes nothing. */
 static void is_independent_of_the_locale(void)
 {
@@ -340,6 +391,8 @@ int main(void)
         cut_anywhere_is_refused_or_whole_lines();
         long_lines_are_refused();
         too_many_are_refused();
+        too_many_apps_are_refused();
+        only_ids_that_a_file_gives_back();
         is_independent_of_the_locale();
         return check_result();
 }

@@ -15,9 +15,8 @@
  * A night with two policies of twenty operating points has 90 coefficients and 4,000 pairs of covariance,
  * about 400 kB. The limits keep a hostile file from costing more than a moment.
  */
-#define COEFFICIENTS_MAX 512
 #define EXTRAS_MAX 256
-#define APPS_MAX 65535 /* the largest number of one that was learnt of */
+#define APP_NUMBER_MAX 65535
 
 static int copy_word(const struct ini_place *place, const char *key, const char *value, char *buf,
                      size_t size)
@@ -244,8 +243,8 @@ static int parse_coefficient(struct parser *parser, const struct ini_place *plac
         err = parse_value(place, key, value, &placed.coefficient);
         if (err)
                 return err;
-        if (parser->n_coefficients >= COEFFICIENTS_MAX)
-                return ini_error(place, "more than %d coefficients", COEFFICIENTS_MAX);
+        if (parser->n_coefficients >= PROFILE_COEFFICIENTS_MAX)
+                return ini_error(place, "more than %d coefficients", PROFILE_COEFFICIENTS_MAX);
         err = util_grow(&parser->coefficients, &parser->coefficient_capacity, parser->n_coefficients + 1,
                         sizeof(placed));
         if (err)
@@ -300,8 +299,10 @@ static int parse_app(struct parser *parser, const struct ini_place *place, const
         uint32_t number;
         int err;
 
-        if (!profile_parse_index(instance, APPS_MAX, &number))
+        if (!profile_parse_index(instance, APP_NUMBER_MAX, &number))
                 return 1;
+        if (parser->profile->n_apps >= PROFILE_APPS_MAX)
+                return ini_error(place, "more than %d apps", PROFILE_APPS_MAX);
         err = *value ? copy_word(place, "id", value, clean, sizeof(clean)) : ini_error(place, "id = says no app");
         if (!err)
                 err = profile_add_app(parser->profile, number, value);

@@ -189,6 +189,8 @@ int profile_set_coefficients(struct profile *profile, struct coefficient *coeffi
 
 double profile_least(enum term term)
 {
+        if (term == TERM_APP_CPU || term == TERM_APP_DISPLAY)
+                return -1; /* parts: no app needs less than nothing */
         return term >= TERM_CURVE ? -PROFILE_COEFFICIENT_MAX : 0;
 }
 
@@ -289,6 +291,15 @@ const struct profile_app *profile_find_app(const struct profile *profile, const 
                 if (strcmp(profile->apps[i].id, id) == 0)
                         return &profile->apps[i];
         return NULL;
+}
+
+bool profile_can_name(const char *id)
+{
+        char printable[PROFILE_APP_MAX];
+        size_t length = strlen(id);
+
+        return length > 0 && length < sizeof(printable) && *id != ' ' && id[length - 1] != ' ' && !strstr(id, " ;") &&
+               strcmp(util_printable(id, printable, sizeof(printable)), id) == 0;
 }
 
 int profile_add_app(struct profile *profile, uint32_t number, const char *id)

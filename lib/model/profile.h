@@ -25,6 +25,8 @@
 #define PROFILE_NAME_MAX 64
 #define PROFILE_APP_MAX 128 /* longest id of an app, with its NUL */
 #define PROFILE_COEFFICIENT_MAX 1e9
+#define PROFILE_COEFFICIENTS_MAX 512
+#define PROFILE_APPS_MAX 512
 #define PROFILE_GAUGE_PIECES_MAX 64
 #define PROFILE_BYTES_MAX (8u << 20) /* of its file; the largest that calibration writes has a twentieth */
 
@@ -194,6 +196,10 @@ int profile_add(struct profile *profile, const struct coefficient *coefficient);
 int profile_add_policy(struct profile *profile, uint32_t policy, const char *cpus);
 /* -EEXIST: the number, or the id, is taken. */
 int profile_add_app(struct profile *profile, uint32_t number, const char *id);
+/*
+ * Whether a file gives the id back as it is: a value has no blanks at its ends, and a blank and ";" begin a comment.
+ */
+bool profile_can_name(const char *id);
 /* NULL: nothing was learnt of it. */
 const struct profile_app *profile_find_app(const struct profile *profile, const char *id);
 /*
