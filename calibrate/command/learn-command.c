@@ -125,9 +125,13 @@ static int gather(const struct learn_options *options, const struct paths *paths
 
 static int write_profile(const char *path, const struct profile *profile, const struct log *log)
 {
+        _cleanup_(profile_freep) struct profile *again = NULL;
         _cleanup_free_ char *text = NULL, *kept = NULL;
         int err = profile_print(profile, &text);
 
+        /* A file that cannot be read would take the place of one that can be. */
+        if (!err)
+                err = strlen(text) > PROFILE_BYTES_MAX ? -EFBIG : profile_parse(text, strlen(text), path, log, &again);
         if (!err)
                 err = own_folder_make(path, 0755);
         if (!err)

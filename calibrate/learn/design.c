@@ -74,15 +74,53 @@ static int use_vector(const struct design *design, const struct everyday_use *us
         return model_vector_make(design->prior, &usage, vector);
 }
 
+struct named { /* a use of an app, and the how manieth it is in all rows */
+        const struct everyday_use *use;
+        size_t at;
+};
+
+static int by_name(const void *a, const void *b)
+{
+        const struct named *x = a, *y = b;
+        int order = strcmp(x->use->app, y->use->app);
+
+        return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+/* Sorted, because whoever starts programs of new names makes tens of thousands of apps. */
+static int list_names(const struct design *design, struct named **ret, size_t *ret_n)
+{
+        struct named *list;
+        size_t most = 1, n = 0;
+
+        for (size_t i = 0; i < design->n; i++)
+                most += design->rows[i].everyday->n_uses;
+        list = calloc(most, sizeof(*list));
+        if (!list)
+                return -ENOMEM;
+        for (size_t i = 0; i < design->n; i++)
+                for (size_t u = 0; u < design->rows[i].everyday->n_uses; u++)
+                        if (profile_can_name(design->rows[i].everyday->uses[u].app)) {
+                                list[n] = (struct named){ &design->rows[i].everyday->uses[u], n };
+                                n++;
+                        }
+        if (n > 1)
+                qsort(list, n, sizeof(*list), by_name);
+        *ret = list;
+        *ret_n = n;
+        return 0;
+}
+
+/* In the order of their names. */
 static int add_app(struct design *design, const struct everyday_use *use, size_t *capacity)
 {
-        struct design_app *app = find_app(design, use->app);
+        struct design_app *app = design->n_apps > 0 ? &design->apps[design->n_apps - 1] : NULL;
         double coefficients_j[COMPONENT_COUNT], amount[LEARNT_COUNT];
         _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
         _cleanup_free_ double *values = calloc(design->p + 1, sizeof(*values));
         int err = values ? use_vector(design, use, &vector) : -ENOMEM;
 
-        if (!err && !app) {
+        if (!err && (!app || strcmp(app->id, use->app) != 0)) {
                 err = util_grow(&design->apps, capacity, design->n_apps + 1, sizeof(*design->apps));
                 if (!err) {
                         app = &design->apps[design->n_apps++];
@@ -112,20 +150,21 @@ static int add_app(struct design *design, const struct everyday_use *use, size_t
 
 static int find_apps(struct design *design)
 {
+        size_t left = design->p < PROFILE_COEFFICIENTS_MAX ? (PROFILE_COEFFICIENTS_MAX - design->p) / LEARNT_COUNT : 0;
+        _cleanup_free_ struct named *names = NULL;
+        size_t capacity = 0, n = 0;
         double seconds = 0;
-        size_t capacity = 0;
+        int err;
 
-        for (size_t i = 0; i < design->n; i++)
-                for (size_t u = 0; u < design->rows[i].everyday->n_uses; u++) {
-                        const struct everyday_use *use = &design->rows[i].everyday->uses[u];
-                        int err = *use->app ? add_app(design, use, &capacity) : 0;
-
-                        if (err)
-                                return err;
-                }
+        err = list_names(design, &names, &n);
+        for (size_t i = 0; !err && i < n; i++)
+                err = add_app(design, names[i].use, &capacity);
+        if (err)
+                return err;
         if (design->n_apps > 1)
                 qsort(design->apps, design->n_apps, sizeof(*design->apps), by_energy);
-        design->n_apps = MIN(design->n_apps, (size_t)DESIGN_APPS_MAX);
+        left = MIN(left, (size_t)DESIGN_APPS_MAX);
+        design->n_apps = MIN(design->n_apps, left);
         for (size_t i = 0; i < design->n; i++)
                 seconds += design->rows[i].seconds;
         for (size_t a = 0; a < design->n_apps; a++)
@@ -177,6 +216,7 @@ int design_make(const struct profile *prior, const struct everyday *list, size_t
 {
         struct design design = { .prior = prior, .p = prior->n_coefficients };
         int err = take_rows(&design, list, n);
+        size_t together = 1;
 
         design.common = design.p;
         design.q = design.p + COMPONENT_COUNT;
@@ -185,9 +225,13 @@ int design_make(const struct profile *prior, const struct everyday *list, size_t
         if (!err) {
                 design.stretch_radio = calloc(design.n_stretches, sizeof(*design.stretch_radio));
                 err = design.stretch_radio ? 0 : -ENOMEM;
+                together = (design.n_stretches + DESIGN_RADIO_MAX - 1) / DESIGN_RADIO_MAX;
         }
-        for (size_t s = 0; !err && s < design.n_stretches; s++)
-                design.stretch_radio[s] = design.q++;
+        for (size_t s = 0; !err && s < design.n_stretches; s++) {
+                bool first = s % together == 0;
+
+                design.stretch_radio[s] = first ? design.q++ : design.stretch_radio[s - 1];
+        }
         for (size_t c = 0; !err && c < n_changes; c++) {
                 design.changes[c] = changes[c];
                 design.change_column[c] = design.q++;

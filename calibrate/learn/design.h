@@ -9,7 +9,7 @@
  *   the coefficients of the calibration,
  *   by how much a component as a whole differs from its calibration,
  *   what may be learnt of each app: parts of its CPU and display energy, watts in front and behind others,
- *   what a byte over the air cost in each stretch of use, against the mean,
+ *   what a byte over the air cost in each stretch of use, or in some that follow each other, against the mean,
  *   what an app drew before it changed, against now,
  *   the curve of the gauge.
  *
@@ -22,6 +22,7 @@
 
 #define DESIGN_APPS_MAX 48    /* those with most energy; others keep the usual misfit */
 #define DESIGN_CHANGES_MAX 4
+#define DESIGN_RADIO_MAX 64   /* columns; of more stretches, as where a device sleeps after each percent, some share one */
 #define DESIGN_ROWS_MAX 1500  /* the newest: six weeks of everyday use */
 
 /* What is learnt of each app. */

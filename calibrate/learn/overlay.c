@@ -21,6 +21,7 @@
 #define FULL_RIGHT 0.004
 #define FULL_STALE 0.07
 #define STALE_PART 0.1
+#define FULL_MOST 0.5
 /* Energy of the least part of use that tells, in parts of a battery. */
 #define LEAST_CHARGES 0.05
 
@@ -47,6 +48,8 @@ void overlay_full_charge(const struct profile *profile, const struct everyday *l
         if (!(shown_j > LEAST_CHARGES * 100 * J_PER_PERCENT(profile->energy_full_mwh)) || seen < 3)
                 return;
         error = shown_j / gauge_j - 1;
+        if (!(fabs(error) < FULL_MOST)) /* a sensor in other units, or of something else */
+                return;
         for (size_t i = 0; i < n; i++)
                 if (list[i].energy_j > 0 && list[i].gauge_j > 0)
                         squares += pow(list[i].energy_j - (1 + error) * list[i].gauge_j, 2);
