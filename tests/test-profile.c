@@ -250,6 +250,7 @@ static const struct {
         { HEAD "[display]\nemission_mw.5 = 3\n", NULL }, /* without [virtual] it means nothing, and is kept */
         { HEAD "[virtual]\nsed = 1\n", "text:6: sed is no key of [virtual]" },
         { HEAD "[app 1]\nid = a\ncpu = -1 1\ndisplay = -0.5 1\n", NULL },
+        { HEAD "[cpu 0]\nactive_mw.1000 = 1 1\n[cpu 7]\nas = 0\n[app 7]\nid = a\ncpu = 0.1 1\n", NULL },
         { HEAD "[app 1]\nid = a\ncpu = -1.1 1\n", "text:7: cpu = -1.1 is out of range" },
 };
 

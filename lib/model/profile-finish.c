@@ -139,7 +139,8 @@ static int finish_as(struct parser *parser, struct ini_place *place)
 
                 place->line = as->line;
                 for (size_t k = 0; k < profile->n_coefficients; k++) {
-                        bool cpu = model_term_component(profile->coefficients[k].term) == COMPONENT_CPU;
+                        enum term term = profile->coefficients[k].term; /* an app's number is no policy's */
+                        bool cpu = model_term_component(term) == COMPONENT_CPU && term < TERM_APP_CPU;
 
                         own = own || (cpu && profile->coefficients[k].policy == as->policy);
                         other = other || (cpu && profile->coefficients[k].policy == as->as);
