@@ -53,7 +53,10 @@ static void print_coefficients(const struct profile *profile)
                 table_row(table, TABLE_PLAIN);
                 table_cell(table, "%s", profile_coefficient_key(now, key));
                 table_cell(table, "%.1f", measured->coefficients[at].value);
-                table_cell(table, "%.1f", 1.96 * measured->coefficients[at].standard_error);
+                if (isnan(measured->coefficients[at].standard_error))
+                        table_cell(table, "-");
+                else
+                        table_cell(table, "%.1f", 1.96 * measured->coefficients[at].standard_error);
                 table_cell(table, "%.1f", now->value);
                 table_cell(table, "%.1f", 1.96 * now->standard_error);
                 table_cell(table, "%s", term_keys[now->term].unit);
