@@ -147,7 +147,7 @@ static int answer(const struct learn_options *options, const struct paths *paths
                   const struct learning *learning, const struct log *log)
 {
         bool written = learning->taken && !options->dry_run;
-        int err = written ? write_profile(paths->profile, learning->profile, log) : 0;
+        int err = options->dry_run ? 0 : write_profile(paths->profile, written ? learning->profile : before, log);
 
         if (err)
                 return err;
@@ -193,6 +193,12 @@ static int run(const struct learn_options *options, const struct log *log)
                 log_error(log, "learn: nothing to learn from yet: the battery's level must fall twice while joulecastd records");
         else if (err)
                 log_error(log, "learn: the observations of %s cannot be fitted: %s", paths.observations, strerror(-err));
+        if (!err && !learning.taken) { /* how often it held is known all the same, and widens it */
+                before->learned.scored = learning.profile->learned.scored;
+                before->learned.held = learning.profile->learned.held;
+                before->learned.width = learning.profile->learned.width;
+                strcpy(before->learned.until, learning.profile->learned.until);
+        }
         if (!err)
                 err = answer(options, &paths, before, &learning, log);
         learn_clear(&learning);

@@ -100,7 +100,8 @@ static int list_names(const struct design *design, struct named **ret, size_t *r
                 return -ENOMEM;
         for (size_t i = 0; i < design->n; i++)
                 for (size_t u = 0; u < design->rows[i].everyday->n_uses; u++)
-                        if (profile_can_name(design->rows[i].everyday->uses[u].app)) {
+                        if (profile_can_name(design->rows[i].everyday->uses[u].app) &&
+                            strcmp(design->rows[i].everyday->uses[u].app, TUNING_OTHER_APPS) != 0) { /* many, not one */
                                 list[n] = (struct named){ &design->rows[i].everyday->uses[u], n };
                                 n++;
                         }

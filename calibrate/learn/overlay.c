@@ -25,6 +25,12 @@
 /* Energy of the least part of use that tells, in parts of a battery. */
 #define LEAST_CHARGES 0.05
 
+/* A battery ages, and may be replaced: after 30 days an observation counts half. */
+static double recent(const struct everyday *list, size_t n, size_t i)
+{
+        return exp2(-fmax((double)(list[n - 1].end_ns - list[i].end_ns) / NS_PER_S, 0) / (30 * 86400.0));
+}
+
 static double normal_density(double x, double sd)
 {
         return exp(-x * x / (2 * sd * sd)) / sd;
@@ -41,8 +47,8 @@ void overlay_full_charge(const struct profile *profile, const struct everyday *l
         *ret = (struct full_charge){ NAN, NAN };
         for (size_t i = 0; i < n; i++)
                 if (list[i].energy_j > 0 && list[i].gauge_j > 0) {
-                        shown_j += list[i].energy_j;
-                        gauge_j += list[i].gauge_j;
+                        shown_j += recent(list, n, i) * list[i].energy_j;
+                        gauge_j += recent(list, n, i) * list[i].gauge_j;
                         seen++;
                 }
         if (!(shown_j > LEAST_CHARGES * 100 * J_PER_PERCENT(profile->energy_full_mwh)) || seen < 3)
@@ -52,7 +58,7 @@ void overlay_full_charge(const struct profile *profile, const struct everyday *l
                 return;
         for (size_t i = 0; i < n; i++)
                 if (list[i].energy_j > 0 && list[i].gauge_j > 0)
-                        squares += pow(list[i].energy_j - (1 + error) * list[i].gauge_j, 2);
+                        squares += pow(recent(list, n, i) * (list[i].energy_j - (1 + error) * list[i].gauge_j), 2);
         sd2 = GAUGE_GAIN * GAUGE_GAIN + squares / (gauge_j * gauge_j);
         right = FULL_RIGHT * FULL_RIGHT;
         stale = FULL_STALE * FULL_STALE;
@@ -290,10 +296,10 @@ int overlay_make(const struct profile *before, const struct design *design, cons
                 return err;
         set_learned(design, posterior, full, profile);
         profile->energy_full_mwh = profile->measured->energy_full_mwh / scale;
-        if (!isnan(full->error))
-                profile->scale_percent = 100 * full->standard_error;
+        profile->scale_percent = isnan(full->error) ? profile->measured->scale_percent : 100 * full->standard_error;
         profile->degrees_of_freedom = fmax(posterior->degrees_of_freedom, 5);
-        profile->discrepancy_percent = isnan(profile->discrepancy_percent) ? 0.5 : fmin(profile->discrepancy_percent, 0.5);
+        profile->discrepancy_percent =
+                isnan(profile->measured->discrepancy_percent) ? 0.5 : fmin(profile->measured->discrepancy_percent, 0.5);
         *ret = TAKE_PTR(profile);
         return 0;
 }

@@ -188,7 +188,7 @@ static void print_apps(FILE *out, const struct profile *profile)
 
 static void print_learned(FILE *out, const struct profile *profile)
 {
-        if (isnan(profile->learned.spans))
+        if (isnan(profile->learned.spans) && isnan(profile->learned.scored))
                 return;
         fputs("\n[learned]\n", out);
         if (*profile->learned.until)
