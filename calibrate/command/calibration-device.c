@@ -20,9 +20,12 @@ int calibration_find_files(struct calibration *calibration)
 {
         const struct options *options = &calibration->options;
         const char *device = options->device;
-        int err;
+        int err = paths_journal(&calibration->journal);
 
-        err = options->profile ? ((calibration->profile = strdup(options->profile)) ? 0 : -ENOMEM)
+        if (!err && options->restore) /* needs no other, and a unit at boot could not place them */
+                return 0;
+        if (!err)
+                err = options->profile ? ((calibration->profile = strdup(options->profile)) ? 0 : -ENOMEM)
                                : paths_profile(device, true, &calibration->profile);
         if (!err)
                 err = options->observations
@@ -31,8 +34,6 @@ int calibration_find_files(struct calibration *calibration)
         if (!err)
                 err = options->database ? ((calibration->usage = strdup(options->database)) ? 0 : -ENOMEM)
                                         : paths_usage(device, false, &calibration->usage);
-        if (!err)
-                err = paths_journal(&calibration->journal);
         if (err)
                 log_error(&calibration->log, "%s: its files cannot be placed: %s",
                           device ? device : "this machine", strerror(-err));

@@ -109,8 +109,8 @@ bool paths_is_systems(const char *path)
                 *slash = '\0';
                 if (faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) == 0)
                         return true;
-                if (errno != ENOENT) /* a unit of root's may be protected from writing there, and has no home */
-                        return errno == EROFS && geteuid() == 0;
+                if (errno != ENOENT)
+                        return false;
         }
         return false;
 }
@@ -184,6 +184,9 @@ int paths_observations(const char *device, char **ret)
 
 int paths_journal(char **ret)
 {
+        /* One that is there and seen is the one to restore, also where nothing can be written. */
+        if (access(SYSTEM_JOURNAL, F_OK) == 0)
+                return print_path(ret, SYSTEM_JOURNAL, "", "");
         return find_path(NULL, true, "XDG_STATE_HOME", "/.local/state", "restore.ini", SYSTEM_JOURNAL, ret);
 }
 

@@ -39,7 +39,7 @@ int paths_focus_socket(char **ret);
 
 /*
  * The system's file @path is ours: the folder that it is in, or would be made in, can be written. Root's and the
- * service's are, root's also where it is mounted read-only; others have their own.
+ * service's are; others have their own.
  */
 bool paths_is_systems(const char *path);
 
