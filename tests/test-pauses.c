@@ -127,10 +127,25 @@ static void load_ends(void)
         check_int(test.err, 0);
         check_text(test.run.stopped, "all passes made");
         check_int(test.hardware.begins, 1);
-        check_int(count(&test, "disk.read", "its load ended"), 1);
-        check_int(count(&test, "disk.write", "it cannot be held: No route to host"), 1);
+        /* Its only pass, and once more at its end. */
+        check_int(count(&test, "disk.read", "its load ended"), 2);
+        check_int(count(&test, "disk.write", "it cannot be held: No route to host"), 2);
         check_int(count(&test, "disk.read", "") + count(&test, "disk.write", ""), 0);
-        check_int(test.run.n_rejected, 2);
+        check_int(test.run.n_rejected, 4);
+        end(&test);
+}
+
+/* What failed in its only pass is measured at the end, and no coefficient is missing. */
+static void rejected_comes_again(void)
+{
+        struct test test = { .hardware = { .load_of = "disk.read", .load_lasts_from = 2 } };
+
+        run(&test, METHOD_GAUGE);
+        check_int(test.err, 0);
+        check_text(test.run.stopped, "all passes made");
+        check_int(count(&test, "disk.read", "its load ended"), 1);
+        check_int(count(&test, "disk.read", ""), 1);
+        check_text(test.list[test.n - 1].mode, "disk.read");
         end(&test);
 }
 
@@ -300,6 +315,7 @@ int main(void)
         on_its_charger(METHOD_TICKS);
         too_hot();
         load_ends();
+        rejected_comes_again();
         states_are_the_modes();
         sensor_goes_away();
         tells_each_pass();

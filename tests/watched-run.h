@@ -33,7 +33,9 @@ struct watched {
         double charge_share;      /* charge_now shows this share of what is drawn; 0: all */
         bool charge_coarse;       /* charge_now in whole percents */
         uint64_t charge_uah;      /* at the start */
-        const char *load_of;      /* a mode whose load ends after ten seconds */
+        const char *load_of;      /* a mode whose load ends after ten seconds, ... */
+        unsigned load_lasts_from; /* ... but from that time on that it is held, counted from 1; 0: each time */
+        unsigned load_holds;      /* how often it was held */
         const char *refuses;      /* a mode that cannot be held */
         double away_from_s, away_until_s; /* since the start: no access point can be reached */
         unsigned tries;           /* failed tries */
@@ -99,6 +101,7 @@ static inline int may_go_on(struct hardware *hardware, const struct sample *samp
                 return self->answer;
         }
         if (self->load_of && strcmp(self->mode, self->load_of) == 0 &&
+            (self->load_lasts_from == 0 || self->load_holds < self->load_lasts_from) &&
             sample->boottime_ns > self->held_ns + 10 * NS_PER_S) {
                 snprintf(reason, size, "its load ended");
                 return -EIO;
@@ -146,6 +149,7 @@ static inline int apply(struct hardware *hardware, const struct mode *mode)
         self->applied_aside += !self->taken;
         snprintf(self->mode, sizeof(self->mode), "%s", mode->name);
         self->held_ns = now_ns(hardware);
+        self->load_holds += self->load_of && strcmp(mode->name, self->load_of) == 0;
         if (self->refuses && strcmp(mode->name, self->refuses) == 0)
                 return -EHOSTUNREACH;
         if (mode->wifi_on && is_between(self, self->held_ns, self->away_from_s, self->away_until_s)) {

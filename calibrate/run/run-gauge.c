@@ -100,6 +100,16 @@ static int run_pass(struct run *run, uint32_t pass)
         return err;
 }
 
+/* What was rejected in each pass, as when something else was busy just then, once more: else its coefficient is missing. */
+static int run_rejected(struct run *run)
+{
+        run->n_order = 0;
+        for (size_t i = 0; i < run->plan.n; i++)
+                if (run->refused[i] > 0 && run->times[i] == 0 && i != run->plan.burn)
+                        run->order[run->n_order++] = i;
+        return run_order(run);
+}
+
 /*
  * Held-back modes that disagree come again, each after idle: two dwells in a row would see the same background
  * activity.
@@ -178,6 +188,8 @@ int run_gauge(struct run *run)
                         return err;
         }
         if (!run->stopped)
+                err = run_rejected(run);
+        if (!err && !run->stopped)
                 err = run_doubts(run);
         if (!err && !run->stopped)
                 run->stopped = "all passes made";
