@@ -236,7 +236,7 @@ static void the_battery(const struct history *history)
         check_near(budget.battery_percent, 50, 0);
         check(strstr(budget.basis, "as if unplugged now") != NULL);
         check(strstr(budget.basis, "battery read now") != NULL);
-        check_int(charge_of(history->profile->energy_full_mwh, &battery.battery, NAN, &charge), 0);
+        check_int(charge_of(history->profile, &battery.battery, NAN, &charge), 0);
         check_near(charge.percent, 50.5, 1e-12); /* floored */
         check(!charge.falls);
         check_near(charge_energy_j(&charge, 0), 50.5 * 360, 1e-9);
@@ -245,12 +245,12 @@ static void the_battery(const struct history *history)
         battery.battery.have |= BATTERY_CHARGE_FULL | BATTERY_VOLTAGE;
         battery.battery.charge_full_uah = 3000000;
         battery.battery.voltage_uv = 4000000;
-        check_int(charge_of(history->profile->energy_full_mwh, &battery.battery, 50, &charge), 0);
+        check_int(charge_of(history->profile, &battery.battery, 50, &charge), 0);
         check_near(charge.percent_j, 432, 0.5); /* seen at 50.5 %, in the middle of the step */
         check(charge_energy_j(&charge, 0) < 50 * 432 && charge_energy_j(&charge, 0) > 0.95 * 50 * 432);
         check_near(charge_energy_j(&charge, 49), 432, 1.5);
         check(charge_energy_j(&charge, 60) < 0);
-        check_int(charge_of(history->profile->energy_full_mwh, &battery.battery, 20, &charge), 0);
+        check_int(charge_of(history->profile, &battery.battery, 20, &charge), 0);
         check(charge.percent_j < 432); /* the voltage was seen at 50 % */
 }
 
@@ -266,10 +266,10 @@ static void an_aged_battery(const struct history *history)
         struct budget budget;
         struct charge charge;
 
-        check_int(charge_of(history->profile->energy_full_mwh, &battery.battery, NAN, &charge), 0);
+        check_int(charge_of(history->profile, &battery.battery, NAN, &charge), 0);
         check_near(charge.percent, 50, 1e-12);
         check_near(charge_energy_j(&charge, 0), 4 * 3600, 1e-6); /* 4 of 8 Wh, and not 5 of the profile's 10 */
-        check_int(charge_of(history->profile->energy_full_mwh, &battery.battery, 25, &charge), 0);
+        check_int(charge_of(history->profile, &battery.battery, 25, &charge), 0);
         check_near(charge_energy_j(&charge, 0), 2 * 3600, 1e-6);
         check_int(forecast_budget(history, &plan, &battery, NULL, &budget), 0);
         check_near(budget.minutes.value, 4 * 3600 / 1.05 / 60, 2);

@@ -96,9 +96,13 @@ static bool is_wider(const struct profile *profile, const struct profile *before
         return true;
 }
 
+/* With the calibration of the profile before: what it learnt since, no calibration has. */
 bool worse_than(const struct profile *profile, const struct profile *before, char *why, size_t size)
 {
-        if (strcmp(profile->device, before->device) != 0 || isnan(before->degrees_of_freedom))
+        _cleanup_(profile_freep) struct profile *measured = NULL;
+
+        if (strcmp(profile->device, before->device) != 0 || isnan(before->degrees_of_freedom) ||
+            profile_measured(before, &measured) < 0)
                 return false;
-        return has_fewer(profile, before, why, size) || is_wider(profile, before, why, size);
+        return has_fewer(profile, measured, why, size) || is_wider(profile, measured, why, size);
 }

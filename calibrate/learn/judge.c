@@ -52,7 +52,7 @@ static int shown_variance(const struct design *design, size_t first, size_t n, d
 static int judge_stretch(const struct profile *profile, const struct design *design, size_t first, size_t n,
                          struct judged *ret)
 {
-        double full = isnan(profile->learned.charge_full_percent) ? 1 : 1 + profile->learned.charge_full_percent / 100;
+        double full = 1 / profile_shown_part(profile);
         _cleanup_(cost_freep) struct cost *cost = NULL;
         _cleanup_(cost_maker_freep) struct cost_maker *maker = NULL;
         struct sum sum = { 0 };

@@ -280,7 +280,7 @@ int learn(const struct profile *before, const struct everyday *list, size_t n, s
         _cleanup_(profile_freep) struct profile *prior = NULL;
         struct learning learning = { 0 };
         struct design design;
-        int err = overlay_measured(before, &prior);
+        int err = profile_measured(before, &prior);
 
         if (!err)
                 err = fit_profile(before, prior, list, n, &design, &learning.profile);

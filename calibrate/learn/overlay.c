@@ -76,68 +76,6 @@ void overlay_full_charge(const struct profile *profile, const struct everyday *l
         }
 }
 
-static int copy(const struct profile *profile, struct profile **ret)
-{
-        _cleanup_free_ char *text = NULL;
-        int err = profile_print(profile, &text);
-
-        return err ? err : profile_parse(text, strlen(text), "profile", NULL, ret);
-}
-
-/* The list and covariance of @from, without terms of apps, become those of @to. */
-static int take_coefficients(struct profile *to, const struct profile *from)
-{
-        size_t n = 0;
-        struct coefficient *list;
-        int err;
-
-        while (n < from->n_coefficients && from->coefficients[n].term < TERM_APP_CPU)
-                n++;
-        list = calloc(n + 1, sizeof(*list));
-        if (!list)
-                return -ENOMEM;
-        if (n > 0)
-                memcpy(list, from->coefficients, n * sizeof(*list));
-        err = profile_set_coefficients(to, list, n);
-        if (err) {
-                free(list);
-                return err;
-        }
-        for (size_t i = 0; i < n; i++)
-                for (size_t j = 0; j <= i; j++)
-                        profile_set_covariance(to, i, j, profile_covariance(from, i, j));
-        return 0;
-}
-
-static void forget(struct profile *profile)
-{
-        profile->n_apps = 0;
-        for (size_t i = 0; i < n_number_keys; i++)
-                if (strcmp(number_keys[i].section, "learned") == 0)
-                        memcpy((char *)profile + number_keys[i].offset, &(double){ NAN }, sizeof(double));
-        *profile->learned.until = '\0';
-}
-
-int overlay_measured(const struct profile *profile, struct profile **ret)
-{
-        _cleanup_(profile_freep) struct profile *measured = NULL;
-        const struct profile *from = profile->measured ? profile->measured : profile;
-        int err = copy(profile, &measured);
-
-        if (!err)
-                err = take_coefficients(measured, from);
-        if (err)
-                return err;
-        measured->energy_full_mwh = from->energy_full_mwh;
-        measured->degrees_of_freedom = from->degrees_of_freedom;
-        measured->scale_percent = from->scale_percent;
-        measured->discrepancy_percent = from->discrepancy_percent;
-        forget(measured);
-        profile_free(TAKE_PTR(measured->measured));
-        *ret = TAKE_PTR(measured);
-        return 0;
-}
-
 /* mW of a column in W; parts stay. */
 static double unit_of(enum learnt k)
 {
@@ -281,10 +219,10 @@ int overlay_make(const struct profile *before, const struct design *design, cons
         _cleanup_(profile_freep) struct profile *profile = NULL;
         double scale = isnan(full->error) ? 1 : 1 + full->error;
         struct terms terms = { 0 };
-        int err = copy(before, &profile);
+        int err = profile_copy(before, &profile);
 
         if (!err && !profile->measured)
-                err = overlay_measured(before, &profile->measured);
+                err = profile_measured(before, &profile->measured);
         if (!err)
                 err = make_terms(design, scale, &terms);
         if (!err) {

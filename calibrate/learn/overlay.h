@@ -14,7 +14,5 @@ struct full_charge {
 /* The percentage and the sensor of power told different energies of the same use. */
 void overlay_full_charge(const struct profile *profile, const struct everyday *list, size_t n, struct full_charge *ret);
 
-/* What a calibration alone says: without [app], [learned] and [measured]. */
-int overlay_measured(const struct profile *profile, struct profile **ret);
 int overlay_make(const struct profile *before, const struct design *design, const struct posterior *posterior,
                  const struct full_charge *full, struct profile **ret);

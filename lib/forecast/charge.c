@@ -66,9 +66,9 @@ static void spread_step(struct charge *charge, double step)
         charge->percent_sd = hypot(step / sqrt(12), TUNING_CHARGE_SD_PERCENT);
 }
 
-int charge_of(double full_mwh, const struct battery *shown, double percent, struct charge *ret)
+int charge_of(const struct profile *profile, const struct battery *shown, double percent, struct charge *ret)
 {
-        struct charge charge = { .percent_j = J_PER_PERCENT(full_mwh) };
+        struct charge charge = { .percent_j = J_PER_PERCENT(profile->energy_full_mwh) };
         double step = 0, seen = shown ? charge_shown(shown, &step) : NAN;
 
         charge.percent = isnan(percent) ? seen : percent;
@@ -78,7 +78,7 @@ int charge_of(double full_mwh, const struct battery *shown, double percent, stru
         charge.energy_sd = TUNING_NO_VOLTAGE_SD;
         if (shown && shown->have & BATTERY_ENERGY_FULL && shown->energy_full_uwh > 0) {
                 /* The present capacity: the profile's is that of its calibration, and batteries age. */
-                charge.percent_j = J_PER_PERCENT((double)shown->energy_full_uwh * 1e-3);
+                charge.percent_j = J_PER_PERCENT((double)shown->energy_full_uwh * 1e-3) * profile_shown_part(profile);
                 charge.energy_sd = TUNING_VOLTAGE_SD;
         }
         if (shown && shown->have & BATTERY_CHARGE_FULL && shown->have & BATTERY_VOLTAGE &&
@@ -91,7 +91,7 @@ int charge_of(double full_mwh, const struct battery *shown, double percent, stru
                 double ratio = isnan(seen) ? 1 : cell_volt(charge.percent) / cell_volt(middle);
 
                 charge.percent_j = 0.01 * (double)shown->charge_full_uah * (double)shown->voltage_uv * ratio *
-                                   UJ_PER_UAH_UV / UJ_PER_J;
+                                   UJ_PER_UAH_UV / UJ_PER_J * profile_shown_part(profile);
                 charge.energy_sd = TUNING_VOLTAGE_SD;
                 charge.falls = true;
         }

@@ -8,6 +8,7 @@
  * falls. So the voltage at the present charge counts, and its usual fall from there.
  */
 
+#include "model/profile.h"
 #include "source/sample.h"
 
 struct charge {
@@ -22,13 +23,13 @@ struct charge {
 double charge_shown(const struct battery *battery, double *step);
 
 /*
- * @full_mwh: of the profile, where the battery does not show it
- * @shown:    the battery; NULL: not known
+ * @profile: its full battery, where the battery does not show it, and how true what it shows is
+ * @shown:   the battery; NULL: not known
  * @percent:  the user's; NaN: as the battery shows
  *
  * 0; -ENODEV: both are unknown.
  */
-int charge_of(double full_mwh, const struct battery *shown, double percent, struct charge *ret);
+int charge_of(const struct profile *profile, const struct battery *shown, double percent, struct charge *ret);
 
 /* Energy from the present charge down to @keep_percent; negative where that is above. */
 double charge_energy_j(const struct charge *charge, double keep_percent);

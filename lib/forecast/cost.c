@@ -281,9 +281,10 @@ static int make_base(const struct entry *base_entry, const struct profile *profi
  * Of the true charge a level shows the step that it is in, so that each end of a stretch is wrong by up to one
  * step. The difference of two such errors is within 0.776 steps in 95 of 100 cases (a triangular distribution).
  */
-static double measured_half_width_j(const struct store_battery *battery, double measured_j, double full_j)
+static double measured_half_width_j(const struct store_battery *battery, double measured_j, const struct profile *profile)
 {
-        double step_j = interval_step_uj(&battery->last, &battery->step) / UJ_PER_J;
+        double step_j = interval_step_uj(&battery->last, &battery->step) / UJ_PER_J * profile_shown_part(profile);
+        double full_j = 100 * J_PER_PERCENT(profile->energy_full_mwh);
         double curve_j = CURVE_SD * measured_j * fmax(1 - measured_j / full_j, 0);
 
         return hypot((1 - sqrt(1 - COST_LEVEL)) * sqrt(battery->stretches) * step_j, 1.96 * curve_j);
@@ -301,8 +302,8 @@ static void make_measured(const struct store_battery *battery, const struct prof
         cost->measured_percent = NAN;
         if (!battery || battery->known_ns == 0)
                 return;
-        measured_j = (double)battery->discharge_uj / UJ_PER_J;
-        half_width_j = measured_half_width_j(battery, measured_j, 100 * percent_j);
+        measured_j = (double)battery->discharge_uj / UJ_PER_J * profile_shown_part(profile);
+        half_width_j = measured_half_width_j(battery, measured_j, profile);
         cost->measured_j = value_of(measured_j, half_width_j, 1);
         cost->measured_percent = measured_j / percent_j;
         if ((double)battery->known_ns < 0.99 * (double)battery->elapsed_ns)

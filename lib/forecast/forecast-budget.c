@@ -158,7 +158,7 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
         if (err == 0)
                 err = find_apps(history, plan, apps, missing);
         if (err == 0)
-                err = charge_of(history->profile->energy_full_mwh, battery->known ? &battery->battery : NULL,
+                err = charge_of(history->profile, battery->known ? &battery->battery : NULL,
                                 plan->battery_percent, &balance.charge);
         if (err == 0)
                 err = (plan->app ? future_make : future_make_mixed)(history, apps,

@@ -51,7 +51,7 @@ int forecast_app(const struct history *history, const char *app, double minutes,
         if (err < 0)
                 return err;
         /* Charge unknown: percent of the profile's battery. */
-        if (charge_of(profile->energy_full_mwh, battery->known ? &battery->battery : NULL, NAN, &charge) == 0)
+        if (charge_of(profile, battery->known ? &battery->battery : NULL, NAN, &charge) == 0)
                 charge.percent_j *=
                         1 - future_sag(&future, &charge, future_read_load_w(&future, battery), &device);
         forecast.energy_j = value_of(&future, &own, 1, 0);

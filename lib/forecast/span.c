@@ -12,7 +12,6 @@
 
 static void forget(struct span_reader *reader)
 {
-        usage_clear(&reader->usage);
         for (size_t i = 0; i < reader->n_uses; i++)
                 usage_clear(&reader->uses[i].usage);
         reader->n_uses = 0;
@@ -25,53 +24,63 @@ void span_clear(struct span_reader *reader)
         free(reader->uses);
 }
 
-static int add_parts(const struct history *history, const struct span_reader *reader, struct history_span *span)
+/* The part of one app in one state, by the model and by what everyday use taught of it. */
+static int add_part(const struct history *history, const struct span_use *use, struct model_vector *total,
+                    struct history_span *span)
 {
-        span->parts = calloc(reader->n_uses + 1, sizeof(*span->parts));
-        if (!span->parts)
-                return -ENOMEM;
-        for (size_t i = 0; i < reader->n_uses; i++) {
-                _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
-                int err = model_vector_make(history->profile, &reader->uses[i].usage, &vector);
+        _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
+        struct model_user user = { history->apps[use->app].app, use->state == STATE_FOREGROUND,
+                                   (double)use->active_ns / (double)NS_PER_S };
+        int err = model_vector_make(history->profile, &use->usage, &vector);
 
-                if (err < 0)
-                        return err;
+        if (err < 0)
+                return err;
+        model_vector_add_user(history->profile, &user, &vector);
+        span->seconds += (double)use->usage.time_ns / (double)NS_PER_S;
+        if (user.front)
                 span->parts[span->n_parts++] = (struct history_part){
-                        .app = reader->uses[i].app,
+                        .app = use->app,
                         .energy_j = model_energy_mj(history->profile, &vector) * 1e-3,
                 };
-        }
-        return 0;
+        return model_vector_add(total, &vector);
 }
 
 /* Of what has no coefficient nothing can be learnt here: it is part of what the battery gave. */
 static int add_span(struct history *history, const struct span_reader *reader, int64_t end_ns)
 {
-        _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
+        _cleanup_(model_vector_clear) struct model_vector total = { 0 };
         struct history_span *span;
         int err = util_grow(&history->spans, &history->capacity.spans, history->n_spans + 1, sizeof(*history->spans));
 
-        if (err == 0)
-                err = model_vector_make(history->profile, &reader->usage, &vector);
         if (err < 0)
                 return err;
         span = &history->spans[history->n_spans++];
         *span = (struct history_span){
                 .end_ns = end_ns,
                 .follows = reader->follows,
-                .seconds = (double)reader->usage.time_ns / (double)NS_PER_S,
                 .measured_j = reader->measured_j,
-                .model_j = model_energy_mj(history->profile, &vector) * 1e-3,
-                .total = TAKE_PTR(vector.weight),
+                .parts = calloc(reader->n_uses + 1, sizeof(*span->parts)),
         };
-        return add_parts(history, reader, span);
+        total.n = history->profile->n_coefficients;
+        total.weight = calloc(total.n + 1, sizeof(*total.weight));
+        if (!span->parts || !total.weight)
+                return -ENOMEM;
+        for (size_t i = 0; i < reader->n_uses; i++) {
+                err = add_part(history, &reader->uses[i], &total, span);
+                if (err < 0)
+                        return err;
+        }
+        span->model_j = model_energy_mj(history->profile, &total) * 1e-3;
+        span->total = TAKE_PTR(total.weight);
+        return 0;
 }
 
 static int pass_level(struct history *history, struct span_reader *reader, const struct store_poll *level)
 {
         const struct store_poll *before = reader->level > 0 ? level - 1 : NULL;
         double percent_j = J_PER_PERCENT(history->profile->energy_full_mwh);
-        double gave_j = isnan(level->discharge_j) ? level->discharge_percent * percent_j : level->discharge_j;
+        double gave_j = isnan(level->discharge_j) ? level->discharge_percent * percent_j :
+                                                    level->discharge_j * profile_shown_part(history->profile);
         int err = 0;
 
         reader->level++;
@@ -100,36 +109,36 @@ static int pass_levels(struct history *history, struct span_reader *reader, int6
         return err;
 }
 
-static int use_of(struct span_reader *reader, size_t app, struct usage **ret)
+static int use_of(struct span_reader *reader, size_t app, enum app_state state, struct span_use **ret)
 {
         int err;
 
         for (size_t i = 0; i < reader->n_uses; i++) {
-                if (reader->uses[i].app == app) {
-                        *ret = &reader->uses[i].usage;
+                if (reader->uses[i].app == app && reader->uses[i].state == state) {
+                        *ret = &reader->uses[i];
                         return 0;
                 }
         }
         err = util_grow(&reader->uses, &reader->capacity, reader->n_uses + 1, sizeof(*reader->uses));
         if (err < 0)
                 return err;
-        reader->uses[reader->n_uses] = (struct span_use){ .app = (uint32_t)app };
-        *ret = &reader->uses[reader->n_uses++].usage;
+        reader->uses[reader->n_uses] = (struct span_use){ .app = (uint32_t)app, .state = state };
+        *ret = &reader->uses[reader->n_uses++];
         return 0;
 }
 
 int span_add(struct history *history, struct span_reader *reader, size_t app, const struct store_row *row)
 {
-        struct usage *use;
+        struct span_use *use;
         int err = pass_levels(history, reader, row->end_ns);
 
         if (err < 0 || !reader->open || !row->usage || usage_is_empty(row->usage))
                 return err;
-        err = usage_add(&reader->usage, row->usage);
-        if (err < 0 || app == 0 || row->state != STATE_FOREGROUND)
+        err = use_of(reader, app, app > 0 ? row->state : STATE_BACKGROUND, &use);
+        if (err < 0)
                 return err;
-        err = use_of(reader, app, &use);
-        return err < 0 ? err : usage_add(use, row->usage);
+        use->active_ns += row->active_ns;
+        return usage_add(&use->usage, row->usage);
 }
 
 /* Sessions of an app in the foreground that ended between a time and its last one. */

@@ -10,7 +10,9 @@
 #include "history.h"
 
 struct span_use {
-        uint32_t app;
+        uint32_t app;       /* 0: the base */
+        enum app_state state;
+        uint64_t active_ns;
         struct usage usage;
 };
 
@@ -20,8 +22,7 @@ struct span_reader {
         bool open;      /* a step was seen, and all since then is known */
         bool follows;
         double measured_j;
-        struct usage usage;
-        struct span_use *uses; /* of apps in the foreground */
+        struct span_use *uses;
         size_t n_uses, capacity;
 };
 

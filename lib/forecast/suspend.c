@@ -20,7 +20,7 @@ static double energy_j(const struct profile *profile, const struct store_sleep *
 {
         ssize_t base = profile_find(profile, TERM_BASE, 0, 0, "");
         double awake_s = (double)(sleep->elapsed_ns - sleep->suspend_ns) * 1e-9;
-        double all_j = sleep->discharge_j;
+        double all_j = sleep->discharge_j * profile_shown_part(profile);
 
         if (isnan(all_j))
                 all_j = sleep->discharge_percent * J_PER_PERCENT(profile->energy_full_mwh);

@@ -40,7 +40,6 @@ void model_vector_clear(struct model_vector *vector);
 int model_vector_add(struct model_vector *to, const struct model_vector *from);
 int model_vector_add_scaled(struct model_vector *to, const struct model_vector *from, double factor);
 
-/* False: something was used, and nothing of it has a coefficient, so that the energy is unknown and not 0. */
 /*
  * Who used it. An app's usage is not all that it draws: what everyday use showed of it (its [app N]) is added to the
  * vector; what is not known of it is its misfit.
@@ -62,6 +61,7 @@ double model_misfit_sd_j(const struct profile *profile, const struct model_user 
 /* Of several apps, whose misfits have @sum and sum of squares @squares of standard deviations. */
 double model_misfit_sum_j2(const struct profile *profile, double sum, double squares);
 
+/* False: something was used, and nothing of it has a coefficient, so that the energy is unknown and not 0. */
 bool model_knows(const struct model_vector *vector);
 /* The energy of what is known, in mJ. */
 double model_energy_mj(const struct profile *profile, const struct model_vector *vector);

@@ -183,6 +183,16 @@ int profile_new(const char *device, double energy_full_mwh, struct profile **ret
 void profile_free(struct profile *profile);
 void profile_freep(struct profile **profile);
 
+/* The same again; profile_free() it. 0; -ENOMEM. */
+int profile_copy(const struct profile *profile, struct profile **ret);
+/*
+ * profile_measured() - as the calibration left it: without [app N], [learned] and [measured ...]
+ *
+ * 0; -ENOMEM.
+ */
+int profile_measured(const struct profile *profile, struct profile **ret);
+/* The true energy of a joule that the battery shows, which counts by a full charge that may be stale; 1 where nothing tells. */
+double profile_shown_part(const struct profile *profile);
 /* The text of a profile; parsing it again gives the same doubles, bit for bit. free() it. */
 int profile_print(const struct profile *profile, char **ret);
 /* profile_print() and util_write_file(). */
