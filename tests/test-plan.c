@@ -149,6 +149,24 @@ static void shortened(void)
         }
 }
 
+/* Where there is room, a sum of two coefficients and one of the two are measured, also with four policies. */
+static void parts_of_sums(void)
+{
+        static const char *const modes[] = { "mixed.storage", "disk.write", "mixed.radio", "wifi.rx" };
+        struct hardware_description description;
+        struct plan plan = { 0 };
+
+        phone(&description, 4, 12);
+        check_int(plan_make(&description, &plan), 0);
+        check(plan_shorten(&plan, 24));
+        for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+                const struct planned_mode *mode = plan_find(&plan, modes[i]);
+
+                check(mode && mode->role == ROLE_BLOCK);
+        }
+        plan_clear(&plan);
+}
+
 /* Small and odd devices get a plan without duplicates. */
 static void small_devices(void)
 {
@@ -479,6 +497,7 @@ int main(void)
         wifi_without_another_side();
         has_everything();
         shortened();
+        parts_of_sums();
         small_devices();
         small_rates();
         orders();

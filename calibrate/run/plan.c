@@ -432,6 +432,8 @@ static void mark_core(const struct hardware_description *description, struct pla
         mark(plan, plan_find(plan, "mixed.radio") ? "mixed.radio" : "wifi.on", 1);
         mark(plan, "wifi.wake", 1);
         mark(plan, "gpu.full", 1);
+        mark(plan, "disk.write", CORES);
+        mark(plan, "wifi.rx", CORES);
         for (size_t i = 0; i < plan->n; i++)
                 if (plan->modes[i].mode.dark > 0 && plan->modes[i].role == ROLE_BLOCK)
                         plan->modes[i].core = CORES;
