@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include <gsl/gsl_blas.h>
+#include <gsl/gsl_eigen.h>
 #include <gsl/gsl_linalg.h>
 
 #include "fit/regression.h"
@@ -45,7 +46,7 @@ static const struct {
 #define CHANGE_SD 0.5
 
 #define ROUNDS 3       /* linearised anew: what an app's parts multiply depends on the coefficients */
-#define SWEEPS 3
+#define SWEEPS 2       /* over the kinds of differences, which hardly move when it is linearised anew */
 
 /* Rows beyond so many standard deviations have a variance of their own. */
 #define OUTLIER 4.0
@@ -56,10 +57,12 @@ struct work {
         gsl_matrix *prior;       /* information of the p coefficients */
         gsl_vector *prior_value; /* p */
         gsl_matrix *data;        /* q x q: X'N^-1 X */
-        gsl_matrix *gram;
+        gsl_matrix *gram, *ordered;
         gsl_vector *moment, *data_moment;
         gsl_vector *y;           /* n, white */
         double *free_sd;         /* q: prior standard deviations of the columns after p */
+        size_t *kind;            /* q; KIND_COUNT: of none */
+        size_t *order;           /* q */
         double *outlier_j2;      /* n */
         bool *nonneg;
 };
@@ -78,10 +81,13 @@ static void work_clear(struct work *work)
         vector_freep(&work->prior_value);
         matrix_freep(&work->data);
         matrix_freep(&work->gram);
+        matrix_freep(&work->ordered);
         vector_freep(&work->moment);
         vector_freep(&work->data_moment);
         vector_freep(&work->y);
         free(work->free_sd);
+        free(work->kind);
+        free(work->order);
         free(work->outlier_j2);
         free(work->nonneg);
 }
@@ -99,17 +105,20 @@ static int make(struct work *work)
         work->prior_value = p ? gsl_vector_calloc(p) : NULL;
         work->data = gsl_matrix_calloc(q, q);
         work->gram = gsl_matrix_calloc(q, q);
+        work->ordered = gsl_matrix_calloc(q, q);
         work->moment = gsl_vector_calloc(q);
         work->data_moment = gsl_vector_calloc(q);
         work->y = gsl_vector_calloc(n);
         work->free_sd = calloc(q, sizeof(*work->free_sd));
+        work->kind = calloc(q, sizeof(*work->kind));
+        work->order = calloc(q, sizeof(*work->order));
         work->outlier_j2 = calloc(n, sizeof(*work->outlier_j2));
         work->nonneg = calloc(q, sizeof(*work->nonneg));
         if (p == 0)
                 return -ENODATA;
         return posterior->value && posterior->covariance && posterior->white && posterior->residual && work->prior &&
-               work->prior_value && work->data && work->gram && work->moment && work->data_moment && work->y &&
-               work->free_sd && work->outlier_j2 && work->nonneg ? 0 : -ENOMEM;
+               work->prior_value && work->data && work->gram && work->ordered && work->moment && work->data_moment &&
+               work->y && work->free_sd && work->kind && work->order && work->outlier_j2 && work->nonneg ? 0 : -ENOMEM;
 }
 
 /*
@@ -150,24 +159,33 @@ static int make_prior(struct work *work, double scale_sd)
         return algebra_invert(covariance, work->prior);
 }
 
-/* Prior standard deviations of the columns that the calibration knows nothing of. */
-static void set_free(struct work *work)
+/* Which columns may differ by a common amount; the prior standard deviations of the others stay. */
+static void find_kinds(struct work *work)
 {
         const struct design *design = work->design;
 
+        for (size_t j = 0; j < design->q; j++)
+                work->kind[j] = KIND_COUNT;
         for (size_t c = 0; c < COMPONENT_COUNT; c++)
-                work->free_sd[design->common + c] = work->posterior->common[c];
+                work->kind[design->common + c] = KIND_COMMON + c;
         for (size_t a = 0; a < design->n_apps; a++)
                 for (size_t k = 0; k < LEARNT_COUNT; k++)
                         if (design->apps[a].column[k] != SIZE_MAX)
-                                work->free_sd[design->apps[a].column[k]] = work->posterior->misfit[k];
+                                work->kind[design->apps[a].column[k]] = KIND_APP + k;
         for (size_t s = 0; s < design->n_stretches; s++)
                 if (design->stretch_radio[s] != SIZE_MAX)
-                        work->free_sd[design->stretch_radio[s]] = work->posterior->radio;
+                        work->kind[design->stretch_radio[s]] = KIND_RADIO;
         for (size_t c = 0; c < design->n_changes; c++)
                 work->free_sd[design->change_column[c]] = CHANGE_SD;
         for (size_t j = design->waves; design->waves >= design->p && j < design->q; j++)
                 work->free_sd[j] = regression_options_default.level_sd;
+}
+
+static void set_kind(struct work *work, size_t kind, double sd)
+{
+        for (size_t j = work->design->p; j < work->design->q; j++)
+                if (work->kind[j] == kind)
+                        work->free_sd[j] = sd;
 }
 
 /* Rows and columns in standard deviations: L^-1 with L L' their covariance. */
@@ -201,7 +219,8 @@ static int whiten(struct work *work)
                         gsl_blas_dtrsv(CblasLower, CblasNoTrans, CblasNonUnit, covariance, &y.vector);
                 }
         }
-        gsl_blas_dgemm(CblasTrans, CblasNoTrans, 1, work->posterior->white, work->posterior->white, 0, work->data);
+        gsl_blas_dsyrk(CblasLower, CblasTrans, 1, work->posterior->white, 0, work->data);
+        gsl_matrix_transpose_tricpy(CblasLower, CblasUnit, work->data, work->data);
         gsl_blas_dgemv(CblasTrans, 1, work->posterior->white, work->y, 0, work->data_moment);
         return 0;
 }
@@ -247,26 +266,97 @@ static double *difference(struct posterior *posterior, size_t kind)
         return kind < KIND_RADIO ? &posterior->misfit[kind - KIND_APP] : &posterior->radio;
 }
 
-/*
- * Logarithm of the marginal likelihood of the rows but for a constant, with the differences as they are set: MacKay 1992,
- * equation 2.9 there with a prior of its own for each column. NaN: no number.
- */
-static double evidence(struct work *work)
-{
-        size_t p = work->design->p, q = work->design->q;
-        _cleanup_vector_ gsl_vector *solution = gsl_vector_alloc(q);
-        double log_determinant = 0, fitted;
+/* What the rows tell of the columns of one kind, all others being free: along each axis, its information and moment. */
+struct axes {
+        size_t n;
+        gsl_vector *information, *moment;
+};
 
-        set_free(work);
+static void axes_clear(struct axes *axes)
+{
+        vector_freep(&axes->information);
+        vector_freep(&axes->moment);
+}
+
+/* The system with the columns of a kind at its end, which it returns the number of. */
+static size_t order_system(struct work *work, size_t kind, gsl_vector *moment)
+{
+        size_t q = work->design->q, n = 0, at = 0, *order = work->order;
+
+        for (int last = 0; last <= 1; last++)
+                for (size_t j = 0; j < q; j++)
+                        if ((work->kind[j] == kind) == last) {
+                                order[at++] = j;
+                                n += (size_t)last;
+                        }
+        for (size_t i = 0; i < q; i++) {
+                gsl_vector_set(moment, i, gsl_vector_get(work->moment, order[i]));
+                for (size_t j = 0; j <= i; j++)
+                        gsl_matrix_set(work->ordered, i, j, gsl_matrix_get(work->gram, order[i], order[j]));
+        }
+        return n;
+}
+
+/* Far above what any kind differs by: leaves the matrix positive definite, and is taken off again. */
+#define WIDE_SD 1e3
+
+static int make_axes(struct work *work, size_t kind, struct axes *axes)
+{
+        size_t q = work->design->q;
+        _cleanup_vector_ gsl_vector *moment = gsl_vector_alloc(q);
+        _cleanup_matrix_ gsl_matrix *information = NULL, *vectors = NULL;
+        gsl_eigen_symmv_workspace *workspace;
+        gsl_matrix_view root;
+        gsl_vector_view own;
+
+        if (!moment)
+                return -ENOMEM;
+        set_kind(work, kind, WIDE_SD);
         make_gram(work);
-        if (!solution || gsl_linalg_cholesky_decomp1(work->gram))
-                return NAN;
-        gsl_linalg_cholesky_solve(work->gram, work->moment, solution);
-        gsl_blas_ddot(work->moment, solution, &fitted);
-        for (size_t j = 0; j < q; j++)
-                log_determinant += 2 * log(gsl_matrix_get(work->gram, j, j)) +
-                                   (j < p ? 0 : 2 * log(work->free_sd[j]));
-        return (fitted - log_determinant) / 2;
+        axes->n = order_system(work, kind, moment);
+        if (axes->n == 0)
+                return 0;
+        if (gsl_linalg_cholesky_decomp1(work->ordered))
+                return -EDOM;
+        gsl_blas_dtrsv(CblasLower, CblasNoTrans, CblasNonUnit, work->ordered, moment);
+        root = gsl_matrix_submatrix(work->ordered, q - axes->n, q - axes->n, axes->n, axes->n);
+        own = gsl_vector_subvector(moment, q - axes->n, axes->n);
+        for (size_t i = 0; i < axes->n; i++) /* above the diagonal the system itself is still there */
+                for (size_t j = i + 1; j < axes->n; j++)
+                        gsl_matrix_set(&root.matrix, i, j, 0);
+        gsl_blas_dtrmv(CblasLower, CblasNoTrans, CblasNonUnit, &root.matrix, &own.vector);
+        information = gsl_matrix_calloc(axes->n, axes->n);
+        vectors = gsl_matrix_alloc(axes->n, axes->n);
+        axes->information = gsl_vector_alloc(axes->n);
+        axes->moment = gsl_vector_alloc(axes->n);
+        workspace = gsl_eigen_symmv_alloc(axes->n);
+        if (!information || !vectors || !axes->information || !axes->moment || !workspace) {
+                if (workspace)
+                        gsl_eigen_symmv_free(workspace);
+                return -ENOMEM;
+        }
+        gsl_blas_dsyrk(CblasLower, CblasNoTrans, 1, &root.matrix, 0, information);
+        gsl_eigen_symmv(information, axes->information, vectors, workspace);
+        gsl_eigen_symmv_free(workspace);
+        gsl_vector_add_constant(axes->information, -1 / (WIDE_SD * WIDE_SD));
+        gsl_blas_dgemv(CblasTrans, 1, vectors, &own.vector, 0, axes->moment);
+        return 0;
+}
+
+/*
+ * Logarithm of the marginal likelihood of the rows but for a constant, where a kind differs by @sd: MacKay 1992, equation
+ * 2.9 there with a prior of its own for each column, all others integrated out.
+ */
+static double evidence(const struct axes *axes, double sd)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < axes->n; i++) {
+                double known = fmax(gsl_vector_get(axes->information, i), 0) * sd * sd;
+
+                sum += pow(gsl_vector_get(axes->moment, i) * sd, 2) / (known + 1) - log1p(known);
+        }
+        return sum / 2;
 }
 
 /* In parts of the usual difference; large ones are the less likely beforehand. */
@@ -275,16 +365,14 @@ static const double grid[] = { 0.05, 0.3, 1, 2, 4, 8, 16, 40 };
 /* One kind of difference: its mean over what it may be, each as likely as it makes the rows. */
 static int learn_difference(struct work *work, size_t kind)
 {
-        double *sd = difference(work->posterior, kind), before = *sd, most = -INFINITY, sum = 0, squares = 0;
-        double logs[ARRAY_SIZE(grid)];
+        double most = -INFINITY, sum = 0, squares = 0, logs[ARRAY_SIZE(grid)], *sd = difference(work->posterior, kind);
+        _cleanup_(axes_clear) struct axes axes = { 0 };
+        int err = make_axes(work, kind, &axes);
 
+        if (err)
+                return err;
         for (size_t i = 0; i < ARRAY_SIZE(grid); i++) {
-                *sd = grid[i] * kinds[kind].usual;
-                logs[i] = evidence(work) - log(1 + grid[i]);
-                if (isnan(logs[i])) {
-                        *sd = before;
-                        return -EDOM;
-                }
+                logs[i] = evidence(&axes, grid[i] * kinds[kind].usual) - log(1 + grid[i]);
                 most = fmax(most, logs[i]);
         }
         for (size_t i = 0; i < ARRAY_SIZE(grid); i++) {
@@ -294,7 +382,8 @@ static int learn_difference(struct work *work, size_t kind)
                 squares += weight * pow(grid[i] * kinds[kind].usual, 2);
         }
         *sd = sqrt(squares / sum);
-        return 0;
+        set_kind(work, kind, *sd);
+        return isfinite(*sd) ? 0 : -EDOM;
 }
 
 static int learn_differences(struct work *work)
@@ -303,7 +392,6 @@ static int learn_differences(struct work *work)
 
         for (size_t kind = 0; !err && kind < KIND_COUNT; kind++)
                 err = learn_difference(work, kind);
-        set_free(work);
         return err;
 }
 
@@ -353,16 +441,20 @@ int posterior_make(struct design *design, double scale_sd, struct posterior *ret
         struct work work = { .design = design, .posterior = &posterior };
         int err = make(&work);
 
-        for (size_t kind = 0; kind < KIND_COUNT; kind++)
-                *difference(&posterior, kind) = kinds[kind].first;
-        if (!err)
+        if (!err) {
+                find_kinds(&work);
+                for (size_t kind = 0; kind < KIND_COUNT; kind++) {
+                        *difference(&posterior, kind) = kinds[kind].first;
+                        set_kind(&work, kind, kinds[kind].first);
+                }
                 err = make_prior(&work, scale_sd);
+        }
         for (int round = 0; !err && round < ROUNDS; round++) {
                 err = design_fill(design, posterior.value->data);
                 if (!err)
                         err = whiten(&work);
                 for (int i = 0; !err && i < (round == 0 ? SWEEPS : 1); i++) {
-                        err = learn_differences(&work);
+                        err = round == 0 ? learn_differences(&work) : 0;
                         if (!err)
                                 err = solve(&work);
                         if (!err)
