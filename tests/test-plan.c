@@ -290,8 +290,8 @@ static void refresh_is_not_invented(void)
 
 static void estimates(void)
 {
-        struct run_request request = { .stop_percent = 3, .passes = 4, .battery_limit_percent = INFINITY,
-                                       .time_limit_h = INFINITY };
+        struct run_request request = { .stop_percent = 3, .passes = 4, .daemons_tau_s = DAEMONS_TAU_S,
+                                       .battery_limit_percent = INFINITY, .time_limit_h = INFINITY };
         struct hardware_description description;
         struct run_estimate estimate, finer;
         struct plan plan = { 0 };

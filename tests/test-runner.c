@@ -257,6 +257,8 @@ static void dwells_follow_the_gauge(void)
         check_near(runner_dwell_s(3.5), 18, 1);
         check_near(runner_dwell_s(10), 28, 2);
         check_near(runner_dwell_s(30), 78, 2);
+        check_near(runner_idle_more_s(3.5, 300), 56, 2); /* 70 s of idle in all, as the daemons' time is */
+        check_near(runner_idle_more_s(3.5, 30), 0, 0);
 }
 
 static void ticks(void)

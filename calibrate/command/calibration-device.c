@@ -10,6 +10,7 @@
 
 #include "calibration.h"
 #include "hardware/describe.h"
+#include "observation/daemons.h"
 #include "sapp/sapp-plan.h"
 #include "util/paths.h"
 #include "util/util.h"
@@ -153,6 +154,9 @@ int calibration_make_plan(struct calibration *calibration)
         };
         run->log = &calibration->log;
         run->method = choose_method(calibration);
+        err = daemons_tau(run->log, &run->request.daemons_tau_s);
+        if (err)
+                return err;
         err = options->sapp ? sapp_plan_make(&run->description, &run->plan)
                                         : plan_make(&run->description, &run->plan);
         if (err)

@@ -50,6 +50,7 @@ static int begin_run(struct calibration *calibration)
                 err = runner_open(run->hardware, &run->description, calibration->stop,
                                   run->method == METHOD_TICKS, &run->runner);
         calibration->runner = !err;
+        run->runner.daemons_tau_s = run->request.daemons_tau_s;
         if (!err)
                 err = refuse_start(&run->description, &run->runner.look, run->method, run->log);
         return err ? err : run_open(run);

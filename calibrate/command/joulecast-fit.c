@@ -23,6 +23,7 @@
 #include "learn-command.h"
 #include "model/json-print.h"
 #include "model/profile-history.h"
+#include "observation/daemons.h"
 #include "sapp/sapp-fit.h"
 #include "sapp/tables.h"
 #include "util/drop-root.h"
@@ -311,25 +312,6 @@ static int fit_tables(const struct options *options)
         return finish(options, &outcome);
 }
 
-/*
- * The correlation time of background activity is given, because no calibration is long enough to measure it.
- * In the virtual phone, where time runs faster, the environment sets it.
- */
-static int read_environment(void)
-{
-        const char *name = "JOULECAST_DAEMONS_TAU_S", *text = getenv(name);
-        double seconds;
-
-        if (!text)
-                return 0;
-        if (util_parse_double(text, &seconds) < 0 || !(seconds >= 0.1 && seconds <= 86400)) {
-                log_error(&program_log, "%s wants 0.1 to 86400 seconds, not \"%s\"", name, text);
-                return -EINVAL;
-        }
-        regression_options_default.noise.background_tau_s = seconds;
-        return 0;
-}
-
 /* Other errors are seen where they are returned; without memory a fit would go on with less, and be another. */
 static void on_gsl_error(const char *reason, const char *file, int line, int number)
 {
@@ -352,7 +334,7 @@ int main(int argc, char **argv)
         code = parse_options(argc, argv, &options);
         if (code >= 0)
                 return code;
-        if (read_environment() < 0)
+        if (daemons_tau(&program_log, &regression_options_default.noise.background_tau_s) < 0)
                 return CODE_USAGE;
         gsl_set_error_handler(on_gsl_error);
         if (options.follow)

@@ -9,6 +9,7 @@
 
 #include <gsl/gsl_blas.h>
 
+#include "observation/daemons.h"
 #include "regression-private.h"
 #include "util/util.h"
 
@@ -22,7 +23,7 @@
 struct regression_options regression_options_default = {
         .noise = {
                 .background_part = 0.13,
-                .background_tau_s = 300,
+                .background_tau_s = DAEMONS_TAU_S,
                 .background_hum = 0.6,
                 .level_error = 0.004,
                 .gauge_error = 0.01,

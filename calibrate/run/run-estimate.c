@@ -105,7 +105,7 @@ struct run_estimate run_estimate(const struct hardware_description *description,
         switch (method) {
         case METHOD_GAUGE:
                 estimate.observations = request->passes * block + request->passes * extra / 6 + 2;
-                idle_s = request->passes * PLAN_IDLES * runner_idle_more_s(GAUGE_PERIOD_GUESS_S);
+                idle_s = request->passes * PLAN_IDLES * runner_idle_more_s(GAUGE_PERIOD_GUESS_S, request->daemons_tau_s);
                 estimate.hours = (double)estimate.observations * runner_dwell_s(GAUGE_PERIOD_GUESS_S) / 3600 +
                                  0.02;
                 estimate.percent = (estimate.hours * 3600 * watts + idle_s * plan->modes[PLAN_IDLE].guess_w) / joules;
@@ -147,7 +147,7 @@ static double gauge_left_s(const struct run *run)
         double rest = fmax((double)run->n_order - 1 - (double)run->at, 0) + fmax(passes, 0) * (double)run->n_order;
 
         if (run->n_order > 0)
-                dwell_s += runner_idle_more_s(run->runner.gauge_period_s) * PLAN_IDLES / (double)run->n_order;
+                dwell_s += runner_idle_more_s(run->runner.gauge_period_s, run->request.daemons_tau_s) * PLAN_IDLES / (double)run->n_order;
         return rest * dwell_s;
 }
 

@@ -17,6 +17,7 @@
 struct run_request {
         double stop_percent;          /* until the 95 % half-width of a portfolio's energy is this small */
         uint32_t passes;              /* gauge */
+        double daemons_tau_s;         /* daemons_tau() */
         double battery_limit_percent; /* INFINITY: none */
         double time_limit_h;          /* INFINITY: none */
         double write_limit_bytes;

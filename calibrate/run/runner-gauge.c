@@ -114,9 +114,9 @@ int runner_learn_gauge(struct runner *runner, const struct mode *mode)
 
 /*
  * The base is a part of every answer, and its error is that of the daemons' mean: time helps, and costs little
- * charge at idle.
+ * charge at idle. In parts of the daemons' correlation time: 70 s.
  */
-#define IDLE_TIMES 5
+#define IDLE_TAUS (70 / DAEMONS_TAU_S)
 
 static double updates_of(double gauge_period_s)
 {
@@ -124,11 +124,11 @@ static double updates_of(double gauge_period_s)
 }
 
 /* A gauge that takes its time has enough of it. */
-static double updates_in(const struct mode *mode, double gauge_period_s)
+static double updates_in(const struct mode *mode, double gauge_period_s, double daemons_tau_s)
 {
         double n = updates_of(gauge_period_s);
 
-        return strcmp(mode->kind, "idle") ? n : fmax(n, round(IDLE_TIMES * UPDATES_S / gauge_period_s));
+        return strcmp(mode->kind, "idle") ? n : fmax(n, round(IDLE_TAUS * daemons_tau_s / gauge_period_s));
 }
 
 /* Settling, on average half a period until the next update, the updates, and a margin for the last. */
@@ -142,11 +142,11 @@ double runner_dwell_s(double gauge_period_s)
         return dwell_s(gauge_period_s, updates_of(gauge_period_s));
 }
 
-double runner_idle_more_s(double gauge_period_s)
+double runner_idle_more_s(double gauge_period_s, double daemons_tau_s)
 {
         static const struct mode idle = { .kind = "idle" };
 
-        return (updates_in(&idle, gauge_period_s) - updates_of(gauge_period_s)) * gauge_period_s;
+        return (updates_in(&idle, gauge_period_s, daemons_tau_s) - updates_of(gauge_period_s)) * gauge_period_s;
 }
 
 static double seconds(uint64_t from_ns, uint64_t to_ns)
@@ -251,7 +251,7 @@ static int begin_dwell(struct runner *runner, double late_s)
 /* A gauge shows the mean of the period before its update. */
 int runner_dwell(struct runner *runner, const struct mode *mode, struct observation *ret)
 {
-        double period_s = runner->gauge_period_s, n = updates_in(mode, period_s), late_s = 2 * watch_s(runner), sum_mw = NAN;
+        double period_s = runner->gauge_period_s, n = updates_in(mode, period_s, runner->daemons_tau_s), late_s = 2 * watch_s(runner), sum_mw = NAN;
         int err, late;
 
         err = runner_span_begin(runner);

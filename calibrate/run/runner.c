@@ -21,6 +21,7 @@ int runner_open(struct hardware *hardware, const struct hardware_description *de
                 .step_percent = NAN,
                 .gauge_period_s = NAN,
                 .gauge_quantum_mw = NAN,
+                .daemons_tau_s = DAEMONS_TAU_S,
                 .deadline_ns = UINT64_MAX,
         };
         int err = interval_maker_new(&runner.maker);

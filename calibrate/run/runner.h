@@ -12,6 +12,7 @@
 #include "hardware/hardware.h"
 #include "interval/interval.h"
 #include "look.h"
+#include "observation/daemons.h"
 #include "observation/observation.h"
 #include "refresh.h"
 
@@ -35,6 +36,7 @@ struct runner {
         unsigned falls;             /* of the watched level */
         struct refresh refresh;     /* of the watched level */
         double gauge_period_s;      /* NaN unknown */
+        double daemons_tau_s;       /* DAEMONS_TAU_S, or as the caller sets it after runner_open() */
         double gauge_quantum_mw;    /* the smallest change so far, at least the quantum; NaN unknown */
         unsigned gauge_changes;     /* seen so far */
         uint64_t gauge_first_ns;    /* first and last update seen; boottime */
@@ -99,7 +101,7 @@ int runner_learn_gauge(struct runner *runner, const struct mode *mode);
 /* Mean of some updates of the gauge, without traces of the mode before. */
 int runner_dwell(struct runner *runner, const struct mode *mode, struct observation *ret);
 double runner_dwell_s(double gauge_period_s);     /* how long a dwell takes */
-double runner_idle_more_s(double gauge_period_s); /* and so much longer at idle */
+double runner_idle_more_s(double gauge_period_s, double daemons_tau_s); /* and so much longer at idle */
 
 /* Rejected for a pause: says nothing about the machine, is measured again, and does not count below. */
 bool runner_rejected_pause(const struct observation *observation);
