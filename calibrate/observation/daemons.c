@@ -1,5 +1,5 @@
 /* SPDX-FileCopyrightText: joulecast authors */
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemons.h"
 
 #include <errno.h>
