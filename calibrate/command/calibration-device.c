@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "calibration.h"
 #include "hardware/describe.h"
@@ -135,12 +136,95 @@ static enum observation_method choose_method(const struct calibration *calibrati
         return description->fine_level ? METHOD_TICKS : METHOD_PERCENT;
 }
 
-int calibration_make_plan(struct calibration *calibration)
+/* NULL: it can be. */
+static const char *why_not_kept(const struct profile *profile, const struct hardware_description *description)
 {
-        const struct options *options = &calibration->options;
-        struct run *run = &calibration->run;
+        enum observation_method method;
+
+        if (strcmp(profile->device, description->device) != 0)
+                return "is the profile of another device";
+        if (strcmp(profile_basis(profile), "calibrated") != 0 || observation_method_from_name(profile->method, &method) < 0)
+                return "is not a calibration of this device";
+        for (size_t i = 0; i < profile->n_coefficients; i++)
+                if (isnan(profile->coefficients[i].standard_error))
+                        return "has no standard errors";
+        if (profile_find(profile, TERM_BASE, 0, 0, "") < 0)
+                return "has no base";
+        for (size_t i = 0; i < profile->n_coefficients; i++) {
+                const struct coefficient *c = &profile->coefficients[i];
+                const struct hardware_policy *policy = NULL;
+                bool found = false;
+
+                if (c->term != TERM_CPU_ACTIVE)
+                        continue;
+                for (size_t k = 0; k < description->n_policies; k++)
+                        if (description->policies[k].policy == c->policy)
+                                policy = &description->policies[k];
+                for (size_t k = 0; policy && k < policy->n_khz; k++)
+                        found = found || policy->khz[k] == c->point;
+                if (!found && (!policy || policy->n_khz > 0))
+                        return "has other CPU frequencies than the device";
+        }
+        return NULL;
+}
+
+/* With --only: what was measured before, which keeps the rest and says by which method. */
+static int load_before(struct calibration *calibration, struct profile **ret)
+{
+        _cleanup_(profile_freep) struct profile *profile = NULL, *measured = NULL;
+        const struct run *run = &calibration->run;
+        enum observation_method method = METHOD_PERCENT;
+        const char *why;
         int err;
 
+        if (access(calibration->profile, F_OK) < 0 && errno == ENOENT) {
+                log_error(&calibration->log, "--only: there is no %s yet; calibrate the whole device first", calibration->profile);
+                return -ENOENT;
+        }
+        err = profile_load(calibration->profile, &calibration->log, &profile);
+        if (!err)
+                err = profile_measured(profile, &measured);
+        if (err)
+                return err;
+        why = why_not_kept(measured, &run->description);
+        if (!why) {
+                observation_method_from_name(measured->method, &method);
+                if (calibration->options.method == CHOICE_AUTO)
+                        calibration->options.method = method == METHOD_GAUGE ? CHOICE_GAUGE :
+                                                      method == METHOD_TICKS ? CHOICE_TICKS : CHOICE_PERCENT;
+                else if ((calibration->options.method == CHOICE_GAUGE) != (method == METHOD_GAUGE))
+                        why = "was measured by another method, whose joules may differ";
+        }
+        if (why) {
+                log_error(&calibration->log, "--only: %s %s; calibrate the whole device", calibration->profile, why);
+                return -EINVAL;
+        }
+        *ret = TAKE_PTR(measured);
+        return 0;
+}
+
+static int measure_only(struct calibration *calibration, const struct profile *before)
+{
+        enum component missing = COMPONENT_BASE;
+        int err = plan_only(&calibration->run.plan, calibration->options.only, before, &missing);
+
+        if (err == -ENODEV) {
+                log_error(&calibration->log, "--only %s: %s has none that can be measured", component_names[missing],
+                          calibration->run.description.device);
+                calibration->wrong_usage = true;
+        }
+        return err;
+}
+
+int calibration_make_plan(struct calibration *calibration)
+{
+        _cleanup_(profile_freep) struct profile *before = NULL;
+        const struct options *options = &calibration->options;
+        struct run *run = &calibration->run;
+        int err = options->only ? load_before(calibration, &before) : 0;
+
+        if (err)
+                return err;
         run->request = (struct run_request){
                 .stop_percent = options->stop_percent,
                 .passes = options->passes,
@@ -162,7 +246,9 @@ int calibration_make_plan(struct calibration *calibration)
         if (err)
                 log_error(&calibration->log, "%s: no plan can be made: %s", run->description.device,
                           err == -ENODATA ? "it shows no CPU to measure" : strerror(-err));
-        else
+        else if (options->only)
+                err = measure_only(calibration, before);
+        if (!err)
                 run_limits(run);
         return err;
 }

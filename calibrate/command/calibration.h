@@ -22,6 +22,7 @@ struct calibration {
         const volatile sig_atomic_t *stop; /* the user asked to stop */
         bool runner;               /* is open */
         char **arguments;          /* as given, without --schedule */
+        bool wrong_usage;          /* exit with 2 */
         bool watched;              /* this is the watchdog, and the calibration has ended: */
         int status;                /* its exit status */
 };

@@ -51,11 +51,14 @@ static void print_groups(FILE *file, const struct hardware_description *descript
 
 void consent_print(FILE *file, const struct prospect *prospect, const char *when)
 {
+        char plan[PLAN_NAME_MAX];
         struct touched touched;
 
         touched_list(prospect, &touched);
-        text_print(file, "A calibration of %s by %s, %s.", prospect->description->device,
-                   observation_method_names[prospect->method], when);
+        plan_name(prospect->plan, plan);
+        text_print(file, "A calibration of %s by %s%s%s, %s.", prospect->description->device,
+                   observation_method_names[prospect->method], prospect->plan->only ? ", " : "",
+                   prospect->plan->only ? plan : "", when);
         print_amounts(file, prospect);
         print_groups(file, prospect->description);
         text_print(file, "Until it ends, leave the machine alone%s: it pauses when you need it.",

@@ -137,10 +137,12 @@ static void print_modes(const struct prospect *prospect)
 static void print_text(const struct prospect *prospect, const struct run_estimate *estimate)
 {
         struct touched touched = { 0 };
+        char plan[PLAN_NAME_MAX];
 
         touched_list(prospect, &touched);
-        printf("A calibration of %s by %s%s, not started:\n", prospect->description->device,
-               observation_method_names[prospect->method], prospect->plan->sapp ? ", SApp's plan" : "");
+        plan_name(prospect->plan, plan);
+        printf("A calibration of %s by %s%s%s, not started:\n", prospect->description->device,
+               observation_method_names[prospect->method], *plan ? ", " : "", prospect->plan->sapp ? "SApp's plan" : plan);
         print_modes(prospect);
         printf("\nExpected: about %zu observations, %.1f hours, %.1f %% of the battery.\n",
                estimate->observations, estimate->hours, estimate->percent);
@@ -201,13 +203,13 @@ static void print_json(const struct prospect *prospect, const struct run_estimat
 {
         cJSON *json = cJSON_CreateObject(), *list;
         struct touched touched = { 0 };
-        char *text;
+        char plan[PLAN_NAME_MAX], *text;
 
         touched_list(prospect, &touched);
         cJSON_AddBoolToObject(json, "dry_run", true);
         cJSON_AddStringToObject(json, "device", prospect->description->device);
         cJSON_AddStringToObject(json, "method", observation_method_names[prospect->method]);
-        cJSON_AddStringToObject(json, "plan", prospect->plan->sapp ? "sapp" : "");
+        cJSON_AddStringToObject(json, "plan", plan_name(prospect->plan, plan));
         cJSON_AddItemToObject(json, "modes", modes_json(prospect));
         cJSON_AddNumberToObject(json, "expected_observations", (double)estimate->observations);
         cJSON_AddNumberToObject(json, "expected_hours", estimate->hours);

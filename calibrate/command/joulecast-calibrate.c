@@ -233,5 +233,5 @@ int main(int argc, char **argv)
         if (log_flush_stdout(&calibration.log) < 0)
                 err = -EIO;
         clean_up(&calibration);
-        return err ? 1 : 0;
+        return !err ? CODE_OK : calibration.wrong_usage ? CODE_USAGE : CODE_FAILED;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/component.h"
 #include "util/util.h"
 
 #define WRITE_LIMIT_BYTES 16e9 /* as the help says */
@@ -66,6 +67,36 @@ static int take_url(const char *text, void *data)
         return 0;
 }
 
+static int component_of(const char *text, size_t length)
+{
+        for (int c = 0; c < COMPONENT_COUNT; c++)
+                if (c != COMPONENT_UNSEEN && strlen(component_names[c]) == length &&
+                    strncmp(component_names[c], text, length) == 0)
+                        return c;
+        return -EINVAL;
+}
+
+static int take_only(const char *text, void *data)
+{
+        unsigned *only = data, components = 0;
+
+        if (*only)
+                return -E2BIG;
+        for (const char *at = text;; at++) {
+                size_t length = strcspn(at, ",");
+                int component = component_of(at, length);
+
+                if (component < 0 || components & 1u << component)
+                        return -EINVAL;
+                components |= 1u << component;
+                at += length;
+                if (!*at)
+                        break;
+        }
+        *only = components;
+        return 0;
+}
+
 static int take_schedule(const char *text, void *data)
 {
         const char **schedule = data;
@@ -116,6 +147,10 @@ static int check_together(const struct log *log, struct options *options)
         }
         if (options->sapp && (options->method == CHOICE_GAUGE || options->method == CHOICE_TICKS)) {
                 log_error(log, "--plan sapp measures by percent; leave --method out");
+                return -EINVAL;
+        }
+        if (options->only && (options->sapp || options->restore)) {
+                log_error(log, "--only does not go together with %s", options->sapp ? "--plan sapp" : "--restore");
                 return -EINVAL;
         }
         if (!isnan(options->start_percent) && !options->device) {
@@ -170,6 +205,10 @@ int options_parse(int argc, char **argv, const struct log *log, struct options *
                   "sensor, in half an hour; ticks: by steps of its charge finer than one percent; auto: the best "
                   "that this battery offers", .usual = "auto", .text = &method, .words = "auto percent gauge ticks" },
                 { "plan", "sapp", "the SApp paper's own procedure, to compare with", .text = &plan, .words = "sapp" },
+                { "only", "COMPONENT[,COMPONENT]...", "measure only these anew (cpu, display, disk, wifi, gpu, base), and keep "
+                  "the rest of the profile", .parse = take_only, .data = &options.only,
+                  .wants = "different ones of cpu, display, disk, wifi, gpu and base, with commas between them",
+                  .range = "one list" },
                 { "passes", "N", "gauge: how often every state is measured", .usual = "4", .count = &passes,
                   .low = 1, .high = 1000 },
                 { "stop", "PERCENT", "percent and ticks: stop when the 95 % confidence interval of the energy of a "

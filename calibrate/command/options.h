@@ -22,6 +22,7 @@ enum method_choice {
 struct options {
         enum method_choice method;
         bool sapp;                    /* --plan sapp */
+        unsigned only;                /* --only: 1 << component; 0: everything */
         double stop_percent;
         uint32_t passes;
         double battery_limit_percent; /* INFINITY: none */

@@ -82,7 +82,48 @@ static bool has_policy(const struct device_policy *group, uint32_t policy)
         return group->policy == policy;
 }
 
-int columns_policies_from_json(const struct cJSON *json, struct device *device)
+static int component_of(const char *name)
+{
+        for (int c = 0; name && c < COMPONENT_COUNT; c++)
+                if (strcmp(component_names[c], name) == 0)
+                        return c;
+        return -EINVAL;
+}
+
+/* Without standard errors nothing can be kept beside what is measured anew. */
+static bool can_be_kept(const struct profile *before)
+{
+        for (size_t i = 0; i < before->n_coefficients; i++)
+                if (isnan(before->coefficients[i].standard_error))
+                        return false;
+        return profile_find(before, TERM_BASE, 0, 0, "") >= 0;
+}
+
+static int before_from_json(const struct cJSON *json, struct device *device)
+{
+        const char *before = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "before"));
+        const cJSON *item;
+        int err;
+
+        if (!before)
+                return 0;
+        cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(json, "only")) {
+                int component = component_of(cJSON_GetStringValue(item));
+
+                if (component < 0)
+                        return -EINVAL;
+                device->only |= 1u << component;
+        }
+        err = profile_parse(before, strlen(before), "before", NULL, &device->before);
+        return !err && !can_be_kept(device->before) ? -EINVAL : err;
+}
+
+void columns_device_clear(struct device *device)
+{
+        profile_free(TAKE_PTR(device->before));
+}
+
+int columns_device_from_json(const struct cJSON *json, struct device *device)
 {
         const cJSON *item;
 
@@ -97,7 +138,7 @@ int columns_policies_from_json(const struct cJSON *json, struct device *device)
         for (size_t i = 1; i < device->n_policies; i++)
                 if (device->policies[i].policy == device->policies[i - 1].policy)
                         return -EINVAL;
-        return 0;
+        return before_from_json(json, device);
 }
 
 static ssize_t find_policy(const struct device *device, uint32_t policy)
@@ -130,7 +171,9 @@ static int learn_point(struct device *device, const struct point *cpu)
 
 struct seen {
         bool policies[COLUMNS_POLICIES_MAX];
+        bool loaded[COLUMNS_POLICIES_MAX]; /* by more than other programs */
         bool terms[TERM_COUNT];
+        bool sent;                         /* more than what answers that which is received */
         uint32_t levels[COLUMNS_POINTS_MAX];
         size_t n_levels;
 };
@@ -215,14 +258,82 @@ static int see(struct seen *seen, struct device *device, const struct usage *usa
         return 0;
 }
 
+/* Parts of a state that a load has and what goes on beside it has not. */
+#define LOADED 0.5
+#define SENT 0.1
+
 static void see_busy(struct seen *seen, const struct device *device, const struct usage *usage)
 {
         for (size_t i = 0; i < usage->cpu.n; i++) {
                 ssize_t at = find_policy(device, usage->cpu.list[i].policy);
 
-                if (at >= 0 && usage->cpu.list[i].busy_ns > 0)
-                        seen->policies[at] = true;
+                if (at < 0 || usage->cpu.list[i].busy_ns == 0)
+                        continue;
+                seen->policies[at] = true;
+                seen->loaded[at] = seen->loaded[at] || (double)usage->cpu.list[i].busy_ns > LOADED * (double)usage->time_ns;
         }
+        seen->sent = seen->sent || (double)usage->wifi_tx_bytes > SENT * (double)usage->wifi_rx_bytes;
+}
+
+/* With --only, the columns are those of the profile before, and of what is measured anew. */
+static int see_before(struct seen *seen, const struct device *device)
+{
+        const struct profile *before = device->before;
+        bool policies[COLUMNS_POLICIES_MAX] = { false }, terms[TERM_COUNT] = { false };
+        int err = 0;
+
+        if (!(device->only & 1u << COMPONENT_DISPLAY))
+                seen->n_levels = 0;
+        for (size_t i = 0; !err && i < before->n_coefficients; i++) {
+                const struct coefficient *coefficient = &before->coefficients[i];
+                ssize_t at = coefficient->term == TERM_CPU_ACTIVE ? find_policy(device, coefficient->policy) : -1;
+
+                if (at >= 0)
+                        policies[at] = true;
+                if (coefficient->term == TERM_DISPLAY)
+                        err = add_level(seen, coefficient->point);
+                terms[coefficient->term] |= !*coefficient->disk;
+        }
+        for (size_t i = 0; i < COLUMNS_POLICIES_MAX; i++)
+                seen->policies[i] = policies[i] || (seen->policies[i] && device->only & 1u << COMPONENT_CPU);
+        for (size_t i = 0; i < TERM_COUNT; i++)
+                seen->terms[i] = terms[i] || (seen->terms[i] && device->only & 1u << model_term_component(i));
+        return err;
+}
+
+/* Measured anew is what was asked for and had a load. */
+static bool is_fresh(const struct device *device, const struct seen *seen, const struct coefficient *coefficient)
+{
+        if (!(device->only & 1u << model_term_component(coefficient->term)))
+                return false;
+        switch (coefficient->term) {
+        case TERM_CPU_ACTIVE:
+        case TERM_CPU_SHARED:
+                return seen->loaded[find_policy(device, coefficient->policy)];
+        case TERM_DISPLAY:
+                return seen->n_levels > 0;
+        case TERM_WIFI_TX:
+                return seen->terms[TERM_WIFI_TX] && seen->sent;
+        default:
+                return seen->terms[coefficient->term];
+        }
+}
+
+/* @own: what was seen without the profile before. */
+static int find_kept(struct columns *columns, const struct seen *own)
+{
+        const struct profile *before = columns->device.before;
+
+        columns->kept = calloc(columns->n + 1, sizeof(*columns->kept));
+        if (!columns->kept)
+                return -ENOMEM;
+        for (size_t j = 0; before && j < columns->n; j++) {
+                const struct coefficient *coefficient = &columns->list[j];
+
+                columns->kept[j] = coefficient->term != TERM_BASE && !is_fresh(&columns->device, own, coefficient) &&
+                                   profile_find(before, coefficient->term, coefficient->policy, coefficient->point, "") >= 0;
+        }
+        return 0;
 }
 
 static void add(struct columns *columns, enum term term, uint32_t policy, uint32_t point)
@@ -252,7 +363,7 @@ int columns_make(const struct device *device, const struct usage *const *usages,
                  struct columns *ret)
 {
         struct columns columns = { .device = *device };
-        struct seen seen = { 0 };
+        struct seen seen = { 0 }, own;
         size_t most = 1 + TERM_COUNT + COLUMNS_POINTS_MAX;
         int err;
 
@@ -261,12 +372,16 @@ int columns_make(const struct device *device, const struct usage *const *usages,
                 if (err)
                         return err;
         }
-        err = fill_levels(&seen, device->max_brightness);
-        if (err)
-                return err;
         for (size_t i = 0; i < n; i++)
                 if (usages[i])
                         see_busy(&seen, &columns.device, usages[i]);
+        own = seen;
+        if (device->before)
+                err = see_before(&seen, &columns.device);
+        if (!err && (!device->before || device->only & 1u << COMPONENT_DISPLAY))
+                err = fill_levels(&seen, device->max_brightness);
+        if (err)
+                return err;
         for (size_t i = 0; i < columns.device.n_policies; i++)
                 most += 2 * columns.device.policies[i].n_khz;
         for (size_t i = 0; i < TERM_COUNT; i++)
@@ -284,6 +399,11 @@ int columns_make(const struct device *device, const struct usage *const *usages,
         for (enum term term = TERM_DISK_READ; term <= TERM_GPU; term++)
                 if (seen.terms[term])
                         add(&columns, term, 0, 0);
+        err = find_kept(&columns, &own);
+        if (err) {
+                columns_clear(&columns);
+                return err;
+        }
         *ret = columns;
         return 0;
 }
@@ -291,6 +411,7 @@ int columns_make(const struct device *device, const struct usage *const *usages,
 void columns_clear(struct columns *columns)
 {
         free(columns->list);
+        free(columns->kept);
         *columns = (struct columns){ 0 };
 }
 

@@ -47,11 +47,17 @@ struct device {
         uint32_t max_brightness; /* 0 unknown */
         struct device_policy policies[COLUMNS_POLICIES_MAX]; /* ascending */
         size_t n_policies;
+        struct profile *before;  /* of --only: what was measured before; NULL: everything is measured */
+        unsigned only;           /* 1 << component that is measured anew; the base always is */
 };
 
 struct cJSON;
-/* Policies of a struct hardware_description as JSON, or of a "start" line. 0; -EINVAL. */
-int columns_policies_from_json(const struct cJSON *json, struct device *device);
+/*
+ * Policies, and what --only asked for, of a struct hardware_description as JSON, or of a "start" line.
+ * columns_device_clear() it. 0; -EINVAL; -ENOMEM.
+ */
+int columns_device_from_json(const struct cJSON *json, struct device *device);
+void columns_device_clear(struct device *device);
 
 struct columns {
         struct device device;
@@ -61,6 +67,7 @@ struct columns {
         size_t shared[COLUMNS_POLICIES_MAX];
         size_t term[TERM_COUNT];             /* first column of each term, SIZE_MAX: none */
         size_t levels;                       /* how many display columns */
+        bool *kept;                          /* n: it stays as in device.before */
 };
 
 /* The columns for @usages, of which each may be NULL. */

@@ -161,7 +161,7 @@ static bool is_known(const struct regression *fit, size_t column)
 /*
  * A coefficient that only left-out modes would measure (no access point, a bad storage) must not keep the run
  * going until the battery is empty. Unless it is known already it is left out of the judgement, until one of
- * its modes can be measured again.
+ * its modes can be measured again. So is what --only does not measure.
  */
 static void find_lost(struct follow *follow, const struct regression *fit)
 {
@@ -176,7 +176,7 @@ static void find_lost(struct follow *follow, const struct regression *fit)
                         may_come = may_come || !mode->left_out;
                         cannot = cannot || mode->left_out;
                 }
-                follow->portfolio.lost[j] = cannot && !may_come && !is_known(fit, j);
+                follow->portfolio.lost[j] = follow->columns.kept[j] || (cannot && !may_come && !is_known(fit, j));
         }
 }
 

@@ -29,6 +29,7 @@ static void follow_reset(struct follow *follow)
         free(follow->observations);
         portfolio_clear(&follow->portfolio);
         columns_clear(&follow->columns);
+        columns_device_clear(&follow->device);
         *follow = (struct follow){ 0 };
 }
 
@@ -121,7 +122,7 @@ static int read_start(struct follow *follow, const cJSON *start)
         double brightness = number(start, "max_brightness");
         const cJSON *mode;
 
-        if (!device || !method || columns_policies_from_json(start, &follow->device) < 0)
+        if (!device || !method || columns_device_from_json(start, &follow->device) < 0)
                 return -EINVAL;
         snprintf(follow->device.name, sizeof(follow->device.name), "%s", device);
         snprintf(follow->device.method, sizeof(follow->device.method), "%s", method);

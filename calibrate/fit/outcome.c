@@ -11,6 +11,7 @@
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_cdf.h>
 
+#include "model/profile-keys.h"
 #include "util/util.h"
 
 /* Smaller parts in a null vector are rounding. */
@@ -34,14 +35,6 @@ static const struct {
         { true, VOLTAGE_GENERIC, 2.5, 0.5 },
         { false, VOLTAGE_MEASURED, SCALE_PERCENT, 0.5 },
 };
-
-/*
- * Standard deviations of a power gauge's gain and offset. The gain is what data sheets of fuel gauges allow,
- * and common to all coefficients. The offset is part of the base: half of it by data sheets, the rest for
- * background activity that half an hour cannot show (docs/accuracy.md).
- */
-#define GAUGE_GAIN 0.01
-#define GAUGE_OFFSET_MW 6.0
 
 int outcome_warn(struct outcome *outcome, const char *format, ...)
 {
@@ -142,6 +135,16 @@ static void judge_line(struct outcome_line *line, double value, double variance,
                          value + line->half_width);
 }
 
+static void keep_line(struct outcome_line *line, const struct profile *before, const struct coefficient *coefficient,
+                      double t)
+{
+        ssize_t at = profile_find(before, coefficient->term, coefficient->policy, coefficient->point, "");
+
+        judge_line(line, before->coefficients[at].value, pow(before->coefficients[at].standard_error, 2), t);
+        line->standard_error = before->coefficients[at].standard_error;
+        snprintf(line->remark, sizeof(line->remark), "as before");
+}
+
 static int make_lines(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
                       const struct regression *fit, const gsl_matrix *null, size_t n_null)
 {
@@ -154,6 +157,10 @@ static int make_lines(struct outcome *outcome, const struct columns *columns, co
 
                 if (err)
                         return err;
+                if (columns->kept[j]) {
+                        keep_line(line, columns->device.before, &columns->list[j], t);
+                        continue;
+                }
                 if (part_in_null(null, n_null, j) <= NULL_PART && variance < PROFILE_MAX * PROFILE_MAX) {
                         judge_line(line, gsl_vector_get(fit->value, j), variance, t);
                         continue;
@@ -258,6 +265,63 @@ static int add_coefficients(struct outcome *outcome, const struct columns *colum
         return add_single_cores(profile, columns);
 }
 
+static bool was_before(const struct profile *before, const struct columns *columns, const struct coefficient *coefficient,
+                       size_t *at)
+{
+        ssize_t found = profile_find(before, coefficient->term, coefficient->policy, coefficient->point, coefficient->disk);
+
+        for (size_t j = 0; j < columns->n; j++)
+                if (!columns->kept[j] && profile_coefficient_compare(&columns->list[j], coefficient) == 0)
+                        return false;
+        *at = (size_t)found;
+        return found >= 0 && coefficient->term != TERM_CURVE;
+}
+
+/* What no column stands for, as what single cores share, is added; what was kept becomes what it was to the bit. */
+static int keep_coefficients(struct profile *profile, const struct columns *columns)
+{
+        const struct profile *before = columns->device.before;
+        size_t at, other;
+        int err = 0;
+
+        for (size_t i = 0; !err && i < before->n_coefficients; i++) {
+                const struct coefficient *c = &before->coefficients[i];
+
+                if (was_before(before, columns, c, &at) && profile_find(profile, c->term, c->policy, c->point, c->disk) < 0)
+                        err = profile_add(profile, c);
+        }
+        for (size_t i = 0; !err && i < profile->n_coefficients; i++)
+                for (size_t j = 0; j <= i && was_before(before, columns, &profile->coefficients[i], &at); j++)
+                        if (was_before(before, columns, &profile->coefficients[j], &other))
+                                profile_set_covariance(profile, i, j, profile_covariance(before, at, other));
+        return err;
+}
+
+/* The profile before with other coefficients. */
+static int take_before(struct outcome *outcome, const struct columns *columns)
+{
+        const struct profile *before = columns->device.before;
+        struct profile *fitted = outcome->profile, *profile;
+        int err = keep_coefficients(fitted, columns);
+        double *covariance = NULL;
+
+        if (!err)
+                err = profile_copy(before, &profile);
+        if (err)
+                return err;
+        covariance = profile->covariance;
+        free(profile->coefficients);
+        profile->coefficients = TAKE_PTR(fitted->coefficients);
+        profile->covariance = TAKE_PTR(fitted->covariance);
+        profile->n_coefficients = fitted->n_coefficients;
+        fitted->n_coefficients = 0;
+        free(covariance);
+        profile->degrees_of_freedom = fmin(before->degrees_of_freedom, fitted->degrees_of_freedom);
+        profile_free(fitted);
+        outcome->profile = profile;
+        return 0;
+}
+
 static int set_background(struct profile *profile, const struct noise *noise, double scale)
 {
         char text[32];
@@ -292,6 +356,8 @@ static int make_profile(struct outcome *outcome, const struct columns *columns, 
         err = outcome_add_policies(outcome->profile, device);
         if (!err)
                 err = add_coefficients(outcome, columns, fit);
+        if (!err && columns->device.before)
+                return take_before(outcome, columns);
         if (!err)
                 err = set_background(outcome->profile, &fit->noise, fit->scale);
         return err;

@@ -47,15 +47,15 @@ int refit_device(const struct observation_run *run, const struct observation *ob
         struct device device = { .energy_full_mwh = run->energy_full_mwh,
                                  .max_brightness = run->max_brightness };
         cJSON *json = cJSON_Parse(run->description ? run->description : "");
-        int err = json_failed() ? -ENOMEM : columns_policies_from_json(json, &device);
+        int err = json_failed() ? -ENOMEM : columns_device_from_json(json, &device);
 
         cJSON_Delete(json);
-        if (err == -ENOMEM)
-                return err;
         if (err) {
-                snprintf(error, error_size,
-                         "the run's description of the device has invalid policies");
-                return -EINVAL;
+                columns_device_clear(&device);
+                if (err != -ENOMEM)
+                        snprintf(error, error_size, "the run's description of the device has invalid policies, or lacks the "
+                                                    "profile that --only started from");
+                return err == -ENOMEM ? err : -EINVAL;
         }
         snprintf(device.name, sizeof(device.name), "%s", run->device);
         snprintf(device.method, sizeof(device.method), "%s", run->method);
@@ -63,6 +63,7 @@ int refit_device(const struct observation_run *run, const struct observation *ob
                 device.energy_full_mwh = energy_of(observations, n);
         if (!(device.energy_full_mwh > 0)) {
                 snprintf(error, error_size, "the energy of the full battery is unknown");
+                columns_device_clear(&device);
                 return -EINVAL;
         }
         *ret = device;
@@ -108,7 +109,7 @@ int refit_regression(const struct observation_run *run, const struct observation
                      struct outcome *ret, char *error, size_t error_size)
 {
         struct columns columns = { 0 };
-        struct device device;
+        struct device device = { 0 };
         int err;
 
         err = refit_device(run, observations, n, &device, error, error_size);
@@ -119,5 +120,6 @@ int refit_regression(const struct observation_run *run, const struct observation
         if (err == -ENODATA)
                 snprintf(error, error_size, "no observation of the run can be fitted");
         columns_clear(&columns);
+        columns_device_clear(&device);
         return err;
 }

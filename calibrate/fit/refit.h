@@ -13,6 +13,6 @@
 int refit_regression(const struct observation_run *run, const struct observation *observations, size_t n,
                      struct outcome *ret, char *error, size_t error_size);
 
-/* The run's device; if the run does not have the full energy, it is estimated from the charge. */
+/* The run's device, to columns_device_clear(); if the run does not have the full energy, it is estimated from the charge. */
 int refit_device(const struct observation_run *run, const struct observation *observations, size_t n,
                  struct device *ret, char *error, size_t error_size);

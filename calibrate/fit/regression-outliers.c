@@ -86,11 +86,7 @@ void regression_weigh(struct work *work)
         }
 }
 
-/*
- * Mean of rare tasks relative to the standard deviation of the background, before any is seen, and how much time
- * this belief weighs: as much as one of them would be waited for.
- */
-#define RARE_PART 0.18
+/* How much time the belief in RARE_PART weighs: as much as one of them would be waited for. */
 #define RARE_BELIEF_S 3600.0
 
 /* Part of a row's residual that its weight took away. */

@@ -140,7 +140,7 @@ static void smooth_policies(struct work *work, bool first_time)
                 const struct device_policy *policy = &columns->device.policies[i];
                 struct curve active = { .first = columns->active[i], .n = policy->n_khz }, shared;
 
-                if (active.first == SIZE_MAX)
+                if (active.first == SIZE_MAX || regression_keeps(work, active.first))
                         continue;
                 memcpy(active.point, policy->khz, policy->n_khz * sizeof(policy->khz[0]));
                 shared = active;
@@ -156,6 +156,8 @@ static void smooth_display(struct work *work, bool first_time)
         const struct columns *columns = work->columns;
         struct curve levels = { .first = columns->term[TERM_DISPLAY], .n = columns->levels };
 
+        if (regression_keeps(work, levels.first))
+                return;
         for (size_t k = 0; k < levels.n; k++)
                 levels.point[k] = columns->list[levels.first + k].point;
         if (levels.n > 0)
@@ -173,6 +175,8 @@ void regression_prior_make(struct work *work, bool first_time)
         regression_prior_shapes(work, first_time);
         for (size_t j = fit->p; j < work->q; j++)
                 gsl_matrix_set(fit->prior, j, j, level * level);
+        if (work->before)
+                gsl_matrix_add(fit->prior, work->before);
 }
 
 /* Weight of the expected size of a gauge's waves, in waves that were seen. */

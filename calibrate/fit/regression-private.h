@@ -30,13 +30,27 @@ struct work {
         bool *nonneg;
         double *bend_sd;        /* q: curvature of the coefficients that begin at this column, mW */
         double level_sd;        /* of each wave, estimated for this gauge */
+        gsl_matrix *before;     /* q x q: information of the profile before; NULL: there is none */
+        gsl_vector *before_value, *before_moment;
 };
+
+/* Mean of rare tasks relative to the standard deviation of the background, before any is seen. */
+#define RARE_PART 0.18
 
 /* regression-prior.c */
 /* One row d of the prior: information += d d'. */
 void regression_prior_add(gsl_matrix *prior, const size_t *at, const double *weight, size_t n);
 void regression_prior_make(struct work *work, bool first_time);
 void regression_learn_level(struct work *work);
+
+/* regression-before.c: with --only; nothing without */
+int regression_before_make(struct work *work);
+/* What is not measured anew gets back what it was. */
+void regression_before_keep(struct work *work);
+static inline bool regression_keeps(const struct work *work, size_t column)
+{
+        return column != SIZE_MAX && work->columns->kept[column];
+}
 
 /* regression-shape.c */
 void regression_prior_shapes(struct work *work, bool first_time);

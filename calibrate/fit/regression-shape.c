@@ -127,6 +127,10 @@ static void share_policies(struct work *work, double most, bool first_time)
 
                 if (active.first == SIZE_MAX || policy->n_khz == 0)
                         continue;
+                if (regression_keeps(work, active.first)) {
+                        usual = usual.policy ? usual : active;
+                        continue;
+                }
                 if (!usual.policy) {
                         usual = active;
                         follow(work, &active, NULL, DRIFT_ACTIVE, most);
@@ -166,7 +170,7 @@ void regression_prior_shapes(struct work *work, bool first_time)
                 size_t to = columns->term[likeness->term], from = columns->term[likeness->other];
                 double size;
 
-                if (to == SIZE_MAX || from == SIZE_MAX)
+                if (to == SIZE_MAX || from == SIZE_MAX || regression_keeps(work, to))
                         continue;
                 size = fmax(value_at(work, from), LEAST * rest);
                 if (first_time)

@@ -108,6 +108,8 @@ int regression_solve(struct work *work)
         regression_unnoise_columns(work);
         information(work);
         gsl_blas_dgemv(CblasTrans, 1 / work->fit->scale, work->white, work->y, 0, work->moment);
+        if (work->before)
+                gsl_vector_add(work->moment, work->before_moment);
         return algebra_nnls(work->gram, work->moment, work->nonneg, work->fit->value);
 }
 

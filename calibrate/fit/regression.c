@@ -58,6 +58,9 @@ static void work_clear(struct work *work)
         free(work->scratch);
         free(work->nonneg);
         free(work->bend_sd);
+        matrix_freep(&work->before);
+        vector_freep(&work->before_value);
+        vector_freep(&work->before_moment);
 }
 
 static int work_make(struct work *work)
@@ -313,12 +316,16 @@ int regression_fit(const struct columns *columns, const struct rows *rows,
                 err = learn_quantum(rows, &fit.noise);
         if (!err)
                 err = work_make(&work);
+        if (!err)
+                err = regression_before_make(&work);
         if (!err) {
                 fill(&work);
                 err = iterate(&work);
         }
         if (!err)
                 err = regression_recentre(&work);
+        if (!err)
+                regression_before_keep(&work);
         work_clear(&work);
         if (err) {
                 regression_clear(&fit);

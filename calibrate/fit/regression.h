@@ -22,6 +22,14 @@
 /* Error of the full charge or energy that the battery reports, common to all rows; standard deviation. */
 #define SCALE_PERCENT 0.5
 
+/*
+ * Standard deviations of a power gauge's gain and offset. The gain is what data sheets of fuel gauges allow,
+ * and common to all coefficients. The offset is part of the base: half of it by data sheets, the rest for
+ * background activity that half an hour cannot show (docs/accuracy.md).
+ */
+#define GAUGE_GAIN 0.01
+#define GAUGE_OFFSET_MW 6.0
+
 struct regression_options {
         struct noise noise;
         double smooth_active;  /* second differences of A: standard deviation relative to the policy's

@@ -52,7 +52,7 @@ struct observation_run {
         int64_t id;
         char device[64];
         char method[16];           /* as in the profile */
-        char plan[16];             /* "" or "sapp" */
+        char plan[64];             /* "", "sapp" or "only display,wifi" */
         uint64_t seed;
         int64_t start_realtime_ns;
         double energy_full_mwh;    /* NaN unknown */
@@ -84,6 +84,7 @@ void observation_clear(struct observation *observation);
  * `joulecast-fit --follow`: JSON lines over pipes. calibrate writes, fit answers each line with one line.
  *
  *   {"start": {"device", "method", "energy_full_mwh", "max_brightness", "policies": [..],
+ *              with --only "only": [components] and "before": text of the profile that keeps the rest,
  *              "database": PATH or null, "stop_percent": 3,
  *              "modes": [{"name", "kind", "usage": {some seconds of it}, "held_back"}]}}
  *     -> {"ready": true, "parameters": N}

@@ -67,7 +67,7 @@ static void members_to_json(const struct hardware_policy *policy, cJSON *item)
         }
 }
 
-struct cJSON *estimator_description_json(const struct hardware_description *description)
+struct cJSON *estimator_description_json(const struct hardware_description *description, const struct plan *plan)
 {
         cJSON *json = cJSON_CreateObject(), *policies = cJSON_AddArrayToObject(json, "policies");
 
@@ -90,6 +90,14 @@ struct cJSON *estimator_description_json(const struct hardware_description *desc
         cJSON_AddBoolToObject(json, "gpu", description->gpu);
         cJSON_AddBoolToObject(json, "voltage", description->voltage);
         cJSON_AddBoolToObject(json, "current_sensor", description->current_sensor);
+        if (plan->only) {
+                cJSON *only = cJSON_AddArrayToObject(json, "only");
+
+                for (unsigned c = 0; c < COMPONENT_COUNT; c++)
+                        if (plan->only & 1u << c)
+                                cJSON_AddItemToArray(only, cJSON_CreateString(component_names[c]));
+                cJSON_AddStringToObject(json, "before", plan->before);
+        }
         return json;
 }
 
@@ -129,7 +137,7 @@ bool estimator_is_there(void)
 static cJSON *start_line(const struct observation_run *run, const struct hardware_description *description,
                          const struct plan *plan, const char *database, double stop_percent)
 {
-        cJSON *line = cJSON_CreateObject(), *start = estimator_description_json(description);
+        cJSON *line = cJSON_CreateObject(), *start = estimator_description_json(description, plan);
 
         cJSON_AddItemToObject(line, "start", start);
         cJSON_AddStringToObject(start, "device", run->device);

@@ -67,4 +67,5 @@ struct estimator_result {
 /* -ENOENT: there is no joulecast-fit; -EIO: there is no new profile, and joulecast-fit said why. */
 int estimator_run(const struct estimator_request *request, struct estimator_result *ret);
 
-struct cJSON *estimator_description_json(const struct hardware_description *description);
+/* What the device offers, and what --only asked for; enough to fit the observations again. */
+struct cJSON *estimator_description_json(const struct hardware_description *description, const struct plan *plan);

@@ -41,12 +41,12 @@ static bool comes(const struct planned_mode *mode, uint32_t pass, bool extras, s
  * A gauge's pass measures idle about every four dwells: the base is part of every row, and idle shows
  * background activity best and costs little charge.
  */
-static size_t spread_idle(size_t *order, size_t n)
+static size_t spread_idle(size_t *order, size_t n, size_t most)
 {
-        size_t all = n + PLAN_IDLES;
+        size_t all = n + most;
 
-        for (size_t to = all, from = n, idles = PLAN_IDLES; to-- > 0;) {
-                if (idles > 0 && to == (2 * idles - 1) * all / (2 * PLAN_IDLES)) {
+        for (size_t to = all, from = n, idles = most; to-- > 0;) {
+                if (idles > 0 && to == (2 * idles - 1) * all / (2 * most)) {
                         order[to] = PLAN_IDLE;
                         idles--;
                 } else {
@@ -88,10 +88,17 @@ static void order_by_rank(const struct plan *plan, size_t *order, size_t n)
                 swap(&order[0], &order[1]);
 }
 
+size_t plan_idles(const struct plan *plan)
+{
+        if (plan->n > 3 * PLAN_IDLES)
+                return PLAN_IDLES;
+        return plan->only ? MAX(plan->n / 3, (size_t)1) : 1;
+}
+
 size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t last, bool extras,
                   size_t *ret)
 {
-        bool repeat_idle = extras && plan->n > 3 * PLAN_IDLES;
+        bool repeat_idle = extras && plan_idles(plan) > 1;
         struct random random;
         size_t n = 0, n_extra = 0;
 
@@ -107,7 +114,7 @@ size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t 
                 ret[0] = ret[n / 2];
                 ret[n / 2] = last;
         }
-        return repeat_idle ? spread_idle(ret, n) : n;
+        return repeat_idle ? spread_idle(ret, n, plan_idles(plan)) : n;
 }
 
 /* ten seconds of a mode, so that rates below one a second become whole numbers */

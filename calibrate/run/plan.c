@@ -48,6 +48,7 @@ struct plan_rates plan_rates(const struct hardware_description *description)
 void plan_clear(struct plan *plan)
 {
         free(plan->modes);
+        free(plan->before);
         *plan = (struct plan){ 0 };
 }
 
@@ -505,6 +506,57 @@ int plan_make(const struct hardware_description *description, struct plan *ret)
         plan_guess(description, &plan);
         *ret = plan;
         return 0;
+}
+
+static unsigned loads(const struct mode *mode)
+{
+        unsigned components = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(mode->policy_cores); i++)
+                components |= mode->policy_cores[i] ? 1u << COMPONENT_CPU : 0;
+        components |= mode->screen_on ? 1u << COMPONENT_DISPLAY : 0;
+        components |= mode->read_mb_per_s + mode->write_mb_per_s > 0 ? 1u << COMPONENT_DISK : 0;
+        components |= mode->wifi_on ? 1u << COMPONENT_WIFI : 0;
+        components |= mode->gpu > 0 ? 1u << COMPONENT_GPU : 0;
+        return components;
+}
+
+int plan_only(struct plan *plan, unsigned only, const struct profile *before, enum component *missing)
+{
+        unsigned offered = 1u << COMPONENT_BASE;
+        size_t n = 0;
+        int err = profile_print(before, &plan->before);
+
+        for (size_t i = 0; i < plan->n; i++) {
+                unsigned components = loads(&plan->modes[i].mode);
+                bool burn = i == plan->burn;
+
+                if (!burn && components & ~only)
+                        continue;
+                offered |= burn ? 0 : components;
+                plan->burn = burn ? n : plan->burn;
+                plan->modes[n++] = plan->modes[i];
+        }
+        plan->n = n;
+        plan->only = only;
+        for (unsigned c = 0; !err && c < COMPONENT_COUNT; c++)
+                if (only & ~offered & 1u << c) {
+                        *missing = c;
+                        return -ENODEV;
+                }
+        return err;
+}
+
+char *plan_name(const struct plan *plan, char *buf)
+{
+        size_t length = 0;
+
+        snprintf(buf, PLAN_NAME_MAX, "%s", plan->sapp ? "sapp" : "");
+        for (unsigned c = 0; c < COMPONENT_COUNT; c++)
+                if (plan->only & 1u << c)
+                        length += (size_t)snprintf(buf + length, PLAN_NAME_MAX - length, "%s%s", length ? "," : "only ",
+                                                   component_names[c]);
+        return buf;
 }
 
 size_t plan_order_repeated(const struct plan *plan, uint64_t seed, size_t *ret)

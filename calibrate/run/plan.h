@@ -5,6 +5,7 @@
 /* The plan: every mode of a run, made from what the device offers, and the order of the modes. */
 
 #include "hardware/hardware.h"
+#include "model/profile.h"
 #include "model/usage.h"
 #include "observation/observation.h"
 
@@ -14,7 +15,7 @@
 
 #define PLAN_ITERATIONS 3
 #define PLAN_IDLE 0 /* the first mode of every plan */
-#define PLAN_IDLES 6 /* so often it comes in a pass of a gauge */
+#define PLAN_IDLES 6 /* so often it comes at most in a pass of a gauge */
 
 enum plan_role {
         ROLE_BLOCK,     /* in the first randomised block, and in every pass of a gauge */
@@ -41,7 +42,11 @@ struct plan {
         size_t burn;    /* index of the heaviest mode */
         bool brief;     /* its block was shortened */
         bool sapp;
+        unsigned only;  /* 1 << component: nothing else is measured, but for the base; 0: everything is */
+        char *before;   /* with only: the text of the profile that keeps the rest */
 };
+
+#define PLAN_NAME_MAX 64
 
 /* The plan of the regression; docs/calibration.md has its states. -ENOMEM. */
 int plan_make(const struct hardware_description *description, struct plan *ret);
@@ -85,6 +90,14 @@ bool plan_shorten(struct plan *plan, double most);
 /* So many modes are certain to come once. */
 size_t plan_block(const struct plan *plan);
 
+/*
+ * Leaves only the states that load nothing but these components (1 << component), idle and the burn.
+ * -ENODEV: @missing gets the one that the device does not offer. -ENOMEM.
+ */
+int plan_only(struct plan *plan, unsigned only, const struct profile *before, enum component *missing);
+/* Its name in the observations: "", "sapp", "only display,wifi"; @buf of PLAN_NAME_MAX. Returns @buf. */
+char *plan_name(const struct plan *plan, char *buf);
+
 /* The usage that a mode asks for in some seconds. The fit uses what the counters show. */
 int plan_usage(const struct hardware_description *description, const struct mode *mode, struct usage *ret);
 
@@ -96,12 +109,14 @@ int plan_usage(const struct hardware_description *description, const struct mode
  * @ret:      room for plan->n + PLAN_IDLES indexes
  *
  * Every third extra frequency comes in each pass, so that three passes visit all; one-core and all-core
- * take turns, and idle comes six times. Held-back mixtures come in the first pass. No mode follows itself.
+ * take turns, and idle comes plan_idles() times. Held-back mixtures come in the first pass. No mode follows itself.
  *
  * Return: how many.
  */
 size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t last, bool extras,
                   size_t *ret);
+
+size_t plan_idles(const struct plan *plan); /* in a pass of a gauge */
 
 /* SApp's order: the frequencies shuffled, each mode three times in a row. Room for 3 * plan->n in @ret. */
 size_t plan_order_repeated(const struct plan *plan, uint64_t seed, size_t *ret);

@@ -5,6 +5,7 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "model/json-print.h"
 #include "util/text.h"
@@ -69,8 +70,11 @@ static const char *span_text(double hours, char *buf, size_t size)
 
 static void begin_line(const struct progress_start *start)
 {
-        char span[32];
+        bool sapp = strcmp(start->plan, "sapp") == 0;
+        char span[32], plan[80] = "";
 
+        if (*start->plan)
+                snprintf(plan, sizeof(plan), " (%s)", sapp ? "SApp's plan" : start->plan);
         if (start->resumed)
                 printf("Going on with %s by %s after %zu observations, from %.0f %%\n", start->device,
                        start->method, start->observations, start->percent);
@@ -78,7 +82,7 @@ static void begin_line(const struct progress_start *start)
                 text_print(stdout,
                            "Calibrating %s by %s%s, from %.0f %%: about %zu observations, %s, %.*f %% of the "
                            "battery",
-                           start->device, start->method, *start->plan ? " (SApp's plan)" : "", start->percent,
+                           start->device, start->method, plan, start->percent,
                            start->expected_observations, span_text(start->expected_hours, span, sizeof(span)),
                            start->expected_percent < 10, start->expected_percent);
         flush();

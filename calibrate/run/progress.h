@@ -9,7 +9,7 @@
 struct progress;
 
 struct progress_start {
-        const char *device, *method, *plan; /* "" or "sapp" */
+        const char *device, *method, *plan; /* plan: as in struct observation_run */
         int64_t run;
         bool resumed;
         size_t observations;                /* before this start, of a resumed run */

@@ -18,6 +18,10 @@
 #define MOST_AT_3_PERCENT 24.0
 #define MORE_BY_TICKS 15.0
 
+/* With --only, relative to the block: what usually suffices, and the most. */
+#define ONLY_USUAL 1.3
+#define ONLY_MOST 2.0
+
 /* A gauge so coarse that it does not allow so many observations does not serve. */
 #define ROWS_MIN 22.0
 
@@ -67,13 +71,18 @@ static double precision_cost(const struct run_request *request)
         return 9 / (request->stop_percent * request->stop_percent);
 }
 
-double run_observations_max(const struct run_request *request)
+double run_observations_max(const struct run *run)
 {
-        return MOST_AT_3_PERCENT * precision_cost(request);
+        if (run->plan.only)
+                return ONLY_MOST * (double)plan_block(&run->plan) * precision_cost(&run->request);
+        return MOST_AT_3_PERCENT * precision_cost(&run->request);
 }
 
-static double observations(const struct hardware_description *description, const struct run_request *request)
+static double observations(const struct hardware_description *description, const struct plan *plan,
+                           const struct run_request *request)
 {
+        if (plan->only)
+                return ONLY_USUAL * (double)plan_block(plan) * precision_cost(request);
         double policies = (double)MAX(description->n_policies, (size_t)1);
 
         return fmin(AT_3_PERCENT + FOR_POLICY * (policies - 1), MOST_AT_3_PERCENT) * precision_cost(request);
@@ -98,21 +107,22 @@ struct run_estimate run_estimate(const struct hardware_description *description,
         double watts, per_watt, joules = percent_j(description), idle_s;
         size_t block = block_means(plan, &watts, &per_watt), extra = 0;
         struct run_estimate estimate = { .observations = block };
-        double all = fmax(fmin(observations(description, request), 75), (double)block);
+        double all = fmax(fmin(observations(description, plan, request), 75), (double)block);
 
         for (size_t i = 0; i < plan->n; i++)
                 extra += plan->modes[i].role == ROLE_EXTRA;
         switch (method) {
         case METHOD_GAUGE:
                 estimate.observations = request->passes * block + request->passes * extra / 6 + 2;
-                idle_s = request->passes * PLAN_IDLES * runner_idle_more_s(GAUGE_PERIOD_GUESS_S, request->daemons_tau_s);
+                idle_s = request->passes * (double)plan_idles(plan) *
+                         runner_idle_more_s(GAUGE_PERIOD_GUESS_S, request->daemons_tau_s);
                 estimate.hours = (double)estimate.observations * runner_dwell_s(GAUGE_PERIOD_GUESS_S) / 3600 +
                                  0.02;
                 estimate.percent = (estimate.hours * 3600 * watts + idle_s * plan->modes[PLAN_IDLE].guess_w) / joules;
                 estimate.hours += idle_s / 3600;
                 break;
         case METHOD_TICKS:
-                estimate.observations = block + (size_t)(MORE_BY_TICKS * precision_cost(request));
+                estimate.observations = plan->only ? (size_t)all : block + (size_t)(MORE_BY_TICKS * precision_cost(request));
                 estimate.hours = (double)estimate.observations * TICKS_DWELL_GUESS_S / 3600;
                 estimate.percent = estimate.hours * 3600 * watts / joules;
                 break;
@@ -147,7 +157,8 @@ static double gauge_left_s(const struct run *run)
         double rest = fmax((double)run->n_order - 1 - (double)run->at, 0) + fmax(passes, 0) * (double)run->n_order;
 
         if (run->n_order > 0)
-                dwell_s += runner_idle_more_s(run->runner.gauge_period_s, run->request.daemons_tau_s) * PLAN_IDLES / (double)run->n_order;
+                dwell_s += runner_idle_more_s(run->runner.gauge_period_s, run->request.daemons_tau_s) *
+                           (double)plan_idles(&run->plan) / (double)run->n_order;
         return rest * dwell_s;
 }
 
@@ -161,12 +172,12 @@ static double gauge_left_s(const struct run *run)
 static double more_s(const struct run *run, double block_s)
 {
         double half_width = run->judgement.half_width_percent, stop = run->request.stop_percent;
-        double more = observations(&run->description, &run->request) - (double)plan_block(&run->plan);
+        double more = observations(&run->description, &run->plan, &run->request) - (double)plan_block(&run->plan);
 
         if (!isnan(half_width))
                 more = log(half_width / stop) / NARROWS_BY;
         if (run->method == METHOD_PERCENT)
-                more = fmin(more, run_observations_max(&run->request) - (double)MAX(run->n, plan_block(&run->plan)));
+                more = fmin(more, run_observations_max(run) - (double)MAX(run->n, plan_block(&run->plan)));
         more = fmax(more, 0);
         return more * SHORTER * block_s;
 }

@@ -42,6 +42,11 @@ static double observations_within(const struct run *run)
         return most;
 }
 
+static bool measures_no_cpu(const struct plan *plan)
+{
+        return plan->only && !(plan->only & 1u << COMPONENT_CPU);
+}
+
 /* By percent each state costs a percent, so that the block of several policies is always short. */
 static void shorten(struct run *run)
 {
@@ -50,7 +55,7 @@ static void shorten(struct run *run)
         if (run->plan.sapp || run->plan.n == 0)
                 return;
         most = observations_within(run);
-        if ((run->method != METHOD_PERCENT || run->description.n_policies < 2) &&
+        if ((run->method != METHOD_PERCENT || run->description.n_policies < 2 || measures_no_cpu(&run->plan)) &&
             most >= (double)plan_block(&run->plan) + MORE_MIN)
                 return;
         if (!plan_shorten(&run->plan, most))

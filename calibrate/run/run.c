@@ -270,12 +270,12 @@ int run_begin(struct run *run)
 
         snprintf(run->record.device, sizeof(run->record.device), "%s", run->description.device);
         snprintf(run->record.method, sizeof(run->record.method), "%s", observation_method_names[run->method]);
-        snprintf(run->record.plan, sizeof(run->record.plan), "%s", run->plan.sapp ? "sapp" : "");
+        plan_name(&run->plan, run->record.plan);
         run->record.seed = run->request.seed;
         run->record.start_realtime_ns = run->hardware->ops->realtime_ns(run->hardware);
         run->record.energy_full_mwh = run->description.energy_full_mwh;
         run->record.max_brightness = run->description.max_brightness;
-        run->record.description = json_print(estimator_description_json(&run->description), JSON_LINE);
+        run->record.description = json_print(estimator_description_json(&run->description, &run->plan), JSON_LINE);
         err = run->record.description ? 0 : -ENOMEM;
         if (!err && run->request.resume)
                 err = find_run(run);

@@ -109,8 +109,8 @@ struct run_estimate {
 struct run_estimate run_estimate(const struct hardware_description *description, const struct plan *plan,
                                      enum observation_method method, const struct run_request *request);
 
-/* By percent: so many observations may take, at most, what the user asked for. */
-double run_observations_max(const struct run_request *request);
+/* So many observations may take, at most, what the user asked for: by percent, and with --only. */
+double run_observations_max(const struct run *run);
 
 /* Charge for one visit of each state of the block, each of at least @step_percent and @least_s; roughly. */
 double run_block_percent(const struct run *run, double step_percent, double least_s);

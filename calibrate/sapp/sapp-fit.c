@@ -212,8 +212,15 @@ int sapp_fit(const struct observation_run *run, const struct observation *observ
         int err;
 
         err = refit_device(run, observations, n, &device, error, error_size);
-        if (!err)
-                err = profile_new(device.name, device.energy_full_mwh, &outcome.profile);
+        if (err)
+                return err;
+        if (device.before) {
+                snprintf(error, error_size, "the run measured only a part of the device (%s); SApp's equations need a whole "
+                                            "calibration", run->plan);
+                columns_device_clear(&device);
+                return -EINVAL;
+        }
+        err = profile_new(device.name, device.energy_full_mwh, &outcome.profile);
         if (err)
                 return err;
         snprintf(outcome.profile->method, sizeof(outcome.profile->method), "%s", device.method);
