@@ -127,15 +127,25 @@ static int follow_lines(void)
         return err ? CODE_FAILED : CODE_OK;
 }
 
-static int set_created(struct profile *profile)
+/* With --only the rest is as old as it was. */
+static int set_created(const struct outcome *outcome)
 {
+        struct profile *profile = outcome->profile;
+        char now_text[sizeof(profile->created)], key[48];
         time_t now = time(NULL);
         struct tm tm;
+        int err = 0;
 
-        if (!gmtime_r(&now, &tm) ||
-            strftime(profile->created, sizeof(profile->created), "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+        if (!gmtime_r(&now, &tm) || strftime(now_text, sizeof(now_text), "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
                 return -EINVAL;
-        return 0;
+        if (!outcome->only)
+                strcpy(profile->created, now_text);
+        for (unsigned c = 0; !err && c < COMPONENT_COUNT; c++)
+                if (outcome->only && (outcome->only | 1u << COMPONENT_BASE) & 1u << c) { /* the base always is */
+                        snprintf(key, sizeof(key), "x-measured_%s", component_names[c]);
+                        err = profile_set_extra(profile, "profile", key, now_text);
+                }
+        return err;
 }
 
 static void written_clear(struct written *written)
@@ -231,7 +241,11 @@ static int refit(const struct options *options, const struct observation_run *ru
         observations_free(list, n);
         if (err)
                 return fail(err, where, error);
-        set_created(outcome.profile);
+        err = set_created(&outcome);
+        if (err) {
+                outcome_clear(&outcome);
+                return fail(err, where, error);
+        }
         return finish(options, &outcome);
 }
 

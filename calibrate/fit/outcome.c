@@ -419,6 +419,7 @@ int outcome_regression(const struct columns *columns, const struct rows *rows, c
                        enum voltage_basis basis, struct outcome *ret)
 {
         struct outcome outcome = { .estimator = "regression",
+                                   .only = columns->device.only,
                                    .n_rows = fit->n,
                                    .noise_scale = sqrt(fit->scale) };
         _cleanup_matrix_ gsl_matrix *null = NULL;

@@ -304,10 +304,17 @@ static int fill_use(struct design *design, size_t i, const struct everyday_use *
                 x[design->stretch_radio[row->stretch]] += component_j[COMPONENT_WIFI];
         for (size_t c = 0; c < COMPONENT_COUNT; c++)
                 row->model_j += component_j[c];
-        for (size_t c = 0; c < design->n_changes && app; c++)
-                if (&design->apps[design->changes[c].app] == app && row->stretch < design->changes[c].stretch)
+        for (size_t c = 0; c < design->n_changes; c++) {
+                const struct design_change *change = &design->changes[c];
+
+                if (row->stretch >= change->stretch)
+                        continue;
+                if (change->app == SIZE_MAX)
+                        x[design->change_column[c]] += component_j[change->component];
+                else if (&design->apps[change->app] == app)
                         for (size_t k = 0; k < COMPONENT_COUNT; k++)
                                 x[design->change_column[c]] += component_j[k];
+        }
         add_unknown(design, use, !*use->app || app, &vector, row);
         return 0;
 }

@@ -44,9 +44,10 @@ struct design_app {
         bool always[LEARNT_COUNT];     /* ... or always */
 };
 
-/* From then on an app needs more or less than before. */
+/* From then on an app, or a component of all that is used, needs more or less than before. */
 struct design_change {
-        size_t app;
+        size_t app;                    /* SIZE_MAX: a component */
+        enum component component;
         size_t stretch;                /* the first one after it */
         int64_t time_ns;
         double before;                 /* part of its energy that it needed more before, +-; set by the fit */

@@ -35,42 +35,55 @@ static double scale_sd(const struct profile *profile)
 #define CHANGE_APPS 16
 #define CHANGE_ROWS 3   /* on each side */
 
+/* Apps are updated more often than a display ages: what both explain is the app's. */
+#define CHANGE_COMPONENT_CHI2 10.0
+
 struct candidate {
         double chi2;
-        size_t app, stretch;
+        size_t app; /* SIZE_MAX: a component */
+        enum component component;
+        size_t stretch;
 };
 
+/* Whose energy may have changed, and the columns that are parts of it. */
+struct suspect {
+        size_t app;
+        enum component component;
+        size_t column[LEARNT_FRONT];
+        size_t n;
+};
+
+static bool is_used(const struct design *design, const struct suspect *suspect, size_t row)
+{
+        for (size_t k = 0; k < suspect->n; k++)
+                if (gsl_matrix_get(design->x, row, suspect->column[k]) > 0)
+                        return true;
+        return false;
+}
+
 /* One more column z: (z'r)^2 / (z'z - u'Cu), with u = X'z (score test: Rao 1948), all in standard deviations of the rows. */
-static int try_changes(const struct design *design, const struct posterior *posterior, size_t app, struct candidate *best)
+static int try_changes(const struct design *design, const struct posterior *posterior, const struct suspect *suspect,
+                       struct candidate *best)
 {
         size_t q = design->q, rows_before = 0, rows = 0;
         _cleanup_vector_ gsl_vector *u = gsl_vector_calloc(q), *cu = gsl_vector_calloc(q);
-        double score = 0, squares = 0;
+        double score = 0, squares = 0, handicap = suspect->app == SIZE_MAX ? CHANGE_COMPONENT_CHI2 : 0;
 
         if (!u || !cu)
                 return -ENOMEM;
         for (size_t i = 0; i < design->n; i++)
-                for (size_t k = 0; k < LEARNT_COUNT; k++)
-                        if (design->apps[app].column[k] != SIZE_MAX &&
-                            gsl_matrix_get(design->x, i, design->apps[app].column[k]) > 0) {
-                                rows++;
-                                break;
-                        }
+                rows += is_used(design, suspect, i);
         for (size_t i = 0; i < design->n; i++) {
                 gsl_vector_const_view white = gsl_matrix_const_row(posterior->white, i);
                 double z = 0, shared, information, chi2;
-                bool used = false;
 
-                /* The app's columns, whitened, are those of its energy, whitened. */
-                for (size_t k = 0; k < LEARNT_FRONT; k++)
-                        if (design->apps[app].column[k] != SIZE_MAX) {
-                                z += gsl_vector_get(&white.vector, design->apps[app].column[k]);
-                                used = used || gsl_matrix_get(design->x, i, design->apps[app].column[k]) > 0;
-                        }
+                /* These columns, whitened, are the energy, whitened. */
+                for (size_t k = 0; k < suspect->n; k++)
+                        z += gsl_vector_get(&white.vector, suspect->column[k]);
                 score += z * gsl_vector_get(posterior->residual, i);
                 squares += z * z;
                 gsl_blas_daxpy(z, &white.vector, u);
-                rows_before += used;
+                rows_before += is_used(design, suspect, i);
                 if (i + 1 == design->n || design->rows[i + 1].stretch == design->rows[i].stretch)
                         continue;
                 if (rows_before < CHANGE_ROWS || rows - rows_before < CHANGE_ROWS)
@@ -78,27 +91,43 @@ static int try_changes(const struct design *design, const struct posterior *post
                 gsl_blas_dgemv(CblasNoTrans, 1, posterior->covariance, u, 0, cu);
                 gsl_blas_ddot(u, cu, &shared);
                 information = squares - shared / posterior->scale;
-                chi2 = information > 1e-6 * squares ? score * score / information / posterior->scale : 0;
+                chi2 = information > 1e-6 * squares ? score * score / information / posterior->scale - handicap : 0;
                 if (chi2 > best->chi2)
-                        *best = (struct candidate){ chi2, app, design->rows[i + 1].stretch };
+                        *best = (struct candidate){ chi2, suspect->app, suspect->component, design->rows[i + 1].stretch };
         }
         return 0;
 }
 
+static bool is_known(const struct design *design, const struct suspect *suspect)
+{
+        for (size_t c = 0; c < design->n_changes; c++)
+                if (design->changes[c].app == suspect->app &&
+                    (suspect->app != SIZE_MAX || design->changes[c].component == suspect->component))
+                        return true;
+        return false;
+}
+
 static int find_change(const struct design *design, const struct posterior *posterior, struct candidate *best)
 {
-        *best = (struct candidate){ 0 };
-        for (size_t a = 0; a < MIN(design->n_apps, (size_t)CHANGE_APPS); a++) {
-                bool known = false;
-                int err;
+        int err = 0;
 
-                for (size_t c = 0; c < design->n_changes; c++)
-                        known = known || design->changes[c].app == a;
-                err = known ? 0 : try_changes(design, posterior, a, best);
-                if (err)
-                        return err;
+        *best = (struct candidate){ 0 };
+        for (size_t a = 0; !err && a < MIN(design->n_apps, (size_t)CHANGE_APPS); a++) {
+                struct suspect suspect = { .app = a };
+
+                for (size_t k = 0; k < LEARNT_FRONT; k++)
+                        if (design->apps[a].column[k] != SIZE_MAX)
+                                suspect.column[suspect.n++] = design->apps[a].column[k];
+                if (!is_known(design, &suspect))
+                        err = try_changes(design, posterior, &suspect, best);
         }
-        return 0;
+        for (unsigned c = 0; !err && c < COMPONENT_COUNT; c++) {
+                struct suspect suspect = { .app = SIZE_MAX, .component = c, .column = { design->common + c }, .n = 1 };
+
+                if (c != COMPONENT_UNSEEN && !is_known(design, &suspect))
+                        err = try_changes(design, posterior, &suspect, best);
+        }
+        return err;
 }
 
 static int64_t stretch_start_ns(const struct design *design, size_t stretch)
@@ -140,7 +169,7 @@ static int fit(const struct profile *prior, const struct everyday *list, size_t 
                         err = find_change(&design, &posterior, &best);
                 if (!err && best.chi2 > CHANGE_CHI2 && n_changes < DESIGN_CHANGES_MAX) {
                         changes[n_changes++] = (struct design_change){
-                                .app = best.app, .stretch = best.stretch, .time_ns = stretch_start_ns(&design, best.stretch)
+                                .app = best.app, .component = best.component, .stretch = best.stretch, .time_ns = stretch_start_ns(&design, best.stretch)
                         };
                         posterior_clear(&posterior);
                         design_clear(&design);
@@ -250,7 +279,25 @@ static int score(const struct profile *before, const struct design *design, int6
         return 0;
 }
 
-static void tell_changes(const struct design *design, struct learning *ret)
+static int64_t time_of(const char *text)
+{
+        struct tm tm = { 0 };
+
+        if (!text || !strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm))
+                return INT64_MIN;
+        return (int64_t)timegm(&tm) * (int64_t)NS_PER_S;
+}
+
+/* As joulecast-fit writes it, of a component alone and of the whole. */
+static bool measured_since(const struct profile *profile, enum component component, int64_t time_ns)
+{
+        char key[48];
+
+        snprintf(key, sizeof(key), "x-measured_%s", component_names[component]);
+        return time_of(profile_extra(profile, "profile", key)) > time_ns || time_of(profile->created) > time_ns;
+}
+
+static void tell_changes(const struct profile *before, const struct design *design, struct learning *ret)
 {
         for (size_t c = 0; c < design->n_changes; c++) {
                 const struct design_change *change = &design->changes[c];
@@ -258,7 +305,10 @@ static void tell_changes(const struct design *design, struct learning *ret)
 
                 if (fabs(change->before) < CHANGE_LEAST)
                         continue;
-                snprintf(told->app, sizeof(told->app), "%s", design->apps[change->app].id);
+                if (change->app != SIZE_MAX)
+                        snprintf(told->app, sizeof(told->app), "%s", design->apps[change->app].id);
+                told->component = change->component;
+                told->measured_since = change->app == SIZE_MAX && measured_since(before, change->component, change->time_ns);
                 told->time_ns = change->time_ns;
                 told->percent = 100 * (1 / fmax(1 + change->before, 0.1) - 1);
                 told->percent_se = 100 * change->before_se / pow(fmax(1 + change->before, 0.1), 2);
@@ -268,11 +318,9 @@ static void tell_changes(const struct design *design, struct learning *ret)
 
 static int64_t until_ns(const struct profile *profile)
 {
-        struct tm tm = { 0 };
+        int64_t time_ns = time_of(profile->learned.until);
 
-        if (!*profile->learned.until || !strptime(profile->learned.until, "%Y-%m-%dT%H:%M:%SZ", &tm))
-                return INT64_MIN;
-        return (int64_t)timegm(&tm) * (int64_t)NS_PER_S + (int64_t)NS_PER_S;
+        return time_ns == INT64_MIN ? time_ns : time_ns + (int64_t)NS_PER_S;
 }
 
 int learn(const struct profile *before, const struct everyday *list, size_t n, struct learning *ret)
@@ -293,7 +341,7 @@ int learn(const struct profile *before, const struct everyday *list, size_t n, s
         err = hold_out(before, prior, list, n, &design, &learning);
         if (!err)
                 err = score(before, &design, until_ns(before), &learning);
-        tell_changes(&design, &learning);
+        tell_changes(before, &design, &learning);
         design_clear(&design);
         if (err)
                 learn_clear(&learning);

@@ -10,7 +10,9 @@
 #include "overlay.h"
 
 struct learn_change {
-        char app[APP_ID_MAX];
+        char app[APP_ID_MAX]; /* "": a component as a whole */
+        enum component component;
+        bool measured_since;  /* by a calibration of that component */
         int64_t time_ns;      /* realtime */
         double percent;       /* so much more (or less) of its energy since then */
         double percent_se;

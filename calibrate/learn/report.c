@@ -89,9 +89,24 @@ static void print_apps(const struct profile *profile)
         table_print(table);
 }
 
+#define DRIFTED_MAX 64
+
+/* "display,wifi": what everyday use shows to have changed since it was measured. False: nothing. */
+static bool drifted(const struct learning *learning, char names[DRIFTED_MAX])
+{
+        size_t length = 0;
+
+        for (size_t i = 0; i < learning->n_changes; i++)
+                if (!*learning->changes[i].app && !learning->changes[i].measured_since)
+                        length += (size_t)snprintf(names + length, DRIFTED_MAX - length, "%s%s", length ? "," : "",
+                                                   component_names[learning->changes[i].component]);
+        return length > 0;
+}
+
 void report_print(const struct profile *before, const struct learning *learning, const char *path, bool dry_run)
 {
         const struct profile_learned *learned = &learning->profile->learned;
+        char names[DRIFTED_MAX];
 
         printf("%zu percent steps of everyday use in %.1f days\n\n", learning->n_spans, learning->days);
         print_coefficients(learning->profile);
@@ -106,9 +121,13 @@ void report_print(const struct profile *before, const struct learning *learning,
                 char when[32];
 
                 format_time(change->time_ns, when, sizeof(when));
-                table_text(TABLE_PLAIN, "%s needs about %.0f %% %s since %.10s.", change->app, fabs(change->percent),
-                           change->percent > 0 ? "more" : "less", when);
+                table_text(TABLE_PLAIN, "%s%s needs about %.0f %% %s since %.10s%s.", *change->app ? "" : "All that is used of ",
+                           *change->app ? change->app : component_names[change->component], fabs(change->percent),
+                           change->percent > 0 ? "more" : "less", when,
+                           change->measured_since ? ", and was measured anew since then" : "");
         }
+        if (drifted(learning, names))
+                table_text(TABLE_PLAIN, "To measure that again: joulecast calibrate --only %s", names);
         if (learning->n_scored > 0)
                 table_text(TABLE_PLAIN, "What was said of %zu stretches of use held for %zu of them.", learning->n_scored,
                            learning->n_held);
@@ -170,18 +189,31 @@ static void add_coefficients(struct cJSON *json, const struct profile *profile)
 
 static void add_changes(struct cJSON *json, const struct learning *learning)
 {
-        struct cJSON *list = cJSON_AddArrayToObject(json, "changes");
+        struct cJSON *apps = cJSON_AddArrayToObject(json, "changes"), *components = cJSON_AddArrayToObject(json, "drifted");
+        char names[DRIFTED_MAX], command[DRIFTED_MAX + 32];
 
         for (size_t i = 0; i < learning->n_changes; i++) {
+                const struct learn_change *change = &learning->changes[i];
                 struct cJSON *item = cJSON_CreateObject();
                 char when[32];
 
-                format_time(learning->changes[i].time_ns, when, sizeof(when));
-                cJSON_AddItemToArray(list, item);
-                cJSON_AddStringToObject(item, "app", learning->changes[i].app);
+                format_time(change->time_ns, when, sizeof(when));
+                cJSON_AddItemToArray(*change->app ? apps : components, item);
+                if (*change->app)
+                        cJSON_AddStringToObject(item, "app", change->app);
+                else
+                        cJSON_AddStringToObject(item, "component", component_names[change->component]);
                 cJSON_AddStringToObject(item, "since", when);
-                cJSON_AddNumberToObject(item, "percent", learning->changes[i].percent);
-                cJSON_AddNumberToObject(item, "standard_error", learning->changes[i].percent_se);
+                cJSON_AddNumberToObject(item, "percent", change->percent);
+                cJSON_AddNumberToObject(item, "standard_error", change->percent_se);
+                if (!*change->app)
+                        cJSON_AddBoolToObject(item, "measured_since", change->measured_since);
+        }
+        if (drifted(learning, names)) {
+                snprintf(command, sizeof(command), "joulecast calibrate --only %s", names);
+                cJSON_AddStringToObject(json, "measure_again", command);
+        } else {
+                cJSON_AddNullToObject(json, "measure_again");
         }
 }
 
