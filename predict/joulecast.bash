@@ -21,6 +21,9 @@ _joulecast()
         --machine)
                 mapfile -t COMPREPLY < <(compgen -d -- "$word")
                 return ;;
+        --only)
+                mapfile -t COMPREPLY < <(compgen -W 'cpu display disk wifi gpu base' -- "$word")
+                return ;;
         --method)
                 mapfile -t COMPREPLY < <(compgen -W 'auto percent gauge ticks' -- "$word")
                 return ;;

@@ -18,7 +18,7 @@
 #define MOST_AT_3_PERCENT 24.0
 #define MORE_BY_TICKS 15.0
 
-/* With --only, relative to the block: what usually suffices, and the most. */
+/* With --only and by percent, relative to the block: what usually suffices, and the most. */
 #define ONLY_USUAL 1.3
 #define ONLY_MOST 2.0
 
@@ -122,7 +122,7 @@ struct run_estimate run_estimate(const struct hardware_description *description,
                 estimate.hours += idle_s / 3600;
                 break;
         case METHOD_TICKS:
-                estimate.observations = plan->only ? (size_t)all : block + (size_t)(MORE_BY_TICKS * precision_cost(request));
+                estimate.observations = block + (size_t)(MORE_BY_TICKS * precision_cost(request));
                 estimate.hours = (double)estimate.observations * TICKS_DWELL_GUESS_S / 3600;
                 estimate.percent = estimate.hours * 3600 * watts / joules;
                 break;

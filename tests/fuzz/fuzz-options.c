@@ -6,6 +6,7 @@
 #include "command/options.h"
 #include "command/schedule.h"
 #include "fuzz.h"
+#include "model/component.h"
 #include "util/util.h"
 
 /*
@@ -55,6 +56,7 @@ static void check_options(const struct options *options)
         fuzz_assert(options->n_disks <= OPTIONS_DISKS_MAX && options->write_limit_bytes >= 0);
         fuzz_assert(isnan(options->wifi_limit_bytes) || options->wifi_limit_bytes >= 0);
         fuzz_assert(isnan(options->start_percent) || (options->start_percent >= 1 && options->device));
+        fuzz_assert(!options->only || (!options->sapp && options->only < 1u << COMPONENT_COUNT));
         fuzz_assert(!options->schedule || options->schedule_place.from < options->schedule_place.to);
 }
 
