@@ -288,6 +288,41 @@ static void refresh_is_not_invented(void)
         }
 }
 
+/* --only leaves idle, the burn, and what loads nothing else. */
+static void only(void)
+{
+        struct hardware_description description;
+        enum component missing = COMPONENT_COUNT;
+        char name[PLAN_NAME_MAX];
+        struct plan plan = { 0 };
+        struct profile *before;
+
+        check_int(profile_new("phone", 15000, &before), 0);
+        phone(&description, 1, 12);
+        check_int(plan_make(&description, &plan), 0);
+        check_int(plan_only(&plan, 1u << COMPONENT_DISPLAY | 1u << COMPONENT_WIFI, before, &missing), 0);
+        check_text(plan_name(&plan, name), "only display,wifi");
+        check_text(plan.modes[PLAN_IDLE].mode.name, "idle");
+        check_text(plan.modes[plan.burn].mode.name, "burn");
+        check(plan_find(&plan, "display.255") && plan_find(&plan, "wifi.tx") && plan_find(&plan, "mixed.display-wifi"));
+        check(!plan_find(&plan, "disk.read") && !plan_find(&plan, "mixed.display-disk"));
+        for (size_t i = 0; i < plan.n; i++)
+                check(i == plan.burn || (plan.modes[i].mode.policy_cores[0] == 0 && !plan.modes[i].mode.held_back));
+        plan_clear(&plan);
+
+        check_int(plan_make(&description, &plan), 0);
+        check_int(plan_only(&plan, 1u << COMPONENT_BASE, before, &missing), 0);
+        check_int((int)plan.n, 2);
+        plan_clear(&plan);
+
+        description.wifi = false;
+        check_int(plan_make(&description, &plan), 0);
+        check_int(plan_only(&plan, 1u << COMPONENT_DISPLAY | 1u << COMPONENT_WIFI, before, &missing), -ENODEV);
+        check_int(missing, COMPONENT_WIFI);
+        plan_clear(&plan);
+        profile_free(before);
+}
+
 static void estimates(void)
 {
         struct run_request request = { .stop_percent = 3, .passes = 4, .daemons_tau_s = DAEMONS_TAU_S,
@@ -504,6 +539,7 @@ int main(void)
         sapp();
         refresh_is_learnt();
         refresh_is_not_invented();
+        only();
         estimates();
         return check_result();
 }

@@ -160,7 +160,9 @@ int calibration_run(struct calibration *calibration)
         if (err) {
                 log_error(&calibration->log, "the calibration ended early: %s; its observations are kept in "
                                              "%s",
-                          err == -EPROTO ? "calibrate with --method percent" : strerror(-err),
+                          err != -EPROTO           ? strerror(-err) :
+                          calibration->options.only ? "calibrate the whole device with --method percent" :
+                                                      "calibrate with --method percent",
                           calibration->observations);
                 return err;
         }

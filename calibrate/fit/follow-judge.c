@@ -73,9 +73,10 @@ static ssize_t choose(const struct follow *follow, const struct rows *rows, cons
         step.before_mw = last->power_mw > 0 ? last->power_mw : 0;
         step.dwell_s = follow->method == METHOD_PERCENT ? 0 : pace->seconds;
         for (size_t i = 0; i < follow->n_modes; i++) {
+                bool again = strcmp(follow->modes[i].name, last->observation->mode) == 0 && follow->n_modes > 1;
+
                 candidates[i].x = follow->modes[i].x;
-                candidates[i].excluded = follow->modes[i].held_back || follow->modes[i].left_out ||
-                                         strcmp(follow->modes[i].name, last->observation->mode) == 0;
+                candidates[i].excluded = follow->modes[i].held_back || follow->modes[i].left_out || again;
         }
         return portfolio_next(&follow->portfolio, fit, candidates, follow->n_modes, &step);
 }

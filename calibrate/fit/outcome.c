@@ -316,10 +316,11 @@ static int take_before(struct outcome *outcome, const struct columns *columns)
         profile->n_coefficients = fitted->n_coefficients;
         fitted->n_coefficients = 0;
         free(covariance);
+        err = outcome_add_policies(profile, &columns->device);
         profile->degrees_of_freedom = fmin(before->degrees_of_freedom, fitted->degrees_of_freedom);
         profile_free(fitted);
         outcome->profile = profile;
-        return 0;
+        return err;
 }
 
 static int set_background(struct profile *profile, const struct noise *noise, double scale)

@@ -35,8 +35,14 @@ static double scale_sd(const struct profile *profile)
 #define CHANGE_APPS 16
 #define CHANGE_ROWS 3   /* on each side */
 
-/* Apps are updated more often than a display ages: what both explain is the app's. */
+/*
+ * Apps are updated more often than a display ages: what both explain is the app's. But no app takes a tenth of what it
+ * took, or from nothing what a whole component takes.
+ */
 #define CHANGE_COMPONENT_CHI2 10.0
+#define CHANGE_STRANGE_CHI2 40.0
+#define CHANGE_LOWEST (-0.9)
+#define CHANGE_HIGHEST 1.0
 
 struct candidate {
         double chi2;
@@ -67,7 +73,7 @@ static int try_changes(const struct design *design, const struct posterior *post
 {
         size_t q = design->q, rows_before = 0, rows = 0;
         _cleanup_vector_ gsl_vector *u = gsl_vector_calloc(q), *cu = gsl_vector_calloc(q);
-        double score = 0, squares = 0, handicap = suspect->app == SIZE_MAX ? CHANGE_COMPONENT_CHI2 : 0;
+        double score = 0, squares = 0;
 
         if (!u || !cu)
                 return -ENOMEM;
@@ -91,7 +97,11 @@ static int try_changes(const struct design *design, const struct posterior *post
                 gsl_blas_dgemv(CblasNoTrans, 1, posterior->covariance, u, 0, cu);
                 gsl_blas_ddot(u, cu, &shared);
                 information = squares - shared / posterior->scale;
-                chi2 = information > 1e-6 * squares ? score * score / information / posterior->scale - handicap : 0;
+                if (!(information > 1e-6 * squares))
+                        continue;
+                chi2 = score * score / information / posterior->scale;
+                chi2 -= score < CHANGE_LOWEST * information || score > CHANGE_HIGHEST * information ? CHANGE_STRANGE_CHI2 :
+                        suspect->app == SIZE_MAX ? CHANGE_COMPONENT_CHI2 : 0;
                 if (chi2 > best->chi2)
                         *best = (struct candidate){ chi2, suspect->app, suspect->component, design->rows[i + 1].stretch };
         }

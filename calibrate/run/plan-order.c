@@ -92,7 +92,7 @@ size_t plan_idles(const struct plan *plan)
 {
         if (plan->n > 3 * PLAN_IDLES)
                 return PLAN_IDLES;
-        return plan->only ? MAX(plan->n / 3, (size_t)1) : 1;
+        return plan->only ? MAX(plan->n / 2, (size_t)1) : 1;
 }
 
 size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t last, bool extras,

@@ -18,9 +18,11 @@
 #define MOST_AT_3_PERCENT 24.0
 #define MORE_BY_TICKS 15.0
 
-/* With --only and by percent, relative to the block: what usually suffices, and the most. */
+/* With --only, relative to the block: what usually suffices by percent, and the most; ticks are shorter. */
 #define ONLY_USUAL 1.3
 #define ONLY_MOST 2.0
+#define ONLY_MOST_TICKS 4.0
+#define ONLY_LEAST 4.0 /* of the base alone */
 
 /* A gauge so coarse that it does not allow so many observations does not serve. */
 #define ROWS_MIN 22.0
@@ -74,7 +76,8 @@ static double precision_cost(const struct run_request *request)
 double run_observations_max(const struct run *run)
 {
         if (run->plan.only)
-                return ONLY_MOST * (double)plan_block(&run->plan) * precision_cost(&run->request);
+                return fmax((run->method == METHOD_TICKS ? ONLY_MOST_TICKS : ONLY_MOST) * (double)plan_block(&run->plan),
+                            ONLY_LEAST) * precision_cost(&run->request);
         return MOST_AT_3_PERCENT * precision_cost(&run->request);
 }
 
@@ -82,7 +85,7 @@ static double observations(const struct hardware_description *description, const
                            const struct run_request *request)
 {
         if (plan->only)
-                return ONLY_USUAL * (double)plan_block(plan) * precision_cost(request);
+                return fmax(ONLY_USUAL * (double)plan_block(plan), ONLY_LEAST) * precision_cost(request);
         double policies = (double)MAX(description->n_policies, (size_t)1);
 
         return fmin(AT_3_PERCENT + FOR_POLICY * (policies - 1), MOST_AT_3_PERCENT) * precision_cost(request);

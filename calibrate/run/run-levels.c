@@ -245,7 +245,7 @@ static size_t instead_of(const struct run *run, size_t mode)
 /* A percent of charge for each observation: precision has its price, and everyday use goes on where this ends. */
 static bool cost_enough(const struct run *run)
 {
-        return run->method == METHOD_PERCENT &&
+        return (run->method == METHOD_PERCENT || run->plan.only) &&
                (double)(run->n - run->n_rejected) > run_observations_max(run);
 }
 
