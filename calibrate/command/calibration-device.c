@@ -187,16 +187,18 @@ static int load_before(struct calibration *calibration, struct profile **ret)
         if (err)
                 return err;
         why = why_not_kept(measured, &run->description);
-        if (!why) {
-                observation_method_from_name(measured->method, &method);
-                if (calibration->options.method == CHOICE_AUTO)
-                        calibration->options.method = method == METHOD_GAUGE ? CHOICE_GAUGE :
-                                                      method == METHOD_TICKS ? CHOICE_TICKS : CHOICE_PERCENT;
-                else if ((calibration->options.method == CHOICE_GAUGE) != (method == METHOD_GAUGE))
-                        why = "was measured by another method, whose joules may differ";
-        }
         if (why) {
                 log_error(&calibration->log, "--only: %s %s; calibrate the whole device", calibration->profile, why);
+                return -EINVAL;
+        }
+        observation_method_from_name(measured->method, &method);
+        if (calibration->options.method == CHOICE_AUTO)
+                calibration->options.method = method == METHOD_GAUGE ? CHOICE_GAUGE :
+                                              method == METHOD_TICKS ? CHOICE_TICKS : CHOICE_PERCENT;
+        /* The joules of a sensor and of the level may differ by a percent. */
+        if ((calibration->options.method == CHOICE_GAUGE) != (method == METHOD_GAUGE)) {
+                log_error(&calibration->log, "--only: %s was measured by %s; leave --method out", calibration->profile,
+                          measured->method);
                 return -EINVAL;
         }
         *ret = TAKE_PTR(measured);

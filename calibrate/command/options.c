@@ -207,7 +207,7 @@ int options_parse(int argc, char **argv, const struct log *log, struct options *
                 { "plan", "sapp", "the SApp paper's own procedure, to compare with", .text = &plan, .words = "sapp" },
                 { "only", "COMPONENT[,COMPONENT]...", "measure only these anew (cpu, display, disk, wifi, gpu, base), and keep "
                   "the rest of the profile", .parse = take_only, .data = &options.only,
-                  .wants = "different ones of cpu, display, disk, wifi, gpu and base, with commas between them",
+                  .wants = "a list like display,wifi of cpu, display, disk, wifi, gpu and base, each once",
                   .range = "one list" },
                 { "passes", "N", "gauge: how often every state is measured", .usual = "4", .count = &passes,
                   .low = 1, .high = 1000 },

@@ -36,13 +36,13 @@ static double scale_sd(const struct profile *profile)
 #define CHANGE_ROWS 3   /* on each side */
 
 /*
- * Apps are updated more often than a display ages: what both explain is the app's. But no app takes a tenth of what it
- * took, or from nothing what a whole component takes.
+ * Apps are updated more often than a display ages: what both explain is the app's. But hardly an app takes ten times what
+ * it took, or a third.
  */
 #define CHANGE_COMPONENT_CHI2 10.0
 #define CHANGE_STRANGE_CHI2 40.0
 #define CHANGE_LOWEST (-0.9)
-#define CHANGE_HIGHEST 1.0
+#define CHANGE_HIGHEST 2.0
 
 struct candidate {
         double chi2;
@@ -179,7 +179,8 @@ static int fit(const struct profile *prior, const struct everyday *list, size_t 
                         err = find_change(&design, &posterior, &best);
                 if (!err && best.chi2 > CHANGE_CHI2 && n_changes < DESIGN_CHANGES_MAX) {
                         changes[n_changes++] = (struct design_change){
-                                .app = best.app, .component = best.component, .stretch = best.stretch, .time_ns = stretch_start_ns(&design, best.stretch)
+                                .app = best.app, .component = best.component, .stretch = best.stretch,
+                                .time_ns = stretch_start_ns(&design, best.stretch)
                         };
                         posterior_clear(&posterior);
                         design_clear(&design);

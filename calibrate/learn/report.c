@@ -96,6 +96,8 @@ static bool drifted(const struct learning *learning, char names[DRIFTED_MAX])
 {
         size_t length = 0;
 
+        if (strcmp(profile_basis(learning->profile), "calibrated") != 0)
+                return false; /* a part alone cannot be */
         for (size_t i = 0; i < learning->n_changes; i++)
                 if (!*learning->changes[i].app && !learning->changes[i].measured_since)
                         length += (size_t)snprintf(names + length, DRIFTED_MAX - length, "%s%s", length ? "," : "",
