@@ -278,6 +278,9 @@ static void misfit(void)
                    TUNING_MISFIT_LCD_PERCENT / 100 * 30, 1e-9);
         check_int(profile_set_extra(usual, "display", "x-emission_percent", "70"), 0);
         check(model_misfit_sd_j(usual, &(struct model_user){ "game", true, 0 }, &display) > 0.2 * 30);
+        /* And grey is off the line. */
+        check_int(profile_set_extra(usual, "display", "x-emission_bend_percent", "40"), 0);
+        check(model_misfit_sd_j(usual, &(struct model_user){ "game", true, 0 }, &display) > 0.4 * 30);
         model_vector_clear(&display);
         /* Half of their variance is common to both. */
         check_near(model_misfit_sum_j2(usual, front + behind, front * front + behind * behind),

@@ -25,7 +25,7 @@ static const char program_switching[] =
         "cd \"$(dirname \"$0\")\" || exit 1\n"
         "echo screen kms white switch\n"
         "while read -r word; do\n"
-        "        if [ \"$word\" = on ]; then echo On; else echo Off; fi > " CONNECTOR "/dpms\n"
+        "        if [ \"$word\" = off ]; then echo Off; else echo On; fi > " CONNECTOR "/dpms\n"
         "        echo \"$word\" >> words\n"
         "        echo $$ > pid\n"
         "        echo \"$word\"\n"
@@ -307,6 +307,56 @@ static void test_cannot_switch(const char *program)
         end(&desk);
 }
 
+/* A black picture is measured where it can be shown: a screen that stays white must not tell what black takes. */
+static void test_pictures(void)
+{
+        static const double dark[] = { 0, 1, 0.5, 1 };
+        struct desk desk;
+        struct hardware_description description = { 0 };
+        char said[64] = "";
+        int pid;
+
+        make(&desk);
+        put_panel(&desk);
+        put_program(&desk, program_switching);
+        begin(&desk);
+        check_int(desk.part->ops->describe(desk.part, &description), 0);
+        check(description.pictures);
+        for (size_t i = 0; i < ARRAY_SIZE(dark); i++) {
+                const struct mode mode = { .screen_on = true, .brightness = 40, .dark = dark[i] };
+
+                check_int(desk.part->ops->apply(desk.part, &mode), 0);
+                check_seen(&desk, true, 40);
+        }
+        check(util_read_at(desk.root_fd, "words", said, sizeof(said)) >= 0);
+        check_text(said, "on\nblack\ngrey\nblack\n");
+        pid = atoi(get(&desk, "pid"));
+        check(pid > 1 && kill(pid, SIGKILL) == 0);
+        for (unsigned i = 0; i < 200 && !desk.said[0]; i++) {
+                check_int(look_again(&desk), 0);
+                usleep(10000);
+        }
+        check(util_read_at(desk.root_fd, "words", said, sizeof(said)) >= 0);
+        check_text(said, "on\nblack\ngrey\nblack\nblack\n"); /* it takes the screen again as it was */
+        end(&desk);
+}
+
+static void test_no_pictures(const char *program)
+{
+        const struct mode black = { .screen_on = true, .brightness = 40, .dark = 1 };
+        struct desk desk;
+
+        make(&desk);
+        put_panel(&desk);
+        put_program(&desk, program);
+        begin(&desk);
+        check_int(desk.part->ops->apply(desk.part, &black), -EOPNOTSUPP); /* left out of the run */
+        check(strstr(desk.said, "no black picture can be shown") != NULL);
+        check_int(light(&desk, true, 40), 0);
+        check_seen(&desk, true, 40);
+        end(&desk);
+}
+
 /* Nothing can switch it: then it is as dim as it can be, and that is said. */
 static void test_dim(void)
 {
@@ -339,6 +389,7 @@ static void test_no_backlight(void)
         begin(&desk);
         check_int(desk.part->ops->describe(desk.part, &description), 0);
         check_int(description.max_brightness, 0);
+        check(!description.pictures);
         check_int(light(&desk, false, 0), 0);
         check_seen(&desk, false, 0);
         desk.part->ops->stop(desk.part);
@@ -374,6 +425,9 @@ int main(void)
         signal(SIGPIPE, SIG_IGN); /* as calibration does */
         test_switched();
         test_lost();
+        test_pictures();
+        test_no_pictures(program_failing);
+        test_no_pictures(program_none);
         test_cannot_switch(program_white);
         test_cannot_switch(program_failing);
         test_cannot_switch(program_none);

@@ -175,11 +175,14 @@ static void nnls_is_known(void)
         gsl_vector_free(value);
 }
 
-/* A black picture lacks 60 % of a white one's power, and a grey one half of that: told, and not fitted. */
-static void pictures_tell_emission(void)
+/*
+ * A black picture lacks 60 % of a white one's power, and a grey one half of that: told, and not fitted. One that
+ * lacks @grey is told, too.
+ */
+static void pictures_tell_emission(double grey)
 {
-        static const struct { const char *mode; double part; } pictures[] = { { "picture.255.black", 0.6 },
-                                                                              { "picture.255.grey", 0.3 } };
+        const struct { const char *mode; double part; } pictures[] = { { "picture.255.black", 0.6 },
+                                                                       { "picture.255.grey", grey } };
         const struct load *white = &loads[10];
         struct observation list[3 * ARRAY_SIZE(loads) + ARRAY_SIZE(pictures)];
         struct observation_run run = run_of("gauge");
@@ -203,6 +206,10 @@ static void pictures_tell_emission(void)
         check(said && fabs(atof(said) - 60) < 2);
         said = profile_extra(outcome.profile, "display", "x-emission_se");
         check(said && atof(said) > 0.3 && atof(said) < 5);
+        said = profile_extra(outcome.profile, "display", "x-emission_bend_percent");
+        check(grey == 0.3 ? !said : said && fabs(atof(said) - 100 * fabs(0.3 - grey)) < 2);
+        check_int(outcome.n_warnings, grey == 0.3 ? 0 : 1);
+        check(grey == 0.3 || strstr(outcome.warnings[0], grey < 0.3 ? "power more than" : "power less than"));
         outcome_clear(&outcome);
         clear_all(list, n);
 }
@@ -296,7 +303,9 @@ int main(void)
         points_ascend();
         trickles_are_no_measurement();
         deficient_design_is_uncertain();
-        pictures_tell_emission();
+        pictures_tell_emission(0.3);
+        pictures_tell_emission(0.15);
+        pictures_tell_emission(0.5);
         percent_rows_come_back(0);
         percent_rows_come_back(1);
         percent_rows_come_back(1 / 1.1);

@@ -10,6 +10,9 @@
 #include "fit-fixture.h"
 #include "fit/follow.h"
 
+#define SCREEN 10 /* of loads[] */
+#define GREY "picture.255.grey"
+
 static char *line_of(cJSON *json)
 {
         char *text = cJSON_PrintUnformatted(json);
@@ -50,6 +53,12 @@ static char *start_line(double stop_percent)
                 cJSON_AddItemToObject(mode, "usage", usage_to_json(&usage));
                 cJSON_AddBoolToObject(mode, "held_back", i == 3);
                 cJSON_AddItemToArray(modes, mode);
+                if (i == SCREEN) { /* the same in grey */
+                        mode = cJSON_Duplicate(mode, true);
+                        cJSON_ReplaceItemInObject(mode, "name", cJSON_CreateString(GREY));
+                        cJSON_ReplaceItemInObject(mode, "held_back", cJSON_CreateTrue());
+                        cJSON_AddItemToArray(modes, mode);
+                }
                 usage_clear(&usage);
         }
         return line_of(line);
@@ -208,11 +217,47 @@ static void doubts_are_measured_again(void)
         }
 }
 
+/* A picture that takes @part of white's power; grey is asked for once black showed that it matters. */
+static const char *ask_picture(struct follow *follow, const char *name, size_t i, double part)
+{
+        struct load load = loads[SCREEN];
+        _cleanup_free_ char *text = held_back_line(&load, i, part);
+        static char said[MODE_NAME_MAX];
+        cJSON *line = cJSON_Parse(text), *observation = cJSON_GetObjectItem(line, "observation"), *answer;
+        const char *doubted;
+
+        cJSON_ReplaceItemInObject(observation, "mode", cJSON_CreateString(name));
+        cJSON_ReplaceItemInObject(observation, "kind", cJSON_CreateString("picture"));
+        cJSON_ReplaceItemInObject(observation, "held_back", cJSON_CreateFalse());
+        answer = ask(follow, line_of(line));
+        doubted = cJSON_GetStringValue(cJSON_GetObjectItem(answer, "doubted"));
+        snprintf(said, sizeof(said), "%s", doubted ? doubted : "");
+        cJSON_Delete(answer);
+        return said;
+}
+
+static void grey_comes_after_black(void)
+{
+        for (int oled = 0; oled < 2; oled++) {
+                struct follow *follow;
+                size_t n = 0;
+
+                check_int(follow_new(&follow), 0);
+                cJSON_Delete(ask(follow, start_line(3)));
+                for (; n < 60; n++)
+                        cJSON_Delete(ask(follow, observation_line(&loads[n % ARRAY_SIZE(loads)], n)));
+                check_text(ask_picture(follow, "picture.255.black", n++, oled ? 0.6 : 1), oled ? GREY : "");
+                check_text(ask_picture(follow, GREY, n++, oled ? 0.8 : 1), "");
+                follow_free(follow);
+        }
+}
+
 int main(void)
 {
         gsl_set_error_handler_off();
         follow_answers();
         left_out_is_not_waited_for();
+        grey_comes_after_black();
         doubts_are_measured_again();
         return check_result();
 }

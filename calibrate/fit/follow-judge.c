@@ -13,6 +13,7 @@
 #include <gsl/gsl_cdf.h>
 
 #include "outcome.h"
+#include "util/tuning.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -123,10 +124,27 @@ static bool is_left_out(const struct follow *follow, const char *name)
  * row disagrees is measured twice more, whatever the second says: not until it passes.
  */
 #define HELD_BACK_ROWS 3
+#define GREY_SD 2
 
 static bool is_doubted(const struct outcome_check *check)
 {
         return check->rows == 1 ? !check->inside : check->rows < HELD_BACK_ROWS;
+}
+
+/*
+ * By level a picture costs a percent of charge, so grey is measured only where black showed that the picture matters
+ * by more than an LCD's may.
+ */
+static const char *wanted_grey(const struct follow *follow, const struct outcome *outcome)
+{
+        double least = TUNING_MISFIT_LCD_PERCENT / 100 + GREY_SD * outcome->emission_sd;
+
+        if (follow->method == METHOD_GAUGE || outcome->has_grey || outcome->emission <= least)
+                return NULL;
+        for (size_t i = 0; i < follow->n_modes; i++)
+                if (outcome_is_grey(follow->modes[i].name) && !follow->modes[i].left_out)
+                        return follow->modes[i].name;
+        return NULL;
 }
 
 static void add_doubted(const struct follow *follow, const struct rows *rows, const struct regression *fit,
@@ -134,6 +152,7 @@ static void add_doubted(const struct follow *follow, const struct rows *rows, co
 {
         struct outcome outcome = { 0 };
         const struct outcome_check *doubted = NULL;
+        const char *name;
 
         outcome_regression(&follow->columns, rows, fit, basis, &outcome);
         for (size_t i = 0; i < outcome.n_checks; i++) {
@@ -143,8 +162,9 @@ static void add_doubted(const struct follow *follow, const struct rows *rows, co
                     (!doubted || check->rows < doubted->rows))
                         doubted = check;
         }
-        if (doubted)
-                cJSON_AddStringToObject(answer, "doubted", doubted->mode);
+        name = doubted ? doubted->mode : wanted_grey(follow, &outcome);
+        if (name)
+                cJSON_AddStringToObject(answer, "doubted", name);
         else
                 cJSON_AddNullToObject(answer, "doubted");
         outcome_clear(&outcome);

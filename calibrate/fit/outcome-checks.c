@@ -155,51 +155,100 @@ static double display_mw(const struct columns *columns, const struct row *row, c
         return sum;
 }
 
-/* The part of white's light that a picture lacks, by the name of its mode. */
-static double dark_part(const char *mode)
+/* What pictures of one kind take less than white, in parts of the display's power in white: the mean of their rows. */
+struct lack {
+        double sum, weights;
+        double common; /* variance that all rows share: the error of white */
+};
+
+bool outcome_is_grey(const char *mode)
 {
         const char *picture = strrchr(mode, '.');
 
-        return picture && strcmp(picture, ".grey") == 0 ? 0.5 : 1;
+        return picture && strcmp(picture, ".grey") == 0;
+}
+
+static int add_lack(const struct outcome *outcome, const struct columns *columns, const struct rows *rows, size_t i,
+                    const struct regression *fit, struct lack *lack)
+{
+        double t = gsl_cdf_tdist_Pinv((1 + CHECK_LEVEL) / 2, fmax(fit->degrees_of_freedom, 1)), sd, mean, variance;
+        double white = display_mw(columns, &rows->list[i], fit);
+        struct outcome_check check;
+        int err;
+
+        if (!(white > 0))
+                return 0;
+        err = check_row(outcome, rows, i, fit, &check);
+        if (!err)
+                err = predicted_variance(&rows->list[i], fit, &mean, &variance);
+        if (err)
+                return err;
+        sd = check.half_width_mw / t / white;
+        lack->weights += 1 / (sd * sd);
+        lack->sum += (check.predicted_mw - check.measured_mw) / white / (sd * sd);
+        lack->common = fmin(lack->common, variance / (white * white));
+        return 0;
+}
+
+static double lack_sd(const struct lack *lack)
+{
+        return sqrt(fmax(1 / lack->weights, lack->common));
+}
+
+static int set_percent(struct profile *profile, const char *key, double part)
+{
+        char text[32];
+
+        snprintf(text, sizeof(text), "%.3g", 100 * part);
+        return profile_set_extra(profile, "display", key, text);
+}
+
+/* Half of white's light should take half of what black lacks. Where it does not, that is told and widens answers. */
+static int check_bend(struct outcome *outcome, const struct lack *black, const struct lack *grey, bool *bent)
+{
+        double z = gsl_cdf_ugaussian_Pinv((1 + CHECK_LEVEL) / 2);
+        double bend = black->sum / black->weights / 2 - grey->sum / grey->weights;
+        int err;
+
+        *bent = fabs(bend) > z * hypot(lack_sd(black) / 2, lack_sd(grey));
+        if (!*bent)
+                return 0;
+        err = set_percent(outcome->profile, "x-emission_bend_percent", fabs(bend));
+        return err ? err : outcome_warn(outcome, "a grey picture takes %.1f %% of the display's power %s than half of "
+                                        "what a black and a white one take together: this panel does not add up its "
+                                        "pixels, and answers are wider by it",
+                                        100 * fabs(bend), bend > 0 ? "more" : "less");
 }
 
 int outcome_pictures(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
                      const struct regression *fit)
 {
-        double weights = 0, sum = 0, t = gsl_cdf_tdist_Pinv((1 + CHECK_LEVEL) / 2, fmax(fit->degrees_of_freedom, 1));
-        double common = INFINITY;
-        char text[32];
-        int err;
+        struct lack black = { .common = INFINITY }, grey = black, both;
+        bool bent = false;
+        int err = 0;
 
-        for (size_t i = 0; i < rows->n; i++) {
+        for (size_t i = 0; !err && i < rows->n; i++) {
                 const struct row *row = &rows->list[i];
-                double dark = dark_part(row->observation->mode), white, sd, mean, variance;
-                struct outcome_check check;
 
-                if (!row->picture || row->observation->rejected[0] || !(row->power_mw > 0))
-                        continue;
-                white = display_mw(columns, row, fit);
-                if (!(white > 0))
-                        continue;
-                err = check_row(outcome, rows, i, fit, &check);
-                if (!err)
-                        err = predicted_variance(row, fit, &mean, &variance);
-                if (err)
-                        return err;
-                sd = check.half_width_mw / t / white / dark;
-                weights += 1 / (sd * sd);
-                sum += (check.predicted_mw - check.measured_mw) / white / dark / (sd * sd);
-                /* What all rows share is the error of white. */
-                common = fmin(common, variance / (white * white));
+                if (row->picture && !row->observation->rejected[0] && row->power_mw > 0)
+                        err = add_lack(outcome, columns, rows, i, fit,
+                                       outcome_is_grey(row->observation->mode) ? &grey : &black);
         }
-        if (!(weights > 0))
-                return 0;
-        snprintf(text, sizeof(text), "%.3g", fmin(fmax(100 * sum / weights, 0), 100));
-        err = profile_set_extra(outcome->profile, "display", "x-emission_percent", text);
-        if (err)
+        if (!err && black.weights > 0 && grey.weights > 0)
+                err = check_bend(outcome, &black, &grey, &bent);
+        both = black;
+        if (!bent) { /* black lacks twice what grey does */
+                both.weights += grey.weights / 4;
+                both.sum += grey.sum / 2;
+                both.common = fmin(black.common, 4 * grey.common);
+        }
+        if (err || !(both.weights > 0))
                 return err;
-        snprintf(text, sizeof(text), "%.3g", 100 * sqrt(fmax(1 / weights, common)));
-        return profile_set_extra(outcome->profile, "display", "x-emission_se", text);
+        outcome->emission = fmin(fmax(both.sum / both.weights, 0), 1);
+        outcome->emission_sd = lack_sd(&both);
+        outcome->has_grey = grey.weights > 0;
+        err = set_percent(outcome->profile, "x-emission_percent", outcome->emission);
+        return err ? err : set_percent(outcome->profile, "x-emission_se", outcome->emission_sd);
 }
 
 static double how_far(const struct outcome_check *check)

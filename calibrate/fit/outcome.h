@@ -71,6 +71,9 @@ struct outcome {
         enum validation validation;
         size_t n_rows;
         size_t n_rejected;
+        double emission;     /* part of a white display's power that its picture makes; 0: not measured */
+        double emission_sd;
+        bool has_grey;       /* a grey picture was measured, too */
         double noise_scale; /* standard deviation of the rows, relative to the expected one; NaN: not
                                estimated */
 };
@@ -99,7 +102,8 @@ int outcome_add_policies(struct profile *profile, const struct device *device);
 /* outcome-checks.c: lack of fit and held-back rows. */
 int outcome_residuals(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
                       const struct regression *fit);
-/* x-emission_percent: how much of a white picture's power black lacks. */
+/* x-emission_percent: how much of a white picture's power black lacks, and whether grey is between them. */
+bool outcome_is_grey(const char *mode);
 int outcome_pictures(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
                      const struct regression *fit);
 /* outcome-sensor.c: x-charge_full_percent, by a sensor of power beside a calibration by level. */

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The display as a part: brightness by its backlight, white or off by joulecast-picture. If that cannot
+ * The display as a part: brightness by its backlight, its picture or off by joulecast-picture. If that cannot
  * switch the screen, only the backlight is switched; if neither can, the dimmest level stays on.
  */
 
@@ -30,8 +30,8 @@ struct display {
         unsigned starts;
         struct settings *settings;    /* between prepare() and stop() */
         bool journalled;              /* the screen was lit and will be lit again */
-        bool applied, on;             /* a mode is applied; its screen */
-        bool told_dim, told_picture, told_state;
+        const char *shown;            /* the mode's picture: "on" (white), "grey", "black", "off"; NULL: no mode */
+        bool told_dim, told_white, told_picture, told_state;
 };
 
 static struct display *display_of(struct part *part)
@@ -41,7 +41,10 @@ static struct display *display_of(struct part *part)
 
 static int describe(struct part *part, struct hardware_description *description)
 {
-        description->max_brightness = display_of(part)->backlight.max;
+        const struct display *display = display_of(part);
+
+        description->max_brightness = display->backlight.max;
+        description->pictures = display->backlight.max > 0 && display->program;
         return 0;
 }
 
@@ -65,9 +68,9 @@ static void start_program(struct display *display)
         display->starts++;
         if (screen_program_start(display->program, &display->screen) < 0)
                 display->starts = STARTS_MAX;
-        if (display->screen.white || display->told_picture || !display->backlight.max)
+        if (display->screen.white || display->told_white || !display->backlight.max)
                 return;
-        display->told_picture = true;
+        display->told_white = true;
         log_info(display->log,
                  "no white picture can be shown on this screen: only brightness is varied");
 }
@@ -86,9 +89,14 @@ static void compare(struct display *display, bool on)
                     on ? "on" : "off", on ? "off" : "on");
 }
 
-static int light(struct display *display, bool on)
+static bool is_on(const char *word)
 {
-        bool journal;
+        return strcmp(word, "off") != 0;
+}
+
+static int show(struct display *display, const char *word)
+{
+        bool journal, on = is_on(word);
         int err, after = 0;
 
         start_program(display);
@@ -98,7 +106,7 @@ static int light(struct display *display, bool on)
         err = journal ? settings_before(display->settings, POWER, on ? "on" : "off") : 0;
         if (err)
                 return err;
-        err = screen_program_light(&display->screen, on);
+        err = screen_program_show(&display->screen, word);
         if (journal)
                 after = settings_after(display->settings, POWER);
         if (!err && (on || display->screen.can_switch))
@@ -106,19 +114,27 @@ static int light(struct display *display, bool on)
         return err ? err : after ? after : on || display->screen.can_switch ? 0 : -EOPNOTSUPP;
 }
 
-/* Lit also without a picture. */
+/* Lit also where white cannot be shown; but another picture that is not there must not be measured. */
 static int switch_on(struct display *display, uint32_t brightness)
 {
+        bool white = strcmp(display->shown, "on") == 0;
         int err = display->backlight.max ? backlight_hold(&display->backlight, brightness) : 0;
 
         if (!err)
-                err = light(display, true);
-        return err == -EOPNOTSUPP || err == -EPIPE ? 0 : err;
+                err = show(display, display->shown);
+        if (white)
+                return err == -EOPNOTSUPP || err == -EPIPE ? 0 : err;
+        if (err == -EOPNOTSUPP && !display->told_picture) {
+                log_info(display->log, "no black picture can be shown on this screen: how much of its power the "
+                                       "picture makes stays unknown");
+                display->told_picture = true;
+        }
+        return err;
 }
 
 static int switch_off(struct display *display)
 {
-        int err = light(display, false);
+        int err = show(display, "off");
 
         backlight_let_go(&display->backlight);
         if (err != -EOPNOTSUPP && err != -EPIPE)
@@ -138,8 +154,7 @@ static int apply(struct part *part, const struct mode *mode)
 {
         struct display *display = display_of(part);
 
-        display->applied = true;
-        display->on = mode->screen_on;
+        display->shown = !mode->screen_on ? "off" : mode->dark >= 1 ? "black" : mode->dark > 0 ? "grey" : "on";
         return mode->screen_on ? switch_on(display, mode->brightness) : switch_off(display);
 }
 
@@ -149,12 +164,12 @@ static int check(struct part *part)
         struct display *display = display_of(part);
         int err = backlight_check(&display->backlight);
 
-        if (err || !display->applied || !display->screen.program.pid ||
+        if (err || !display->shown || !display->screen.program.pid ||
             program_lives(&display->screen.program))
                 return err;
         screen_program_end(&display->screen);
         log_warning(display->log, "the screen was lost; taking it again");
-        return display->on ? switch_on(display, display->backlight.held) : switch_off(display);
+        return is_on(display->shown) ? switch_on(display, display->backlight.held) : switch_off(display);
 }
 
 static void stop(struct part *part)
@@ -165,7 +180,7 @@ static void stop(struct part *part)
         display->screen = (struct screen_program){ 0 };
         backlight_let_go(&display->backlight);
         display->settings = display->backlight.settings = NULL;
-        display->applied = false;
+        display->shown = NULL;
 }
 
 static void close_display(struct part *part)

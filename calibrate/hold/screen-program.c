@@ -29,9 +29,8 @@ int screen_program_start(const char *name, struct screen_program *ret)
         return 0;
 }
 
-int screen_program_light(struct screen_program *screen, bool on)
+int screen_program_show(struct screen_program *screen, const char *word)
 {
-        const char *word = on ? "on" : "off";
         char answer[256];
         int err = program_say(&screen->program, word);
 
@@ -43,7 +42,7 @@ int screen_program_light(struct screen_program *screen, bool on)
         }
         if (strcmp(answer, word) == 0)
                 return 0;
-        screen->can_switch = false;
+        screen->can_switch = screen->can_switch && strcmp(word, "off") != 0;
         return -EOPNOTSUPP;
 }
 

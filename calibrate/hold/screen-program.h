@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * joulecast-picture as a child: shows white, or switches the screen off. The screen is restored when it ends.
+ * joulecast-picture as a child: shows a plain picture, or switches the screen off. The screen is restored when it ends.
  */
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 struct screen_program {
         struct program program; /* pid 0: not running */
         char what[16];          /* "wayland", "x11", "kms", "console" */
-        bool white;             /* it can show a picture */
+        bool white;             /* it can show pictures */
         bool can_switch;        /* it can switch the screen off, as far as is known */
 };
 
@@ -24,8 +24,8 @@ struct screen_program {
  */
 int screen_program_start(const char *name, struct screen_program *ret);
 /*
- * 0; -EOPNOTSUPP: this screen cannot be switched, and @can_switch is now false; -EPIPE: the program has
- * ended.
+ * @word: "on" (white), "grey", "black" or "off". 0; -EOPNOTSUPP: this screen cannot do that; after "off" @can_switch
+ * is now false; -EPIPE: the program has ended.
  */
-int screen_program_light(struct screen_program *screen, bool on);
+int screen_program_show(struct screen_program *screen, const char *word);
 void screen_program_end(struct screen_program *screen); /* safe to repeat */

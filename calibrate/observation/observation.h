@@ -91,7 +91,8 @@ void observation_clear(struct observation *observation);
  *   {"observation": {...}, "remaining": {"percent": .., "hours": ..},
  *    "left_out": [modes that cannot come now]}
  *     -> {"rows": N, "half_width_percent": .. or null, "next": mode or null, "expected_hours": ..,
- *         "expected_percent": .., "doubted": held-back mode to be measured again, or null}
+ *         "expected_percent": .., "doubted": mode to be measured before the run ends (held back and
+ *          in disagreement, or grey where black showed that the picture matters), or null}
  *   {"observation": {...}, "keep": true}   ; without a judgement
  *     -> {"kept": N}
  *   {"end": true}

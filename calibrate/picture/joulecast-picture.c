@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * joulecast-picture: holds the screen for a calibration, white or off. It reads one word a line and answers
+ * joulecast-picture: holds the screen for a calibration, plain or off. It reads one word a line and answers
  * each. When its input or its parent ends it exits, and the screen is restored.
  */
 
@@ -78,10 +78,33 @@ static int open_first(const char *only, bool session, struct picture **ret)
         return -ENODEV;
 }
 
+static const struct {
+        const char *word;
+        int shade;
+} words[] = {
+        { "on", PICTURE_WHITE },
+        { "grey", PICTURE_GREY },
+        { "black", PICTURE_BLACK },
+        { "off", PICTURE_OFF },
+};
+
+static int obey(struct picture *picture, const char *word)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+                int shade = words[i].shade;
+
+                if (strcmp(word, words[i].word) != 0)
+                        continue;
+                if (!picture->ops->white && (shade == PICTURE_GREY || shade == PICTURE_BLACK))
+                        return -EOPNOTSUPP;
+                return picture->ops->show(picture, shade);
+        }
+        return -EINVAL;
+}
+
 static void answer(struct picture *picture, const char *word)
 {
-        bool on = strcmp(word, "on") == 0;
-        int err = on || strcmp(word, "off") == 0 ? picture->ops->light(picture, on) : -EINVAL;
+        int err = obey(picture, word);
 
         if (err)
                 printf("failed %s\n", strerror(-err));
@@ -154,6 +177,8 @@ static int parse_options(int argc, char **argv, const char **only)
                          "and \"switch\" where it can switch the screen off. Then, a word a line:\n"
                          "\n"
                          "  on          white and lit (lit, where it cannot show a picture)\n"
+                         "  grey        lit, with half of white's light\n"
+                         "  black       lit, and black\n"
                          "  off         off (no picture any more, where it cannot switch)\n"
                          "\n"
                          "Each is answered by the same word when it is done, or by \"failed\" and why. The\n"

@@ -23,12 +23,12 @@ struct console {
         bool off;
 };
 
-static int light(struct picture *picture, bool on)
+static int show(struct picture *picture, int shade)
 {
         struct console *console = (struct console *)picture;
-        char request = on ? TIOCL_UNBLANKSCREEN : TIOCL_BLANKSCREEN;
+        char request = shade == PICTURE_OFF ? TIOCL_BLANKSCREEN : TIOCL_UNBLANKSCREEN;
 
-        console->off = !on;
+        console->off = shade == PICTURE_OFF;
         return ioctl(console->fd, TIOCLINUX, &request) < 0 ? -errno : 0;
 }
 
@@ -45,12 +45,12 @@ static int fd(const struct picture *picture)
 /* The console may blank itself after a time (consoleblank); lighting it does not change that setting. */
 static int dispatch(struct picture *picture)
 {
-        return ((struct console *)picture)->off ? 0 : light(picture, true);
+        return ((struct console *)picture)->off ? 0 : show(picture, PICTURE_WHITE);
 }
 
 static void close_console(struct picture *picture)
 {
-        light(picture, true);
+        show(picture, PICTURE_WHITE);
         close(((struct console *)picture)->fd);
         free(picture);
 }
@@ -78,7 +78,7 @@ const struct picture_ops picture_console = {
         .name = "console",
         .open = open_console,
         .can_switch = can_switch,
-        .light = light,
+        .show = show,
         .fd = fd,
         .dispatch = dispatch,
         .close = close_console,

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * White on every connected screen of a graphics card by mode setting (KMS), on a text console, where no other
- * program drives the card. Off by switching the CRTC off. When this process ends, the kernel restores the
+ * One plain picture on every connected screen of a graphics card by mode setting (KMS), on a text console, where no
+ * other program drives the card. Off by switching the CRTC off. When this process ends, the kernel restores the
  * console.
  */
 
@@ -28,6 +28,7 @@ struct head { /* one connector, with the CRTC that drives it */
         drmModeModeInfo mode;
         drmModeCrtc *before;
         uint32_t handle, framebuffer;
+        uint64_t size;
 };
 
 struct kms {
@@ -39,28 +40,36 @@ struct kms {
         size_t n;
 };
 
-static int make_white(int fd, struct head *head)
+static int make_framebuffer(int fd, struct head *head)
 {
         struct drm_mode_create_dumb create = {
                 .width = head->mode.hdisplay,
                 .height = head->mode.vdisplay,
                 .bpp = 32,
         };
-        struct drm_mode_map_dumb map = { 0 };
-        void *bytes;
 
         if (drmIoctl(fd, DRM_IOCTL_MODE_CREATE_DUMB, &create) < 0)
                 return -errno;
-        head->handle = map.handle = create.handle;
-        if (drmIoctl(fd, DRM_IOCTL_MODE_MAP_DUMB, &map) < 0)
-                return -errno;
-        bytes = mmap(NULL, create.size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)map.offset);
-        if (bytes == MAP_FAILED)
-                return -errno;
-        memset(bytes, 0xff, create.size);
-        munmap(bytes, create.size);
+        head->handle = create.handle;
+        head->size = create.size;
         return drmModeAddFB(fd, create.width, create.height, 24, 32, create.pitch, create.handle,
                             &head->framebuffer);
+}
+
+/* All bytes alike: grey in any order of the colours. */
+static int paint(int fd, const struct head *head, int shade)
+{
+        struct drm_mode_map_dumb map = { .handle = head->handle };
+        void *bytes;
+
+        if (drmIoctl(fd, DRM_IOCTL_MODE_MAP_DUMB, &map) < 0)
+                return -errno;
+        bytes = mmap(NULL, head->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)map.offset);
+        if (bytes == MAP_FAILED)
+                return -errno;
+        memset(bytes, shade, head->size);
+        munmap(bytes, head->size);
+        return 0;
 }
 
 static bool is_taken(const struct kms *kms, uint32_t crtc)
@@ -112,7 +121,7 @@ static int add_head(struct kms *kms, const drmModeRes *resources, const drmModeC
         head->before = drmModeGetCrtc(kms->fd, crtc);
         head->mode = choose_mode(connector, head->before);
         kms->n++;
-        return make_white(kms->fd, head);
+        return make_framebuffer(kms->fd, head);
 }
 
 static int find_heads(struct kms *kms)
@@ -131,18 +140,26 @@ static int find_heads(struct kms *kms)
         return err ? err : kms->n ? 0 : -ENODEV;
 }
 
-static int light(struct picture *picture, bool on)
+/* Of a picture that is shown already, cards and panels that keep a copy have to be told that it changed. */
+static int show_on(int fd, struct head *head, int shade)
+{
+        int err = paint(fd, head, shade);
+
+        if (!err)
+                err = drmModeSetCrtc(fd, head->crtc, head->framebuffer, 0, 0, &head->connector, 1, &head->mode);
+        if (!err)
+                drmModeDirtyFB(fd, head->framebuffer, NULL, 0); /* -ENOSYS: it keeps none */
+        return err;
+}
+
+static int show(struct picture *picture, int shade)
 {
         struct kms *kms = (struct kms *)picture;
         int err = 0;
 
-        for (size_t i = 0; !err && i < kms->n; i++) {
-                struct head *head = &kms->heads[i];
-
-                err = on ? drmModeSetCrtc(kms->fd, head->crtc, head->framebuffer, 0, 0, &head->connector, 1,
-                                          &head->mode)
-                         : drmModeSetCrtc(kms->fd, head->crtc, 0, 0, 0, NULL, 0, NULL);
-        }
+        for (size_t i = 0; !err && i < kms->n; i++)
+                err = shade == PICTURE_OFF ? drmModeSetCrtc(kms->fd, kms->heads[i].crtc, 0, 0, 0, NULL, 0, NULL)
+                                           : show_on(kms->fd, &kms->heads[i], shade);
         return err;
 }
 
@@ -256,7 +273,7 @@ const struct picture_ops picture_kms = {
         .white = true,
         .open = open_kms,
         .can_switch = can_switch,
-        .light = light,
+        .show = show,
         .fd = fd,
         .events = POLLPRI,
         .dispatch = dispatch,

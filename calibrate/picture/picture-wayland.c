@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * White on every output of a Wayland session: one fullscreen window each (xdg-shell), filled from shared
+ * One plain picture on every output of a Wayland session: one fullscreen window each (xdg-shell), filled from shared
  * memory. Off by zwlr_output_power_management_v1 if the compositor has it. When this process ends, the
  * compositor removes the windows; an output that was switched off stays off, so it is switched on before.
  */
@@ -23,7 +23,8 @@ static bool is_settled(const struct wayland *wayland, bool on)
         for (size_t i = 0; i < wayland->n; i++) {
                 const struct output *output = &wayland->outputs[i];
 
-                if (output->output && ((output->power && output->lit != on) || (on && !output->shown_width)))
+                if (output->output && ((output->power && output->lit != on) ||
+                                       (on && !wayland_window_is_drawn(output))))
                         return false;
         }
         return true;
@@ -46,16 +47,18 @@ static int settle(struct wayland *wayland, bool on)
 }
 
 /* Some compositors offer to switch an output that they cannot switch, and report no error. */
-static int light(struct picture *picture, bool on)
+static int show(struct picture *picture, int shade)
 {
         struct wayland *wayland = (struct wayland *)picture;
+        bool on = shade != PICTURE_OFF;
         int err;
 
+        wayland->shade = shade;
         for (size_t i = 0; i < wayland->n; i++) {
                 struct output *output = &wayland->outputs[i];
 
                 wayland_output_switch(output, on);
-                if (on && output->output && !output->surface)
+                if (on && output->output)
                         wayland_window_show(output);
                 else if (!on)
                         wayland_window_take(output);
@@ -131,7 +134,7 @@ const struct picture_ops picture_wayland = {
         .white = true,
         .open = open_wayland,
         .can_switch = can_switch,
-        .light = light,
+        .show = show,
         .fd = fd,
         .events = POLLIN,
         .dispatch = dispatch,

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * White on a whole X11 screen: one override-redirect window, which disappears with the connection. Off by
- * DPMS if it is enabled; enabling it would outlast a kill. The server's idle time is reset regularly, which
+ * One plain picture on a whole X11 screen: an override-redirect window, which disappears with the connection. Off
+ * by DPMS if it is enabled; enabling it would outlast a kill. The server's idle time is reset regularly, which
  * changes no setting.
  */
 
@@ -25,9 +25,30 @@ struct x11 {
         bool off;
 };
 
-static void show_window(struct x11 *x11)
+/* The server knows its visual. What was allocated goes with the connection. */
+static int find_pixel(struct x11 *x11, int shade, uint32_t *ret)
 {
-        const uint32_t values[] = { x11->screen->white_pixel, 1, XCB_EVENT_MASK_VISIBILITY_CHANGE };
+        uint16_t value = (uint16_t)(shade * 0x101);
+        _cleanup_free_ xcb_alloc_color_reply_t *reply = NULL;
+
+        reply = xcb_alloc_color_reply(
+                x11->connection,
+                xcb_alloc_color(x11->connection, x11->screen->default_colormap, value, value, value), NULL);
+        if (!reply)
+                return -EIO;
+        *ret = reply->pixel;
+        return 0;
+}
+
+static void show_window(struct x11 *x11, uint32_t pixel)
+{
+        const uint32_t values[] = { pixel, 1, XCB_EVENT_MASK_VISIBILITY_CHANGE };
+
+        if (x11->window) {
+                xcb_change_window_attributes(x11->connection, x11->window, XCB_CW_BACK_PIXEL, &pixel);
+                xcb_clear_area(x11->connection, 0, x11->window, 0, 0, 0, 0);
+                return;
+        }
 
         x11->window = xcb_generate_id(x11->connection);
         xcb_create_window(x11->connection, XCB_COPY_FROM_PARENT, x11->window, x11->screen->root, 0, 0,
@@ -68,20 +89,22 @@ static int settle(struct x11 *x11)
         return xcb_connection_has_error(x11->connection) ? -ECONNRESET : 0;
 }
 
-static int light(struct picture *picture, bool on)
+static int show(struct picture *picture, int shade)
 {
         struct x11 *x11 = (struct x11 *)picture;
+        uint32_t pixel;
         int err = 0;
 
-        if (on) {
-                switch_on(x11);
-                xcb_force_screen_saver(x11->connection, XCB_SCREEN_SAVER_RESET);
-                if (!x11->window)
-                        show_window(x11);
-        } else {
+        if (shade == PICTURE_OFF) {
                 take_window(x11);
                 if (x11->capable)
                         err = switch_off(x11);
+        } else {
+                switch_on(x11);
+                xcb_force_screen_saver(x11->connection, XCB_SCREEN_SAVER_RESET);
+                err = find_pixel(x11, shade, &pixel);
+                if (!err)
+                        show_window(x11, pixel);
         }
         return err ? err : settle(x11);
 }
@@ -200,7 +223,7 @@ const struct picture_ops picture_x11 = {
         .white = true,
         .open = open_x11,
         .can_switch = can_switch,
-        .light = light,
+        .show = show,
         .fd = fd,
         .events = POLLIN,
         .dispatch = dispatch,

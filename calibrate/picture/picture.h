@@ -3,11 +3,17 @@
 #pragma once
 
 /*
- * A way of holding the screen, white or off. The display server or kernel restores the screen when the
+ * A way of holding the screen: a plain picture, or off. The display server or kernel restores the screen when the
  * process ends, however it ends; exceptions are noted in each file.
  */
 
 #include <stdbool.h>
+
+/* What is shown: off, or a value of sRGB. Grey emits half of white's light: 49.7 %, or 50.5 % at a gamma of 2.2. */
+#define PICTURE_OFF (-1)
+#define PICTURE_BLACK 0
+#define PICTURE_GREY 187
+#define PICTURE_WHITE 255
 
 #define PICTURE_BEAT_S 20 /* dispatch() is called at least so often; screen savers wait for a minute */
 
@@ -15,11 +21,11 @@ struct picture;
 
 struct picture_ops {
         const char *name;
-        bool white;                                       /* it can show a picture, not only switch */
+        bool white;                                       /* it can show pictures, not only switch */
         int (*open)(struct picture **ret);                /* changes nothing. -errno: not possible here */
         bool (*can_switch)(const struct picture *picture); /* switch the screen itself, not only its
                                                               picture */
-        int (*light)(struct picture *picture, bool on);
+        int (*show)(struct picture *picture, int shade);  /* PICTURE_...; lit, unless PICTURE_OFF */
         int (*fd)(const struct picture *picture);         /* to poll; -1: none */
         short events;                                     /* for what, as poll(2) takes it */
         int (*dispatch)(struct picture *picture);         /* after an event or a beat. -errno: it is lost */

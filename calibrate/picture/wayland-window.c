@@ -10,10 +10,10 @@
 #define SIDE_MAX 16384 /* pixels; compositors ask for less */
 
 /*
- * White in any format: all bytes are 0xff. The compositor has its own mapping, so the descriptor can be
+ * All bytes alike: grey in any format. The compositor has its own mapping, so the descriptor can be
  * closed.
  */
-static struct wl_buffer *make_white(struct wl_shm *shm, int width, int height)
+static struct wl_buffer *make_plain(struct wl_shm *shm, int shade, int width, int height)
 {
         _cleanup_close_ int fd = memfd_create("joulecast-picture", MFD_CLOEXEC | MFD_ALLOW_SEALING);
         int size = width * height * 4;
@@ -26,7 +26,7 @@ static struct wl_buffer *make_white(struct wl_shm *shm, int width, int height)
         bytes = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (bytes == MAP_FAILED)
                 return NULL;
-        memset(bytes, 0xff, (size_t)size);
+        memset(bytes, shade, (size_t)size);
         munmap(bytes, (size_t)size);
         pool = wl_shm_create_pool(shm, fd, size);
         buffer = wl_shm_pool_create_buffer(pool, 0, width, height, width * 4, WL_SHM_FORMAT_XRGB8888);
@@ -38,12 +38,13 @@ static void draw(struct output *output)
 {
         int width = output->width ? output->width : output->mode_width;
         int height = output->height ? output->height : output->mode_height;
+        int shade = output->wayland->shade;
         struct wl_buffer *buffer, *before = output->buffer;
 
-        if (width == output->shown_width && height == output->shown_height)
+        if (width == output->shown_width && height == output->shown_height && shade == output->shown_shade)
                 return;
         buffer = width > 0 && height > 0 && width <= SIDE_MAX && height <= SIDE_MAX
-                         ? make_white(output->wayland->shm, width, height) : NULL;
+                         ? make_plain(output->wayland->shm, shade, width, height) : NULL;
         if (!buffer) {
                 output->wayland->err = -ENOMEM;
                 return;
@@ -51,6 +52,7 @@ static void draw(struct output *output)
         output->buffer = buffer;
         output->shown_width = width;
         output->shown_height = height;
+        output->shown_shade = shade;
         wl_surface_attach(output->surface, buffer, 0, 0);
         wl_surface_damage(output->surface, 0, 0, width, height);
         wl_surface_commit(output->surface);
@@ -91,6 +93,11 @@ void wayland_window_show(struct output *output)
 {
         struct wayland *wayland = output->wayland;
 
+        if (output->surface) {
+                if (output->shown_width) /* else it is drawn when it has its size */
+                        draw(output);
+                return;
+        }
         output->surface = wl_compositor_create_surface(wayland->compositor);
         output->shell = xdg_wm_base_get_xdg_surface(wayland->base, output->surface);
         xdg_surface_add_listener(output->shell, &shell_listener, output);
@@ -103,6 +110,11 @@ void wayland_window_show(struct output *output)
                 output->inhibitor = zwp_idle_inhibit_manager_v1_create_inhibitor(wayland->inhibit,
                                                                                  output->surface);
         wl_surface_commit(output->surface);
+}
+
+bool wayland_window_is_drawn(const struct output *output)
+{
+        return output->shown_width && output->shown_shade == output->wayland->shade;
 }
 
 void wayland_window_take(struct output *output)

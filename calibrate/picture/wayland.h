@@ -28,7 +28,7 @@ struct output {
         struct zwp_idle_inhibitor_v1 *inhibitor;
         struct wl_buffer *buffer;
         int width, height;         /* asked for by the compositor; 0: we choose */
-        int shown_width, shown_height;
+        int shown_width, shown_height, shown_shade;
 };
 
 struct wayland {
@@ -42,6 +42,7 @@ struct wayland {
         struct wl_proxy *power_manager;
         struct output outputs[OUTPUTS_MAX];
         size_t n;
+        int shade;                 /* of all windows */
         int err;                   /* why it is lost */
 };
 
@@ -50,6 +51,7 @@ int wayland_look(struct wayland *wayland);
 void wayland_output_switch(struct output *output, bool on);
 void wayland_output_drop(struct output *output);
 
-/* Shows a white window over the whole output, and keeps the session from idling. */
+/* Shows a plain window of wayland->shade over the whole output, and keeps the session from idling. */
 void wayland_window_show(struct output *output);
+bool wayland_window_is_drawn(const struct output *output);
 void wayland_window_take(struct output *output);

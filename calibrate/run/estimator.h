@@ -22,7 +22,7 @@ struct estimator_judgement {
         char next[MODE_NAME_MAX];  /* the mode to measure next; "" none */
         double expected_hours;     /* still to go; NaN unknown */
         double expected_percent;
-        char doubted[MODE_NAME_MAX]; /* the held-back mode to be measured again, as it disagrees; "" none */
+        char doubted[MODE_NAME_MAX]; /* the mode to be measured before the run ends (observation.h); "" none */
 };
 
 /* Is there a joulecast-fit? It is not there in a build without GSL. */

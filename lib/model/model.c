@@ -102,12 +102,17 @@ void model_vector_add_user(const struct profile *profile, const struct model_use
 
 #define BEHIND_MOST 3 /* times what is counted of an app */
 
-/* Of what a white picture costs, apps' pictures save up to six tenths of the part that the picture makes. */
+/*
+ * Of what a white picture costs, apps' pictures save up to six tenths of the part that the picture makes, and what
+ * grey showed that this part does not follow the light.
+ */
 static double display_misfit_percent(const struct profile *profile)
 {
         double emission = extra_number(profile, "display", "x-emission_percent", NAN);
+        double bend = extra_number(profile, "display", "x-emission_bend_percent", 0);
         double usual = isnan(emission) ? TUNING_MISFIT_DISPLAY_PERCENT :
-                                         hypot(TUNING_MISFIT_LCD_PERCENT, TUNING_MISFIT_CONTENT * fmin(emission, 100));
+                                         hypot(hypot(TUNING_MISFIT_LCD_PERCENT, bend),
+                                               TUNING_MISFIT_CONTENT * fmin(emission, 100));
 
         return learned_or(profile->learned.misfit_display_percent, usual);
 }

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: joulecast authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""joulecast-picture on desktops: the whole screen is white when it says so, and is as it was however it ended."""
+"""joulecast-picture on desktops: the whole screen is white, grey or black when it says so, and is as it was however it ended."""
 import json
 import os
 import queue
@@ -60,31 +60,41 @@ class Picture:
         self.process.wait(5)
 
 
-def whites(pixels):
-    """How much of the picture is white, 0 to 1; from bytes, four or three of them a pixel."""
-    return pixels.count(b"\xff") / max(1, len(pixels))
+WHITE, GREY, BLACK = 255, 187, 0
 
 
-def x11_white(env):
-    def look():
+def share(pixels, value):
+    """How much of the picture has this value, 0 to 1; from bytes, three of them a pixel."""
+    return pixels.count(bytes([value])) / max(1, len(pixels))
+
+
+def x11_screen(env):
+    def look(value=WHITE):
         dump = subprocess.run(["xwd", "-root", "-silent"], env=environment(**env), capture_output=True, timeout=10).stdout
         header = struct.unpack(">25I", dump[:100])
         width, height, bits, line, colours = header[4], header[5], header[11], header[12], header[19]
         assert bits == 32, header
         pixels = dump[header[0] + 12 * colours:][:line * height]
-        return whites(bytes(byte for at in range(0, len(pixels), 4) for byte in pixels[at:at + 3])) if width else 0
+        return share(bytes(byte for at in range(0, len(pixels), 4) for byte in pixels[at:at + 3]), value) if width else 0
     return look
 
 
-def wayland_white(env):
-    def look():
+def wayland_screen(env):
+    def look(value=WHITE):
         image = subprocess.run(["grim", "-t", "ppm", "-"], env=environment(**env), capture_output=True, timeout=10).stdout
-        return whites(image.split(b"\n255\n", 1)[-1])
+        return share(image.split(b"\n255\n", 1)[-1], value)
     return look
 
 
 def check_white(look, what):
     check(wait_for(lambda: look() == 1, 4), what, "%.3f of the screen is white" % look())
+
+
+def check_pictures(look, picture):
+    """Also from dark to bright and back, and from off."""
+    for word, value in (("black", BLACK), ("grey", GREY), ("on", WHITE), ("grey", GREY), ("black", BLACK), ("on", WHITE)):
+        check(picture.say(word) == word, word)
+        check(wait_for(lambda value=value: look(value) == 1, 4), word, "%.3f of the screen is of that" % look(value))
 
 
 def check_gone(look, what):
@@ -104,7 +114,10 @@ def check_ends(look, start):
     check(picture.say("on") == "on", "it is on")
     picture.say("off")
     check_gone(look, "off:")
+    check(picture.say("black") == "black" and wait_for(lambda: look(BLACK) == 1, 4), "black after it was off")
     picture.end()
+    check_gone(look, "after it was black:")
+    check(look(BLACK) < 1, "and not black either")
 
 
 def test_picture_x11():
@@ -112,7 +125,7 @@ def test_picture_x11():
     x_server()
     window = xterm("Alpha", **env)
     check(wait_for(lambda: run_as_player(["xdotool", "search", "--class", "Alpha"], **env)), "there is a window")
-    look = x11_white(env)
+    look = x11_screen(env)
     check_gone(look, "before:")
     picture = Picture(**env)
     check(picture.screen == "screen x11 white", picture.screen)
@@ -122,6 +135,7 @@ def test_picture_x11():
     check(wait_for(lambda: run_as_player(["xdotool", "search", "--class", "zenity"], **env)), "there is a window above it")
     time.sleep(0.5)
     check_white(look, "with that window:")
+    check_pictures(look, picture)
     check(picture.say("sideways").startswith("failed "), "another word fails")
     picture.end()
     stop(above)
@@ -135,7 +149,7 @@ def output(env, key):
 
 def test_picture_wayland():
     _, env = sway("output * background #202020 solid_color\n")
-    look, lit = wayland_white(env), output(env, "dpms")
+    look, lit = wayland_screen(env), output(env, "dpms")
     window = foot(**env)
     check_gone(look, "before:")
     picture = Picture(**env)
@@ -146,9 +160,14 @@ def test_picture_wayland():
     foot(**env)
     time.sleep(0.5)
     check_white(look, "with a new window:")
+    check_pictures(look, picture)
     swaymsg(env, "output HEADLESS-1 resolution 640x480")()
     check(wait_for(lambda: output(env, "current_mode")()["width"] == 640), "the output has another size")
     check_white(look, "in that size:")
+    check(picture.say("grey") == "grey", "grey in that size")
+    swaymsg(env, "output HEADLESS-1 resolution 800x600")()
+    check(wait_for(lambda: output(env, "current_mode")()["width"] == 800), "the output has another size again")
+    check(wait_for(lambda: look(GREY) == 1, 4), "and is grey: %.3f of it" % look(GREY))
     # The headless outputs of Debian's wlroots cannot be switched off, and sway does not say so.
     check(picture.say("off").startswith("failed ") and lit(), "an output that cannot be switched")
     check(picture.say("on") == "on", "on again")
@@ -184,7 +203,7 @@ def test_picture_phoc():
 def test_picture_root():
     """By sudo or a timer: root finds the session that is on the screen, and becomes its user."""
     _, env = sway("output * background #202020 solid_color\n")
-    look = wayland_white(env)
+    look = wayland_screen(env)
     write("/run/systemd/seats/seat0", "IS_SEAT0=1\nACTIVE=c1\nACTIVE_UID=%d\n" % PLAYER.pw_uid)
     write("/run/systemd/sessions/c1", "UID=%d\nUSER=player\nACTIVE=1\nSTATE=active\nTYPE=wayland\nCLASS=user\nSEAT=seat0\n"
           % PLAYER.pw_uid)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: joulecast authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The phone's screen, as the host sees it: white while joulecast-picture says so, the console's again however it ended."""
+"""The phone's screen, as the host sees it: what joulecast-picture says, and the console's again however it ended."""
 import json
 import time
 
@@ -43,13 +43,13 @@ class Picture:
         self.words.kill()
 
 
-def white(phone):
-    """How much of the screen is white, as QEMU draws it."""
+def white(phone, value=255):
+    """How much of the screen is white, or has another value, as QEMU draws it."""
     path = phone.path("screen.ppm")
     phone.monitor.ask("screendump", filename=path)
     with open(path, "rb") as file:
         pixels = file.read().split(b"\n255\n", 1)[1]
-    return pixels.count(b"\xff") / len(pixels)
+    return pixels.count(bytes([value])) / len(pixels)
 
 
 def lit(phone):
@@ -68,6 +68,9 @@ def screen(suite):
     picture = Picture(phone)
     suite.check(picture.screen == "screen kms white switch", picture.screen, picture.job.text())
     suite.check(picture.say("on") == "on" and white(phone) == 1, "on: %.3f of the screen is white" % white(phone))
+    for word, value in (("black", 0), ("grey", 187), ("on", 255)):
+        suite.check(picture.say(word) == word and lit(phone) and white(phone, value) == 1,
+                    "%s: %.3f of the screen is of that" % (word, white(phone, value)))
     suite.check(picture.say("off") == "off" and not lit(phone), "off: the connector says so")
     suite.check(not json.loads(phone.output("joulecast doctor --json"))["display"]["on"], "and so does doctor")
     suite.check(picture.say("on") == "on" and white(phone) == 1 and lit(phone), "on again: %.3f of the screen is white" % white(phone))
