@@ -136,7 +136,7 @@ static int check_row(const struct outcome *outcome, const struct rows *rows, siz
                                                 row->refresh_s, row->updates);
         variance += pow(predicted * outcome->profile->scale_percent / 100, 2) +
                     pow(predicted * outcome->profile->discrepancy_percent / 100, 2);
-        *check = (struct outcome_check){ .measured_mw = row->power_mw, .predicted_mw = predicted };
+        *check = (struct outcome_check){ .measured_mw = row->power_mw + fit->warming_mw[i], .predicted_mw = predicted };
         if (row->charge && row->follows)
                 check->measured_mw += row->late_s * (power_of(row, fit) - before) / row->seconds;
         snprintf(check->mode, sizeof(check->mode), "%s", row->observation->mode);

@@ -62,6 +62,10 @@ int regression_solve(struct work *work);
 double regression_judge(struct work *work); /* residuals, deletion[] and precision[]; returns chi square */
 double regression_effective_parameters(const struct work *work);
 
+/* regression-warm.c */
+void regression_warm(struct work *work);      /* fit->warming_mw, by the present coefficients */
+int regression_warm_error(struct work *work); /* adds its error to fit->covariance */
+
 /* regression-outliers.c */
 void regression_weigh(struct work *work);
 int regression_recentre(struct work *work);

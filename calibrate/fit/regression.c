@@ -91,6 +91,7 @@ void regression_clear(struct regression *regression)
         free(regression->index);
         free(regression->deletion);
         free(regression->residual_mw);
+        free(regression->warming_mw);
         free(regression->extra);
         vector_freep(&regression->value);
         matrix_freep(&regression->covariance);
@@ -106,11 +107,12 @@ static int regression_make(struct regression *fit, const struct rows *rows)
         fit->deletion = calloc(rows->n, sizeof(*fit->deletion));
         fit->residual_mw = calloc(rows->n, sizeof(*fit->residual_mw));
         fit->extra = calloc(rows->n, sizeof(*fit->extra));
+        fit->warming_mw = calloc(rows->n, sizeof(*fit->warming_mw));
         fit->value = gsl_vector_calloc(q);
         fit->covariance = gsl_matrix_calloc(q, q);
         fit->prior = gsl_matrix_calloc(q, q);
-        if (!fit->index || !fit->deletion || !fit->residual_mw || !fit->extra || !fit->value ||
-            !fit->covariance || !fit->prior)
+        if (!fit->index || !fit->deletion || !fit->residual_mw || !fit->extra ||
+            !fit->warming_mw || !fit->value || !fit->covariance || !fit->prior)
                 return -ENOMEM;
         for (size_t i = 0; i < rows->n; i++)
                 if (rows->list[i].fitted)
@@ -194,7 +196,8 @@ static void observe(struct work *work)
         for (size_t a = 0; a < work->fit->n; a++) {
                 size_t i = work->fit->index[a];
 
-                gsl_vector_set(work->y, a, work->rows->list[i].power_mw + delay_mw(work, i));
+                gsl_vector_set(work->y, a,
+                               work->rows->list[i].power_mw + delay_mw(work, i) + work->fit->warming_mw[i]);
         }
 }
 
@@ -236,12 +239,13 @@ static int iterate(struct work *work)
                 fit->scale = (work->options->prior_dof + chi2) /
                              (work->options->prior_dof + fit->degrees_of_freedom);
                 learn_power(work);
+                regression_warm(work);
                 if (round > 1 && distance(fit->value, work->last, fit->p) < CONVERGED)
                         break;
         }
         fit->degrees_of_freedom += work->options->prior_dof;
         gsl_matrix_memcpy(fit->covariance, work->inverse);
-        return 0;
+        return regression_warm_error(work);
 }
 
 /* Before the first fit: by the idle rows, else the lowest power. */

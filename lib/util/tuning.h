@@ -125,6 +125,14 @@
 #define TUNING_SAG_PER_C 0.13
 
 /*
+ * Warm devices leak: how much more base and CPU take, in parts, once they are as warm as a drain makes them that would
+ * empty the battery in an hour, and how long that takes, s. 0.15 % per degree at 8 degrees per W of a phone of 15 Wh,
+ * an assumption of the virtual devices. The fit of a calibration takes the error of the first for as large as it is.
+ */
+#define TUNING_WARMING_PER_C 0.18
+#define TUNING_WARMING_TAU_S 400.0
+
+/*
  * Mixed use (lib/forecast/mixed.c): seconds that "now" is, by which the past fades; and for how long it stays as it
  * is before it is the usual again, until the history shows that. By hour of the day from so many days of history on;
  * an hour of the day counts as the mean until it was seen for as long as the prior.

@@ -1,0 +1,95 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+
+/*
+ * Leakage: a warm device takes more for the same work, and a dwell of seconds ends before it is warm. What each row
+ * would take once it is: coefficients are those of states that last.
+ */
+
+#include <errno.h>
+#include <math.h>
+
+#include <gsl/gsl_blas.h>
+
+#include "regression-private.h"
+#include "util/tuning.h"
+
+/* Of the full battery, Wh; NaN unknown. */
+static double full_wh(const struct work *work)
+{
+        if (work->columns->device.energy_full_mwh > 0)
+                return work->columns->device.energy_full_mwh / 1e3;
+        for (size_t i = 0; i < work->rows->n; i++) {
+                const struct observation *observation = work->rows->list[i].observation;
+
+                if (observation->charge_full_uah > 0 && observation->voltage_mv > 0)
+                        return observation->charge_full_uah * observation->voltage_mv / 1e9;
+        }
+        return NAN;
+}
+
+/* What leaks of a row's power: the base and the CPUs. */
+static double leaking_mw(const struct work *work, const struct row *row)
+{
+        double sum = 0;
+
+        for (size_t j = 0; j < work->fit->p; j++) {
+                enum term term = work->columns->list[j].term;
+
+                if (term == TERM_BASE || term == TERM_CPU_ACTIVE || term == TERM_CPU_SHARED)
+                        sum += row->x[j] * gsl_vector_get(work->fit->value, j);
+        }
+        return sum;
+}
+
+static double mean_mw(const struct work *work)
+{
+        double energy = 0, seconds = 0;
+
+        for (size_t i = 0; i < work->rows->n; i++) {
+                energy += work->power[i] * work->rows->list[i].seconds;
+                seconds += work->rows->list[i].seconds;
+        }
+        return energy / seconds;
+}
+
+/*
+ * @heat is the power whose steady temperature the device has, mW: it follows the rows' power with one time constant.
+ * The time between two rows belongs to the later, whose mode settles there.
+ */
+void regression_warm(struct work *work)
+{
+        double usual = mean_mw(work), heat = usual, end_s = work->rows->list[0].start_s, wh = full_wh(work);
+
+        for (size_t i = 0; i < work->rows->n && wh > 0; i++) {
+                const struct row *row = &work->rows->list[i];
+                double begin = exp(-fmax(row->start_s - end_s, 0) / TUNING_WARMING_TAU_S);
+                double length = row->seconds / TUNING_WARMING_TAU_S, mean;
+
+                heat = work->power[i] + (heat - work->power[i]) * begin;
+                mean = work->power[i] - (heat - work->power[i]) * expm1(-length) / length;
+                heat = work->power[i] + (heat - work->power[i]) * exp(-length);
+                end_s = row->start_s + row->seconds;
+                work->fit->warming_mw[i] = TUNING_WARMING_PER_C * leaking_mw(work, row) *
+                                           (fmax(work->power[i], usual) - mean) / 1e3 / wh;
+        }
+}
+
+/*
+ * How much a device leaks is one unknown of all rows, as uncertain as it is large; the coefficients move with it. Dwells
+ * of seconds in random order all meet the same warmth, so the rows do not tell it.
+ */
+int regression_warm_error(struct work *work)
+{
+        const struct regression *fit = work->fit;
+        _cleanup_vector_ gsl_vector *warming = gsl_vector_alloc(fit->n), *moved = gsl_vector_alloc(work->q);
+
+        if (!warming || !moved)
+                return -ENOMEM;
+        for (size_t a = 0; a < fit->n; a++)
+                gsl_vector_set(warming, a, fit->warming_mw[fit->index[a]]);
+        gsl_blas_dgemv(CblasTrans, 1 / fit->scale, work->white, warming, 0, work->moment);
+        gsl_blas_dgemv(CblasNoTrans, 1, work->inverse, work->moment, 0, moved);
+        gsl_blas_dger(1, moved, moved, fit->covariance);
+        return 0;
+}
