@@ -11,6 +11,7 @@
 
 #include <gsl/gsl_blas.h>
 
+#include "observation/daemons.h"
 #include "regression-private.h"
 #include "util/tuning.h"
 
@@ -60,18 +61,20 @@ static double mean_mw(const struct work *work)
 void regression_warm(struct work *work)
 {
         double usual = mean_mw(work), heat = usual, end_s = work->rows->list[0].start_s, wh = full_wh(work);
+        /* On the virtual phone time runs faster, and power is as much larger. */
+        double pace = work->fit->noise.background_tau_s / DAEMONS_TAU_S, tau_s = TUNING_WARMING_TAU_S * pace;
 
         for (size_t i = 0; i < work->rows->n && wh > 0; i++) {
                 const struct row *row = &work->rows->list[i];
-                double begin = exp(-fmax(row->start_s - end_s, 0) / TUNING_WARMING_TAU_S);
-                double length = row->seconds / TUNING_WARMING_TAU_S, mean;
+                double begin = exp(-fmax(row->start_s - end_s, 0) / tau_s);
+                double length = row->seconds / tau_s, mean;
 
                 heat = work->power[i] + (heat - work->power[i]) * begin;
                 mean = work->power[i] - (heat - work->power[i]) * expm1(-length) / length;
                 heat = work->power[i] + (heat - work->power[i]) * exp(-length);
                 end_s = row->start_s + row->seconds;
                 work->fit->warming_mw[i] = TUNING_WARMING_PER_C * leaking_mw(work, row) *
-                                           (fmax(work->power[i], usual) - mean) / 1e3 / wh;
+                                           (fmax(work->power[i], usual) - mean) * pace / 1e3 / wh;
         }
 }
 
