@@ -13,7 +13,10 @@
 
 #define S(seconds) ((uint64_t)((seconds) * 1e9))
 #define HEAD "[profile]\nversion = 1\n[battery]\nenergy_full_mwh = 10000\n"
-#define FIT HEAD "[fit]\ndegrees_of_freedom = 30\nscale_percent = 1\n"
+/* Of a device of which learning showed that apps draw what is counted of them. */
+#define EXACT "[learned]\nspans = 1\nmisfit_cpu_percent = 0\nmisfit_display_percent = 0\nmisfit_radio_percent = 0\n" \
+              "misfit_front_mw = 0\nmisfit_behind_mw = 0\n"
+#define FIT HEAD "[fit]\ndegrees_of_freedom = 30\nscale_percent = 1\n" EXACT
 #define NUMBERS "[base]\npower_mw = 100 1\nx-background_sd_mw = 0\n[cpu 0]\nactive_mw.400000 = 500 5\nshared_mw.400000 = 0 0\n" \
                 "[display]\npower_mw.100 = 400 4\n[gpu]\nactive_mw = 1 0\n"
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/quantile.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -294,6 +295,31 @@ static double measured_half_width_j(const struct store_battery *battery, double 
  * Measured energy is comparable with the model only if the device was on battery power, and recorded, all the
  * time; 1 % is allowed for polls at which the charger was plugged in or out.
  */
+static void widen(struct cost_value *value, double part)
+{
+        value->low = fmax(value->low - part * value->value, 0);
+        value->high += part * value->value;
+}
+
+/*
+ * What is unexplained beyond its own error is an error of the model that no term of it knows, or an app that draws what
+ * no counter shows. Nothing tells which: it widens the total, and each app by its share, as a standard deviation.
+ */
+static void admit_unexplained(double beyond_j, struct cost *cost)
+{
+        double apps_j = 0, beyond = quantile_normal(COST_LEVEL) * beyond_j;
+
+        for (size_t i = 0; i < cost->n_apps; i++)
+                apps_j += known(cost->apps[i].energy_j.value);
+        if (cost->total_j.value > 0)
+                widen(&cost->total_j, beyond / cost->total_j.value);
+        for (size_t i = 0; i < cost->n_apps && apps_j > 0; i++) {
+                widen(&cost->apps[i].energy_j, beyond / apps_j);
+                widen(&cost->apps[i].percent, beyond / apps_j);
+                widen(&cost->apps[i].percent_per_minute, beyond / apps_j);
+        }
+}
+
 static void make_measured(const struct store_battery *battery, const struct profile *profile, struct cost *cost)
 {
         double measured_j, half_width_j, both_j, percent_j = J_PER_PERCENT(profile->energy_full_mwh);
@@ -312,6 +338,8 @@ static void make_measured(const struct store_battery *battery, const struct prof
         cost->unexplained_j.value = measured_j - cost->total_j.value;
         cost->unexplained_j.low = cost->unexplained_j.value - both_j;
         cost->unexplained_j.high = cost->unexplained_j.value + both_j;
+        if (fabs(cost->unexplained_j.value) > both_j) /* not where it is unknown */
+                admit_unexplained(fabs(cost->unexplained_j.value) - both_j, cost);
 }
 
 /* suspend.c stores it in the profile. */

@@ -160,6 +160,19 @@ static int sum_add(struct sum *sum, const struct rate *rate, double seconds)
         return model_vector_add_scaled(&sum->vector, &rate->vector, seconds);
 }
 
+/* What @app may draw beyond its counters, which a cost has, too; where a drain was measured that tells it better. */
+static void sum_misfit(struct sum *sum, const struct future *future, const char *app, bool front, const struct rate *rate,
+                       double seconds)
+{
+        struct model_user user = { app, front, 1 };
+        double sd_j = model_misfit_sd_j(future->history->profile, &user, &rate->vector) * seconds;
+
+        if (future->drain.n > 0)
+                return;
+        sum->misfit_j += sd_j;
+        sum->misfit_j2 += sd_j * sd_j;
+}
+
 int future_sum_own(struct sum *sum, const struct future *future, size_t i, double seconds)
 {
         const struct actor *actor = &future->actors[i];
@@ -169,6 +182,7 @@ int future_sum_own(struct sum *sum, const struct future *future, size_t i, doubl
                 first++;
         if (actor->foreground)
                 sum->own_j[first] += actor->own.power_w * seconds;
+        sum_misfit(sum, future, future->history->apps[actor->app].app, actor->foreground, &actor->own, seconds);
         return sum_add(sum, &actor->own, seconds);
 }
 
@@ -200,6 +214,8 @@ int future_sum_mixed(struct sum *sum, const struct future *future, double second
         int err;
 
         mixed_seconds(mixed, seconds, &now_s, &usual_s);
+        sum_misfit(sum, future, TUNING_OTHER_APPS, true, &mixed->now, now_s);
+        sum_misfit(sum, future, TUNING_OTHER_APPS, true, &mixed->usual, usual_s);
         sum->variance_j2 += sd_j * sd_j + pow(mixed->now.session_sd_w * now_s, 2);
         err = model_vector_add_scaled(&sum->vector, &mixed->now.vector, now_s);
         if (err == 0)
@@ -262,6 +278,8 @@ double future_sum_sd_j(const struct future *future, const struct sum *sum)
 
         sum_drain(future, sum, &drain_j2);
         model_j2 = t * t * model_variance_j2(profile, &sum->vector) + drain_j2;
+        if (sum->misfit_j > 0)
+                model_j2 += t * t * model_misfit_sum_j2(profile, sum->misfit_j, sum->misfit_j2);
         for (size_t c = 0; c < COMPONENT_COUNT; c++)
                 spread_j += sum->vector.component_spread_mj[c] * 1e-3;
         return sqrt((model_j2 < 0 ? 0 : model_j2) + sum->variance_j2 + /* NaN stays */

@@ -62,6 +62,7 @@ struct sum {
         struct model_vector vector;
         double variance_j2;
         double seconds;           /* awake, for the daemons */
+        double misfit_j, misfit_j2; /* sum of what apps may draw beyond their counters, and of its squares */
         double own_j[ACTORS_MAX]; /* of each actor that has the screen */
         double energy_j, squares; /* of power times time, and of power squared times time: the mean load of a joule */
 };
