@@ -159,17 +159,30 @@ static struct cJSON *recorded_json(const struct recorded *recorded)
         return json;
 }
 
-/* How often what was said of everyday use held. */
+static void add_score(struct cJSON *json, const struct profile_score *score)
+{
+        cJSON_AddNumberToObject(json, "stretches", score->scored);
+        cJSON_AddNumberToObject(json, "held", score->held);
+        cJSON_AddNumberToObject(json, "width", score->width);
+}
+
+/* How often what was said of everyday use held; beside the kinds stands the first, the cost of a total. */
 static struct cJSON *coverage_json(const struct profile *profile)
 {
-        struct cJSON *json;
+        const struct profile_score *score = profile ? profile->learned.score : NULL;
+        struct cJSON *json, *kinds, *kind;
 
-        if (!profile || isnan(profile->learned.scored))
+        if (!score || isnan(score[ANSWER_COST].scored))
                 return cJSON_CreateNull();
         json = cJSON_CreateObject();
-        cJSON_AddNumberToObject(json, "stretches", profile->learned.scored);
-        cJSON_AddNumberToObject(json, "held", profile->learned.held);
-        cJSON_AddNumberToObject(json, "width", profile->learned.width);
+        add_score(json, &score[ANSWER_COST]);
+        kinds = cJSON_AddObjectToObject(json, "kinds");
+        for (size_t i = 0; i < ANSWER_COUNT; i++) {
+                kind = cJSON_AddObjectToObject(kinds, answer_kinds[i]);
+                add_score(kind, &score[i]);
+                if (i == ANSWER_BUDGET)
+                        cJSON_AddNumberToObject(kind, "likely", score[i].likely);
+        }
         return json;
 }
 

@@ -191,6 +191,7 @@ static int show_json(const struct profile *profile, const char *path)
         cJSON_AddNumberToObject(json, "degrees_of_freedom", profile->degrees_of_freedom);
         cJSON_AddNumberToObject(json, "scale_percent", profile->scale_percent);
         cJSON_AddNumberToObject(json, "discrepancy_percent", profile->discrepancy_percent);
+        cJSON_AddNumberToObject(json, "misfit_percent", profile->misfit_percent);
         list = cJSON_AddArrayToObject(json, "policies");
         for (size_t i = 0; i < profile->n_policies; i++) {
                 item = cJSON_CreateObject();

@@ -163,6 +163,17 @@ int main(void)
         struct use other = plain;
         struct widths some, more;
 
+        other.profile = HEAD FIT "misfit_percent = 20\n" NUMBERS DISPLAY EXACT SEEN;
+        check_wider("a failed validation", &plain, &other, 1.5);
+
+        other = measured;
+        other.profile = HEAD FIT "misfit_percent = 20\n" NUMBERS DISPLAY EXACT SEEN;
+        check_wider("a failed validation, with what the battery gave", &measured, &other, 1.01);
+        some = widths(&other);
+        other.battery = false;
+        more = widths(&other);
+        check(some.of[PREDICT] < 0.4 * more.of[PREDICT]); /* which tells how far it was off */
+
         other = measured;
         other.unseen_w = 0.3;
         check_wider("energy that nothing explains", &measured, &other, 1.02);
@@ -184,6 +195,10 @@ int main(void)
         other = plain;
         other.khz = KHZ_UNKNOWN;
         check_wider("frequencies that are not known", &plain, &other, 1.5);
+
+        other = plain;
+        other.profile = HEAD FIT NUMBERS DISPLAY EXACT SEEN "width = 2\npredict_width = 2\nbudget_width = 2\n";
+        check_wider("answers that did not hold", &plain, &other, 1.8);
 
         /* What a component without a coefficient draws comes on top: no upper end, and no sure minutes. */
         other = plain;

@@ -23,6 +23,7 @@ static const char full[] =
         "degrees_of_freedom = 21\n"
         "scale_percent = 1.5\n"
         "discrepancy_percent = 1.0\n"
+        "misfit_percent = 12.5\n"
         "[battery]\n"
         "energy_full_mwh = 15000\n"
         "[base]\n"
@@ -61,6 +62,11 @@ static const char full[] =
         "gauge_pieces = 12\n"
         "gauge_piece_percent = 1.5\n"
         "governor = idle-lowers\n"
+        "[learned]\n"
+        "spans = 100\n"
+        "width = 1.1\nscored = 9.5\nheld = 8.5\n"
+        "predict_width = 1.2\npredict_scored = 7.5\npredict_held = 6.5\n"
+        "budget_width = 1.3\nbudget_scored = 5.5\nbudget_held = 4.5\nbudget_likely = 2.5\n"
         "[x-vendor]\n"
         "x-note = kept\n"
         "[covariance]\n"
@@ -118,6 +124,15 @@ static void reads_every_key(void)
         check_int(profile->virtual_device.n_emission, 2);
         check_int(profile->virtual_device.emission[0].brightness, 5);
         check_near(profile->virtual_device.emission[1].power_mw, 1200, 0);
+        check_near(profile->misfit_percent, 12.5, 0);
+        for (enum answer_kind kind = 0; kind < ANSWER_COUNT; kind++) {
+                const struct profile_score *score = &profile->learned.score[kind];
+
+                check_near(profile_width(profile, kind), 1.1 + 0.1 * kind, 1e-12);
+                check_near(score->scored, 9.5 - 2 * (int)kind, 0);
+                check_near(score->held, 8.5 - 2 * (int)kind, 0);
+        }
+        check_near(profile->learned.score[ANSWER_BUDGET].likely, 2.5, 0);
         check_text(profile_extra(profile, "x-vendor", "x-note"), "kept");
         check_int(profile_find(profile, TERM_WIFI_RX, 0, 0, NULL), -ENOENT); /* not measured is not 0 */
         check(isnan(profile->coefficients[profile_find(profile, TERM_CPU_IDLE, 0, 384000, NULL)].standard_error));

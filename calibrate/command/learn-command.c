@@ -72,20 +72,15 @@ static int find_paths(const struct learn_options *options, const struct log *log
 }
 
 /* Takes what was recorded since the last time into the observations; then reads all. Nothing is written by a dry run. */
-static int gather(const struct learn_options *options, const struct paths *paths, const struct log *log,
+static int gather(const struct learn_options *options, const struct paths *paths, struct store *store, const struct log *log,
                   struct everyday **ret, size_t *n)
 {
         struct observations *observations = NULL;
         struct everyday *old = NULL, *new = NULL, *all;
         size_t n_old = 0, n_new = 0;
         int64_t newest = INT64_MIN;
-        struct store *store;
-        int err = store_open(paths->database, STORE_READ, log, &store);
+        int err = 0;
 
-        if (err == -ENOENT)
-                log_error(log, "learn: %s: nothing was recorded yet; joulecastd records what apps use", paths->database);
-        if (err)
-                return err;
         if (!options->dry_run || access(paths->observations, F_OK) == 0) /* a dry run of the first time has none */
                 err = observations_open(paths->observations, !options->dry_run, log, &observations);
         if (err == -ENODATA)
@@ -98,7 +93,6 @@ static int gather(const struct learn_options *options, const struct paths *paths
                 err = everyday_append(observations, new, n_new);
         if (!err && observations)
                 err = everyday_read(observations, &old, &n_old);
-        store_close(store);
         observations_close(observations);
         if (!err && options->dry_run && n_new > 0) {
                 all = reallocarray(old, n_old + n_new, sizeof(*all));
@@ -177,6 +171,7 @@ static int run(const struct learn_options *options, const struct log *log)
         _cleanup_(paths_clear) struct paths paths = { 0 };
         _cleanup_(profile_freep) struct profile *before = NULL;
         struct everyday *list = NULL;
+        _cleanup_(store_closep) struct store *store = NULL;
         struct learning learning = { 0 };
         size_t n = 0;
         int err = find_paths(options, log, &paths);
@@ -185,18 +180,20 @@ static int run(const struct learn_options *options, const struct log *log)
                 err = access(paths.from, F_OK) < 0 && errno == ENOENT ? first_day(options, log, &before) :
                                                                           profile_load(paths.from, log, &before);
         if (!err)
-                err = gather(options, &paths, log, &list, &n);
+                err = store_open(paths.database, STORE_READ, log, &store);
+        if (err == -ENOENT && before)
+                log_error(log, "learn: %s: nothing was recorded yet; joulecastd records what apps use", paths.database);
+        if (!err)
+                err = gather(options, &paths, store, log, &list, &n);
         if (err)
                 return err;
-        err = learn(before, list, n, &learning);
+        err = learn(before, list, n, store, &learning);
         if (err == -ENODATA)
                 log_error(log, "learn: nothing to learn from yet: the battery's level must fall twice while joulecastd records");
         else if (err)
                 log_error(log, "learn: the observations of %s cannot be fitted: %s", paths.observations, strerror(-err));
         if (!err && !learning.taken) { /* how often it held is known all the same, and widens it */
-                before->learned.scored = learning.profile->learned.scored;
-                before->learned.held = learning.profile->learned.held;
-                before->learned.width = learning.profile->learned.width;
+                memcpy(before->learned.score, learning.profile->learned.score, sizeof(before->learned.score));
                 strcpy(before->learned.until, learning.profile->learned.until);
         }
         if (!err)

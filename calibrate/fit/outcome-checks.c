@@ -292,6 +292,25 @@ static void join_checks(struct outcome *outcome)
         }
 }
 
+/*
+ * How far states that disagreed were off, in parts of what they drew above the base: the states that were fitted are right
+ * there, and a mixture is not their sum. The worst counts: no other state says how wrong a profile can be.
+ */
+static double misfit_percent(const struct outcome *outcome)
+{
+        ssize_t base = profile_find(outcome->profile, TERM_BASE, 0, 0, "");
+        double base_mw = base < 0 ? 0 : outcome->profile->coefficients[base].value, worst = 0;
+
+        for (size_t i = 0; i < outcome->n_checks; i++) {
+                const struct outcome_check *check = &outcome->checks[i];
+                double load_mw = fmax(check->predicted_mw - base_mw, 0.1 * check->predicted_mw);
+
+                if (!check->inside)
+                        worst = fmax(worst, fabs(check->measured_mw - check->predicted_mw) / load_mw);
+        }
+        return fmin(round(1000 * worst) / 10, 100);
+}
+
 int outcome_validate(struct outcome *outcome, const struct rows *rows, const struct regression *fit)
 {
         int err;
@@ -315,6 +334,8 @@ int outcome_validate(struct outcome *outcome, const struct rows *rows, const str
                         outcome->validation = VALIDATION_FAILED;
         if (outcome->validation == VALIDATION_NONE)
                 return 0;
+        if (outcome->validation == VALIDATION_FAILED)
+                outcome->profile->misfit_percent = misfit_percent(outcome);
         return profile_set_extra(outcome->profile, "profile", "x-validated",
                                  outcome->validation == VALIDATION_PASSED ? "true" : "false");
 }

@@ -65,9 +65,11 @@ static void print_checks(const struct outcome *outcome, FILE *to)
                         util_printable(check->mode, name, sizeof(name)), check->measured_mw,
                         check->predicted_mw, width, check->inside ? "holds" : "failed");
         }
-        fprintf(to, "%s\n", outcome->validation == VALIDATION_PASSED ?
-                "Validated: held-back rows came out as predicted." :
-                "Not validated: held-back rows did not come out as predicted (x-validated = false).");
+        if (outcome->validation == VALIDATION_PASSED)
+                fprintf(to, "Validated: held-back rows came out as predicted.\n");
+        else
+                fprintf(to, "Not validated: held-back rows did not come out as predicted (x-validated = false). All intervals "
+                        "are wider by %.1f %% of what is not base.\n", outcome->profile->misfit_percent);
 }
 
 void outcome_print(const struct outcome *outcome, const char *path, FILE *to)
@@ -169,6 +171,7 @@ struct cJSON *outcome_to_json(const struct outcome *outcome, const struct writte
                 cJSON_AddNullToObject(json, "validated");
         else
                 cJSON_AddBoolToObject(json, "validated", outcome->validation == VALIDATION_PASSED);
+        add_number(json, "misfit_percent", outcome->profile->misfit_percent);
         cJSON_AddNumberToObject(json, "rows", (double)outcome->n_rows);
         cJSON_AddNumberToObject(json, "rejected", (double)outcome->n_rejected);
         add_number(json, "degrees_of_freedom", outcome->profile->degrees_of_freedom);

@@ -11,7 +11,7 @@
 #include <gsl/gsl_blas.h>
 
 #include "judge.h"
-#include "util/quantile.h"
+#include "score.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -259,37 +259,6 @@ static int hold_out(const struct profile *before, const struct profile *prior, c
         return 0;
 }
 
-/* How the width follows: intervals that held too seldom are widened until they hold; the belief is so many stretches. */
-#define WIDTH_BELIEF 12
-#define WIDTH_MAX 4.0
-#define FORGOTTEN 0.97 /* of the score, with each new stretch */
-
-/* Days that the profile before had not seen: did what it said of them hold? */
-static int score(const struct profile *before, const struct design *design, int64_t after_ns, struct learning *ret)
-{
-        struct profile_learned *learned = &ret->profile->learned;
-        _cleanup_free_ struct judged *list = NULL;
-        size_t n;
-        double rate;
-        int err = judge(before, design, after_ns, &list, &n);
-
-        if (err)
-                return err;
-        learned->scored = isnan(before->learned.scored) ? 0 : before->learned.scored;
-        learned->held = isnan(before->learned.held) ? 0 : before->learned.held;
-        for (size_t i = 0; i < n; i++) {
-                bool inside = fabs(list[i].shown_j - list[i].predicted_j) <= list[i].half_width_j;
-
-                learned->scored = FORGOTTEN * learned->scored + 1;
-                learned->held = FORGOTTEN * learned->held + inside;
-                ret->n_scored++;
-                ret->n_held += inside;
-        }
-        rate = (learned->held + 0.95 * WIDTH_BELIEF) / (learned->scored + WIDTH_BELIEF);
-        learned->width = fmin(fmax(1.96 / quantile_normal(fmin(fmax(rate, 0.3), 0.95)), 1), WIDTH_MAX);
-        return 0;
-}
-
 static int64_t time_of(const char *text)
 {
         struct tm tm = { 0 };
@@ -327,6 +296,7 @@ static void tell_changes(const struct profile *before, const struct design *desi
         }
 }
 
+/* The end of what the profile before had seen. */
 static int64_t until_ns(const struct profile *profile)
 {
         int64_t time_ns = time_of(profile->learned.until);
@@ -334,7 +304,7 @@ static int64_t until_ns(const struct profile *profile)
         return time_ns == INT64_MIN ? time_ns : time_ns + (int64_t)NS_PER_S;
 }
 
-int learn(const struct profile *before, const struct everyday *list, size_t n, struct learning *ret)
+int learn(const struct profile *before, const struct everyday *list, size_t n, struct store *store, struct learning *ret)
 {
         _cleanup_(profile_freep) struct profile *prior = NULL;
         struct learning learning = { 0 };
@@ -351,7 +321,7 @@ int learn(const struct profile *before, const struct everyday *list, size_t n, s
                         (86400.0 * NS_PER_S);
         err = hold_out(before, prior, list, n, &design, &learning);
         if (!err)
-                err = score(before, &design, until_ns(before), &learning);
+                err = score(before, &design, store, until_ns(before), &learning);
         tell_changes(before, &design, &learning);
         design_clear(&design);
         if (err)

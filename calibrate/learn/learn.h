@@ -8,6 +8,7 @@
  */
 
 #include "overlay.h"
+#include "store/store.h"
 
 struct learn_change {
         char app[APP_ID_MAX]; /* "": a component as a whole */
@@ -24,11 +25,12 @@ struct learning {
         double better;            /* logarithm of how much likelier it makes the held-out days; NaN: too few days */
         size_t n_spans, n_stretches, n_held_out;
         double days;              /* from the first to the last */
-        size_t n_scored, n_held;  /* stretches that the profile before had predicted, and those inside its 95 % */
+        /* Of the profile before: stretches that it had told, and for how many that held. Thereof budgets: `likely`, too. */
+        size_t n_scored[ANSWER_COUNT], n_held[ANSWER_COUNT], n_likely;
         struct learn_change changes[DESIGN_CHANGES_MAX];
         size_t n_changes;
 };
 
-/* 0; -ENODATA: no everyday observation; -EDOM: they cannot be solved; -ENOMEM. */
-int learn(const struct profile *before, const struct everyday *list, size_t n, struct learning *ret);
+/* @store: what was recorded. 0; -ENODATA: no everyday observation; -EDOM: they cannot be solved; -ENOMEM; of the store. */
+int learn(const struct profile *before, const struct everyday *list, size_t n, struct store *store, struct learning *ret);
 void learn_clear(struct learning *learning);

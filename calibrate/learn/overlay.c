@@ -130,7 +130,8 @@ static int make_terms(const struct design *design, double scale, struct terms *r
 /*
  * Where the kernel does not count CPU time by frequency it is shared by the time at each, and an app gets frequencies that
  * others caused: not the same in each session, so that no mean of sessions takes it away. Standard deviation of an app's CPU
- * energy, from devices whose clock falls whenever they idle.
+ * energy, from devices whose clock falls whenever they idle. Where a calibration failed its validation, mixtures of states
+ * are off by as much as those that were held back, and no two sessions mix them alike.
  */
 #define SHARED_SD 0.15
 
@@ -140,6 +141,7 @@ static int set_terms(const struct design *design, const struct posterior *poster
         size_t n = terms->n, q = design->q;
         gsl_matrix_const_view map = gsl_matrix_const_submatrix(terms->map, 0, 0, n, q);
         _cleanup_matrix_ gsl_matrix *half = gsl_matrix_alloc(n, q), *covariance = gsl_matrix_alloc(n, n);
+        double misfit = isnan(design->prior->misfit_percent) ? 0 : design->prior->misfit_percent / 100;
         int err = half && covariance ? 0 : -ENOMEM;
 
         if (err)
@@ -148,7 +150,7 @@ static int set_terms(const struct design *design, const struct posterior *poster
         gsl_blas_dgemm(CblasNoTrans, CblasTrans, 1, half, &map.matrix, 0, covariance);
         for (size_t i = 0; i < n; i++)
                 if (terms->list[i].term == TERM_APP_CPU)
-                        *gsl_matrix_ptr(covariance, i, i) += design->shared * SHARED_SD * SHARED_SD;
+                        *gsl_matrix_ptr(covariance, i, i) += design->shared * SHARED_SD * SHARED_SD + misfit * misfit;
         for (size_t i = 0; i < n; i++) {
                 gsl_vector_const_view row = gsl_matrix_const_row(&map.matrix, i);
                 struct coefficient *term = &terms->list[i];
@@ -236,6 +238,7 @@ int overlay_make(const struct profile *before, const struct design *design, cons
         profile->energy_full_mwh = profile->measured->energy_full_mwh / scale;
         profile->scale_percent = isnan(full->error) ? profile->measured->scale_percent : 100 * full->standard_error;
         profile->degrees_of_freedom = fmax(posterior->degrees_of_freedom, 5);
+        profile->misfit_percent = NAN; /* the rows tell how components differ; what is left is each app's */
         profile->discrepancy_percent =
                 isnan(profile->measured->discrepancy_percent) ? 0.5 : fmin(profile->measured->discrepancy_percent, 0.5);
         *ret = TAKE_PTR(profile);

@@ -130,9 +130,13 @@ void report_print(const struct profile *before, const struct learning *learning,
         }
         if (drifted(learning, names))
                 table_text(TABLE_PLAIN, "To measure that again: joulecast calibrate --only %s", names);
-        if (learning->n_scored > 0)
-                table_text(TABLE_PLAIN, "What was said of %zu stretches of use held for %zu of them.", learning->n_scored,
-                           learning->n_held);
+        if (learning->n_scored[ANSWER_COST] > 0)
+                table_text(TABLE_PLAIN, "What was said of %zu stretches of use held for %zu of them.",
+                           learning->n_scored[ANSWER_COST], learning->n_held[ANSWER_COST]);
+        if (learning->n_scored[ANSWER_PREDICT] > 0)
+                table_text(TABLE_PLAIN, "Forecasts of %zu of them held for %zu, budgets of %zu for %zu.",
+                           learning->n_scored[ANSWER_PREDICT], learning->n_held[ANSWER_PREDICT],
+                           learning->n_scored[ANSWER_BUDGET], learning->n_held[ANSWER_BUDGET]);
         if (!learning->taken)
                 table_text(TABLE_PLAIN, "Not taken: it predicts the newest days worse than the profile in use.");
         else if (dry_run)
@@ -219,10 +223,29 @@ static void add_changes(struct cJSON *json, const struct learning *learning)
         }
 }
 
+static void add_score(struct cJSON *json, const struct learning *learning, enum answer_kind kind)
+{
+        cJSON_AddNumberToObject(json, "stretches", (double)learning->n_scored[kind]);
+        cJSON_AddNumberToObject(json, "held", (double)learning->n_held[kind]);
+        cJSON_AddItemToObject(json, "width", number_or_null(learning->profile->learned.score[kind].width));
+        if (kind == ANSWER_BUDGET)
+                cJSON_AddNumberToObject(json, "likely", (double)learning->n_likely);
+}
+
+static void add_coverage(struct cJSON *json, const struct learning *learning)
+{
+        struct cJSON *kinds;
+
+        add_score(json, learning, ANSWER_COST);
+        kinds = cJSON_AddObjectToObject(json, "kinds");
+        for (enum answer_kind kind = 0; kind < ANSWER_COUNT; kind++)
+                add_score(cJSON_AddObjectToObject(kinds, answer_kinds[kind]), learning, kind);
+}
+
 struct cJSON *report_json(const struct profile *before, const struct learning *learning, const char *path)
 {
         const struct profile_learned *learned = &learning->profile->learned;
-        struct cJSON *json = cJSON_CreateObject(), *scored;
+        struct cJSON *json = cJSON_CreateObject();
 
         cJSON_AddItemToObject(json, "profile", path ? cJSON_CreateString(path) : cJSON_CreateNull());
         cJSON_AddBoolToObject(json, "taken", learning->taken);
@@ -238,10 +261,7 @@ struct cJSON *report_json(const struct profile *before, const struct learning *l
         cJSON_AddNumberToObject(json, "misfit_radio_percent", learned->misfit_radio_percent);
         cJSON_AddNumberToObject(json, "misfit_front_mw", learned->misfit_front_mw);
         cJSON_AddNumberToObject(json, "misfit_behind_mw", learned->misfit_behind_mw);
-        scored = cJSON_AddObjectToObject(json, "coverage");
-        cJSON_AddNumberToObject(scored, "stretches", (double)learning->n_scored);
-        cJSON_AddNumberToObject(scored, "held", (double)learning->n_held);
-        cJSON_AddNumberToObject(scored, "width", learned->width);
+        add_coverage(cJSON_AddObjectToObject(json, "coverage"), learning);
         add_apps(json, learning->profile);
         add_changes(json, learning);
         add_coefficients(json, learning->profile);

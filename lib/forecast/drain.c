@@ -49,6 +49,7 @@ static void add_model(const struct profile *profile, const double *weights, doub
 {
         double component_mj[COMPONENT_COUNT] = { 0 }, total_mj = 0;
         double scale = fraction(profile->scale_percent), discrepancy = fraction(profile->discrepancy_percent);
+        double misfit = fraction(profile->misfit_percent), load_mj;
         double t = quantile_student_t(profile->degrees_of_freedom, FORECAST_LEVEL) / quantile_normal(FORECAST_LEVEL);
         size_t n = profile->n_coefficients;
 
@@ -58,10 +59,12 @@ static void add_model(const struct profile *profile, const double *weights, doub
                 component_mj[model_term_component(profile->coefficients[i].term)] += mj;
                 total_mj += mj;
         }
+        load_mj = total_mj - component_mj[COMPONENT_BASE];
         for (size_t i = 0; i < n; i++) {
                 const struct coefficient *one = &profile->coefficients[i];
-                double sum = (scale * scale * total_mj +
-                              discrepancy * discrepancy * component_mj[model_term_component(one->term)]) * one->value;
+                enum component component = model_term_component(one->term);
+                double sum = (scale * scale * total_mj + discrepancy * discrepancy * component_mj[component] +
+                              (component == COMPONENT_BASE ? 0 : misfit * misfit * load_mj)) * one->value;
 
                 for (size_t j = 0; j < n; j++)
                         if (weights[j] != 0)

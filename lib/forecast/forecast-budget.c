@@ -95,7 +95,8 @@ static int balance_minutes(const struct balance *balance, double z, double *ret)
 /* Unknown are all without a coefficient for the app, and the lower bound without one for any part. */
 static int find_minutes(const struct balance *balance, bool known, bool priced, struct cost_value *ret)
 {
-        const double z = quantile_normal(FORECAST_LEVEL);
+        const double z = quantile_normal(FORECAST_LEVEL) *
+                         profile_width(balance->future->history->profile, ANSWER_BUDGET);
         int err = 0;
 
         *ret = (struct cost_value){ NAN, NAN, NAN };

@@ -18,7 +18,8 @@
 static struct cost_value value_of(const struct future *future, const struct sum *sum, double unit, double unit_sd)
 {
         double value = future_sum_energy_j(future, sum);
-        double half = quantile_normal(FORECAST_LEVEL) * hypot(future_sum_sd_j(future, sum), unit_sd * value);
+        double width = profile_width(future->history->profile, ANSWER_PREDICT);
+        double half = width * quantile_normal(FORECAST_LEVEL) * hypot(future_sum_sd_j(future, sum), unit_sd * value);
 
         return (struct cost_value){
                 .value = value / unit,
@@ -61,4 +62,30 @@ int forecast_app(const struct history *history, const char *app, double minutes,
         future_basis(&future, battery, NAN, device.vector.unpriced, forecast.basis);
         *ret = forecast;
         return 0;
+}
+
+int forecast_use(const struct history *history, const struct budget_reserve *apps, size_t n, double other_minutes,
+                 const struct forecast_battery *battery, struct cost_value *energy_j)
+{
+        _cleanup_(future_clear) struct future future = { 0 };
+        _cleanup_(future_sum_clear) struct sum sum = { 0 };
+        size_t indices[BUDGET_RESERVES_MAX];
+        int err = n <= BUDGET_RESERVES_MAX ? 0 : -EINVAL;
+
+        for (size_t i = 0; i < n && err == 0; i++) {
+                ssize_t found = history_find(history, apps[i].app);
+
+                indices[i] = (size_t)found;
+                err = found < 0 ? -ENODATA : 0;
+        }
+        if (err == 0)
+                err = future_make(history, indices, n, future_brightness(history, battery), &future);
+        future.suspend_share = 0; /* all of that time is awake */
+        for (size_t i = 0; i < n && err == 0; i++)
+                err = future_sum_actor(&sum, &future, i, 60 * apps[i].minutes);
+        if (err == 0)
+                err = future_sum_standby(&sum, &future, 60 * other_minutes);
+        if (err == 0)
+                *energy_j = value_of(&future, &sum, 1, 0);
+        return err;
 }

@@ -81,6 +81,17 @@ int forecast_app(const struct history *history, const char *app, double minutes,
                  const struct forecast_battery *battery, struct forecast *ret);
 
 /**
+ * forecast_use() - energy that a device will use while some apps have the screen one after another
+ * @apps:     ids, and how long each has it; at most BUDGET_RESERVES_MAX
+ * @other_minutes: awake without any of them
+ * @energy_j: with base and the usual background
+ *
+ * Return: 0; -ENODATA: one of the apps was never seen; -EINVAL: too many; -ENOMEM.
+ */
+int forecast_use(const struct history *history, const struct budget_reserve *apps, size_t n, double other_minutes,
+                 const struct forecast_battery *battery, struct cost_value *energy_j);
+
+/**
  * forecast_budget() - how long an app can run and leave enough
  * @missing: gets the app that was never seen, or NULL; may be NULL
  *

@@ -37,12 +37,12 @@ static int add_level(void *data, const struct store_poll *level)
  * End of the history. An interval of a time at which the clock was ahead, perhaps by years, is not the end: it would
  * make all others old and coarse. If all are ahead, as on a virtual device, the clock is ignored.
  */
-static int find_end(struct store *store, int64_t *end_ns)
+static int find_end(struct store *store, int64_t until_ns, int64_t *end_ns)
 {
         struct store_battery all, until_now;
         struct timespec clock;
         int64_t now_ns;
-        int err = store_battery(store, INT64_MIN, INT64_MAX, &all);
+        int err = store_battery(store, INT64_MIN, until_ns, &all);
 
         if (err < 0)
                 return err;
@@ -57,12 +57,13 @@ static int find_end(struct store *store, int64_t *end_ns)
         return err == -ENODATA ? 0 : err;
 }
 
-int history_read_for(const struct profile *profile, struct store *store, int64_t uid, struct history **ret)
+static int read_until(const struct profile *profile, struct store *store, int64_t uid, int64_t until_ns,
+                      struct history **ret)
 {
         _cleanup_(history_freep) struct history *history = NULL;
         struct store_query query = { .grain = STORE_DAY, .from_ns = INT64_MIN, .uid = uid, .others = true };
         int64_t end_ns;
-        int err = find_end(store, &end_ns);
+        int err = find_end(store, until_ns, &end_ns);
 
         if (err < 0)
                 return err;
@@ -82,7 +83,7 @@ int history_read_for(const struct profile *profile, struct store *store, int64_t
                 return err;
         query.grain = STORE_RAW;
         query.from_ns = query.to_ns;
-        query.to_ns = INT64_MAX;
+        query.to_ns = until_ns;
         err = store_levels(store, query.from_ns, query.to_ns, add_level, history);
         if (err < 0)
                 return err;
@@ -96,6 +97,16 @@ int history_read_for(const struct profile *profile, struct store *store, int64_t
                 return -ENODATA;
         *ret = TAKE_PTR(history);
         return 0;
+}
+
+int history_read_for(const struct profile *profile, struct store *store, int64_t uid, struct history **ret)
+{
+        return read_until(profile, store, uid, INT64_MAX, ret);
+}
+
+int history_read_until(const struct profile *profile, struct store *store, int64_t until_ns, struct history **ret)
+{
+        return read_until(profile, store, -1, until_ns, ret);
 }
 
 int history_read(const struct profile *profile, struct store *store, struct history **ret)

@@ -173,6 +173,7 @@ double model_variance_j2(const struct profile *profile, const struct model_vecto
                 total_mj += component_mj[c];
                 variance_mj2 += discrepancy_mj * discrepancy_mj;
         }
+        variance_mj2 += pow(fraction(profile->misfit_percent) * (total_mj - component_mj[COMPONENT_BASE]), 2);
         total_mj *= fraction(profile->scale_percent);
         return (variance_mj2 + total_mj * total_mj) * 1e-6;
 }
@@ -193,7 +194,7 @@ void model_energy(const struct profile *profile, const struct model_vector *vect
         }
         t = quantile_student_t(profile->degrees_of_freedom, level);
         sd_j = sqrt(model_variance_j2(profile, vector) + extra_sd_j * extra_sd_j);
-        ret->half_width_j = learned_or(profile->learned.width, 1) * hypot(t * sd_j, spread_j);
+        ret->half_width_j = profile_width(profile, ANSWER_COST) * hypot(t * sd_j, spread_j);
         if (!model_knows(vector))
                 ret->value_j = ret->half_width_j = NAN;
 }

@@ -66,7 +66,7 @@ bool model_knows(const struct model_vector *vector);
 /* The energy of what is known, in mJ. */
 double model_energy_mj(const struct profile *profile, const struct model_vector *vector);
 /*
- * v'Cv + (scale*E)^2 + sum over components of (discrepancy*E_c)^2, in J^2;
+ * v'Cv + (scale*E)^2 + sum over components of (discrepancy*E_c)^2 + (misfit*(E - E_base))^2, in J^2;
  * NaN: no standard errors or no [fit].
  */
 double model_variance_j2(const struct profile *profile, const struct model_vector *vector);
@@ -83,7 +83,7 @@ struct model_energy {
  * @extra_sd_j: another standard deviation in quadrature, e.g. of daemons that no counter shows; 0 for none
  *
  * half width = width * sqrt(t(degrees_of_freedom)^2 * (v'Cv + (scale*E)^2 + sum over components of
- * (discrepancy*E_c)^2
+ * (discrepancy*E_c)^2 + (misfit*(E - E_base))^2
  *                   + extra_sd^2) + spread^2)      (joulecast-profile(5))
  *
  * The spread is a half range and no standard deviation, so it gets no t: an unknown frequency alone gives

@@ -267,6 +267,7 @@ int profile_from_class(const struct profile *class, const struct class_facts *fa
         profile->degrees_of_freedom = class->degrees_of_freedom;
         profile->scale_percent = class->scale_percent;
         profile->discrepancy_percent = class->discrepancy_percent;
+        profile->misfit_percent = class->misfit_percent;
         err = add_policies(class, facts, profile);
         if (!err)
                 err = add_rest(class, facts, profile);

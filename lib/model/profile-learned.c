@@ -66,10 +66,22 @@ int profile_measured(const struct profile *profile, struct profile **ret)
         measured->degrees_of_freedom = from->degrees_of_freedom;
         measured->scale_percent = from->scale_percent;
         measured->discrepancy_percent = from->discrepancy_percent;
+        measured->misfit_percent = from->misfit_percent;
         forget(measured);
         profile_free(TAKE_PTR(measured->measured));
         *ret = TAKE_PTR(measured);
         return 0;
+}
+
+const char *const answer_kinds[ANSWER_COUNT] = {
+        [ANSWER_COST] = "cost", [ANSWER_PREDICT] = "predict", [ANSWER_BUDGET] = "budget"
+};
+
+double profile_width(const struct profile *profile, enum answer_kind kind)
+{
+        double width = profile->learned.score[kind].width;
+
+        return isnan(width) ? 1 : width;
 }
 
 double profile_shown_part(const struct profile *profile)

@@ -188,12 +188,18 @@ static void print_apps(FILE *out, const struct profile *profile)
 
 static void print_learned(FILE *out, const struct profile *profile)
 {
-        if (isnan(profile->learned.spans) && isnan(profile->learned.scored))
+        if (isnan(profile->learned.spans) && isnan(profile->learned.score[ANSWER_COST].scored))
                 return;
         fputs("\n[learned]\n", out);
         if (*profile->learned.until)
                 fprintf(out, "until = %s\n", profile->learned.until);
         print_numbers(out, profile, "learned");
+}
+
+static bool has_fit(const struct profile *profile)
+{
+        return !isnan(profile->degrees_of_freedom) || !isnan(profile->scale_percent) ||
+               !isnan(profile->discrepancy_percent) || !isnan(profile->misfit_percent);
 }
 
 /* A section for each coefficient would be long, so those of one section, which lie side by side, share it. */
@@ -203,7 +209,7 @@ static void print_measured(FILE *out, const struct profile *measured)
 
         if (!measured)
                 return;
-        if (!isnan(measured->degrees_of_freedom) || !isnan(measured->scale_percent) || !isnan(measured->discrepancy_percent)) {
+        if (has_fit(measured)) {
                 fputs("\n[measured fit]\n", out);
                 print_numbers(out, measured, "fit");
         }
@@ -240,8 +246,7 @@ static void print(FILE *out, const struct profile *profile)
         if (*profile->created)
                 fprintf(out, "created = %s\n", profile->created);
         print_extras(out, profile, "profile");
-        if (!isnan(profile->degrees_of_freedom) || !isnan(profile->scale_percent) ||
-            !isnan(profile->discrepancy_percent) || has_section(profile, "fit")) {
+        if (has_fit(profile) || has_section(profile, "fit")) {
                 fputs("\n[fit]\n", out);
                 print_numbers(out, profile, "fit");
                 print_extras(out, profile, "fit");

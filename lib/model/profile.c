@@ -12,12 +12,14 @@
 
 #define NUMBER(section, key, field, min, max) { section, key, offsetof(struct profile, field), min, max }
 #define LEARNED(key, min, max) NUMBER("learned", #key, learned.key, min, max)
+#define SCORE(key, kind, field, min, max) NUMBER("learned", key, learned.score[kind].field, min, max)
 #define VIRTUAL(key, min, max) NUMBER("virtual", #key, virtual_device.key, min, max)
 
 const struct number_key number_keys[] = {
         NUMBER("fit", "degrees_of_freedom", degrees_of_freedom, 1e-3, 1e9),
         NUMBER("fit", "scale_percent", scale_percent, 0, 100),
         NUMBER("fit", "discrepancy_percent", discrepancy_percent, 0, 100),
+        NUMBER("fit", "misfit_percent", misfit_percent, 0, 100),
         NUMBER("battery", "energy_full_mwh", energy_full_mwh, 1, 1e8),
         LEARNED(spans, 0, 1e9),
         LEARNED(charge_full_percent, -50, 100),
@@ -28,9 +30,16 @@ const struct number_key number_keys[] = {
         LEARNED(misfit_front_mw, 0, 1e6),
         LEARNED(misfit_behind_mw, 0, 1e6),
         LEARNED(common, 0, 1),
-        LEARNED(width, 0.1, 100),
-        LEARNED(scored, 0, 1e9),
-        LEARNED(held, 0, 1e9),
+        SCORE("width", ANSWER_COST, width, 0.1, 100),
+        SCORE("scored", ANSWER_COST, scored, 0, 1e9),
+        SCORE("held", ANSWER_COST, held, 0, 1e9),
+        SCORE("predict_width", ANSWER_PREDICT, width, 0.1, 100),
+        SCORE("predict_scored", ANSWER_PREDICT, scored, 0, 1e9),
+        SCORE("predict_held", ANSWER_PREDICT, held, 0, 1e9),
+        SCORE("budget_width", ANSWER_BUDGET, width, 0.1, 100),
+        SCORE("budget_scored", ANSWER_BUDGET, scored, 0, 1e9),
+        SCORE("budget_held", ANSWER_BUDGET, held, 0, 1e9),
+        SCORE("budget_likely", ANSWER_BUDGET, likely, 0, 1e9),
         VIRTUAL(level_step_percent, 1e-6, 100),
         VIRTUAL(level_refresh_s, 0, 3600),
         VIRTUAL(resistance_mohm, 0, 1e5),
@@ -73,6 +82,7 @@ int profile_new(const char *device, double energy_full_mwh, struct profile **ret
         profile->degrees_of_freedom = NAN;
         profile->scale_percent = NAN;
         profile->discrepancy_percent = NAN;
+        profile->misfit_percent = NAN;
         for (size_t i = 0; i < n_number_keys; i++)
                 if (strcmp(number_keys[i].section, "learned") == 0)
                         memcpy((char *)profile + number_keys[i].offset, &(double){ NAN }, sizeof(double));

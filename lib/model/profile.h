@@ -103,6 +103,23 @@ struct profile_app {
         char id[PROFILE_APP_MAX];
 };
 
+/* How often the answers of one kind held, each compared with what the battery gave later; NaN where it was not tried. */
+enum answer_kind {
+        ANSWER_COST,
+        ANSWER_PREDICT,
+        ANSWER_BUDGET,
+        ANSWER_COUNT
+};
+
+extern const char *const answer_kinds[ANSWER_COUNT]; /* their commands */
+
+struct profile_score {
+        double scored;  /* stretches of use for which it was tried; old ones count less */
+        double held;    /* thereof inside the interval; of a budget: it lasted for `low` */
+        double likely;  /* of a budget alone: it lasted for `likely` */
+        double width;   /* factor on the half width of such intervals that follows */
+};
+
 /*
  * What everyday use taught (`joulecast learn`); each NaN where it was not learnt. The misfits are standard deviations
  * among apps, for those without terms of their own.
@@ -117,8 +134,7 @@ struct profile_learned {
         double misfit_front_mw;
         double misfit_behind_mw;
         double common;               /* part of those variances that all apps share, 0..1 */
-        double width;                /* factor on the half width of every interval, as earlier days held */
-        double scored, held;         /* everyday observations whose prediction was tried; thereof inside 95 % */
+        struct profile_score score[ANSWER_COUNT];
         char until[32];              /* ISO 8601, end of the newest observation; "" unknown */
 };
 
@@ -137,6 +153,7 @@ struct profile {
         double degrees_of_freedom; /* [fit]; NaN: no [fit], so low and high are unknown */
         double scale_percent;
         double discrepancy_percent;
+        double misfit_percent;     /* of all but the base: states that were held back were off by so much; NaN: by nothing */
 
         double energy_full_mwh;    /* always known */
         uint32_t max_brightness;   /* 0: unknown */
@@ -191,6 +208,8 @@ int profile_copy(const struct profile *profile, struct profile **ret);
  * 0; -ENOMEM.
  */
 int profile_measured(const struct profile *profile, struct profile **ret);
+/* The factor on half widths of answers of that kind, by how often they held; 1 where nothing tells. */
+double profile_width(const struct profile *profile, enum answer_kind kind);
 /* The true energy of a joule that the battery shows, which counts by a full charge that may be stale; 1 where nothing tells. */
 double profile_shown_part(const struct profile *profile);
 /* The text of a profile; parsing it again gives the same doubles, bit for bit. free() it. */
