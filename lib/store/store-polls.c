@@ -34,22 +34,8 @@ static int list_rows(struct store *store, const struct times *times, struct rows
 {
         int err = util_grow(&rows->list, &rows->capacity, store->totals.n, sizeof(*rows->list));
 
-        for (size_t i = 0; !err && i < store->totals.n; i++) {
-                struct total *total = &store->totals.list[i];
-                const struct app_name *app = &store->apps[total->app];
-
-                totals_complete(total);
-                rows->list[i] = (struct store_row){
-                        .start_ns = times->start_ns,
-                        .end_ns = times->end_ns,
-                        .app = app->app,
-                        .name = app->name ? app->name : app->app,
-                        .uid = app->uid,
-                        .state = total->state,
-                        .active_ns = total->active_ns,
-                        .usage = &total->usage,
-                };
-        }
+        for (size_t i = 0; !err && i < store->totals.n; i++)
+                rows->list[i] = totals_row(store, i, times);
         return err;
 }
 

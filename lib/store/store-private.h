@@ -252,7 +252,6 @@ void totals_reset(struct totals *totals);
 void totals_clear(struct totals *totals);
 struct total *totals_of(struct store *store, struct totals *totals, uint64_t app_id, enum app_state state,
                         int *err);
-void totals_complete(struct total *total); /* one that only was alive was counted as far as others are */
 int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt *row); /* of SQL_INTERVAL */
 int totals_add_period(struct store *store, struct totals *totals, int64_t period);
 int totals_add(struct store *store, struct totals *to, const struct totals *from);
@@ -268,6 +267,9 @@ struct times {
         int64_t recorded_ns;
         bool details; /* all that it sums is still there, too */
 };
+
+/* Of the store's own totals, for those who read; valid until they change. */
+struct store_row totals_row(struct store *store, size_t i, const struct times *times);
 
 int store_times_of_interval(sqlite3_stmt *row, struct times *ret); /* of SQL_INTERVAL */
 int store_times_of_period(struct store *store, int64_t period, struct times *ret);

@@ -234,17 +234,17 @@ struct emission {
 };
 
 /* Whether the query has the row: as it is, or under the name of all others'. The base is of no user. */
-static bool may_see(const struct store_query *query, const struct app_name *app, struct store_row *row)
+static bool may_see(const struct store_query *query, struct store_row *row)
 {
-        bool own = query->uid < 0 || query->uid == (int64_t)app->uid;
+        bool own = query->uid < 0 || query->uid == (int64_t)row->uid;
 
-        if (own && query->uid >= 0 && strcmp(app->app, STORE_OTHERS) == 0)
+        if (own && query->uid >= 0 && strcmp(row->app, STORE_OTHERS) == 0)
                 row->app = row->name = STORE_CALLED_OTHERS;
         if (own)
                 return true;
         if (!query->others)
                 return false;
-        if (app->app[0]) {
+        if (row->app[0]) {
                 row->app = STORE_OTHERS;
                 row->name = STORE_OTHERS_NAME;
         }
@@ -257,24 +257,11 @@ static int emit(struct store *store, const struct emission *emission, const stru
         int stop = 0;
 
         for (size_t i = 0; !stop && i < store->totals.n; i++) {
-                struct total *total = &store->totals.list[i];
-                const struct app_name *app = &store->apps[total->app];
-                struct store_row row = {
-                        .start_ns = times->start_ns,
-                        .end_ns = times->end_ns,
-                        .app = app->app,
-                        .name = app->name ? app->name : app->app,
-                        .uid = app->uid,
-                        .state = total->state,
-                        .active_ns = total->active_ns,
-                        .usage = &total->usage,
-                };
+                struct store_row row = totals_row(store, i, times);
 
                 /* By the name that is shown: a question for another user's app must not find it among the others. */
-                if (!may_see(query, app, &row) || (query->app && strcmp(query->app, row.app) != 0))
-                        continue;
-                totals_complete(total);
-                stop = emission->row(emission->data, &row);
+                if (may_see(query, &row) && (!query->app || strcmp(query->app, row.app) == 0))
+                        stop = emission->row(emission->data, &row);
         }
         return stop;
 }

@@ -142,10 +142,28 @@ static int add_usages(struct store *store, struct totals *totals, sqlite3_stmt *
 }
 
 /* An app that was alive and did nothing worth a row used nothing of what was counted. */
-void totals_complete(struct total *total)
+static void complete(struct total *total)
 {
         if (usage_is_empty(&total->usage))
                 total->usage.have = USAGE_ALL;
+}
+
+struct store_row totals_row(struct store *store, size_t i, const struct times *times)
+{
+        struct total *total = &store->totals.list[i];
+        const struct app_name *app = &store->apps[total->app];
+
+        complete(total);
+        return (struct store_row){
+                .start_ns = times->start_ns,
+                .end_ns = times->end_ns,
+                .app = app->app,
+                .name = app->name ? app->name : app->app,
+                .uid = app->uid,
+                .state = total->state,
+                .active_ns = total->active_ns,
+                .usage = &total->usage,
+        };
 }
 
 /* Apps that were alive all of the time, but for those that have a row, which says so itself. */
