@@ -111,6 +111,26 @@ static void the_oldest_goes(void)
         remove_versions();
 }
 
+/* What was learnt each day over a calibration. */
+static void the_calibration_stays(void)
+{
+        struct profile_history history;
+        char text[256];
+
+        replace(1);
+        for (int i = 2; i < PROFILE_VERSIONS_MAX + 8; i++) {
+                _cleanup_free_ char *kept = NULL;
+
+                snprintf(text, sizeof(text), "%s[learned]\nspans = 20\n", text_of(i));
+                check_int(profile_history_replace(path, text, &kept), 0);
+        }
+        check_int(profile_history_read(path, &history), 0);
+        check_int(history.n, PROFILE_VERSIONS_MAX + 1);
+        check_int(number_at(history.list[history.n - 1].path), 1);
+        profile_history_clear(&history);
+        remove_versions();
+}
+
 /* Versions of a clock that was ahead stay before those that come after them. */
 static void a_clock_that_went_back(void)
 {
@@ -155,6 +175,7 @@ int main(void)
         snprintf(path, sizeof(path), "%s/profile.ini", folder);
         back_step_by_step();
         the_oldest_goes();
+        the_calibration_stays();
         a_clock_that_went_back();
         what_is_no_version();
         check_int(rmdir(folder), 0);

@@ -141,6 +141,43 @@ static void reads_every_key(void)
         profile_free(profile);
 }
 
+/* x- keys of sections that may have nothing else, and of those that have. */
+static void extras_are_printed_again(void)
+{
+        static const char *const sections[] = { "app 3", "app 9", "disk", "disk nvme0n1", "learned", "covariance", "cpu 7" };
+        static const char text[] = "[profile]\nversion = 1\n[battery]\nenergy_full_mwh = 1\n[base]\npower_mw = 1 1\n"
+                                   "[disk]\nread_mj_per_mb = 1\n[disk nvme0n1]\nread_mj_per_mb = 2\n"
+                                   "[app 3]\nid = browser\ncpu = 0.1 0.1\n[learned]\nspans = 20\n";
+        char *once = NULL, all[1024];
+        struct profile *profile;
+
+        strcpy(all, text);
+        for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
+                snprintf(all + strlen(all), sizeof(all) - strlen(all), "[%s]\nx-note = %zu\n", sections[i], i);
+        for (int times = 0; times < 2; times++) {
+                profile = parse(once ? once : all);
+                for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
+                        const char *note = profile_extra(profile, sections[i], "x-note");
+
+                        check_int(note ? atoi(note) : -1, i);
+                }
+                free(once);
+                once = NULL;
+                check_int(profile_print(profile, &once), 0);
+                profile_free(profile);
+        }
+        free(once);
+        profile = parse(all);
+        {
+                struct profile *measured = NULL;
+
+                check_int(profile_measured(profile, &measured), 0); /* where an app's number is another's */
+                check(measured && !profile_extra(measured, "app 3", "x-note") && profile_extra(measured, "disk", "x-note"));
+                profile_free(measured);
+        }
+        profile_free(profile);
+}
+
 static void round_trip_is_exact(void)
 {
         struct profile *first = parse(full), *second;
@@ -394,6 +431,7 @@ static void is_independent_of_the_locale(void)
         for (size_t i = 0; i < ARRAY_SIZE(commas); i++)
                 if (setlocale(LC_ALL, commas[i]))
                         break;
+        extras_are_printed_again();
         round_trip_is_exact();
         setlocale(LC_ALL, "C");
 }

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -121,6 +122,29 @@ static char *name_version(const char *path, const struct profile_history *histor
         return asprintf(&name, "%s.%s%s%s", path, *number ? newest : date, number, unused ? UNUSED : "") < 0 ? NULL : name;
 }
 
+/* As a calibration wrote it: nothing was learnt over it. */
+static bool is_calibration(const struct profile_version *version)
+{
+        _cleanup_(profile_freep) struct profile *profile = NULL;
+
+        return !version->unused && profile_load(version->path, NULL, &profile) == 0 && !profile->measured &&
+               isnan(profile->learned.spans) && isnan(profile->learned.scored);
+}
+
+/* Makes place for one more. */
+static void drop_oldest(const struct profile_history *history)
+{
+        bool has_calibration = false;
+
+        for (size_t i = 0; i < history->n && history->n >= PROFILE_VERSIONS_MAX; i++) {
+                bool stays = !has_calibration && is_calibration(&history->list[i]);
+
+                has_calibration = has_calibration || stays;
+                if (i >= PROFILE_VERSIONS_MAX - 1 && !stays)
+                        unlink(history->list[i].path);
+        }
+}
+
 static int write_version(const char *path, const char *text, bool unused, char **ret)
 {
         struct profile_history history = { 0 };
@@ -129,8 +153,8 @@ static int write_version(const char *path, const char *text, bool unused, char *
 
         if (!err)
                 err = name ? util_write_file(name, text, strlen(text), 0644) : -ENOMEM;
-        for (size_t i = PROFILE_VERSIONS_MAX - 1; !err && i < history.n; i++)
-                unlink(history.list[i].path);
+        if (!err)
+                drop_oldest(&history);
         profile_history_clear(&history);
         if (err)
                 free(name);

@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PROFILE_VERSIONS_MAX 10 /* the oldest of more goes */
+/* The oldest of more goes, but never the newest that a calibration wrote: what was learnt over it can be learnt anew. */
+#define PROFILE_VERSIONS_MAX 10
 
 struct profile_version {
         char date[24];

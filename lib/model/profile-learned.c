@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "profile-keys.h"
@@ -45,7 +46,21 @@ static int take_coefficients(struct profile *to, const struct profile *from)
 
 static void forget(struct profile *profile)
 {
+        size_t n = 0;
+
         profile->n_apps = 0;
+        for (size_t i = 0; i < profile->n_extras; i++) { /* their numbers will be those of other apps */
+                struct profile_extra *extra = &profile->extras[i];
+
+                if (strncmp(extra->section, "app ", 4) != 0) {
+                        profile->extras[n++] = *extra;
+                        continue;
+                }
+                free(extra->section);
+                free(extra->key);
+                free(extra->value);
+        }
+        profile->n_extras = n;
         for (size_t i = 0; i < n_number_keys; i++)
                 if (strcmp(number_keys[i].section, "learned") == 0)
                         memcpy((char *)profile + number_keys[i].offset, &(double){ NAN }, sizeof(double));

@@ -161,12 +161,29 @@ static void print_covariance(FILE *out, const struct profile *profile, const cha
         }
 }
 
-/* Sections that only carry x- keys, e.g. [x-vendor]. */
+/* Those that are printed with their x- keys. */
+static bool prints_extras(const struct profile *profile, const char *section)
+{
+        static const char *const names[] = { "profile", "fit", "battery", "base", "display", "wifi", "gpu", "suspend", "virtual" };
+        char name[32];
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+                if (strcmp(section, names[i]) == 0)
+                        return true;
+        for (size_t i = 0; i < profile->n_policies; i++) {
+                snprintf(name, sizeof(name), "cpu %u", profile->policies[i].policy);
+                if (strcmp(section, name) == 0)
+                        return true;
+        }
+        return false;
+}
+
+/* x- keys of all other sections, e.g. [x-vendor] or [disk nvme0n1], under the section's name once more. */
 static void print_other_extras(FILE *out, const struct profile *profile)
 {
         for (size_t i = 0; i < profile->n_extras; i++) {
                 const char *section = profile->extras[i].section;
-                bool first = strncmp(section, "x-", 2) == 0;
+                bool first = !prints_extras(profile, section);
 
                 for (size_t j = 0; j < i && first; j++)
                         first = strcmp(profile->extras[j].section, section) != 0;
