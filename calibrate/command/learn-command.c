@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <sys/stat.h>
+#include <time.h>
 
 #include "api/first-day.h"
 #include "learn/learn.h"
@@ -113,6 +114,7 @@ static int gather(const struct learn_options *options, const struct paths *paths
                 return err;
         }
         *ret = old;
+        everyday_drop_ahead(old, &n_old, (int64_t)time(NULL) * (int64_t)NS_PER_S);
         *n = n_old;
         return 0;
 }

@@ -12,6 +12,8 @@
  */
 int everyday_merge_small(struct everyday *everyday);
 
+void everyday_clear(struct everyday *everyday);
+
 /* Members of a use that are stored like amounts, by these words. */
 #define EVERYDAY_ACTIVE "active_ns"
 #define EVERYDAY_HAVE "have"

@@ -62,14 +62,6 @@ int everyday_newest(struct observations *observations, int64_t *ret)
         return MIN(more, 0);
 }
 
-static int damaged(struct observations *observations, int64_t id)
-{
-        log_error(observations->log,
-                  "%s: everyday observation %lld is damaged; name another file, or delete that row with sqlite3",
-                  observations->path, (long long)id);
-        return -EINVAL;
-}
-
 static double column_real(sqlite3_stmt *row, int column)
 {
         return sqlite3_column_type(row, column) == SQLITE_NULL ? NAN : sqlite3_column_double(row, column);
@@ -144,6 +136,7 @@ static int read_use(sqlite3_stmt *row, struct uses *uses)
         return read_amount(word, &point, use);
 }
 
+/* 1: they are damaged. */
 static int read_uses(struct observations *observations, sqlite3_stmt *rows, int64_t id, struct everyday *everyday)
 {
         struct uses uses = { .everyday = everyday };
@@ -153,14 +146,16 @@ static int read_uses(struct observations *observations, sqlite3_stmt *rows, int6
         while (!err && (code = sqlite3_step(rows)) == SQLITE_ROW)
                 err = read_use(rows, &uses);
         sqlite3_reset(rows);
-        return err == -ENOMEM ? err
-               : err          ? damaged(observations, id)
-                              : observations_complain(observations, code, "be read");
+        if (err)
+                return err == -ENOMEM ? err : 1;
+        return observations_complain(observations, code, "be read");
 }
 
 struct everyday_list {
         struct everyday *list;
         size_t n, capacity;
+        size_t damaged;
+        int64_t first_damaged;
 };
 
 static void list_clear(struct everyday_list *list)
@@ -173,15 +168,29 @@ static int read_one(struct observations *observations, sqlite3_stmt *row, sqlite
 {
         int64_t id = sqlite3_column_int64(row, 0);
         struct everyday *everyday;
+        int err;
 
         if (util_grow(&list->list, &list->capacity, list->n + 1, sizeof(*list->list)) < 0)
                 return -ENOMEM;
         everyday = &list->list[list->n++];
         read_span(row, everyday);
-        if (!everyday_is_sane(everyday))
-                return damaged(observations, id);
         everyday->follows = list->n > 1 && everyday[-1].end_ns == everyday->start_ns;
-        return read_uses(observations, uses, id, everyday);
+        err = everyday_is_sane(everyday) ? read_uses(observations, uses, id, everyday) : 1;
+        if (err <= 0)
+                return err;
+        everyday_clear(everyday);
+        list->n--;
+        list->first_damaged = list->damaged++ ? list->first_damaged : id;
+        return 0;
+}
+
+static void tell_damaged(const struct observations *observations, const struct everyday_list *list)
+{
+        if (list->damaged > 0)
+                log_warning(observations->log,
+                            "%s: %zu damaged everyday observation%s left out, the first with id %lld; delete such rows "
+                            "with sqlite3", observations->path, list->damaged, list->damaged == 1 ? " is" : "s are",
+                            (long long)list->first_damaged);
 }
 
 static int read_all(struct observations *observations, struct everyday_list *list)
@@ -202,7 +211,20 @@ static int read_all(struct observations *observations, struct everyday_list *lis
                                            &uses);
         while (!err && (code = sqlite3_step(rows)) == SQLITE_ROW)
                 err = read_one(observations, rows, uses, list);
+        tell_damaged(observations, list);
         return err ? err : observations_complain(observations, code, "be read");
+}
+
+#define AHEAD_NS (30 * INT64_C(86400) * (int64_t)NS_PER_S)
+
+void everyday_drop_ahead(struct everyday *list, size_t *n, int64_t now_ns)
+{
+        size_t stay = 1;
+
+        while (stay < *n && (list[stay].end_ns <= now_ns || list[stay].start_ns <= list[stay - 1].end_ns + AHEAD_NS))
+                stay++;
+        while (*n > stay)
+                everyday_clear(&list[--*n]);
 }
 
 int everyday_read(struct observations *observations, struct everyday **ret, size_t *n)

@@ -53,7 +53,7 @@ struct walk {
         double finest;        /* the smallest step so far, percent */
 };
 
-static void everyday_clear(struct everyday *everyday)
+void everyday_clear(struct everyday *everyday)
 {
         for (size_t i = 0; i < everyday->n_uses; i++)
                 usage_clear(&everyday->uses[i].usage);

@@ -23,35 +23,61 @@ static int64_t edge(int64_t ns, int64_t period_ns)
         return ns - ns % period_ns;
 }
 
+/* Rows as they come, ascending. */
+struct reading {
+        struct history *history;
+        int64_t now_ns, last_ns;
+};
+
+/*
+ * What is dated ahead of the clock, and a day after all before it, is of a time at which the clock was ahead: all else
+ * would be long ago beside it. A virtual device's time may go on past the clock.
+ */
+static bool is_ahead(struct reading *reading, int64_t start_ns, int64_t end_ns)
+{
+        if (end_ns > reading->now_ns && reading->last_ns != INT64_MIN && start_ns > reading->last_ns + DAY_NS)
+                return true;
+        reading->last_ns = MAX(reading->last_ns, end_ns);
+        return false;
+}
+
 static int add_row(void *data, const struct store_row *row)
 {
-        return history_add(data, row);
+        struct reading *reading = data;
+
+        return is_ahead(reading, row->start_ns, row->end_ns) ? 0 : history_add(reading->history, row);
 }
 
 static int add_level(void *data, const struct store_poll *level)
 {
-        return history_add_level(data, level);
+        struct reading *reading = data;
+
+        return is_ahead(reading, level->start_ns, level->end_ns) ? 0 : history_add_level(reading->history, level);
+}
+
+static int64_t now_ns(void)
+{
+        struct timespec clock;
+
+        clock_gettime(CLOCK_REALTIME, &clock);
+        return (int64_t)clock.tv_sec * (int64_t)NS_PER_S + clock.tv_nsec;
 }
 
 /*
  * End of the history. An interval of a time at which the clock was ahead, perhaps by years, is not the end: it would
  * make all others old and coarse. If all are ahead, as on a virtual device, the clock is ignored.
  */
-static int find_end(struct store *store, int64_t until_ns, int64_t *end_ns)
+static int find_end(struct store *store, int64_t until_ns, int64_t now, int64_t *end_ns)
 {
         struct store_battery all, until_now;
-        struct timespec clock;
-        int64_t now_ns;
         int err = store_battery(store, INT64_MIN, until_ns, &all);
 
         if (err < 0)
                 return err;
-        clock_gettime(CLOCK_REALTIME, &clock);
-        now_ns = (int64_t)clock.tv_sec * (int64_t)NS_PER_S + clock.tv_nsec;
         *end_ns = all.last_ns;
-        if (all.last_ns <= now_ns)
+        if (all.last_ns <= now)
                 return 0;
-        err = store_battery(store, INT64_MIN, now_ns, &until_now);
+        err = store_battery(store, INT64_MIN, now, &until_now);
         if (err == 0)
                 *end_ns = until_now.last_ns;
         return err == -ENODATA ? 0 : err;
@@ -62,32 +88,34 @@ static int read_until(const struct profile *profile, struct store *store, int64_
 {
         _cleanup_(history_freep) struct history *history = NULL;
         struct store_query query = { .grain = STORE_DAY, .from_ns = INT64_MIN, .uid = uid, .others = true };
+        struct reading reading = { .now_ns = now_ns(), .last_ns = INT64_MIN }, levels = reading;
         int64_t end_ns;
-        int err = find_end(store, until_ns, &end_ns);
+        int err = find_end(store, until_ns, reading.now_ns, &end_ns);
 
         if (err < 0)
                 return err;
         err = history_new(profile, &history);
         if (err < 0)
                 return err;
+        reading.history = levels.history = history;
         history->others = uid >= 0;
         query.to_ns = edge(end_ns - TUNING_HOUR_DAYS * DAY_NS, DAY_NS);
-        err = store_rows(store, &query, add_row, history);
+        err = store_rows(store, &query, add_row, &reading);
         if (err < 0)
                 return err;
         query.grain = STORE_HOUR;
         query.from_ns = query.to_ns;
         query.to_ns = edge(end_ns - TUNING_RAW_HOURS * HOUR_NS, HOUR_NS);
-        err = store_rows(store, &query, add_row, history);
+        err = store_rows(store, &query, add_row, &reading);
         if (err < 0)
                 return err;
         query.grain = STORE_RAW;
         query.from_ns = query.to_ns;
         query.to_ns = until_ns;
-        err = store_levels(store, query.from_ns, query.to_ns, add_level, history);
+        err = store_levels(store, query.from_ns, query.to_ns, add_level, &levels);
         if (err < 0)
                 return err;
-        err = store_rows(store, &query, add_row, history);
+        err = store_rows(store, &query, add_row, &reading);
         if (err < 0)
                 return err;
         err = history_finish(history);
