@@ -239,7 +239,7 @@ static void the_battery(const struct history *history)
         check_near(budget.battery_percent, 50, 0);
         check(strstr(budget.basis, "as if unplugged now") != NULL);
         check(strstr(budget.basis, "battery read now") != NULL);
-        check_int(charge_of(history->profile, &battery.battery, NAN, &charge), 0);
+        check_int(charge_of(history, &battery.battery, 0, NAN, &charge), 0);
         check_near(charge.percent, 50.5, 1e-12); /* floored */
         check(!charge.falls);
         check_near(charge_energy_j(&charge, 0), 50.5 * 360, 1e-9);
@@ -248,12 +248,12 @@ static void the_battery(const struct history *history)
         battery.battery.have |= BATTERY_CHARGE_FULL | BATTERY_VOLTAGE;
         battery.battery.charge_full_uah = 3000000;
         battery.battery.voltage_uv = 4000000;
-        check_int(charge_of(history->profile, &battery.battery, 50, &charge), 0);
+        check_int(charge_of(history, &battery.battery, 0, 50, &charge), 0);
         check_near(charge.percent_j, 432, 0.5); /* seen at 50.5 %, in the middle of the step */
         check(charge_energy_j(&charge, 0) < 50 * 432 && charge_energy_j(&charge, 0) > 0.95 * 50 * 432);
         check_near(charge_energy_j(&charge, 49), 432, 1.5);
         check(charge_energy_j(&charge, 60) < 0);
-        check_int(charge_of(history->profile, &battery.battery, 20, &charge), 0);
+        check_int(charge_of(history, &battery.battery, 0, 20, &charge), 0);
         check(charge.percent_j < 432); /* the voltage was seen at 50 % */
 }
 
@@ -269,10 +269,10 @@ static void an_aged_battery(const struct history *history)
         struct budget budget;
         struct charge charge;
 
-        check_int(charge_of(history->profile, &battery.battery, NAN, &charge), 0);
+        check_int(charge_of(history, &battery.battery, 0, NAN, &charge), 0);
         check_near(charge.percent, 50, 1e-12);
         check_near(charge_energy_j(&charge, 0), 4 * 3600, 1e-6); /* 4 of 8 Wh, and not 5 of the profile's 10 */
-        check_int(charge_of(history->profile, &battery.battery, 25, &charge), 0);
+        check_int(charge_of(history, &battery.battery, 0, 25, &charge), 0);
         check_near(charge_energy_j(&charge, 0), 2 * 3600, 1e-6);
         check_int(forecast_budget(history, &plan, &battery, NULL, &budget), 0);
         check_near(budget.minutes.value, 4 * 3600 / 1.05 / 60, 2);
@@ -312,6 +312,37 @@ static void the_load_it_was_read_under(const struct history *history)
                 check(fed ? budget.minutes.value < before : budget.minutes.value > 0);
                 before = budget.minutes.value;
         }
+}
+
+/*
+ * A pack of 0.3 ohm, polled at 0.3 W and at 2.3 W in turn; just after its load ended the sensor still shows it. Its sag is
+ * not that of a usual pack, and that reading's voltage is one at rest.
+ */
+static void what_the_polls_say(const struct profile *profile)
+{
+        struct battery battery = { .have = BATTERY_CAPACITY | BATTERY_CHARGE_FULL | BATTERY_VOLTAGE | BATTERY_POWER,
+                                   .status = BATTERY_DISCHARGING, .capacity_percent = 50, .charge_full_uah = 2600000 };
+        const double rest_v = 3.8, ohm = 0.3;
+        _cleanup_(history_freep) struct history *history = NULL;
+        struct charge before, charge;
+
+        check_int(history_new(profile, &history), 0);
+        battery.voltage_uv = (uint64_t)(rest_v * 1e6);
+        battery.power_uw = 2300000;
+        check_int(charge_of(history, &battery, 2.3, NAN, &before), 0);
+        for (int i = 0; i < 40; i++) {
+                double load_w = i / 4 % 2 ? 2.3 : 0.3;
+                struct store_poll level = { .start_ns = (int64_t)S(30 * i), .end_ns = (int64_t)S(30 * (i + 1)), .battery = battery };
+
+                level.battery.power_uw = (uint64_t)(load_w * 1e6);
+                level.battery.voltage_uv = (uint64_t)((rest_v - load_w / rest_v * ohm) * 1e6);
+                check_int(history_add_level(history, &level), 0);
+        }
+        check_int(charge_of(history, &battery, 2.3, NAN, &charge), 0);
+        check_near(charge.sag_per_w, ohm / (rest_v * rest_v), 0.15 * ohm / (rest_v * rest_v));
+        check_near(charge.percent_j, 0.026 * 3600 * rest_v, 0.005 * 356);
+        check(before.percent_j > 1.02 * charge.percent_j);
+        check(before.sag_per_w < 0.75 * charge.sag_per_w);
 }
 
 static void without_errors(void)
@@ -450,6 +481,7 @@ int main(void)
         the_battery(history);
         an_aged_battery(history);
         the_load_it_was_read_under(history);
+        what_the_polls_say(history->profile);
         never_had_the_screen(profile);
         short_sessions(profile);
         two_of_a_name(profile);

@@ -8,28 +8,31 @@
  * falls. So the voltage at the present charge counts, and its usual fall from there.
  */
 
-#include "model/profile.h"
-#include "source/sample.h"
+#include "history.h"
 
 struct charge {
         double percent;        /* expected value */
         double percent_sd;     /* the firmware rounds down, and gauges are not linear */
-        double percent_j;      /* one percent at the present charge */
+        double percent_j;      /* one percent at the present charge, at rest */
         double energy_sd;      /* of the energy, relative */
         bool falls;            /* the voltage falls with the charge; else percent is of energy */
+        double sag_per_w;      /* part of the voltage, and so of the energy, that each W of load takes */
 };
 
 /* Percent that a battery shows, and the step it is rounded down to; NaN: none. */
 double charge_shown(const struct battery *battery, double *step);
 
 /*
- * @profile: its full battery, where the battery does not show it, and how true what it shows is
+ * @history: what the battery showed at the last polls; of its profile the full battery, where the battery does not show
+ *           it, and how true what it shows is
  * @shown:   the battery; NULL: not known
- * @percent:  the user's; NaN: as the battery shows
+ * @load_w:  under which it was read
+ * @percent: the user's; NaN: as the battery shows
  *
  * 0; -ENODEV: both are unknown.
  */
-int charge_of(const struct profile *profile, const struct battery *shown, double percent, struct charge *ret);
+int charge_of(const struct history *history, const struct battery *shown, double load_w, double percent,
+              struct charge *ret);
 
 /* Energy from the present charge down to @keep_percent; negative where that is above. */
 double charge_energy_j(const struct charge *charge, double keep_percent);

@@ -19,8 +19,8 @@ static const struct {
 } commons[] = { { 0.01, 0.55 }, { 0.03, 0.35 }, { 0.12, 0.10 } };
 
 static const struct {
-        double app, probability;
-} factors[] = { { 0, 0.20 }, { 0.10, 0.40 }, { 0.30, 0.40 } };
+        double always, changes, probability;
+} factors[] = { { 0, 0, 0.20 }, { 0, 0.10, 0.25 }, { 0, 0.30, 0.25 }, { 0.25, 0.05, 0.30 } };
 
 _Static_assert(ARRAY_SIZE(commons) * ARRAY_SIZE(factors) == DRAIN_CASES, "each with each");
 
@@ -29,6 +29,7 @@ void drain_clear(struct drain *drain)
         free(drain->covariance_j2);
         free(drain->model_j);
         free(drain->part_j);
+        free(drain->recent_j);
         for (size_t i = 0; i < DRAIN_CASES; i++) {
                 free(drain->cases[i].lower);
                 free(drain->cases[i].solved);
@@ -36,41 +37,15 @@ void drain_clear(struct drain *drain)
         *drain = (struct drain){ 0 };
 }
 
-static double fraction(double percent)
+/* What a span's error of the model has in common with those of others; the fit's have Student's t. */
+static void add_model(const struct profile *profile, const struct history_span *span, double *row)
 {
-        return isnan(percent) ? 0 : percent / 100;
-}
-
-/*
- * As model_variance_j2(), but of two usages, one of which has a weight of one: what an error of the model has in
- * common.
- */
-static void add_model(const struct profile *profile, const double *weights, double *row)
-{
-        double component_mj[COMPONENT_COUNT] = { 0 }, total_mj = 0;
-        double scale = fraction(profile->scale_percent), discrepancy = fraction(profile->discrepancy_percent);
-        double misfit = fraction(profile->misfit_percent), load_mj;
+        const struct model_vector vector = { .weight = span->total, .n = profile->n_coefficients };
         double t = quantile_student_t(profile->degrees_of_freedom, FORECAST_LEVEL) / quantile_normal(FORECAST_LEVEL);
-        size_t n = profile->n_coefficients;
 
-        for (size_t i = 0; i < n; i++) {
-                double mj = weights[i] * profile->coefficients[i].value;
-
-                component_mj[model_term_component(profile->coefficients[i].term)] += mj;
-                total_mj += mj;
-        }
-        load_mj = total_mj - component_mj[COMPONENT_BASE];
-        for (size_t i = 0; i < n; i++) {
-                const struct coefficient *one = &profile->coefficients[i];
-                enum component component = model_term_component(one->term);
-                double sum = (scale * scale * total_mj + discrepancy * discrepancy * component_mj[component] +
-                              (component == COMPONENT_BASE ? 0 : misfit * misfit * load_mj)) * one->value;
-
-                for (size_t j = 0; j < n; j++)
-                        if (weights[j] != 0)
-                                sum += weights[j] * profile->covariance[MAX(i, j) * n + MIN(i, j)];
-                row[i] = t * t * sum * 1e-6;
-        }
+        model_covariance_j2(profile, &vector, row);
+        for (size_t i = 0; i < vector.n; i++)
+                row[i] *= t * t;
 }
 
 static double dot(const double *a, const double *b, size_t n)
@@ -83,7 +58,7 @@ static double dot(const double *a, const double *b, size_t n)
 }
 
 /* Of what two spans' foreground apps have in common. */
-static double common_parts_j2(const struct history_span *a, const struct history_span *b)
+static double common_parts_j2(const struct history_span *a, const struct history_span *b, double always, double changes)
 {
         double sum = 0;
 
@@ -91,7 +66,8 @@ static double common_parts_j2(const struct history_span *a, const struct history
                 for (size_t j = 0; j < b->n_parts; j++)
                         if (a->parts[i].app == b->parts[j].app)
                                 sum += a->parts[i].energy_j * b->parts[j].energy_j *
-                                       exp(-fabs(a->parts[i].age - b->parts[j].age) / TUNING_DRAIN_SESSIONS);
+                                       (always * always + changes * changes *
+                                        exp(-fabs(a->parts[i].age - b->parts[j].age) / TUNING_DRAIN_SESSIONS));
         return sum;
 }
 
@@ -162,7 +138,7 @@ static int solve_case(const struct history_span *spans, const struct drain *drai
                 for (size_t j = 0; j <= i; j++)
                         ret->lower[i * n + j] = known[i * n + j] +
                                                 ret->common * ret->common * spans[i].model_j * spans[j].model_j +
-                                                ret->app * ret->app * common_parts_j2(&spans[i], &spans[j]);
+                                                common_parts_j2(&spans[i], &spans[j], ret->always, ret->changes);
                 ret->solved[i] = spans[i].measured_j - spans[i].model_j;
         }
         cholesky_make(ret->lower, n);
@@ -186,7 +162,8 @@ static int solve_cases(const struct history *history, const struct history_span 
                 int err;
 
                 drain->cases[i].common = commons[c].common;
-                drain->cases[i].app = factors[f].app;
+                drain->cases[i].always = factors[f].always;
+                drain->cases[i].changes = factors[f].changes;
                 err = solve_case(spans, drain, known, &drain->cases[i], &logs[i]);
                 if (err < 0)
                         return err;
@@ -210,17 +187,22 @@ static int make(const struct history *history, const struct history_span *spans,
         drain->covariance_j2 = calloc(n * drain->n_coefficients + 1, sizeof(*drain->covariance_j2));
         drain->model_j = calloc(n, sizeof(*drain->model_j));
         drain->part_j = calloc(n * drain->n_apps + 1, sizeof(*drain->part_j));
-        if (!drain->covariance_j2 || !drain->model_j || !drain->part_j)
+        drain->recent_j = calloc(n * drain->n_apps + 1, sizeof(*drain->recent_j));
+        if (!drain->covariance_j2 || !drain->model_j || !drain->part_j || !drain->recent_j)
                 return -ENOMEM;
         for (size_t i = 0; i < n; i++) {
-                add_model(history->profile, spans[i].total, drain->covariance_j2 + i * drain->n_coefficients);
+                add_model(history->profile, &spans[i], drain->covariance_j2 + i * drain->n_coefficients);
                 drain->model_j[i] = spans[i].model_j;
                 for (size_t a = 0; a < drain->n_apps; a++)
-                        for (size_t p = 0; p < spans[i].n_parts; p++)
-                                if (spans[i].parts[p].app == apps[a])
-                                        drain->part_j[i * drain->n_apps + a] +=
-                                                spans[i].parts[p].energy_j *
-                                                exp(-spans[i].parts[p].age / TUNING_DRAIN_SESSIONS);
+                        for (size_t p = 0; p < spans[i].n_parts; p++) {
+                                const struct history_part *part = &spans[i].parts[p];
+
+                                if (part->app != apps[a])
+                                        continue;
+                                drain->part_j[i * drain->n_apps + a] += part->energy_j;
+                                drain->recent_j[i * drain->n_apps + a] +=
+                                        part->energy_j * exp(-part->age / TUNING_DRAIN_SESSIONS);
+                        }
         }
         return solve_cases(history, spans, drain);
 }
@@ -252,11 +234,13 @@ static double case_shift(const struct drain *drain, const struct drain_case *one
         double with[DRAIN_SPANS], kept[DRAIN_SPANS], shift_j, prior_j2 = pow(one->common * energy_j, 2);
 
         for (size_t a = 0; a < drain->n_apps; a++)
-                prior_j2 += pow(one->app * own_j[a], 2);
+                prior_j2 += pow(hypot(one->always, one->changes) * own_j[a], 2);
         for (size_t i = 0; i < drain->n; i++) {
                 with[i] = kept[i] = model_j2[i] + one->common * one->common * energy_j * drain->model_j[i] +
-                                    one->app * one->app *
-                                            dot(own_j, drain->part_j + i * drain->n_apps, drain->n_apps);
+                                    one->always * one->always *
+                                            dot(own_j, drain->part_j + i * drain->n_apps, drain->n_apps) +
+                                    one->changes * one->changes *
+                                            dot(own_j, drain->recent_j + i * drain->n_apps, drain->n_apps);
         }
         shift_j = dot(with, one->solved, drain->n);
         cholesky_solve(one->lower, drain->n, with);

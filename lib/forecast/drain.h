@@ -4,24 +4,26 @@
 
 /*
  * What the battery really gave lately says how wrong the model is: a regression of what was measured on what the
- * model says, whose prior is the model's own covariance, a factor common to all, and a factor for each app in the
- * foreground. How large such factors are is not known; each case of a few sizes is solved, and weighs as likely as it
- * makes the data.
+ * model says, whose prior is the model's own covariance, a factor common to all, and two for each app in the
+ * foreground: what its kind of work always costs against the calibration's, and what changes from session to session
+ * or with an update. How large such factors are is not known; each case of a few sizes is solved, and weighs as likely
+ * as it makes the data.
  */
 
 #include "history.h"
 
 #define DRAIN_SPANS 64 /* the newest */
-#define DRAIN_CASES 9
+#define DRAIN_CASES 12
 
 struct drain {
         size_t n, n_coefficients, n_apps;
         double *covariance_j2;  /* n x n_coefficients: of a span's energy with a weight of one */
         double *model_j;        /* n */
         double *part_j;         /* n x n_apps: of the apps that were asked for, in the foreground */
+        double *recent_j;       /* the same, as far as what changes is still what it was then */
         struct drain_case {
                 double probability;
-                double common, app; /* standard deviations of the factors, in parts */
+                double common, always, changes; /* standard deviations of the factors, in parts */
                 double *lower;      /* n x n: Cholesky of the covariance of what was measured */
                 double *solved;     /* n: its inverse times what the model left unexplained */
         } cases[DRAIN_CASES];

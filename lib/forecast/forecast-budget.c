@@ -20,7 +20,6 @@ struct balance {
         struct charge charge;
         double available_j;
         double available_sd_j;
-        double read_w;         /* the load under which the battery was read */
 };
 
 /* Actors are the app, if it is one, and the reserves. */
@@ -57,8 +56,7 @@ static int balance_left_j(const struct balance *balance, double minutes, double 
         if (err)
                 return err;
         energy_j = future_sum_energy_j(balance->future, &sum); /* NaN: of what is priced, there is nothing */
-        left_j = balance->available_j *
-                         (1 - future_sag(balance->future, &balance->charge, balance->read_w, &sum)) -
+        left_j = balance->available_j * (1 - future_sag(balance->future, &balance->charge, &sum, energy_j)) -
                  (isnan(energy_j) ? 0 : energy_j * (1 + TUNING_WARM));
         *ret = z == 0 ? left_j : left_j - z * hypot(balance->available_sd_j, future_sum_sd_j(balance->future, &sum));
         return 0;
@@ -159,12 +157,12 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
         if (err == 0)
                 err = find_apps(history, plan, apps, missing);
         if (err == 0)
-                err = charge_of(history->profile, battery->known ? &battery->battery : NULL,
-                                plan->battery_percent, &balance.charge);
-        if (err == 0)
                 err = (plan->app ? future_make : future_make_mixed)(history, apps,
                                                                     plan->n_reserves + first_reserve(plan),
                                                                     future_brightness(history, battery), &future);
+        if (err == 0)
+                err = charge_of(history, battery->known ? &battery->battery : NULL, future_read_load_w(&future, battery),
+                                plan->battery_percent, &balance.charge);
         if (err == 0)
                 err = balance_sum(&balance, 0, &reserved);
         if (err == 0)
@@ -174,7 +172,6 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
         balance.available_j = charge_energy_j(&balance.charge, plan->keep_percent);
         balance.available_sd_j = hypot(balance.charge.percent_sd * balance.charge.percent_j,
                                        balance.charge.energy_sd * fmax(balance.available_j, 0));
-        balance.read_w = future_read_load_w(&future, battery);
         unpriced = play.vector.unpriced | reserved.vector.unpriced;
         err = find_minutes(&balance, model_knows(&play.vector), !unpriced, &budget.minutes);
         if (err < 0)

@@ -52,9 +52,9 @@ int forecast_app(const struct history *history, const char *app, double minutes,
         if (err < 0)
                 return err;
         /* Charge unknown: percent of the profile's battery. */
-        if (charge_of(profile, battery->known ? &battery->battery : NULL, NAN, &charge) == 0)
-                charge.percent_j *=
-                        1 - future_sag(&future, &charge, future_read_load_w(&future, battery), &device);
+        if (charge_of(history, battery->known ? &battery->battery : NULL, future_read_load_w(&future, battery), NAN,
+                      &charge) == 0)
+                charge.percent_j *= 1 - future_sag(&future, &charge, &device, future_sum_energy_j(&future, &device));
         forecast.energy_j = value_of(&future, &own, 1, 0);
         forecast.percent = value_of(&future, &own, charge.percent_j, charge.energy_sd);
         forecast.device_percent = value_of(&future, &device, charge.percent_j, charge.energy_sd);

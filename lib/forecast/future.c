@@ -286,17 +286,15 @@ double future_sum_sd_j(const struct future *future, const struct sum *sum)
                     daemons_j * daemons_j + spread_j * spread_j / 3);
 }
 
-/*
- * Share of the energy that is lost because the future load lowers the voltage below that at which the battery was
- * read.
- */
-double future_sag(const struct future *future, const struct charge *charge, double read_w,
-                  const struct sum *sum)
+/* What the battery gave beside the model is load, too. */
+double future_sag(const struct future *future, const struct charge *charge, const struct sum *sum, double energy_j)
 {
-        double full_wh = future->history->profile->energy_full_mwh * 1e-3;
+        double model_j = model_energy_mj(future->history->profile, &sum->vector) * 1e-3;
         double load_w = sum->energy_j > 0 ? sum->squares / sum->energy_j : 0;
 
-        return charge->falls ? fmin(fmax(TUNING_SAG_PER_C * (load_w - read_w) / full_wh, 0), 0.5) : 0;
+        if (model_j > 0 && energy_j > 0)
+                load_w *= energy_j / model_j;
+        return fmin(fmax(charge->sag_per_w * load_w, 0), 0.5);
 }
 
 /*

@@ -78,7 +78,7 @@ void future_sum_clear(struct sum *sum);
 double future_sum_energy_j(const struct future *future, const struct sum *sum);
 double future_sum_sd_j(const struct future *future, const struct sum *sum);
 
-/* The load at which the battery was read (below 0: it charged), and the share of energy that a sum's load loses. */
+/* The load at which the battery was read (below 0: it charged). */
 double future_read_load_w(const struct future *future, const struct forecast_battery *battery);
-double future_sag(const struct future *future, const struct charge *charge, double read_w,
-                  const struct sum *sum);
+/* The share of the charge's energy that the load of a sum takes; @energy_j: of future_sum_energy_j(). */
+double future_sag(const struct future *future, const struct charge *charge, const struct sum *sum, double energy_j);

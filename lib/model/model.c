@@ -28,29 +28,6 @@ double model_energy_mj(const struct profile *profile, const struct model_vector 
         return sum;
 }
 
-/*
- * v'Cv over the weights that are not 0, of which an app has a dozen; NaN where a standard error is unknown, and
- * never where memory is: nothing is allocated here.
- */
-static double quadratic_form(const struct profile *profile, const struct model_vector *vector)
-{
-        size_t n = vector->n;
-        double sum = 0;
-
-        for (size_t a = 0; a < n; a++) {
-                const double *row = profile->covariance + a * n;
-                double inner = 0;
-
-                if (vector->weight[a] == 0)
-                        continue;
-                for (size_t b = 0; b < a; b++)
-                        if (vector->weight[b] != 0)
-                                inner += vector->weight[b] * row[b];
-                sum += vector->weight[a] * (2 * inner + vector->weight[a] * row[a]);
-        }
-        return sum < 0 ? 0 : sum; /* NaN stays */
-}
-
 /* [fit] need not have both percents: one that is not there adds nothing. */
 static double fraction(double percent)
 {
@@ -157,25 +134,57 @@ double model_misfit_sum_j2(const struct profile *profile, double sum, double squ
         return (1 - common) * squares + common * sum * sum;
 }
 
+/* Parts of a usage that have errors in common. */
+struct parts {
+        double component_mj[COMPONENT_COUNT], total_mj;
+};
+
+static struct parts parts_of(const struct profile *profile, const struct model_vector *vector)
+{
+        struct parts parts = { 0 };
+
+        component_energies(profile, vector, parts.component_mj);
+        for (size_t c = 0; c < COMPONENT_COUNT; c++)
+                parts.total_mj += parts.component_mj[c];
+        return parts;
+}
+
+/* With coefficient @i's energy at a weight of one; only weights that are not 0 count, of which an app has a dozen. */
+static double covariance_mj2(const struct profile *profile, const struct model_vector *vector,
+                             const struct parts *parts, size_t i)
+{
+        const struct coefficient *one = &profile->coefficients[i];
+        enum component component = model_term_component(one->term);
+        double load_mj = component == COMPONENT_BASE ? 0 : parts->total_mj - parts->component_mj[COMPONENT_BASE];
+        double sum = (pow(fraction(profile->scale_percent), 2) * parts->total_mj +
+                      pow(fraction(profile->discrepancy_percent), 2) * parts->component_mj[component] +
+                      pow(fraction(profile->misfit_percent), 2) * load_mj) * one->value;
+
+        for (size_t j = 0; j < vector->n; j++)
+                if (vector->weight[j] != 0)
+                        sum += vector->weight[j] * profile_covariance(profile, i, j);
+        return sum;
+}
+
+void model_covariance_j2(const struct profile *profile, const struct model_vector *vector, double *ret)
+{
+        struct parts parts = parts_of(profile, vector);
+
+        for (size_t i = 0; i < vector->n; i++)
+                ret[i] = covariance_mj2(profile, vector, &parts, i) * 1e-6;
+}
+
 double model_variance_j2(const struct profile *profile, const struct model_vector *vector)
 {
-        double component_mj[COMPONENT_COUNT], total_mj = 0, variance_mj2;
+        struct parts parts = parts_of(profile, vector);
+        double sum_mj2 = 0;
 
         if (isnan(profile->degrees_of_freedom))
                 return NAN;
-        variance_mj2 = quadratic_form(profile, vector);
-        if (isnan(variance_mj2))
-                return NAN;
-        component_energies(profile, vector, component_mj);
-        for (size_t c = 0; c < COMPONENT_COUNT; c++) {
-                double discrepancy_mj = fraction(profile->discrepancy_percent) * component_mj[c];
-
-                total_mj += component_mj[c];
-                variance_mj2 += discrepancy_mj * discrepancy_mj;
-        }
-        variance_mj2 += pow(fraction(profile->misfit_percent) * (total_mj - component_mj[COMPONENT_BASE]), 2);
-        total_mj *= fraction(profile->scale_percent);
-        return (variance_mj2 + total_mj * total_mj) * 1e-6;
+        for (size_t i = 0; i < vector->n; i++)
+                if (vector->weight[i] != 0)
+                        sum_mj2 += vector->weight[i] * covariance_mj2(profile, vector, &parts, i);
+        return sum_mj2 < 0 ? 0 : sum_mj2 * 1e-6; /* NaN stays */
 }
 
 void model_energy(const struct profile *profile, const struct model_vector *vector, double level,

@@ -70,6 +70,11 @@ double model_energy_mj(const struct profile *profile, const struct model_vector 
  * NaN: no standard errors or no [fit].
  */
 double model_variance_j2(const struct profile *profile, const struct model_vector *vector);
+/*
+ * Of the same error, what it has in common with the energy of each coefficient at a weight of one; J^2, @vector's n.
+ * Its product with another usage's weights is the covariance of both.
+ */
+void model_covariance_j2(const struct profile *profile, const struct model_vector *vector, double *ret);
 
 struct model_energy {
         double value_j;                       /* of what is known; NaN: nothing of what was used is */

@@ -123,6 +123,17 @@
  * 4 Ah and 3.7 V. A phone in use is at a tenth of that.
  */
 #define TUNING_SAG_PER_C 0.13
+/*
+ * How much that differs among packs (0.06 to 0.3 ohm); what the polls say of it counts by how exactly a voltage follows
+ * a change of the load, in parts: a step of the level is a third of a percent of voltage.
+ */
+#define TUNING_SAG_SD 0.06
+#define TUNING_SAG_STEP 0.003
+/* Smaller changes of the load, in parts, are the sensor's noise, which would make the sag too small. */
+#define TUNING_SAG_CHANGE 0.25
+/* The voltage at rest is the median of so many readings, of polls whose charge was within so many percent. */
+#define TUNING_REST_POLLS 21
+#define TUNING_REST_PERCENT 5.0
 
 /*
  * Warm devices leak: how much more base and CPU take, in parts, once they are as warm as a drain makes them that would
