@@ -128,7 +128,7 @@ static bool is_calibration(const struct profile_version *version)
         _cleanup_(profile_freep) struct profile *profile = NULL;
 
         return !version->unused && profile_load(version->path, NULL, &profile) == 0 && !profile->measured &&
-               isnan(profile->learned.spans) && isnan(profile->learned.scored);
+               isnan(profile->learned.spans) && isnan(profile->learned.score[ANSWER_COST].scored);
 }
 
 /* Makes place for one more. */
