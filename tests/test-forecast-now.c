@@ -28,7 +28,10 @@ struct device {
         uint64_t ns;
         double given_j; /* since the last step */
         double unseen_w;
+        uint32_t given_percent;
 };
+
+#define MOST_PERCENT 10000 /* of a test's battery */
 
 static void add(struct device *device, uint64_t ns, const char *app, const struct usage *usage)
 {
@@ -51,8 +54,11 @@ static void pass(struct device *device, double seconds, const char *app, double 
         device->given_j += seconds * (0.1 + (*app ? 0.5 * busy + 0.004 * brightness + device->unseen_w : 0));
         if (device->given_j >= PERCENT_J) {
                 level.discharge_j = PERCENT_J;
+                level.discharge_percent = 1;
                 device->given_j -= PERCENT_J;
+                device->given_percent++;
         }
+        level.battery = (struct battery){ .have = BATTERY_CAPACITY, .capacity_percent = MOST_PERCENT - device->given_percent };
         check_int(history_add_level(device->history, &level), 0);
         add(device, S(seconds), "", &nobody);
         if (*app)
@@ -186,6 +192,23 @@ static void what_the_battery_gave(void)
         }
 }
 
+/* A machine that was off comes back at another level: what was used since the last step is in no percent. */
+static void off_between(void)
+{
+        struct device device = begin();
+
+        for (int i = 0; i < 6; i++) {
+                session(&device, 40, "game", 0.5, 100);
+                device.given_percent += 5;
+                device.given_j = 0;
+        }
+        check_int(history_finish(device.history), 0);
+        check(device.history->n_spans > 10);
+        for (size_t i = 0; i < device.history->n_spans; i++)
+                check_near(device.history->spans[i].model_j, device.history->spans[i].measured_j, 0.1 * PERCENT_J);
+        history_free(device.history);
+}
+
 /*
  * A game always draws 0.3 W that no counter shows. Long sessions showed it; the short ones since, which say little, do not
  * make it less.
@@ -312,6 +335,7 @@ int main(void)
         seen_once();
         brightness_now();
         what_the_battery_gave();
+        off_between();
         what_an_app_always_draws();
         mixed_use();
         by_hour_of_day();

@@ -28,8 +28,6 @@
 
 /* A gauge that corrects itself by more than this tells of itself, not of what was used. */
 #define JUMP_PERCENT 3
-/* By so much the level may differ from what was counted: a little noise, no charger and no other day. */
-#define DRIFT_PERCENT 0.5
 /* Asleep another model holds, and nobody sees the steps. */
 #define MOST_SUSPEND_NS (5 * NS_PER_S)
 
@@ -48,8 +46,7 @@ struct walk {
         double level_begin;
 
         bool has_before;      /* the poll before: */
-        int64_t before_end_ns;
-        struct battery before;
+        struct store_poll before;
         double finest;        /* the smallest step so far, percent */
 };
 
@@ -79,31 +76,6 @@ static void walk_clear(struct walk *walk)
 {
         drop(walk);
         everyday_free(walk->list, walk->n);
-}
-
-static double part_of(uint64_t level, uint64_t full)
-{
-        return full > 0 ? 100 * (double)level / (double)full : NAN;
-}
-
-/* State of charge by the finest level, as lib/interval/interval-battery.c takes it; NaN: unknown. */
-static double level_of(const struct battery *battery, uint32_t have)
-{
-        if ((have & BATTERY_CHARGE_NOW) && (have & BATTERY_CHARGE_FULL))
-                return part_of(battery->charge_now_uah, battery->charge_full_uah);
-        if ((have & BATTERY_ENERGY_NOW) && (have & BATTERY_ENERGY_FULL))
-                return part_of(battery->energy_now_uwh, battery->energy_full_uwh);
-        return have & BATTERY_CAPACITY ? battery->capacity_percent : NAN;
-}
-
-/* Whether the poll goes on where the one before ended: no gap, no clock that was set, and the battery as it was. */
-static bool goes_on(const struct walk *walk, const struct store_poll *poll)
-{
-        uint32_t have = walk->before.have & poll->battery.have;
-        double fallen = level_of(&walk->before, have) - level_of(&poll->battery, have);
-
-        return walk->has_before && poll->start_ns == walk->before_end_ns &&
-               fabs(fallen - poll->discharge_percent) <= DRIFT_PERCENT;
 }
 
 /* Whether what was used in it can be set against what the battery gave, which is unknown on a charger. */
@@ -219,7 +191,7 @@ static int begin(struct walk *walk, const struct store_poll *poll, bool follows)
         walk->span = (struct everyday){ .start_ns = poll->end_ns, .follows = follows };
         walk->open = true;
         walk->capacity_of_uses = walk->hint = 0;
-        walk->level_begin = level_of(&poll->battery, poll->battery.have);
+        walk->level_begin = store_level_percent(&poll->battery, poll->battery.have);
         return extend(walk, poll, (struct part){ step_ns(poll), poll->elapsed_ns, poll->elapsed_ns });
 }
 
@@ -240,7 +212,7 @@ static int finish(struct walk *walk, const struct store_poll *poll)
                 return err;
         span->end_ns = poll->end_ns;
         span->late_s = (double)poll->elapsed_ns / NS_PER_S;
-        span->level = (walk->level_begin + level_of(&poll->battery, poll->battery.have)) / 2;
+        span->level = (walk->level_begin + store_level_percent(&poll->battery, poll->battery.have)) / 2;
         walk->list[walk->n++] = *span;
         *span = (struct everyday){ 0 };
         walk->open = false;
@@ -279,13 +251,12 @@ static int each_poll(void *data, const struct store_poll *poll)
         struct walk *walk = data;
         int err = 0;
 
-        if (!goes_on(walk, poll) || !is_sound(poll))
+        if (!walk->has_before || !store_goes_on(&walk->before, poll) || !is_sound(poll))
                 drop(walk);
         if (is_sound(poll))
                 err = take(walk, poll);
         walk->has_before = true;
-        walk->before = poll->battery;
-        walk->before_end_ns = poll->end_ns;
+        walk->before = *poll;
         return err;
 }
 

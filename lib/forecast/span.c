@@ -84,7 +84,7 @@ static int pass_level(struct history *history, struct span_reader *reader, const
         int err = 0;
 
         reader->level++;
-        if (isnan(gave_j) || (before && level->start_ns > before->end_ns + (int64_t)NS_PER_S)) {
+        if (isnan(gave_j) || (before && !store_goes_on(before, level))) {
                 forget(reader);
                 reader->open = false;
                 return 0;

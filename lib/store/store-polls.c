@@ -12,6 +12,31 @@
 /* Columns of SQL_POLLS beside those of SQL_INTERVAL. */
 enum { SUSPEND = 3, DISCHARGE_UJ, DISCHARGE_NPERCENT, SPLIT_BY = 10, BATTERY = 12 };
 
+/* By so much the level may differ from what was counted: a little noise, no charger and no other day. */
+#define DRIFT_PERCENT 0.5
+
+static double part_of(uint64_t level, uint64_t full)
+{
+        return full > 0 ? 100 * (double)level / (double)full : NAN;
+}
+
+double store_level_percent(const struct battery *battery, uint32_t have)
+{
+        if ((have & BATTERY_CHARGE_NOW) && (have & BATTERY_CHARGE_FULL))
+                return part_of(battery->charge_now_uah, battery->charge_full_uah);
+        if ((have & BATTERY_ENERGY_NOW) && (have & BATTERY_ENERGY_FULL))
+                return part_of(battery->energy_now_uwh, battery->energy_full_uwh);
+        return have & BATTERY_CAPACITY ? battery->capacity_percent : NAN;
+}
+
+bool store_goes_on(const struct store_poll *before, const struct store_poll *poll)
+{
+        uint32_t have = before->battery.have & poll->battery.have;
+        double fallen = store_level_percent(&before->battery, have) - store_level_percent(&poll->battery, have);
+
+        return poll->start_ns == before->end_ns && !(fabs(fallen - poll->discharge_percent) > DRIFT_PERCENT);
+}
+
 /* Rows of the poll that is being read. */
 struct rows {
         struct store_row *list;

@@ -133,6 +133,14 @@ struct store_poll {
         size_t n_rows;
 };
 
+/* State of charge by the finest level of @have; NaN: unknown. */
+double store_level_percent(const struct battery *battery, uint32_t have);
+/*
+ * Does @poll go on where @before ended: no gap, no clock that was set, and no other level than was counted? A machine that
+ * was off may be charged meanwhile, and the store does not say so.
+ */
+bool store_goes_on(const struct store_poll *before, const struct store_poll *poll);
+
 /*
  * Calls @poll for the intervals that ended in the span, ascending, as far as they are kept; stops at its first
  * non-zero return and returns that. @poll must not use @store.
