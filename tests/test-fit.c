@@ -211,6 +211,27 @@ static void warming_is_made_up_for(void)
         clear_all(list, ARRAY_SIZE(list));
 }
 
+/* A drain that empties the battery in minutes tells more of its size than of warmth. */
+static void warming_has_a_limit(void)
+{
+        struct observation list[20 * ARRAY_SIZE(loads)];
+        struct observation_run run = run_of("gauge");
+        struct outcome outcome;
+        char error[128] = "";
+        double base;
+
+        run.energy_full_mwh = 100;
+        for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
+                observe(&loads[i * 5 % ARRAY_SIZE(loads)], i, &list[i]);
+                list[i].start_realtime_ns = (int64_t)i * 20 * (int64_t)NS_PER_S;
+        }
+        check_int(refit_regression(&run, list, ARRAY_SIZE(list), &outcome, error, sizeof(error)), 0);
+        base = value_of(&outcome, "base.power_mw");
+        check_near(base, BASE * 1.05, 0.1 * BASE);
+        outcome_clear(&outcome);
+        clear_all(list, ARRAY_SIZE(list));
+}
+
 /*
  * A black picture lacks 60 % of a white one's power, and a grey one half of that: told, and not fitted. One that
  * lacks @grey is told, too.
@@ -340,6 +361,7 @@ int main(void)
         trickles_are_no_measurement();
         deficient_design_is_uncertain();
         warming_is_made_up_for();
+        warming_has_a_limit();
         pictures_tell_emission(0.3);
         pictures_tell_emission(0.15);
         pictures_tell_emission(0.5);

@@ -15,6 +15,9 @@
 #include "regression-private.h"
 #include "util/tuning.h"
 
+/* A device that could be warmer than that is throttled before. */
+#define MOST 0.1
+
 /* Of the full battery, Wh; NaN unknown. */
 static double full_wh(const struct work *work)
 {
@@ -67,14 +70,14 @@ void regression_warm(struct work *work)
         for (size_t i = 0; i < work->rows->n && wh > 0; i++) {
                 const struct row *row = &work->rows->list[i];
                 double begin = exp(-fmax(row->start_s - end_s, 0) / tau_s);
-                double length = row->seconds / tau_s, mean;
+                double length = row->seconds / tau_s, mean, part;
 
                 heat = work->power[i] + (heat - work->power[i]) * begin;
                 mean = work->power[i] - (heat - work->power[i]) * expm1(-length) / length;
                 heat = work->power[i] + (heat - work->power[i]) * exp(-length);
                 end_s = row->start_s + row->seconds;
-                work->fit->warming_mw[i] = TUNING_WARMING_PER_C * leaking_mw(work, row) *
-                                           (fmax(work->power[i], usual) - mean) * pace / 1e3 / wh;
+                part = TUNING_WARMING_PER_C * (fmax(work->power[i], usual) - mean) * pace / 1e3 / wh;
+                work->fit->warming_mw[i] = leaking_mw(work, row) * fmax(fmin(part, MOST), -MOST);
         }
 }
 
