@@ -13,3 +13,4 @@ int simulate_main(int argc, char **argv);
 int trace_main(int argc, char **argv);
 int usage_main(int argc, char **argv);
 int apps_main(int argc, char **argv);
+int price_packets_main(int argc, char **argv);

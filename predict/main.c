@@ -31,6 +31,7 @@ static const struct entry entries[] = {
         { "usage", "what was recorded: CPU time, bytes and more by app", usage_main },
         { "apps", "which apps were seen", apps_main },
         { "trace", "power by component and app, every second", trace_main },
+        { "price-packets", "what a radio draws for a row of packets", price_packets_main },
         { "doctor", "what this machine offers, and what is missing and why", doctor_main },
         { "profile", "list, show, use, undo or reset the power model", profile_main },
         { "simulate", "play a scenario on a virtual device", simulate_main },
@@ -47,7 +48,7 @@ static void print_help(void)
                "What an app costs the battery of this device, how long it can run, and what that\n"
                "leaves for what you need later.\n\nCommands:\n");
         for (size_t i = 0; i < ARRAY_SIZE(entries); i++)
-                printf("  %-12s%s\n", entries[i].name, entries[i].help);
+                printf("  %-15s%s\n", entries[i].name, entries[i].help);
         printf("\nSee joulecast COMMAND --help for each; begin with joulecast doctor.\n");
 }
 

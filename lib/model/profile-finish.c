@@ -218,5 +218,7 @@ int profile_finish(struct parser *parser, const char *name, unsigned lines, cons
                 err = finish_emission(parser, &place);
         if (!err)
                 err = finish_as(parser, &place);
+        if (!err)
+                err = radios_finish(&parser->profile->radios, &place);
         return err ? err : finish_covariance(parser, &place);
 }

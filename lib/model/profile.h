@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include "component.h"
+#include "radio/radio.h"
 #include "util/log.h"
 
 #define PROFILE_VERSION 1
@@ -165,6 +166,7 @@ struct profile {
         size_t n_coefficients;
         double *covariance; /* n x n, row-major, units multiplied; the diagonal is standard_error^2, NaN unknown */
 
+        struct radios radios;
         struct profile_virtual virtual_device;
 
         struct profile_app *apps;    /* ascending by number */

@@ -61,7 +61,7 @@ static void start_physics(struct virtual_device *device, const struct profile *t
         noise_init(&device->noise, physics, &run);
         rng_seed(&air, physics->seed, STREAM_RADIO + (uint64_t)stream);
         rng_seed(&air, rng_next(&air) ^ seed, STREAM_RADIO + (uint64_t)stream);
-        radio_init(&device->radio, physics, &air);
+        reception_init(&device->reception, physics, &air);
         thermal_init(&device->thermal, physics);
         make_boot_id(device, &run);
         virtual_device_recompute(device);
@@ -141,7 +141,7 @@ void virtual_set_realtime(struct virtual_device *device, int64_t epoch_ns)
 /* What the bytes of now cost, against the nominal rate at the nominal price. */
 static double price_now(const struct virtual_device *device, unsigned rate)
 {
-        return device->noise.rate_factor[rate] * (rate >= RATE_RX ? device->radio.factor : 1);
+        return device->noise.rate_factor[rate] * (rate >= RATE_RX ? device->reception.factor : 1);
 }
 
 double device_power_w(const struct virtual_device *device)
@@ -255,7 +255,7 @@ int virtual_advance(struct virtual_device *device, uint64_t ns)
                 if (device->now_ns < device->next_second_ns)
                         continue;
                 noise_next_second(&device->noise);
-                radio_next_second(&device->radio);
+                reception_next_second(&device->reception);
                 device->next_second_ns += NS_PER_S;
         }
         return device->empty ? -ENODATA : 0;

@@ -14,7 +14,7 @@
 #include "noise.h"
 #include "panel.h"
 #include "power.h"
-#include "radio.h"
+#include "reception.h"
 #include "thermal.h"
 #include "virtual-truth.h"
 
@@ -58,7 +58,7 @@ struct virtual_device {
         struct gauge gauge;
         struct thermal thermal;
         struct noise noise;
-        struct radio radio;
+        struct reception reception;
         struct panel panel;
         double full_factor;                  /* the full charge that is shown, against the true one */
         bool idle_lowers;                    /* the clock that work has raised falls whenever the policy idles */

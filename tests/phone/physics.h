@@ -18,7 +18,7 @@ struct physics {
         struct vcpus vcpus;
         struct throttle throttle;
         struct blocks blocks;
-        struct radio radio;
+        struct phone_radio radio;
         bool throttled;
         uint64_t last_ns;
         uint64_t read_bytes, write_bytes; /* of the disks, as last counted */

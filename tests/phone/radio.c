@@ -12,12 +12,12 @@
 
 #define SILENCE_S 1.0 /* before a burst of packets that wakes the radio: the model's definition */
 
-void radio_open(struct radio *radio, const char *path)
+void radio_open(struct phone_radio *radio, const char *path)
 {
-        *radio = (struct radio){ .path = path, .fd = -1, .last_burst_s = -INFINITY };
+        *radio = (struct phone_radio){ .path = path, .fd = -1, .last_burst_s = -INFINITY };
 }
 
-void radio_close(struct radio *radio)
+void radio_close(struct phone_radio *radio)
 {
         closep(&radio->fd);
         radio->fd = -1;
@@ -42,7 +42,7 @@ static uint64_t grown(uint64_t *total, double now, bool heard)
         return grown;
 }
 
-int radio_take(struct radio *radio, const char *line)
+int radio_take(struct phone_radio *radio, const char *line)
 {
         cJSON *json = cJSON_Parse(line);
         double at_s, rx, tx;
@@ -67,7 +67,7 @@ int radio_take(struct radio *radio, const char *line)
         return 0;
 }
 
-static int take_lines(struct radio *radio)
+static int take_lines(struct phone_radio *radio)
 {
         char *line = radio->text, *end;
         int err = 0;
@@ -82,7 +82,7 @@ static int take_lines(struct radio *radio)
         return !err && radio->length == sizeof(radio->text) ? -EPROTO : err;
 }
 
-int radio_look(struct radio *radio)
+int radio_look(struct phone_radio *radio)
 {
         int err = 0;
 

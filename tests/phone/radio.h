@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct radio {
+struct phone_radio {
         const char *path;  /* NULL: there is no radio */
         int fd;            /* -1: it is not there yet */
         char text[8192];
@@ -23,9 +23,9 @@ struct radio {
         uint64_t rx_bytes, tx_bytes, wakes; /* since they were last taken */
 };
 
-void radio_open(struct radio *radio, const char *path);
-void radio_close(struct radio *radio);
+void radio_open(struct phone_radio *radio, const char *path);
+void radio_close(struct phone_radio *radio);
 /* Reads what has come. 0; -errno. */
-int radio_look(struct radio *radio);
+int radio_look(struct phone_radio *radio);
 /* One line. 0; -EPROTO. */
-int radio_take(struct radio *radio, const char *line);
+int radio_take(struct phone_radio *radio, const char *line);

@@ -76,7 +76,7 @@ static int look_at_disks(struct physics *physics, struct world_load *load)
 
 static int look_at_radio(struct physics *physics, struct world_load *load)
 {
-        struct radio *radio = &physics->radio;
+        struct phone_radio *radio = &physics->radio;
         int err = radio_look(radio);
 
         load->wifi_on = radio->associated;

@@ -60,7 +60,7 @@ static void test_vcpu(void)
 
 static void test_radio(void)
 {
-        struct radio radio;
+        struct phone_radio radio;
 
         radio_open(&radio, NULL);
         check_int(radio_take(&radio, "{\"at\": 5, \"associated\": true, \"rx_bytes\": 100, \"tx_bytes\": 50}"), 0);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "radio.h"
+#include "reception.h"
 
 #include <math.h>
 
@@ -38,25 +38,25 @@ static double find_log_mean(double log_sd)
         return (low + high) / 2;
 }
 
-static void apply(struct radio *radio)
+static void apply(struct reception *reception)
 {
-        radio->factor = fmin(MOST, fmax(LEAST, exp(radio->log_mean + radio->log_sd * radio->wander.value)));
+        reception->factor = fmin(MOST, fmax(LEAST, exp(reception->log_mean + reception->log_sd * reception->wander.value)));
 }
 
-void radio_init(struct radio *radio, const struct profile_virtual *device, struct rng *rng)
+void reception_init(struct reception *reception, const struct profile_virtual *device, struct rng *rng)
 {
-        *radio = (struct radio){ .log_sd = device->radio_variation, .factor = 1 };
-        if (radio->log_sd == 0)
+        *reception = (struct reception){ .log_sd = device->radio_variation, .factor = 1 };
+        if (reception->log_sd == 0)
                 return;
-        radio->log_mean = find_log_mean(radio->log_sd);
-        wander_init(&radio->wander, device->radio_variation_tau_s, rng);
-        apply(radio);
+        reception->log_mean = find_log_mean(reception->log_sd);
+        wander_init(&reception->wander, device->radio_variation_tau_s, rng);
+        apply(reception);
 }
 
-void radio_next_second(struct radio *radio)
+void reception_next_second(struct reception *reception)
 {
-        if (radio->log_sd == 0)
+        if (reception->log_sd == 0)
                 return;
-        wander_next(&radio->wander);
-        apply(radio);
+        wander_next(&reception->wander);
+        apply(reception);
 }

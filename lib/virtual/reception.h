@@ -10,12 +10,12 @@
 #include "model/profile.h"
 #include "wander.h"
 
-struct radio {
+struct reception {
         struct wander wander;
         double log_sd; /* 0: off */
         double log_mean;
         double factor; /* in force */
 };
 
-void radio_init(struct radio *radio, const struct profile_virtual *device, struct rng *rng);
-void radio_next_second(struct radio *radio);
+void reception_init(struct reception *reception, const struct profile_virtual *device, struct rng *rng);
+void reception_next_second(struct reception *reception);

@@ -1,0 +1,257 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "radio-run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/util.h"
+
+#define FJ_PER_J 1e15
+
+static int64_t ns_of_ms(double ms)
+{
+        return (int64_t)llround(ms * 1e6);
+}
+
+static int64_t uw_of_mw(double mw)
+{
+        return (int64_t)llround(mw * 1e3);
+}
+
+static bool counts(const struct radio *radio)
+{
+        for (size_t i = 0; i < radio->n_states; i++)
+                if (radio->states[i].reset.given || radio->states[i].rate.move.given)
+                        return true;
+        return false;
+}
+
+int radio_run_start(struct radio_run *run, const struct radio *radio, enum radio_signal signal)
+{
+        *run = (struct radio_run){ .radio = radio, .signal = signal, .state = radio->initial.state };
+        if (counts(radio)) {
+                run->recent = calloc(RADIO_PACKETS_MAX, sizeof(*run->recent));
+                if (!run->recent)
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
+void radio_run_clear(struct radio_run *run)
+{
+        free(run->recent);
+        free(run->waiting);
+        *run = (struct radio_run){ 0 };
+}
+
+static const struct radio_state *now_in(const struct radio_run *run)
+{
+        return &run->radio->states[run->state];
+}
+
+/* For how long pulses were on from the state's beginning. */
+static int64_t pulsed_ns(const struct radio_state *state, int64_t since_ns)
+{
+        int64_t period = ns_of_ms(state->pulse.period_ms), on = ns_of_ms(state->pulse.on_ms), rest = since_ns % period;
+
+        return since_ns / period * on + (rest < on ? rest : on);
+}
+
+static void pass(struct radio_run *run, int64_t until_ns)
+{
+        const struct radio_state *state = now_in(run);
+        struct radio_total *total = &run->totals[run->state];
+        int64_t power_uw = uw_of_mw(radio_power_mw(state, run->signal)), took_ns = until_ns - run->now_ns;
+
+        total->ns += took_ns;
+        total->fj += (radio_fj)power_uw * took_ns;
+        if (state->pulse.given) {
+                int64_t on_ns = pulsed_ns(state, until_ns - run->entered_ns) - pulsed_ns(state, run->now_ns - run->entered_ns);
+
+                total->fj += (radio_fj)(uw_of_mw(state->pulse.mw) - (state->pulse.absolute ? power_uw : 0)) * on_ns;
+        }
+        run->now_ns = until_ns;
+}
+
+/* When silence ends the state; INT64_MAX: never. */
+static int64_t timer_ns(const struct radio_run *run)
+{
+        const struct radio_state *state = now_in(run);
+        int64_t since_ns = run->entered_ns;
+
+        if (!state->after.move.given)
+                return INT64_MAX;
+        if (!state->after.fixed && run->restarted_ns > since_ns)
+                since_ns = run->restarted_ns;
+        return since_ns + ns_of_ms(state->after.ms);
+}
+
+/* The pulse at which what waits is heard. */
+static int64_t pulse_ns(const struct radio_run *run)
+{
+        int64_t period;
+
+        if (run->n_waiting == 0)
+                return INT64_MAX;
+        period = ns_of_ms(now_in(run)->pulse.period_ms);
+        return run->entered_ns + (run->now_ns - run->entered_ns + period - 1) / period * period;
+}
+
+static void enter(struct radio_run *run, size_t state)
+{
+        run->state = state;
+        run->entered_ns = run->now_ns;
+}
+
+/* Have more than @packets, or at least @bytes, come in the time up to now? */
+static bool came(const struct radio_run *run, double ms, uint64_t packets, uint64_t bytes)
+{
+        uint64_t n = 0, sum = 0;
+        int64_t since_ns = run->now_ns - ns_of_ms(ms);
+
+        for (uint64_t i = run->n_recent; i > 0 && n < RADIO_PACKETS_MAX && n < run->n_recent; i--) {
+                const struct radio_packet *packet = &run->recent[(i - 1) % RADIO_PACKETS_MAX];
+
+                if (packet->time_ns <= since_ns)
+                        break;
+                sum += packet->bytes;
+                if (++n > packets || sum >= bytes)
+                        return true;
+        }
+        return sum >= bytes;
+}
+
+static bool restarts(const struct radio_run *run, const struct radio_state *state)
+{
+        if (!state->reset.given)
+                return true;
+        return state->reset.packets > 0 ? came(run, state->reset.ms, state->reset.packets - 1, UINT64_MAX) :
+                                          came(run, state->reset.ms, UINT64_MAX, state->reset.bytes);
+}
+
+/* The state's price, else the radio's; none is no price. */
+static int64_t price_fj(const struct radio_value *own, const struct radio_value *radios)
+{
+        double nj = isnan(own->value) ? radios->value : own->value;
+
+        return isnan(nj) ? 0 : (int64_t)llround(nj * 1e6);
+}
+
+static void pay(struct radio_run *run, enum radio_direction direction, uint64_t bytes)
+{
+        const struct radio_state *state = now_in(run);
+        struct radio_total *total = &run->totals[run->state];
+
+        total->fj += (radio_fj)price_fj(&state->nj_per_byte[direction], &run->radio->nj_per_byte[direction]) * bytes;
+        total->fj += price_fj(&state->nj_per_packet[direction], &run->radio->nj_per_packet[direction]);
+}
+
+/* One packet after the other is on the air. */
+static void occupy(struct radio_run *run, enum radio_direction direction, uint64_t bytes)
+{
+        double kbps = run->radio->phy_kbps[direction];
+
+        if (run->busy_until_ns < run->now_ns)
+                run->busy_until_ns = run->now_ns;
+        if (kbps > 0)
+                run->busy_until_ns += (int64_t)llround((double)bytes * 8e6 / kbps);
+}
+
+static int deliver(struct radio_run *run, enum radio_direction direction, uint64_t bytes);
+
+/* Another state may hear at once what the one before kept waiting. */
+static int hear(struct radio_run *run)
+{
+        struct radio_packet *waiting = TAKE_PTR(run->waiting);
+        size_t n = run->n_waiting;
+        int err = 0;
+
+        run->n_waiting = run->capacity = 0;
+        for (size_t i = 0; !err && i < n; i++)
+                err = deliver(run, RADIO_RX, waiting[i].bytes);
+        free(waiting);
+        return err;
+}
+
+static int wait_for_pulse(struct radio_run *run, uint64_t bytes)
+{
+        int err = util_grow(&run->waiting, &run->capacity, run->n_waiting + 1, sizeof(*run->waiting));
+
+        if (!err)
+                run->waiting[run->n_waiting++] = (struct radio_packet){ run->now_ns, bytes };
+        return err;
+}
+
+static bool at_pulse(const struct radio_run *run)
+{
+        return (run->now_ns - run->entered_ns) % ns_of_ms(now_in(run)->pulse.period_ms) == 0;
+}
+
+static int deliver(struct radio_run *run, enum radio_direction direction, uint64_t bytes)
+{
+        const struct radio_state *state = now_in(run);
+        bool moves = state->on[direction].move.given && bytes >= state->on[direction].least_bytes;
+        size_t before = run->state;
+
+        if (moves && state->on[direction].at_pulse && !at_pulse(run))
+                return wait_for_pulse(run, bytes);
+        if (run->recent)
+                run->recent[run->n_recent++ % RADIO_PACKETS_MAX] = (struct radio_packet){ run->now_ns, bytes };
+        if (moves && state->on[direction].move.state != run->state)
+                enter(run, state->on[direction].move.state);
+        state = now_in(run);
+        if (state->rate.move.given && state->rate.move.state != run->state &&
+            came(run, state->rate.ms, state->rate.packets, UINT64_MAX))
+                enter(run, state->rate.move.state);
+        occupy(run, direction, bytes);
+        pay(run, direction, bytes);
+        if (restarts(run, now_in(run)))
+                run->restarted_ns = run->busy_until_ns;
+        return run->state != before && run->n_waiting > 0 ? hear(run) : 0;
+}
+
+int radio_run_until(struct radio_run *run, int64_t time_ns)
+{
+        while (run->now_ns <= time_ns) {
+                int64_t timer = timer_ns(run), pulse = pulse_ns(run), next = timer < pulse ? timer : pulse;
+                int err = 0;
+
+                if (next > time_ns) {
+                        pass(run, time_ns);
+                        return 0;
+                }
+                if (next > run->now_ns)
+                        pass(run, next);
+                if (timer <= pulse)
+                        enter(run, now_in(run)->after.move.state);
+                if (run->n_waiting > 0)
+                        err = hear(run);
+                if (err)
+                        return err;
+        }
+        return 0;
+}
+
+int radio_run_packet(struct radio_run *run, int64_t time_ns, enum radio_direction direction, uint64_t bytes)
+{
+        int err = radio_run_until(run, time_ns);
+
+        return err ? err : deliver(run, direction, bytes);
+}
+
+double radio_total_j(const struct radio_total *total)
+{
+        return (double)total->fj / FJ_PER_J;
+}
+
+double radio_run_energy_j(const struct radio_run *run)
+{
+        radio_fj sum = 0;
+
+        for (size_t i = 0; i < run->radio->n_states; i++)
+                sum += run->totals[i].fj;
+        return (double)sum / FJ_PER_J;
+}

@@ -1,0 +1,48 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What a radio draws while packets come. Time is in ns since the run began, power in uW, energy in fJ (uW x ns): all
+ * integers, so that any two ways of asking give the same. Where a timer ends in the moment in which a packet comes, it
+ * ends first; a packet belongs to the state that it leads to.
+ */
+
+#include "radio.h"
+
+struct radio_packet {
+        int64_t time_ns;
+        uint64_t bytes;
+};
+
+__extension__ typedef __int128 radio_fj;
+
+struct radio_total {
+        int64_t ns;
+        radio_fj fj; /* of its power, its pulses and the bytes and packets in it */
+};
+
+struct radio_run {
+        const struct radio *radio;
+        enum radio_signal signal;
+        size_t state;
+        int64_t now_ns, entered_ns;
+        int64_t busy_until_ns;         /* the last packet's end */
+        int64_t restarted_ns;          /* the timer runs since then, or since the state began if that is later */
+        struct radio_total totals[RADIO_STATES_MAX];
+        struct radio_packet *recent;   /* ring of RADIO_PACKETS_MAX, for rules that count; or NULL */
+        uint64_t n_recent;             /* ever */
+        struct radio_packet *waiting;  /* for a pulse */
+        size_t n_waiting, capacity;
+};
+
+/* @radio must outlive it. 0; -ENOMEM. */
+int radio_run_start(struct radio_run *run, const struct radio *radio, enum radio_signal signal);
+void radio_run_clear(struct radio_run *run);
+/* Time passes without a packet, up to @time_ns; nothing where that is before now. 0; -ENOMEM. */
+int radio_run_until(struct radio_run *run, int64_t time_ns);
+/* A packet comes at @time_ns, which is not before the one before. 0; -ENOMEM. */
+int radio_run_packet(struct radio_run *run, int64_t time_ns, enum radio_direction direction, uint64_t bytes);
+/* Of all states. */
+double radio_run_energy_j(const struct radio_run *run);
+double radio_total_j(const struct radio_total *total);

@@ -1,0 +1,144 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * A radio as an automaton: in each state it draws a power, packets and silence move it to other states, and each byte
+ * has a price of its own. It comes from [radio NAME], [radio NAME STATE] and [carrier NAME] sections of a profile
+ * (docs/radios.md); radio-run.h computes what a row of packets takes.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "util/ini-text.h"
+
+#define RADIO_NAME_MAX 32
+#define RADIOS_MAX 8
+#define RADIO_STATES_MAX 16
+#define RADIO_CARRIERS_MAX 16
+#define RADIO_TEXT_MAX 160
+#define RADIO_PACKETS_MAX 4096 /* that a rule may count */
+
+enum radio_direction {
+        RADIO_TX,
+        RADIO_RX,
+        RADIO_DIRECTIONS
+};
+enum radio_signal {
+        RADIO_SIGNAL_HIGH,
+        RADIO_SIGNAL_MEDIUM,
+        RADIO_SIGNAL_LOW,
+        RADIO_SIGNALS
+};
+extern const char *const radio_directions[RADIO_DIRECTIONS]; /* "tx", "rx" */
+extern const char *const radio_signals[RADIO_SIGNALS];       /* "high", ... */
+
+struct radio_value {
+        double value;          /* NaN: not given */
+        double standard_error; /* NaN: unknown */
+};
+
+/* What moves a radio to another state. */
+struct radio_move {
+        bool given;
+        char name[RADIO_NAME_MAX]; /* of the other state */
+        size_t state;
+};
+
+struct radio_state {
+        char name[RADIO_NAME_MAX];
+        struct radio_value power_mw;                     /* at any signal ... */
+        struct radio_value signal_mw[RADIO_SIGNALS];     /* ... or at this one */
+        struct {
+                bool given, absolute; /* instead of the state's power, not beside it */
+                double mw, on_ms, period_ms;
+        } pulse;
+        struct {
+                struct radio_move move;
+                uint64_t least_bytes;
+                bool at_pulse;        /* heard at the next pulse */
+        } on[RADIO_DIRECTIONS];
+        struct {
+                struct radio_move move;
+                double ms;
+                bool fixed;           /* since the state began, else since the last packet's end */
+        } after;
+        struct {
+                struct radio_move move;
+                uint64_t packets;
+                double ms;
+        } rate;                       /* more packets than these in so short a time */
+        struct {
+                bool given;
+                uint64_t bytes, packets;
+                double ms;
+        } reset;                      /* only so much in so short a time restarts the timer */
+        struct radio_value nj_per_byte[RADIO_DIRECTIONS];
+        struct radio_value nj_per_packet[RADIO_DIRECTIONS];
+};
+
+struct radio {
+        char name[RADIO_NAME_MAX];
+        char source[RADIO_TEXT_MAX];
+        int verified;                 /* yes 1, no 0, not said -1 */
+        struct radio_move initial;
+        double phy_kbps[RADIO_DIRECTIONS]; /* 0: a packet takes no time */
+        struct radio_value nj_per_byte[RADIO_DIRECTIONS]; /* where the state says none */
+        struct radio_value nj_per_packet[RADIO_DIRECTIONS];
+        struct radio_state *states;
+        size_t n_states;
+};
+
+/* Timers that one network has instead of the radio's. */
+struct radio_carrier {
+        char name[RADIO_NAME_MAX];
+        char radio[RADIO_NAME_MAX];
+        struct {
+                char state[RADIO_NAME_MAX];
+                double after_ms;
+        } timers[RADIO_STATES_MAX];
+        size_t n_timers;
+        unsigned line;
+};
+
+struct radios {
+        struct radio *list;
+        size_t n;
+        struct radio_carrier *carriers;
+        size_t n_carriers;
+};
+
+void radios_clear(struct radios *radios);
+void radio_clear(struct radio *radio);
+const struct radio *radios_find(const struct radios *radios, const char *name);
+/* 0; -ENOMEM. *ret is cleared by radios_clear(). */
+int radios_copy(const struct radios *radios, struct radios *ret);
+
+/*
+ * One key of a section whose first word is "radio" or "carrier", @instance the rest of its name. 0; -EINVAL after
+ * ini_error(); -ENOMEM.
+ */
+int radios_parse_key(struct radios *radios, const struct ini_place *place, const char *section, const char *instance,
+                     const char *key, const char *value);
+/*
+ * After the last key: every state that is named is there and can be reached, and no chain of states takes no time.
+ * 0; -EINVAL after ini_error().
+ */
+int radios_finish(struct radios *radios, const struct ini_place *place);
+void radios_print(const struct radios *radios, FILE *out);
+
+/*
+ * A file that has such sections: a profile, or one with nothing else. 0; -EINVAL, or of reading, after a sentence to
+ * @log. @others: it has other sections, too, which are left to profile_load().
+ */
+int radios_load(const char *path, const struct log *log, struct radios *ret, bool *others);
+
+/*
+ * A radio with a carrier's timers in place of its own; @carrier NULL: as it is. radio_clear() it.
+ * 0; -ENOENT: no such radio; -ESRCH: that radio has no such carrier; -ENOMEM.
+ */
+int radio_with_carrier(const struct radios *radios, const char *name, const char *carrier, struct radio *ret);
+/* What a state draws. */
+double radio_power_mw(const struct radio_state *state, enum radio_signal signal);

@@ -1,0 +1,252 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* `joulecast price-packets`: what a radio draws for a row of packets. */
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer.h"
+#include "commands.h"
+#include "model/profile.h"
+#include "options.h"
+#include "radio/radio-run.h"
+#include "util/paths.h"
+#include "util/table.h"
+#include "util/units.h"
+#include "util/util.h"
+
+/* A month: a state of a few ms that comes again and again must not take for ever. */
+#define UNTIL_MAX_S 2678400.0
+#define BYTES_MAX UINT64_C(1000000000000)
+
+struct request {
+        struct options options;
+        const char *radio, *carrier, *signal, *file;
+        double until_s;
+};
+
+/* A shipped file of radios, by its name. */
+static char *shipped_radios(const char *name)
+{
+        _cleanup_free_ char *folder = NULL;
+        char *path = NULL;
+
+        if (strchr(name, '/') || access(name, F_OK) == 0 || paths_data("radios", &folder) < 0 ||
+            asprintf(&path, "%s/%s.ini", folder, name) < 0)
+                return NULL;
+        if (access(path, F_OK) == 0)
+                return path;
+        free(path);
+        return NULL;
+}
+
+/* Of a file of radios, or of a profile, which must be one as a whole then. An exit code. */
+static int read_radios(const struct request *request, struct radios *ret)
+{
+        _cleanup_free_ char *shipped = request->options.profile ? shipped_radios(request->options.profile) : NULL;
+        _cleanup_(profile_freep) struct profile *profile = NULL;
+        const char *path = shipped ? shipped : request->options.profile;
+        bool others = true;
+        int code;
+
+        if (path && access(path, F_OK) == 0) {
+                if (radios_load(path, &program_log, ret, &others) < 0)
+                        return CODE_FAILED;
+                if (!others)
+                        return CODE_OK;
+                radios_clear(ret);
+        }
+        code = open_profile(&request->options, &profile);
+        if (code == CODE_OK && radios_copy(&profile->radios, ret) < 0)
+                return CODE_FAILED;
+        return code;
+}
+
+static int find_radio(const struct request *request, struct radio *ret)
+{
+        _cleanup_(radios_clear) struct radios radios = { 0 };
+        int code = read_radios(request, &radios), err;
+
+        if (code != CODE_OK)
+                return code;
+        err = radio_with_carrier(&radios, request->radio, request->carrier, ret);
+        if (err == -ENOENT && radios.n == 0)
+                log_error(&program_log, "this profile has no radios: no section [radio NAME]; see joulecast-profile(5)");
+        else if (err == -ENOENT)
+                log_error(&program_log, "there is no [radio %.60s]; there is [radio %s]", request->radio, radios.list[0].name);
+        else if (err == -ESRCH)
+                log_error(&program_log, "there is no [carrier %.60s] of [radio %s]", request->carrier, request->radio);
+        else if (err)
+                log_error(&program_log, "%s", strerror(-err));
+        return err == -ENOENT || err == -ESRCH ? CODE_NO_DATA : err ? CODE_FAILED : CODE_OK;
+}
+
+static enum radio_signal signal_of(const struct request *request)
+{
+        for (int s = 0; request->signal && s < RADIO_SIGNALS; s++)
+                if (strcmp(request->signal, radio_signals[s]) == 0)
+                        return (enum radio_signal)s;
+        return RADIO_SIGNAL_HIGH;
+}
+
+/* "1.25,tx,1500" */
+static bool parse_packet(char *line, struct radio_packet *packet, enum radio_direction *direction)
+{
+        char *rest = line, *time = strsep(&rest, ","), *way = strsep(&rest, ","), *bytes = strsep(&rest, ","), *end;
+        double seconds;
+
+        if (!time || !way || !bytes || rest || !*time)
+                return false;
+        errno = 0;
+        seconds = strtod(time, &end);
+        if (errno || *end || !(seconds >= 0 && seconds <= UNTIL_MAX_S))
+                return false;
+        packet->time_ns = (int64_t)llround(seconds * 1e9);
+        *direction = strcmp(way, "tx") == 0 ? RADIO_TX : RADIO_RX;
+        return (*direction == RADIO_TX || strcmp(way, "rx") == 0) && util_parse_u64(bytes, &packet->bytes) == 0 &&
+               packet->bytes <= BYTES_MAX;
+}
+
+/* Packets from @until_ns on are left out. An exit code. */
+static int read_packets(const char *path, FILE *file, int64_t until_ns, struct radio_run *run)
+{
+        _cleanup_free_ char *line = NULL;
+        size_t capacity = 0;
+        int64_t before_ns = 0;
+
+        for (unsigned n = 1; getline(&line, &capacity, file) >= 0; n++) {
+                enum radio_direction direction;
+                struct radio_packet packet;
+
+                line[strcspn(line, "\r\n")] = '\0';
+                if (!*line || (n == 1 && strcmp(line, "time_s,direction,bytes") == 0))
+                        continue;
+                if (!parse_packet(line, &packet, &direction)) {
+                        log_error(&program_log, "%s:%u: not time_s,direction,bytes, as 1.25,tx,1500: a time of up to %.0f s, tx or rx, "
+                                  "and up to 1e12 bytes", path, n, UNTIL_MAX_S);
+                        return CODE_FAILED;
+                }
+                if (packet.time_ns < before_ns) {
+                        log_error(&program_log, "%s:%u: this packet came before the one above it; sort the file by time", path, n);
+                        return CODE_FAILED;
+                }
+                before_ns = packet.time_ns;
+                if (packet.time_ns < until_ns && radio_run_packet(run, packet.time_ns, direction, packet.bytes) < 0)
+                        return CODE_FAILED;
+        }
+        if (ferror(file)) {
+                log_error(&program_log, "%s cannot be read: %s", path, strerror(errno));
+                return CODE_FAILED;
+        }
+        return radio_run_until(run, until_ns) < 0 ? CODE_FAILED : CODE_OK;
+}
+
+static struct cJSON *to_json(const struct radio_run *run)
+{
+        struct cJSON *json = cJSON_CreateObject(), *states;
+
+        cJSON_AddNumberToObject(json, "energy_j", radio_run_energy_j(run));
+        states = cJSON_AddArrayToObject(json, "states");
+        for (size_t i = 0; i < run->radio->n_states; i++) {
+                struct cJSON *state = cJSON_CreateObject();
+
+                cJSON_AddItemToObject(state, "state", answer_text(run->radio->states[i].name));
+                cJSON_AddNumberToObject(state, "seconds", (double)run->totals[i].ns / NS_PER_S);
+                cJSON_AddNumberToObject(state, "energy_j", radio_total_j(&run->totals[i]));
+                cJSON_AddItemToArray(states, state);
+        }
+        return json;
+}
+
+static void add_row(struct table *table, enum table_style style, const char *name, double seconds, double joules)
+{
+        table_row(table, style);
+        table_cell(table, "%s", name);
+        table_cell(table, "%.3f s", seconds);
+        table_cell(table, "%.3f J", joules);
+        table_cell(table, seconds > 0 ? "%.0f mW" : "", joules / seconds * 1e3);
+}
+
+static int print_run(const struct radio_run *run)
+{
+        _cleanup_(table_freep) struct table *table = table_new("lrrr");
+        double seconds = 0;
+
+        table_texts(table, TABLE_HEAD, "State", "Time", "Energy", "Mean", NULL);
+        for (size_t i = 0; i < run->radio->n_states; i++) {
+                const struct radio_total *total = &run->totals[i];
+
+                seconds += (double)total->ns / NS_PER_S;
+                add_row(table, TABLE_PLAIN, run->radio->states[i].name, (double)total->ns / NS_PER_S, radio_total_j(total));
+        }
+        add_row(table, TABLE_SUM, "all", seconds, radio_run_energy_j(run));
+        table_print(table);
+        if (*run->radio->source)
+                table_note("%s; %s", run->radio->source, run->radio->verified == 1 ? "verified" : "not verified");
+        return CODE_OK;
+}
+
+static int price(const struct request *request)
+{
+        _cleanup_(radio_clear) struct radio radio = { 0 };
+        _cleanup_(radio_run_clear) struct radio_run run = { 0 };
+        bool standard = strcmp(request->file, "-") == 0;
+        int code = find_radio(request, &radio);
+        FILE *file;
+
+        if (code != CODE_OK)
+                return code;
+        file = standard ? stdin : fopen(request->file, "re");
+        if (!file) {
+                log_error(&program_log, "%s cannot be read: %s", request->file, strerror(errno));
+                return CODE_FAILED;
+        }
+        code = radio_run_start(&run, &radio, signal_of(request)) < 0 ? CODE_FAILED : CODE_OK;
+        if (code == CODE_OK)
+                code = read_packets(request->file, file, (int64_t)llround(request->until_s * 1e9), &run);
+        if (!standard)
+                fclose(file);
+        if (code != CODE_OK)
+                return code;
+        return request->options.json ? answer_print_json(to_json(&run)) : print_run(&run);
+}
+
+int price_packets_main(int argc, char **argv)
+{
+        const char *words[1] = { NULL };
+        struct request request = { .until_s = NAN };
+        const struct option_row rows[] = {
+                { "radio", "NAME", "the [radio NAME] of the profile that moves the packets", .text = &request.radio },
+                { "carrier", "NAME", "with the timers of [carrier NAME]", .text = &request.carrier },
+                { "signal", "WHICH", "how well it hears: high, medium or low", .usual = "high", .text = &request.signal,
+                  .words = "high medium low" },
+                { "until", "S", "up to this time; packets from then on are left out", .number = &request.until_s, .low = 0,
+                  .high = UNTIL_MAX_S, .unit = "s" },
+        };
+        const struct option_table command = {
+                .called = "joulecast price-packets",
+                .usage = "joulecast price-packets --radio NAME --until S FILE.csv",
+                .about = "What a radio draws for a row of packets: how long it is in each state, and the energy.\n"
+                         "FILE.csv has rows time_s,direction,bytes, ascending in time; direction is tx or rx.\n"
+                         "Time begins at 0, in the radio's initial state. - is standard input.",
+                .rows = rows,
+                .n_rows = ARRAY_SIZE(rows),
+                .words = words,
+                .max_words = 1,
+        };
+        int code = options_parse(&command, SHARED_PROFILE | SHARED_JSON, argc, argv, &request.options);
+
+        if (code >= 0)
+                return code;
+        request.file = words[0];
+        if (!request.radio || !request.file || isnan(request.until_s)) {
+                log_error(&program_log, "price-packets: %s needed; see joulecast price-packets --help",
+                          !request.radio ? "--radio NAME is" : !request.file ? "a file of packets is" : "--until S is");
+                return CODE_USAGE;
+        }
+        return price(&request);
+}
