@@ -82,7 +82,7 @@ static int64_t timer_ns(const struct radio_run *run)
         const struct radio_state *state = now_in(run);
         int64_t since_ns = run->entered_ns;
 
-        if (!state->after.move.given)
+        if (!state->after.move.given || state->after.move.state == run->state)
                 return INT64_MAX;
         if (!state->after.fixed && run->restarted_ns > since_ns)
                 since_ns = run->restarted_ns;
@@ -106,30 +106,34 @@ static void enter(struct radio_run *run, size_t state)
         run->entered_ns = run->now_ns;
 }
 
-/* Have more than @packets, or at least @bytes, come in the time up to now? */
-static bool came(const struct radio_run *run, double ms, uint64_t packets, uint64_t bytes)
+/* Have @packets come in the last @ms, now included? */
+static bool came(const struct radio_run *run, uint64_t packets, double ms)
 {
-        uint64_t n = 0, sum = 0;
+        return packets == 0 || (run->n_recent >= packets &&
+                                run->recent[(run->n_recent - packets) % RADIO_PACKETS_MAX].time_ns > run->now_ns - ns_of_ms(ms));
+}
+
+static uint64_t bytes_in_last(const struct radio_run *run, double ms)
+{
+        uint64_t first = run->n_recent < RADIO_PACKETS_MAX ? 0 : run->n_recent - RADIO_PACKETS_MAX, end = run->n_recent;
         int64_t since_ns = run->now_ns - ns_of_ms(ms);
 
-        for (uint64_t i = run->n_recent; i > 0 && n < RADIO_PACKETS_MAX && n < run->n_recent; i--) {
-                const struct radio_packet *packet = &run->recent[(i - 1) % RADIO_PACKETS_MAX];
+        while (first < end) {
+                uint64_t middle = first + (end - first) / 2;
 
-                if (packet->time_ns <= since_ns)
-                        break;
-                sum += packet->bytes;
-                if (++n > packets || sum >= bytes)
-                        return true;
+                if (run->recent[middle % RADIO_PACKETS_MAX].time_ns > since_ns)
+                        end = middle;
+                else
+                        first = middle + 1;
         }
-        return sum >= bytes;
+        return first == run->n_recent ? 0 : run->bytes - run->recent[first % RADIO_PACKETS_MAX].bytes;
 }
 
 static bool restarts(const struct radio_run *run, const struct radio_state *state)
 {
         if (!state->reset.given)
                 return true;
-        return state->reset.packets > 0 ? came(run, state->reset.ms, state->reset.packets - 1, UINT64_MAX) :
-                                          came(run, state->reset.ms, UINT64_MAX, state->reset.bytes);
+        return came(run, state->reset.packets, state->reset.ms) && bytes_in_last(run, state->reset.ms) >= state->reset.bytes;
 }
 
 /* The state's price, else the radio's; none is no price. */
@@ -157,7 +161,7 @@ static void occupy(struct radio_run *run, enum radio_direction direction, uint64
         if (run->busy_until_ns < run->now_ns)
                 run->busy_until_ns = run->now_ns;
         if (kbps > 0)
-                run->busy_until_ns += (int64_t)llround((double)bytes * 8e6 / kbps);
+                run->busy_until_ns += (int64_t)llround(fmin((double)bytes * 8e6 / kbps, (double)(RADIO_NS_MAX - run->busy_until_ns)));
 }
 
 static int deliver(struct radio_run *run, enum radio_direction direction, uint64_t bytes);
@@ -170,8 +174,11 @@ static int hear(struct radio_run *run)
         int err = 0;
 
         run->n_waiting = run->capacity = 0;
-        for (size_t i = 0; !err && i < n; i++)
+        for (size_t i = 0; !err && i < n; i++) {
                 err = deliver(run, RADIO_RX, waiting[i].bytes);
+                if (!err) /* a state of no time ends before the next one is heard */
+                        err = radio_run_until(run, run->now_ns);
+        }
         free(waiting);
         return err;
 }
@@ -199,12 +206,13 @@ static int deliver(struct radio_run *run, enum radio_direction direction, uint64
         if (moves && state->on[direction].at_pulse && !at_pulse(run))
                 return wait_for_pulse(run, bytes);
         if (run->recent)
-                run->recent[run->n_recent++ % RADIO_PACKETS_MAX] = (struct radio_packet){ run->now_ns, bytes };
+                run->recent[run->n_recent++ % RADIO_PACKETS_MAX] = (struct radio_packet){ run->now_ns, run->bytes };
+        run->bytes += bytes;
         if (moves && state->on[direction].move.state != run->state)
                 enter(run, state->on[direction].move.state);
         state = now_in(run);
         if (state->rate.move.given && state->rate.move.state != run->state &&
-            came(run, state->rate.ms, state->rate.packets, UINT64_MAX))
+            came(run, state->rate.packets + 1, state->rate.ms))
                 enter(run, state->rate.move.state);
         occupy(run, direction, bytes);
         pay(run, direction, bytes);

@@ -10,6 +10,9 @@
 
 #include "radio.h"
 
+/* No packet comes later, and none lasts longer: a sum of it and any timer is no overflow. */
+#define RADIO_NS_MAX (INT64_MAX / 2)
+
 struct radio_packet {
         int64_t time_ns;
         uint64_t bytes;
@@ -30,8 +33,8 @@ struct radio_run {
         int64_t busy_until_ns;         /* the last packet's end */
         int64_t restarted_ns;          /* the timer runs since then, or since the state began if that is later */
         struct radio_total totals[RADIO_STATES_MAX];
-        struct radio_packet *recent;   /* ring of RADIO_PACKETS_MAX, for rules that count; or NULL */
-        uint64_t n_recent;             /* ever */
+        struct radio_packet *recent;   /* ring of RADIO_PACKETS_MAX, for rules that count; or NULL. Bytes: before it */
+        uint64_t n_recent, bytes;      /* ever */
         struct radio_packet *waiting;  /* for a pulse */
         size_t n_waiting, capacity;
 };
