@@ -11,7 +11,7 @@ _joulecast()
         if [ "$COMP_CWORD" -eq 1 ]; then
                 # A command stands by itself, indented, before its explanation.
                 mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" --help 2>/dev/null |
-                        sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p') --help --version" -- "$word")
+                        sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p') --help --version" -- "$word")
                 return
         fi
         case $before in
@@ -24,10 +24,17 @@ _joulecast()
         --only)
                 mapfile -t COMPREPLY < <(compgen -W 'cpu display disk wifi gpu base' -- "$word")
                 return ;;
+        --signal)
+                mapfile -t COMPREPLY < <(compgen -W 'high medium low' -- "$word")
+                return ;;
         --method)
                 mapfile -t COMPREPLY < <(compgen -W 'auto percent gauge ticks' -- "$word")
                 return ;;
         esac
+        if [ "$command" = price-packets ] && [ "${word#-}" = "$word" ] && [ "$before" != --radio ]; then
+                mapfile -t COMPREPLY < <(compgen -f -- "$word")
+                return
+        fi
         if [ "$command" = profile ] && [ "$COMP_CWORD" -eq 2 ] && [ "${word#-}" = "$word" ]; then
                 mapfile -t COMPREPLY < <(compgen -W 'list show use reset' -- "$word")
                 return

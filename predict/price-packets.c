@@ -19,10 +19,6 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* A month: a state of a few ms that comes again and again must not take for ever. */
-#define UNTIL_MAX_S 2678400.0
-#define BYTES_MAX UINT64_C(1000000000000)
-
 struct request {
         struct options options;
         const char *radio, *carrier, *signal, *file;
@@ -54,30 +50,32 @@ static int read_radios(const struct request *request, struct radios *ret)
         int code;
 
         if (path && access(path, F_OK) == 0) {
-                if (radios_load(path, &program_log, ret, &others) < 0)
+                if (radio_load(path, &program_log, ret, &others) < 0)
                         return CODE_FAILED;
                 if (!others)
                         return CODE_OK;
-                radios_clear(ret);
+                radio_clear_all(ret);
         }
         code = open_profile(&request->options, &profile);
-        if (code == CODE_OK && radios_copy(&profile->radios, ret) < 0)
+        if (code == CODE_OK && radio_copy_all(&profile->radios, ret) < 0)
                 return CODE_FAILED;
         return code;
 }
 
 static int find_radio(const struct request *request, struct radio *ret)
 {
-        _cleanup_(radios_clear) struct radios radios = { 0 };
+        _cleanup_(radio_clear_all) struct radios radios = { 0 };
         int code = read_radios(request, &radios), err;
 
         if (code != CODE_OK)
                 return code;
         err = radio_with_carrier(&radios, request->radio, request->carrier, ret);
         if (err == -ENOENT && radios.n == 0)
-                log_error(&program_log, "this profile has no radios: no section [radio NAME]; see joulecast-profile(5)");
+                log_error(&program_log,
+                          "this profile has no radios: no section [radio NAME]; see joulecast-profile(5)");
         else if (err == -ENOENT)
-                log_error(&program_log, "there is no [radio %.60s]; there is [radio %s]", request->radio, radios.list[0].name);
+                log_error(&program_log, "there is no [radio %.60s]; there is [radio %s]", request->radio,
+                          radios.list[0].name);
         else if (err == -ESRCH)
                 log_error(&program_log, "there is no [carrier %.60s] of [radio %s]", request->carrier, request->radio);
         else if (err)
@@ -93,56 +91,55 @@ static enum radio_signal signal_of(const struct request *request)
         return RADIO_SIGNAL_HIGH;
 }
 
-/* "1.25,tx,1500" */
-static bool parse_packet(char *line, struct radio_packet *packet, enum radio_direction *direction)
-{
-        char *rest = line, *time = strsep(&rest, ","), *way = strsep(&rest, ","), *bytes = strsep(&rest, ","), *end;
-        double seconds;
+struct reading {
+        const char *path;
+        unsigned line;
+        int64_t before_ns, until_ns; /* packets from then on are left out */
+        struct radio_run *run;
+};
 
-        if (!time || !way || !bytes || rest || !*time)
-                return false;
-        errno = 0;
-        seconds = strtod(time, &end);
-        if (errno || *end || !(seconds >= 0 && seconds <= UNTIL_MAX_S))
-                return false;
-        packet->time_ns = (int64_t)llround(seconds * 1e9);
-        *direction = strcmp(way, "tx") == 0 ? RADIO_TX : RADIO_RX;
-        return (*direction == RADIO_TX || strcmp(way, "rx") == 0) && util_parse_u64(bytes, &packet->bytes) == 0 &&
-               packet->bytes <= BYTES_MAX;
+/* An exit code. */
+static int read_packet(struct reading *reading, char *line)
+{
+        enum radio_direction direction;
+        struct radio_packet packet;
+        int err = radio_packet_parse(line, &packet, &direction);
+
+        if (err == -EINVAL)
+                log_error(&program_log, "%s:%u: not time_s,direction,bytes, as 1.25,tx,1500: a time of up to %.0f s, "
+                          "tx or rx, and up to %.0f bytes", reading->path, reading->line, RADIO_SECONDS_MAX,
+                          (double)RADIO_BYTES_MAX);
+        if (err)
+                return CODE_FAILED;
+        if (packet.time_ns < reading->before_ns) {
+                log_error(&program_log, "%s:%u: this packet came before the one above it; sort the file by time",
+                          reading->path, reading->line);
+                return CODE_FAILED;
+        }
+        reading->before_ns = packet.time_ns;
+        if (packet.time_ns < reading->until_ns)
+                err = radio_run_packet(reading->run, packet.time_ns, direction, packet.bytes);
+        return err ? CODE_FAILED : CODE_OK;
 }
 
-/* Packets from @until_ns on are left out. An exit code. */
-static int read_packets(const char *path, FILE *file, int64_t until_ns, struct radio_run *run)
+/* An exit code. */
+static int read_packets(struct reading *reading, FILE *file)
 {
         _cleanup_free_ char *line = NULL;
         size_t capacity = 0;
-        int64_t before_ns = 0;
+        int code = CODE_OK;
 
-        for (unsigned n = 1; getline(&line, &capacity, file) >= 0; n++) {
-                enum radio_direction direction;
-                struct radio_packet packet;
-
+        while (code == CODE_OK && getline(&line, &capacity, file) >= 0) {
                 line[strcspn(line, "\r\n")] = '\0';
-                if (!*line || (n == 1 && strcmp(line, "time_s,direction,bytes") == 0))
-                        continue;
-                if (!parse_packet(line, &packet, &direction)) {
-                        log_error(&program_log, "%s:%u: not time_s,direction,bytes, as 1.25,tx,1500: a time of up to %.0f s, tx or rx, "
-                                  "and up to 1e12 bytes", path, n, UNTIL_MAX_S);
-                        return CODE_FAILED;
-                }
-                if (packet.time_ns < before_ns) {
-                        log_error(&program_log, "%s:%u: this packet came before the one above it; sort the file by time", path, n);
-                        return CODE_FAILED;
-                }
-                before_ns = packet.time_ns;
-                if (packet.time_ns < until_ns && radio_run_packet(run, packet.time_ns, direction, packet.bytes) < 0)
-                        return CODE_FAILED;
+                reading->line++;
+                if (*line && (reading->line > 1 || strcmp(line, "time_s,direction,bytes") != 0))
+                        code = read_packet(reading, line);
         }
-        if (ferror(file)) {
-                log_error(&program_log, "%s cannot be read: %s", path, strerror(errno));
+        if (code == CODE_OK && !feof(file)) {
+                log_error(&program_log, "%s cannot be read: %s", reading->path, strerror(errno));
                 return CODE_FAILED;
         }
-        return radio_run_until(run, until_ns) < 0 ? CODE_FAILED : CODE_OK;
+        return code == CODE_OK && radio_run_until(reading->run, reading->until_ns) < 0 ? CODE_FAILED : code;
 }
 
 static struct cJSON *to_json(const struct radio_run *run)
@@ -181,7 +178,8 @@ static int print_run(const struct radio_run *run)
                 const struct radio_total *total = &run->totals[i];
 
                 seconds += (double)total->ns / NS_PER_S;
-                add_row(table, TABLE_PLAIN, run->radio->states[i].name, (double)total->ns / NS_PER_S, radio_total_j(total));
+                add_row(table, TABLE_PLAIN, run->radio->states[i].name, (double)total->ns / NS_PER_S,
+                        radio_total_j(total));
         }
         add_row(table, TABLE_SUM, "all", seconds, radio_run_energy_j(run));
         table_print(table);
@@ -196,6 +194,7 @@ static int price(const struct request *request)
         _cleanup_(radio_run_clear) struct radio_run run = { 0 };
         bool standard = strcmp(request->file, "-") == 0;
         int code = find_radio(request, &radio);
+        struct reading reading = { request->file, .until_ns = (int64_t)llround(request->until_s * 1e9), .run = &run };
         FILE *file;
 
         if (code != CODE_OK)
@@ -207,7 +206,7 @@ static int price(const struct request *request)
         }
         code = radio_run_start(&run, &radio, signal_of(request)) < 0 ? CODE_FAILED : CODE_OK;
         if (code == CODE_OK)
-                code = read_packets(request->file, file, (int64_t)llround(request->until_s * 1e9), &run);
+                code = read_packets(&reading, file);
         if (!standard)
                 fclose(file);
         if (code != CODE_OK)
@@ -224,15 +223,15 @@ int price_packets_main(int argc, char **argv)
                 { "carrier", "NAME", "with the timers of [carrier NAME]", .text = &request.carrier },
                 { "signal", "WHICH", "how well it hears: high, medium or low", .usual = "high", .text = &request.signal,
                   .words = "high medium low" },
-                { "until", "S", "up to this time; packets from then on are left out", .number = &request.until_s, .low = 0,
-                  .high = UNTIL_MAX_S, .unit = "s" },
+                { "until", "S", "up to this time; packets from then on are left out", .number = &request.until_s,
+                  .low = 0, .high = RADIO_SECONDS_MAX, .unit = "s" },
         };
         const struct option_table command = {
                 .called = "joulecast price-packets",
                 .usage = "joulecast price-packets --radio NAME --until S FILE.csv",
-                .about = "What a radio draws for a row of packets: how long it is in each state, and the energy.\n"
-                         "FILE.csv has rows time_s,direction,bytes, ascending in time; direction is tx or rx.\n"
-                         "Time begins at 0, in the radio's initial state. - is standard input.",
+                .about = "How long a radio is in each of its states, and the energy, for a row of packets.\n"
+                         "FILE.csv has rows time_s,direction,bytes, ascending in time; direction is tx or\n"
+                         "rx. Time begins at 0, in the radio's initial state. - is standard input.",
                 .rows = rows,
                 .n_rows = ARRAY_SIZE(rows),
                 .words = words,

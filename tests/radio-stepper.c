@@ -80,7 +80,8 @@ static void hear(struct stepper *stepper, enum radio_direction d, uint64_t bytes
                 move(stepper, &here(stepper)->rate.move);
         stepper->fj[stepper->state] += (stepper_fj)bytes *
                         llround(price(&here(stepper)->nj_per_byte[d], &radio->nj_per_byte[d]) * 1e6);
-        stepper->fj[stepper->state] += llround(price(&here(stepper)->nj_per_packet[d], &radio->nj_per_packet[d]) * 1e6);
+        stepper->fj[stepper->state] +=
+                        llround(price(&here(stepper)->nj_per_packet[d], &radio->nj_per_packet[d]) * 1e6);
         if (stepper->busy_until < stepper->now)
                 stepper->busy_until = stepper->now;
         if (radio->phy_kbps[d] > 0)
@@ -131,7 +132,8 @@ static void pulse(struct stepper *stepper)
 {
         const struct radio_state *state = here(stepper);
 
-        if (stepper->n_waiting == 0 || (stepper->now - stepper->entered) % ticks_of(stepper, state->pulse.period_ms) != 0)
+        if (stepper->n_waiting == 0 ||
+            (stepper->now - stepper->entered) % ticks_of(stepper, state->pulse.period_ms) != 0)
                 return;
         hear_waiting(stepper);
         stepper->moved = false;

@@ -121,13 +121,13 @@ static void random_trace(struct trace *trace, int64_t bytes_unit)
 /* Each of its radios, with each carrier and with none, at each signal in turn. */
 static void check_file(const char *folder, const char *name, int traces)
 {
-        _cleanup_(radios_clear) struct radios radios = { 0 };
+        _cleanup_(radio_clear_all) struct radios radios = { 0 };
         char path[4096];
         bool others;
         int wrong = 0;
 
         snprintf(path, sizeof(path), "%s/%s.ini", folder, name);
-        check_int(radios_load(path, &quiet, &radios, &others), 0);
+        check_int(radio_load(path, &quiet, &radios, &others), 0);
         check(radios.n == 1 && !others);
         random_state = 17;
         for (int i = 0; radios.n == 1 && i < traces && wrong == 0; i++) {
@@ -150,7 +150,7 @@ static int on_key(void *data, const struct ini_place *place, const char *section
         char name[INI_LINE_MAX];
 
         snprintf(name, sizeof(name), "%.*s", (int)length, section);
-        return radios_parse_key(data, place, name, section + length, key, value);
+        return radio_parse_key(data, place, name, section + length, key, value);
 }
 
 static int parse(const char *text, struct radios *radios)
@@ -158,7 +158,7 @@ static int parse(const char *text, struct radios *radios)
         struct ini_place place = { "random", 0, &quiet };
         int err = ini_text_parse(text, strlen(text), "random", &quiet, on_key, radios);
 
-        return err ? err : radios_finish(radios, &place);
+        return err ? err : radio_finish(radios, &place);
 }
 
 /* Whole ms throughout; at 8 kbit/s a byte takes 1 ms. Every state leads to the next, by one rule or another. */
@@ -229,7 +229,7 @@ static void check_random_automata(int automata)
 
         random_state = 23;
         for (int i = 0; i < automata && wrong == 0;) {
-                _cleanup_(radios_clear) struct radios radios = { 0 };
+                _cleanup_(radio_clear_all) struct radios radios = { 0 };
 
                 random_automaton(text, sizeof(text));
                 if (parse(text, &radios) < 0) {
@@ -370,7 +370,7 @@ static void check_example(const char *folder, const struct example *example)
         static struct radio_packet packets[1024];
         static enum radio_direction directions[1024];
         size_t n = packets_of(example, packets, directions);
-        _cleanup_(radios_clear) struct radios radios = { 0 };
+        _cleanup_(radio_clear_all) struct radios radios = { 0 };
         _cleanup_(radio_clear) struct radio radio = { 0 };
         _cleanup_(radio_run_clear) struct radio_run run = { 0 };
         int before = check_failures;
@@ -378,7 +378,7 @@ static void check_example(const char *folder, const struct example *example)
         bool others;
 
         snprintf(path, sizeof(path), "%s/%s.ini", folder, example->file ? example->file : "");
-        check_int(example->file ? radios_load(path, &quiet, &radios, &others) : parse(example->text, &radios), 0);
+        check_int(example->file ? radio_load(path, &quiet, &radios, &others) : parse(example->text, &radios), 0);
         if (radios.n == 0)
                 return;
         check_int(radio_with_carrier(&radios, radios.list[0].name, example->carrier, &radio), 0);
@@ -398,7 +398,7 @@ static void check_extremes(void)
         static const char text[] = "[radio r]\ninitial = a\nphy_kbps_up = 1e-300\nphy_kbps_down = 1e9\ntx_nj_per_byte = 1e9\n"
                                    "[radio r a]\npower_mw = 1e6\npulse = 1e6 864e5 864e5\non_tx = b\n"
                                    "[radio r b]\npower_mw = 0\nafter = 864e5 a\nreset = 1000000000000 864e5\n";
-        _cleanup_(radios_clear) struct radios radios = { 0 };
+        _cleanup_(radio_clear_all) struct radios radios = { 0 };
         _cleanup_(radio_run_clear) struct radio_run run = { 0 };
         const int64_t month_ns = INT64_C(2678400000000000);
 
@@ -422,10 +422,10 @@ static void check_many(const char *folder)
 
         snprintf(path, sizeof(path), "%s/wifi.ini", folder);
         for (int i = 0; i < 2; i++) {
-                _cleanup_(radios_clear) struct radios radios = { 0 };
+                _cleanup_(radio_clear_all) struct radios radios = { 0 };
                 _cleanup_(radio_run_clear) struct radio_run run = { 0 };
 
-                check_int(i ? parse(text, &radios) : radios_load(path, &quiet, &radios, &others), 0);
+                check_int(i ? parse(text, &radios) : radio_load(path, &quiet, &radios, &others), 0);
                 check_int(radio_run_start(&run, &radios.list[0], RADIO_SIGNAL_HIGH), 0);
                 for (int64_t n = 0; n < 1000000; n++)
                         if (radio_run_packet(&run, 1000000 + n * 90, RADIO_RX, 25) < 0)

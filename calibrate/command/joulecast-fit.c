@@ -154,19 +154,24 @@ static void written_clear(struct written *written)
         free(written->kept);
 }
 
-/* One that is clearly worse than the one in its place is written beside that. */
-static int write_profile(const char *path, const struct profile *profile, struct written *written)
+/*
+ * One that is clearly worse than the one in its place is written beside that. A calibration measures no radio's states
+ * and timers, so those of the one in its place stay.
+ */
+static int write_profile(const char *path, struct profile *profile, struct written *written)
 {
         _cleanup_(profile_freep) struct profile *before = NULL;
         _cleanup_free_ char *text = NULL;
-        int err = profile_print(profile, &text);
+        int err = profile_load(path, NULL, &before) == 0 && profile->radios.n == 0 ?
+                          radio_copy_all(&before->radios, &profile->radios) : 0;
 
+        if (!err)
+                err = profile_print(profile, &text);
         if (!err)
                 err = own_folder_make(path, 0755);
         if (err)
                 return err;
-        if (profile_load(path, NULL, &before) == 0 &&
-            worse_than(profile, before, written->worse, sizeof(written->worse)))
+        if (before && worse_than(profile, before, written->worse, sizeof(written->worse)))
                 return profile_history_put(path, text, &written->path);
         err = profile_history_replace(path, text, &written->kept);
         if (!err)

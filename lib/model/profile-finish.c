@@ -219,6 +219,6 @@ int profile_finish(struct parser *parser, const char *name, unsigned lines, cons
         if (!err)
                 err = finish_as(parser, &place);
         if (!err)
-                err = radios_finish(&parser->profile->radios, &place);
+                err = radio_finish(&parser->profile->radios, &place);
         return err ? err : finish_covariance(parser, &place);
 }

@@ -398,7 +398,7 @@ static int on_key(void *data, const struct ini_place *place, const char *section
                 return on_measured(parser, place, section + strlen("measured "), key, value);
         snprintf(name, sizeof(name), "%.*s", blank ? (int)(blank - section) : (int)strlen(section), section);
         if (strcmp(name, "radio") == 0 || strcmp(name, "carrier") == 0)
-                return radios_parse_key(&parser->profile->radios, place, name, instance, key, value);
+                return radio_parse_key(&parser->profile->radios, place, name, instance, key, value);
         if (!is_section(name, instance))
                 return *section ? ini_error(place, "[%.60s] is no section of a profile", section)
                                 : ini_error(place, "%.60s stands before the first [section]", key);

@@ -306,7 +306,7 @@ static void print(FILE *out, const struct profile *profile)
                 print_section(out, profile, *name, 0, "");
                 print_extras(out, profile, *name);
         }
-        radios_print(&profile->radios, out);
+        radio_print(&profile->radios, out);
         print_virtual(out, profile);
         print_other_extras(out, profile);
         print_apps(out, profile);

@@ -107,7 +107,7 @@ void profile_free(struct profile *profile)
         free(profile->policies);
         free(profile->coefficients);
         free(profile->covariance);
-        radios_clear(&profile->radios);
+        radio_clear_all(&profile->radios);
         free(profile->virtual_device.voltage);
         free(profile->virtual_device.emission);
         free(profile);

@@ -16,7 +16,6 @@
 #define MS_MAX 864e5
 #define NJ_MAX 1e9
 #define KBPS_MAX 1e9
-#define BYTES_MAX 1e12
 #define FILE_MAX (1 << 20)
 #define WORDS_MAX 8
 
@@ -104,7 +103,8 @@ static int parse_pulse(const struct ini_place *place, const char *value, struct 
         if (!err)
                 err = ini_number(place, "pulse", words.list[2], 1e-3, MS_MAX, &state->pulse.period_ms);
         if (!err && state->pulse.on_ms > state->pulse.period_ms)
-                err = ini_error(place, "a pulse of %s ms does not fit into a period of %s ms", words.list[1], words.list[2]);
+                err = ini_error(place, "a pulse of %s ms does not fit into a period of %s ms", words.list[1],
+                                words.list[2]);
         return err;
 }
 
@@ -126,7 +126,7 @@ static int parse_on(const struct ini_place *place, const char *key, const char *
         split(value, &words);
         err = parse_move(place, key, words.n ? words.list[0] : "", &state->on[direction].move);
         if (!err && at + 1 < words.n && strcmp(words.list[at], ">=") == 0) {
-                err = parse_count(place, key, words.list[at + 1], BYTES_MAX, &state->on[direction].least_bytes);
+                err = parse_count(place, key, words.list[at + 1], RADIO_BYTES_MAX, &state->on[direction].least_bytes);
                 at += 2;
         }
         if (!err && direction == RADIO_RX && at + 1 < words.n && strcmp(words.list[at], "at") == 0 &&
@@ -135,7 +135,8 @@ static int parse_on(const struct ini_place *place, const char *key, const char *
                 at += 2;
         }
         if (!err && at != words.n)
-                return wrong(place, key, value, direction == RADIO_RX ? "STATE [>= BYTES] [at pulse]" : "STATE [>= BYTES]");
+                return wrong(place, key, value,
+                             direction == RADIO_RX ? "STATE [>= BYTES] [at pulse]" : "STATE [>= BYTES]");
         return err;
 }
 
@@ -182,7 +183,7 @@ static int parse_reset(const struct ini_place *place, const char *key, const cha
                 return wrong(place, key, value, packets ? "PACKETS MS" : "BYTES MS");
         state->reset.given = true;
         err = packets ? parse_count(place, key, words.list[0], RADIO_PACKETS_MAX, &state->reset.packets) :
-                        parse_count(place, key, words.list[0], BYTES_MAX, &state->reset.bytes);
+                        parse_count(place, key, words.list[0], RADIO_BYTES_MAX, &state->reset.bytes);
         return err ? err : ini_number(place, key, words.list[1], 1e-3, MS_MAX, &state->reset.ms);
 }
 
@@ -241,7 +242,8 @@ static int parse_radio_key(const struct ini_place *place, struct radio *radio, c
                         return twice(place, key);
                 if (!*value || strlen(value) >= sizeof(radio->source) ||
                     strcmp(util_printable(value, clean, sizeof(clean)), value) != 0)
-                        return ini_error(place, "source is not UTF-8 text of up to %zu bytes", sizeof(radio->source) - 1);
+                        return ini_error(place, "source is not UTF-8 text of up to %zu bytes",
+                                         sizeof(radio->source) - 1);
                 strcpy(radio->source, value);
                 return 0;
         }
@@ -303,7 +305,7 @@ static void unknown(struct radio_value *values, size_t n)
 
 static struct radio *the_radio(struct radios *radios, const char *name, int *err)
 {
-        struct radio *radio = (struct radio *)radios_find(radios, name);
+        struct radio *radio = (struct radio *)radio_find(radios, name);
 
         if (radio)
                 return radio;
@@ -365,7 +367,7 @@ static struct radio_carrier *the_carrier(struct radios *radios, const char *name
         return &radios->carriers[radios->n_carriers++];
 }
 
-int radios_parse_key(struct radios *radios, const struct ini_place *place, const char *section, const char *instance,
+int radio_parse_key(struct radios *radios, const struct ini_place *place, const char *section, const char *instance,
                      const char *key, const char *value)
 {
         bool is_carrier = strcmp(section, "carrier") == 0;
@@ -393,8 +395,8 @@ int radios_parse_key(struct radios *radios, const struct ini_place *place, const
                 return parse_radio_key(place, radio, key, value);
         state = the_state(radio, words.list[1], &err);
         if (!state)
-                return err == -E2BIG ? ini_error(place, "[radio %s] has more than %d states", radio->name, RADIO_STATES_MAX) :
-                                       err;
+                return err == -E2BIG ? ini_error(place, "[radio %s] has more than %d states", radio->name,
+                                                 RADIO_STATES_MAX) : err;
         return parse_state_key(place, state, key, value);
 }
 
@@ -414,13 +416,13 @@ static int on_key(void *data, const struct ini_place *place, const char *section
                 file->others = true;
                 return 0;
         }
-        return radios_parse_key(file->radios, place, name, section + length, key, value);
+        return radio_parse_key(file->radios, place, name, section + length, key, value);
 }
 
-int radios_load(const char *path, const struct log *log, struct radios *ret, bool *others)
+int radio_load(const char *path, const struct log *log, struct radios *ret, bool *others)
 {
         _cleanup_free_ char *text = NULL;
-        _cleanup_(radios_clear) struct radios radios = { 0 };
+        _cleanup_(radio_clear_all) struct radios radios = { 0 };
         struct file file = { &radios, false };
         struct ini_place place = { path, 0, log };
         size_t length;
@@ -429,7 +431,7 @@ int radios_load(const char *path, const struct log *log, struct radios *ret, boo
         if (!err)
                 err = ini_text_parse(text, length, path, log, on_key, &file);
         if (!err)
-                err = radios_finish(&radios, &place);
+                err = radio_finish(&radios, &place);
         if (err)
                 return err;
         *others = file.others;

@@ -80,7 +80,7 @@ static void print_radio(FILE *out, const struct radio *radio)
                 print_state(out, radio, &radio->states[i]);
 }
 
-void radios_print(const struct radios *radios, FILE *out)
+void radio_print(const struct radios *radios, FILE *out)
 {
         char text[32];
 
@@ -91,6 +91,7 @@ void radios_print(const struct radios *radios, FILE *out)
 
                 fprintf(out, "\n[carrier %s]\nradio = %s\n", carrier->name, carrier->radio);
                 for (size_t t = 0; t < carrier->n_timers; t++)
-                        fprintf(out, "%s.after_ms = %s\n", carrier->timers[t].state, number(carrier->timers[t].after_ms, text));
+                        fprintf(out, "%s.after_ms = %s\n", carrier->timers[t].state,
+                                number(carrier->timers[t].after_ms, text));
         }
 }

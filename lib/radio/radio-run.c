@@ -69,7 +69,8 @@ static void pass(struct radio_run *run, int64_t until_ns)
         total->ns += took_ns;
         total->fj += (radio_fj)power_uw * took_ns;
         if (state->pulse.given) {
-                int64_t on_ns = pulsed_ns(state, until_ns - run->entered_ns) - pulsed_ns(state, run->now_ns - run->entered_ns);
+                int64_t on_ns = pulsed_ns(state, until_ns - run->entered_ns) -
+                                pulsed_ns(state, run->now_ns - run->entered_ns);
 
                 total->fj += (radio_fj)(uw_of_mw(state->pulse.mw) - (state->pulse.absolute ? power_uw : 0)) * on_ns;
         }
@@ -109,8 +110,9 @@ static void enter(struct radio_run *run, size_t state)
 /* Have @packets come in the last @ms, now included? */
 static bool came(const struct radio_run *run, uint64_t packets, double ms)
 {
-        return packets == 0 || (run->n_recent >= packets &&
-                                run->recent[(run->n_recent - packets) % RADIO_PACKETS_MAX].time_ns > run->now_ns - ns_of_ms(ms));
+        if (packets == 0 || run->n_recent < packets)
+                return packets == 0;
+        return run->recent[(run->n_recent - packets) % RADIO_PACKETS_MAX].time_ns > run->now_ns - ns_of_ms(ms);
 }
 
 static uint64_t bytes_in_last(const struct radio_run *run, double ms)
@@ -133,7 +135,8 @@ static bool restarts(const struct radio_run *run, const struct radio_state *stat
 {
         if (!state->reset.given)
                 return true;
-        return came(run, state->reset.packets, state->reset.ms) && bytes_in_last(run, state->reset.ms) >= state->reset.bytes;
+        return came(run, state->reset.packets, state->reset.ms) &&
+               bytes_in_last(run, state->reset.ms) >= state->reset.bytes;
 }
 
 /* The state's price, else the radio's; none is no price. */
@@ -156,12 +159,11 @@ static void pay(struct radio_run *run, enum radio_direction direction, uint64_t 
 /* One packet after the other is on the air. */
 static void occupy(struct radio_run *run, enum radio_direction direction, uint64_t bytes)
 {
-        double kbps = run->radio->phy_kbps[direction];
+        double kbps = run->radio->phy_kbps[direction], ns = kbps > 0 ? (double)bytes * 8e6 / kbps : 0;
 
         if (run->busy_until_ns < run->now_ns)
                 run->busy_until_ns = run->now_ns;
-        if (kbps > 0)
-                run->busy_until_ns += (int64_t)llround(fmin((double)bytes * 8e6 / kbps, (double)(RADIO_NS_MAX - run->busy_until_ns)));
+        run->busy_until_ns += (int64_t)llround(fmin(ns, (double)(RADIO_NS_MAX - run->busy_until_ns)));
 }
 
 static int deliver(struct radio_run *run, enum radio_direction direction, uint64_t bytes);

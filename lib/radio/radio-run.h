@@ -13,10 +13,15 @@
 /* No packet comes later, and none lasts longer: a sum of it and any timer is no overflow. */
 #define RADIO_NS_MAX (INT64_MAX / 2)
 
+#define RADIO_SECONDS_MAX 2678400.0 /* a month: what comes again each ms must not take for ever */
+
 struct radio_packet {
         int64_t time_ns;
         uint64_t bytes;
 };
+
+/* A row "1.25,tx,1500", which is cut to pieces. 0; -EINVAL; -ENOMEM. */
+int radio_packet_parse(char *line, struct radio_packet *ret, enum radio_direction *direction);
 
 __extension__ typedef __int128 radio_fj;
 

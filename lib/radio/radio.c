@@ -18,7 +18,7 @@ void radio_clear(struct radio *radio)
         *radio = (struct radio){ 0 };
 }
 
-void radios_clear(struct radios *radios)
+void radio_clear_all(struct radios *radios)
 {
         for (size_t i = 0; i < radios->n; i++)
                 radio_clear(&radios->list[i]);
@@ -27,7 +27,7 @@ void radios_clear(struct radios *radios)
         *radios = (struct radios){ 0 };
 }
 
-const struct radio *radios_find(const struct radios *radios, const char *name)
+const struct radio *radio_find(const struct radios *radios, const char *name)
 {
         for (size_t i = 0; i < radios->n; i++)
                 if (strcmp(radios->list[i].name, name) == 0)
@@ -48,7 +48,7 @@ static int copy_radio(const struct radio *radio, struct radio *ret)
         return 0;
 }
 
-int radios_copy(const struct radios *radios, struct radios *ret)
+int radio_copy_all(const struct radios *radios, struct radios *ret)
 {
         struct radios copy = { 0 };
         int err = 0;
@@ -62,7 +62,7 @@ int radios_copy(const struct radios *radios, struct radios *ret)
                 copy.n += !err;
         }
         if (err) {
-                radios_clear(&copy);
+                radio_clear_all(&copy);
                 return err;
         }
         copy.n_carriers = radios->n_carriers;
@@ -90,8 +90,8 @@ static int resolve(struct radio *radio, const struct ini_place *place, const cha
         const struct radio_state *state = move->given ? find_state(radio, move->name) : NULL;
 
         if (move->given && !state)
-                return ini_error(place, "%s of [radio %s] names the state %s, which has no section [radio %s %s]", where,
-                                 radio->name, move->name, radio->name, move->name);
+                return ini_error(place, "%s of [radio %s] names the state %s, which has no section [radio %s %s]",
+                                 where, radio->name, move->name, radio->name, move->name);
         move->state = state ? (size_t)(state - radio->states) : 0;
         return 0;
 }
@@ -160,8 +160,8 @@ static int check_radio(struct radio *radio, const struct ini_place *place, const
                         return ini_error(place, "no packet and no timer leads to the state %s of [radio %s]",
                                          radio->states[i].name, radio->name);
                 if (spins(radio, i))
-                        return ini_error(place, "from the state %s of [radio %s]%s timers lead round in a circle in less than %g ms",
-                                         radio->states[i].name, radio->name, with, ROUND_MIN_MS);
+                        return ini_error(place, "from the state %s of [radio %s]%s timers lead round in a circle in "
+                                         "less than %g ms", radio->states[i].name, radio->name, with, ROUND_MIN_MS);
         }
         return 0;
 }
@@ -171,7 +171,8 @@ static int finish_radio(struct radio *radio, const struct ini_place *place)
         int err;
 
         if (radio->n_states == 0)
-                return ini_error(place, "[radio %s] has no states: no section [radio %s STATE]", radio->name, radio->name);
+                return ini_error(place, "[radio %s] has no states: no section [radio %s STATE]", radio->name,
+                                 radio->name);
         if (!radio->initial.given)
                 return ini_error(place, "[radio %s] has no initial = STATE", radio->name);
         err = resolve(radio, place, "initial", &radio->initial);
@@ -193,10 +194,11 @@ static int apply(struct radio *radio, const struct radio_carrier *carrier, const
         return 0;
 }
 
-static int finish_carrier(const struct radios *radios, const struct radio_carrier *carrier, const struct ini_place *place)
+static int finish_carrier(const struct radios *radios, const struct radio_carrier *carrier,
+                          const struct ini_place *place)
 {
         struct ini_place at = { place->name, carrier->line, place->log };
-        const struct radio *radio = radios_find(radios, carrier->radio);
+        const struct radio *radio = radio_find(radios, carrier->radio);
         char with[RADIO_NAME_MAX + 32];
         const char *missing = "";
         struct radio copy;
@@ -204,22 +206,23 @@ static int finish_carrier(const struct radios *radios, const struct radio_carrie
 
         if (!radio)
                 return ini_error(&at, *carrier->radio ? "[carrier %s] is of the radio %s, which has no section"
-                                                      : "[carrier %s] has no radio = NAME%s", carrier->name, carrier->radio);
+                                                      : "[carrier %s] has no radio = NAME%s",
+                                 carrier->name, carrier->radio);
         err = copy_radio(radio, &copy);
         if (err)
                 return err;
         snprintf(with, sizeof(with), " with [carrier %s]", carrier->name);
         err = apply(&copy, carrier, &missing);
         if (err)
-                err = ini_error(&at, "[carrier %s] gives a timer to %s, which [radio %s %s] has not", carrier->name, missing,
-                                carrier->radio, missing);
+                err = ini_error(&at, "[carrier %s] gives a timer to %s, which [radio %s %s] has not", carrier->name,
+                                missing, carrier->radio, missing);
         else
                 err = check_radio(&copy, &at, with);
         radio_clear(&copy);
         return err;
 }
 
-int radios_finish(struct radios *radios, const struct ini_place *place)
+int radio_finish(struct radios *radios, const struct ini_place *place)
 {
         int err = 0;
 
@@ -232,7 +235,7 @@ int radios_finish(struct radios *radios, const struct ini_place *place)
 
 int radio_with_carrier(const struct radios *radios, const char *name, const char *carrier, struct radio *ret)
 {
-        const struct radio *radio = radios_find(radios, name);
+        const struct radio *radio = radio_find(radios, name);
         const char *missing;
         int err;
 

@@ -20,6 +20,7 @@
 #define RADIO_CARRIERS_MAX 16
 #define RADIO_TEXT_MAX 160
 #define RADIO_PACKETS_MAX 4096 /* that a rule may count */
+#define RADIO_BYTES_MAX 1000000000000 /* of a packet, and of those that a rule may count */
 
 enum radio_direction {
         RADIO_TX,
@@ -110,30 +111,30 @@ struct radios {
         size_t n_carriers;
 };
 
-void radios_clear(struct radios *radios);
+void radio_clear_all(struct radios *radios);
 void radio_clear(struct radio *radio);
-const struct radio *radios_find(const struct radios *radios, const char *name);
-/* 0; -ENOMEM. *ret is cleared by radios_clear(). */
-int radios_copy(const struct radios *radios, struct radios *ret);
+const struct radio *radio_find(const struct radios *radios, const char *name);
+/* 0; -ENOMEM. *ret is cleared by radio_clear_all(). */
+int radio_copy_all(const struct radios *radios, struct radios *ret);
 
 /*
  * One key of a section whose first word is "radio" or "carrier", @instance the rest of its name. 0; -EINVAL after
  * ini_error(); -ENOMEM.
  */
-int radios_parse_key(struct radios *radios, const struct ini_place *place, const char *section, const char *instance,
+int radio_parse_key(struct radios *radios, const struct ini_place *place, const char *section, const char *instance,
                      const char *key, const char *value);
 /*
  * After the last key: every state that is named is there and can be reached, and no chain of states takes no time.
  * 0; -EINVAL after ini_error().
  */
-int radios_finish(struct radios *radios, const struct ini_place *place);
-void radios_print(const struct radios *radios, FILE *out);
+int radio_finish(struct radios *radios, const struct ini_place *place);
+void radio_print(const struct radios *radios, FILE *out);
 
 /*
  * A file that has such sections: a profile, or one with nothing else. 0; -EINVAL, or of reading, after a sentence to
  * @log. @others: it has other sections, too, which are left to profile_load().
  */
-int radios_load(const char *path, const struct log *log, struct radios *ret, bool *others);
+int radio_load(const char *path, const struct log *log, struct radios *ret, bool *others);
 
 /*
  * A radio with a carrier's timers in place of its own; @carrier NULL: as it is. radio_clear() it.
