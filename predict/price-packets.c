@@ -25,30 +25,31 @@ struct request {
         double until_s;
 };
 
-/* A shipped file of radios, by its name. */
-static char *shipped_radios(const char *name)
+/* A shipped file of radios, by its name; NULL: there is none. 0; -ENOMEM. */
+static int shipped_radios(const char *name, char **ret)
 {
-        _cleanup_free_ char *folder = NULL;
-        char *path = NULL;
+        _cleanup_free_ char *folder = NULL, *path = NULL;
+        int err = paths_data("radios", &folder);
 
-        if (strchr(name, '/') || access(name, F_OK) == 0 || paths_data("radios", &folder) < 0 ||
-            asprintf(&path, "%s/%s.ini", folder, name) < 0)
-                return NULL;
-        if (access(path, F_OK) == 0)
-                return path;
-        free(path);
-        return NULL;
+        if (!err && asprintf(&path, "%s/%s.ini", folder, name) < 0)
+                err = -ENOMEM;
+        if (!err)
+                *ret = strchr(name, '/') || access(name, F_OK) == 0 || access(path, F_OK) < 0 ? NULL : TAKE_PTR(path);
+        return err;
 }
 
 /* Of a file of radios, or of a profile, which must be one as a whole then. An exit code. */
 static int read_radios(const struct request *request, struct radios *ret)
 {
-        _cleanup_free_ char *shipped = request->options.profile ? shipped_radios(request->options.profile) : NULL;
+        _cleanup_free_ char *shipped = NULL;
         _cleanup_(profile_freep) struct profile *profile = NULL;
-        const char *path = shipped ? shipped : request->options.profile;
+        const char *path = request->options.profile;
         bool others = true;
         int code;
 
+        if (path && shipped_radios(path, &shipped) < 0)
+                return CODE_FAILED;
+        path = shipped ? shipped : path;
         if (path && access(path, F_OK) == 0) {
                 if (radio_load(path, &program_log, ret, &others) < 0)
                         return CODE_FAILED;

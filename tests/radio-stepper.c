@@ -168,7 +168,8 @@ static void draw(struct stepper *stepper)
 void stepper_run(const struct radio *radio, enum radio_signal signal, int64_t tick_ns,
                  const struct stepper_packet *packets, size_t n_packets, int64_t until, struct stepper_total *totals)
 {
-        struct stepper stepper = { .radio = radio, .signal = signal, .tick_ns = tick_ns, .state = radio->initial.state };
+        struct stepper stepper = { .radio = radio, .signal = signal, .tick_ns = tick_ns,
+                                   .state = radio->initial.state };
         size_t next = 0;
 
         stepper.heard = calloc(n_packets + 1, sizeof(*stepper.heard));
