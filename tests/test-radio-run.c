@@ -69,15 +69,16 @@ static void run(const struct radio *radio, enum radio_signal signal, const struc
         check_int(radio_run_until(run, until_ns), 0);
 }
 
-/* 0: they agree. */
-static int compare(const struct radio *radio, enum radio_signal signal, const struct trace *trace, const char *what)
+/* @radio, or @printed, which is the same read again from its text. 0: they agree. */
+static int compare(const struct radio *radio, const struct radio *printed, enum radio_signal signal,
+                   const struct trace *trace, const char *what)
 {
         _cleanup_(radio_run_clear) struct radio_run got = { 0 };
         struct stepper_total want[RADIO_STATES_MAX];
         double joules = 0;
         int wrong = 0;
 
-        run(radio, signal, trace, &got);
+        run(printed, signal, trace, &got);
         stepper_run(radio, signal, trace->tick_ns, trace->packets, trace->n, trace->until, want);
         for (size_t i = 0; i < radio->n_states; i++) {
                 int64_t ns = want[i].ticks * trace->tick_ns;
@@ -140,7 +141,7 @@ static void check_file(const char *folder, const char *name, int traces)
                 check_int(radio_with_carrier(&radios, radios.list[0].name,
                                              carrier ? radios.carriers[carrier - 1].name : NULL, &radio), 0);
                 random_trace(&trace, on_air ? 250 : 1 + below(1500));
-                wrong = compare(&radio, signal, &trace, name);
+                wrong = compare(&radio, &radio, signal, &trace, name);
         }
 }
 
@@ -222,6 +223,18 @@ static void dense_trace(struct trace *trace)
                 };
 }
 
+static void read_printed(const struct radios *radios, struct radios *ret)
+{
+        static char text[TEXT_MAX];
+        FILE *out = fmemopen(text, sizeof(text), "w");
+
+        radio_print(radios, out);
+        fclose(out);
+        check_int(parse(text, ret), 0);
+        if (ret->n == 0)
+                exit(1);
+}
+
 static void check_random_automata(int automata)
 {
         static char text[TEXT_MAX];
@@ -229,19 +242,21 @@ static void check_random_automata(int automata)
 
         random_state = 23;
         for (int i = 0; i < automata && wrong == 0;) {
-                _cleanup_(radio_clear_all) struct radios radios = { 0 };
+                _cleanup_(radio_clear_all) struct radios radios = { 0 }, printed = { 0 };
 
                 random_automaton(text, sizeof(text));
                 if (parse(text, &radios) < 0) {
                         refused++;
                         continue;
                 }
+                read_printed(&radios, &printed);
                 i++;
                 for (int j = 0; j < 10 && wrong == 0; j++) {
                         struct trace trace;
 
                         dense_trace(&trace);
-                        wrong = compare(&radios.list[0], (enum radio_signal)below(RADIO_SIGNALS), &trace, "a random automaton");
+                        wrong = compare(&radios.list[0], &printed.list[0], (enum radio_signal)below(RADIO_SIGNALS),
+                                        &trace, "a random automaton");
                 }
                 if (wrong)
                         fputs(text, stderr);
