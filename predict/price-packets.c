@@ -166,7 +166,10 @@ static void add_row(struct table *table, enum table_style style, const char *nam
         table_cell(table, "%s", name);
         table_cell(table, "%.3f s", seconds);
         table_cell(table, "%.3f J", joules);
-        table_cell(table, seconds > 0 ? "%.0f mW" : "", joules / seconds * 1e3);
+        if (seconds > 0)
+                table_cell(table, "%.0f mW", joules / seconds * 1e3);
+        else
+                table_cell(table, "%s", "");
 }
 
 static int print_run(const struct radio_run *run)
