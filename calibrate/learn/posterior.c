@@ -45,8 +45,8 @@ static const struct {
 };
 #define CHANGE_SD 0.5
 
-#define ROUNDS 3       /* linearised anew: what an app's parts multiply depends on the coefficients */
-#define SWEEPS 2       /* over the kinds of differences, which hardly move when it is linearised anew */
+#define ROUNDS 8       /* at most: linearised anew, as what an app's parts multiply depends on the coefficients */
+#define SETTLED 0.3    /* of a standard deviation: no value moved by more */
 
 /* Rows beyond so many standard deviations have a variance of their own. */
 #define OUTLIER 4.0
@@ -59,6 +59,7 @@ struct work {
         gsl_matrix *data;        /* q x q: X'N^-1 X */
         gsl_matrix *gram, *ordered;
         gsl_vector *moment, *data_moment;
+        gsl_vector *before;      /* q: the values of the round before */
         gsl_vector *y;           /* n, white */
         double *free_sd;         /* q: prior standard deviations of the columns after p */
         size_t *kind;            /* q; KIND_COUNT: of none */
@@ -83,6 +84,7 @@ static void work_clear(struct work *work)
         matrix_freep(&work->gram);
         matrix_freep(&work->ordered);
         vector_freep(&work->moment);
+        vector_freep(&work->before);
         vector_freep(&work->data_moment);
         vector_freep(&work->y);
         free(work->free_sd);
@@ -107,6 +109,7 @@ static int make(struct work *work)
         work->gram = gsl_matrix_calloc(q, q);
         work->ordered = gsl_matrix_calloc(q, q);
         work->moment = gsl_vector_calloc(q);
+        work->before = gsl_vector_calloc(q);
         work->data_moment = gsl_vector_calloc(q);
         work->y = gsl_vector_calloc(n);
         work->free_sd = calloc(q, sizeof(*work->free_sd));
@@ -117,7 +120,7 @@ static int make(struct work *work)
         if (p == 0)
                 return -ENODATA;
         return posterior->value && posterior->covariance && posterior->white && posterior->residual && work->prior &&
-               work->prior_value && work->data && work->gram && work->ordered && work->moment && work->data_moment &&
+               work->prior_value && work->data && work->gram && work->ordered && work->moment && work->before && work->data_moment &&
                work->y && work->free_sd && work->kind && work->order && work->outlier_j2 && work->nonneg ? 0 : -ENOMEM;
 }
 
@@ -242,13 +245,22 @@ static void make_gram(struct work *work)
         gsl_blas_dgemv(CblasNoTrans, 1, work->prior, work->prior_value, 1, &moment.vector);
 }
 
-static int solve(struct work *work)
+/* @moved: by how many standard deviations a value changed at most. */
+static int solve(struct work *work, double *moved)
 {
+        struct posterior *posterior = work->posterior;
         int err;
 
         make_gram(work);
-        err = algebra_nnls(work->gram, work->moment, work->nonneg, work->posterior->value);
-        return err ? err : algebra_invert(work->gram, work->posterior->covariance);
+        gsl_vector_memcpy(work->before, posterior->value);
+        err = algebra_nnls(work->gram, work->moment, work->nonneg, posterior->value);
+        if (!err)
+                err = algebra_invert(work->gram, posterior->covariance);
+        *moved = 0;
+        for (size_t j = 0; !err && j < work->design->q; j++)
+                *moved = fmax(*moved, fabs(gsl_vector_get(posterior->value, j) - gsl_vector_get(work->before, j)) /
+                                              sqrt(gsl_matrix_get(posterior->covariance, j, j)));
+        return err;
 }
 
 /* How much of a column's value the rows determined, and not its prior. */
@@ -439,6 +451,7 @@ int posterior_make(struct design *design, double scale_sd, struct posterior *ret
 {
         struct posterior posterior = { .scale = 1 };
         struct work work = { .design = design, .posterior = &posterior };
+        double moved = INFINITY;
         int err = make(&work);
 
         if (!err) {
@@ -449,19 +462,18 @@ int posterior_make(struct design *design, double scale_sd, struct posterior *ret
                 }
                 err = make_prior(&work, scale_sd);
         }
-        for (int round = 0; !err && round < ROUNDS; round++) {
+        for (int round = 0; !err && round < ROUNDS && moved > SETTLED; round++) {
                 err = design_fill(design, posterior.value->data);
                 if (!err)
                         err = whiten(&work);
-                for (int i = 0; !err && i < (round == 0 ? SWEEPS : 1); i++) {
-                        err = round == 0 ? learn_differences(&work) : 0;
-                        if (!err)
-                                err = solve(&work);
-                        if (!err)
-                                learn_scale(&work);
-                }
                 if (!err)
+                        err = learn_differences(&work);
+                if (!err)
+                        err = solve(&work, &moved);
+                if (!err) {
+                        learn_scale(&work);
                         find_outliers(&work);
+                }
         }
         work_clear(&work);
         if (err)
