@@ -16,28 +16,15 @@
 #include "answer.h"
 #include "api/first-day.h"
 #include "commands.h"
-#include "model/model.h"
 #include "model/profile-history.h"
 #include "model/profile-match.h"
 #include "options.h"
-#include "source/cpu.h"
+#include "profile-show.h"
 #include "util/ini-text.h"
 #include "util/own-folder.h"
 #include "util/paths.h"
-#include "util/quantile.h"
 #include "util/table.h"
 #include "util/util.h"
-
-
-static const char *known(const char *text)
-{
-        return *text ? text : "?";
-}
-
-static void add_text(struct cJSON *json, const char *key, const char *text) /* "": null */
-{
-        cJSON_AddItemToObject(json, key, answer_text(text && *text ? text : NULL));
-}
 
 static int is_profile(const struct dirent *entry)
 {
@@ -73,16 +60,16 @@ static int list_one(struct cJSON *json, struct table *table, const char *name, c
                 return err == -ENOMEM ? err : 0;
         item = cJSON_CreateObject();
         cJSON_AddItemToObject(item, "name", answer_text(name));
-        add_text(item, "device", profile->device);
-        add_text(item, "method", profile->method);
-        add_text(item, "created", profile->created);
+        profile_add_text(item, "device", profile->device);
+        profile_add_text(item, "method", profile->method);
+        profile_add_text(item, "created", profile->created);
         cJSON_AddItemToObject(item, "path", answer_text(path));
         cJSON_AddBoolToObject(item, "current", current);
         cJSON_AddItemToArray(json, item);
 
         snprintf(coefficients, sizeof(coefficients), "%zu", profile->n_coefficients);
-        table_texts(table, current ? TABLE_HEAD : TABLE_PLAIN, name ? name : "(in use)", known(profile->device),
-                    known(profile->method), known(profile->created), coefficients, path, NULL);
+        table_texts(table, current ? TABLE_HEAD : TABLE_PLAIN, name ? name : "(in use)", profile_known(profile->device),
+                    profile_known(profile->method), profile_known(profile->created), coefficients, path, NULL);
         return 0;
 }
 
@@ -160,142 +147,6 @@ static int find_profile(const char *name, char **ret)
         return *ret ? CODE_OK : CODE_FAILED;
 }
 
-/* What a calibration measured of a coefficient that everyday use corrected; NULL: it did not, or nothing was learnt. */
-static const struct coefficient *find_measured(const struct profile *profile, const struct coefficient *now)
-{
-        ssize_t at = !profile->measured ? -ENOENT :
-                     profile_find(profile->measured, now->term, now->policy, now->point, now->disk);
-
-        return at < 0 ? NULL : &profile->measured->coefficients[at];
-}
-
-static const char *app_of(const struct profile *profile, const struct coefficient *coefficient)
-{
-        for (size_t i = 0; coefficient->term >= TERM_APP_CPU && i < profile->n_apps; i++)
-                if (profile->apps[i].number == coefficient->policy)
-                        return profile->apps[i].id;
-        return NULL;
-}
-
-static int show_json(const struct profile *profile, const char *path)
-{
-        struct cJSON *json = cJSON_CreateObject(), *list, *item;
-        char key[PROFILE_KEY_MAX];
-
-        cJSON_AddItemToObject(json, "path", answer_text(path));
-        add_text(json, "device", profile->device);
-        add_text(json, "method", profile->method);
-        add_text(json, "created", profile->created);
-        answer_add_validated(json, profile);
-        cJSON_AddNumberToObject(json, "energy_full_mwh", profile->energy_full_mwh);
-        cJSON_AddNumberToObject(json, "degrees_of_freedom", profile->degrees_of_freedom);
-        cJSON_AddNumberToObject(json, "scale_percent", profile->scale_percent);
-        cJSON_AddNumberToObject(json, "discrepancy_percent", profile->discrepancy_percent);
-        cJSON_AddNumberToObject(json, "misfit_percent", profile->misfit_percent);
-        list = cJSON_AddArrayToObject(json, "policies");
-        for (size_t i = 0; i < profile->n_policies; i++) {
-                item = cJSON_CreateObject();
-                cJSON_AddNumberToObject(item, "policy", profile->policies[i].policy);
-                add_text(item, "cpus", profile->policies[i].cpus);
-                cJSON_AddNumberToObject(item, "as", profile->policies[i].as);
-                cJSON_AddItemToArray(list, item);
-        }
-        list = cJSON_AddArrayToObject(json, "coefficients");
-        for (size_t i = 0; i < profile->n_coefficients; i++) {
-                const struct coefficient *c = &profile->coefficients[i], *measured = find_measured(profile, c);
-
-                item = cJSON_CreateObject();
-                cJSON_AddStringToObject(item, "key", profile_coefficient_key(c, key));
-                cJSON_AddNumberToObject(item, "value", c->value);
-                cJSON_AddNumberToObject(item, "standard_error", c->standard_error);
-                cJSON_AddStringToObject(item, "unit", term_keys[c->term].unit);
-                cJSON_AddItemToObject(item, "app", answer_text(app_of(profile, c)));
-                cJSON_AddNumberToObject(item, "measured", measured ? measured->value : NAN);
-                cJSON_AddNumberToObject(item, "measured_standard_error", measured ? measured->standard_error : NAN);
-                cJSON_AddItemToArray(list, item);
-        }
-        return answer_print_json(json);
-}
-
-/* Policies of one kind are measured as one: which others have the coefficients of a policy in the table. */
-static void print_alike(const struct profile *profile)
-{
-        bool first = true;
-
-        for (size_t i = 0; i < profile->n_policies; i++) {
-                uint32_t policies[256], as = profile->policies[i].policy;
-                char text[256];
-                size_t n = 0;
-
-                for (size_t k = 0; k < profile->n_policies && n < ARRAY_SIZE(policies); k++)
-                        if (k != i && profile->policies[k].as == as)
-                                policies[n++] = profile->policies[k].policy;
-                if (n == 0)
-                        continue;
-                printf("%scpu.%u: also of policies %s\n", first ? "\n" : "", as,
-                       cpu_print_list(policies, n, text, sizeof(text)));
-                first = false;
-        }
-}
-
-/* "app-3 display" */
-static void name_cell(struct table *table, const struct profile *profile, const struct coefficient *coefficient)
-{
-        const char *app = app_of(profile, coefficient);
-        char key[PROFILE_KEY_MAX];
-
-        if (app)
-                table_cell(table, "%s %s", app, term_keys[coefficient->term].key);
-        else
-                table_cell(table, "%s", profile_coefficient_key(coefficient, key));
-}
-
-static void measured_cell(struct table *table, const struct profile *profile, const struct coefficient *now)
-{
-        const struct coefficient *measured = find_measured(profile, now);
-        char text[64];
-
-        table_cell(table, "%s", measured ? answer_print_number(measured->value, fmax(measured->value / 100, 0.01), text) : "");
-}
-
-static int show_table(const struct profile *profile, const char *path)
-{
-        _cleanup_(table_freep) struct table *table = table_new("nrrlr");
-        double t = quantile_student_t(profile->degrees_of_freedom, COST_LEVEL);
-        struct cost_value interval;
-        char text[64];
-
-        table_spare(table, "431");
-        table_texts(table, TABLE_HEAD, "Coefficient", profile->measured ? "Measured" : "", "Value", "Unit", isnan(t) ? "" : "95 % CI", NULL);
-        for (size_t i = 0; i < profile->n_coefficients; i++) {
-                const struct coefficient *c = &profile->coefficients[i];
-
-                if (c->term == TERM_CURVE) /* of the gauge, for a fit */
-                        continue;
-                table_row(table, TABLE_PLAIN);
-                name_cell(table, profile, c);
-                measured_cell(table, profile, c);
-                table_cell(table, "%s", answer_print_number(c->value, fmax(fabs(c->value) / 100, 0.01), text));
-                table_cell(table, "%s", term_keys[c->term].unit);
-                interval = (struct cost_value){ c->value, c->value - t * c->standard_error,
-                                                c->value + t * c->standard_error };
-                if (c->term < TERM_CURVE && c->value > 0 && t * c->standard_error > 0.5 * c->value)
-                        table_cell(table, "not resolved, below %s",
-                                   answer_print_number(interval.high, interval.high / 100, text));
-                else
-                        table_cell(table, "%s", answer_print_bounds(&interval, text));
-        }
-        printf("%s\n", path ? path : "No profile of its own; answers are by this one:");
-        table_text(TABLE_PLAIN, "Device %s, method %s, created %s, %.0f mWh when full",
-                   known(profile->device), known(profile->method),
-                   known(profile->created), profile->energy_full_mwh);
-        putchar('\n');
-        table_print(table);
-        print_alike(profile);
-        answer_note_profile(profile);
-        return CODE_OK;
-}
-
 /* That of a class as it is for this device. */
 static int load_adapted(const struct options *options, const char *path, struct profile **ret)
 {
@@ -328,7 +179,7 @@ static int show_profile(const struct options *options, const char *name)
                 if (code != CODE_OK)
                         return code;
         }
-        return options->json ? show_json(profile, path) : show_table(profile, path);
+        return options->json ? profile_show_json(profile, path) : profile_show_table(profile, path);
 }
 
 static int use_profile(const struct options *options, const char *name)
@@ -429,14 +280,14 @@ static void list_version(struct cJSON *json, struct table *table, const char *pa
         profile_load(path, NULL, &profile); /* one that cannot be read is listed as well */
         cJSON_AddItemToObject(item, "path", answer_text(path));
         cJSON_AddItemToObject(item, "state", answer_text(state));
-        add_text(item, "device", profile ? profile->device : NULL);
-        add_text(item, "method", profile ? profile->method : NULL);
-        add_text(item, "created", profile ? profile->created : NULL);
+        profile_add_text(item, "device", profile ? profile->device : NULL);
+        profile_add_text(item, "method", profile ? profile->method : NULL);
+        profile_add_text(item, "created", profile ? profile->created : NULL);
         cJSON_AddItemToArray(json, item);
         if (profile)
                 snprintf(coefficients, sizeof(coefficients), "%zu", profile->n_coefficients);
-        table_texts(table, strcmp(state, "in use") ? TABLE_PLAIN : TABLE_HEAD, state, profile ? known(profile->device) : "?",
-                    profile ? known(profile->method) : "?", profile ? known(profile->created) : "?", coefficients, path, NULL);
+        table_texts(table, strcmp(state, "in use") ? TABLE_PLAIN : TABLE_HEAD, state, profile ? profile_known(profile->device) : "?",
+                    profile ? profile_known(profile->method) : "?", profile ? profile_known(profile->created) : "?", coefficients, path, NULL);
 }
 
 static int list_history(const struct options *options)
@@ -498,8 +349,8 @@ static int reset_profile(const struct options *options)
         }
         /* A profile that cannot be read may be removed just as well. */
         if (profile_load(path, NULL, &profile) == 0)
-                printf("%s: device %s, method %s, created %s\n", path, known(profile->device),
-                       known(profile->method), known(profile->created));
+                printf("%s: device %s, method %s, created %s\n", path, profile_known(profile->device),
+                       profile_known(profile->method), profile_known(profile->created));
         else
                 printf("%s: not a valid profile\n", path);
         if (!agreed(options))

@@ -1,0 +1,16 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* What `joulecast profile` shows of a profile. */
+
+#include "model/profile.h"
+
+struct cJSON;
+
+const char *profile_known(const char *text);                                       /* "": "?" */
+void profile_add_text(struct cJSON *json, const char *key, const char *text);      /* "": null */
+
+/* An exit code. @path: NULL: the device has none of its own. */
+int profile_show_json(const struct profile *profile, const char *path);
+int profile_show_table(const struct profile *profile, const char *path);
