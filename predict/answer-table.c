@@ -107,7 +107,7 @@ static void power_cell(struct table *table, double energy_j, double seconds)
 }
 
 /* Its name; with its id where another app has the same name. */
-static void name_cell(struct table *table, const struct cost *cost, const struct cost_app *app)
+void answer_cost_name(struct table *table, const struct cost *cost, const struct cost_app *app)
 {
         char name[APP_ID_MAX + 2];
         bool shared = false;
@@ -124,7 +124,7 @@ static void add_app(struct table *table, const struct cost *cost, const struct c
         struct cost_value per_minute = { app->percent_per_minute.value, NAN, NAN };
 
         table_row(table, TABLE_PLAIN);
-        name_cell(table, cost, app);
+        answer_cost_name(table, cost, app);
         table_cell(table, "%s", answer_state(app->state));
         table_cell(table, "%s", answer_print_value(&app->percent, "%", percent));
         table_cell(table, "%s", answer_print_bounds(&app->percent, bounds));
@@ -173,17 +173,23 @@ static void add_unexplained(struct table *table, const struct cost_value *unexpl
 }
 
 /* Rows below a thousandth of the total become one, where there are several; JSON has each. */
-static void add_apps(struct table *table, const struct cost *cost, const struct profile *profile)
+size_t answer_cost_shown(const struct cost *cost, struct cost_value *rest_j)
 {
         double least_j = 1e-3 * cost->total_j.value;
-        struct cost_value rest_j = { 0, NAN, NAN };
         size_t n = cost->n_apps; /* dearest first */
+
+        *rest_j = (struct cost_value){ 0, NAN, NAN };
+        while (n > 0 && cost->apps[n - 1].energy_j.value < least_j)
+                rest_j->value += cost->apps[--n].energy_j.value;
+        return cost->n_apps - n < 4 ? cost->n_apps : n;
+}
+
+static void add_apps(struct table *table, const struct cost *cost, const struct profile *profile)
+{
+        struct cost_value rest_j;
+        size_t n = answer_cost_shown(cost, &rest_j);
         char name[64];
 
-        while (n > 0 && cost->apps[n - 1].energy_j.value < least_j)
-                rest_j.value += cost->apps[--n].energy_j.value;
-        if (cost->n_apps - n < 4)
-                n = cost->n_apps;
         for (size_t i = 0; i < n; i++)
                 add_app(table, cost, &cost->apps[i]);
         if (n == cost->n_apps)
@@ -205,7 +211,7 @@ char *answer_print_span(int64_t from_ns, int64_t to_ns, double recorded_s, char 
         return buf;
 }
 
-static void print_title(const struct cost *cost, const struct profile *profile)
+void answer_cost_title(const struct cost *cost, const struct profile *profile)
 {
         const char *device = profile->device[0] ? profile->device : "unnamed";
 
@@ -257,7 +263,7 @@ void answer_note_profile(const struct profile *profile)
                            "predicts.");
 }
 
-static void print_notes(const struct cost *cost, const struct profile *profile)
+void answer_cost_notes(const struct cost *cost, const struct profile *profile)
 {
         char list[1024] = "", number[32];
 
@@ -321,11 +327,11 @@ int answer_cost_table(const struct cost *cost, const struct profile *profile)
                 add_line(table, TABLE_SUM, "battery", &cost->measured_j, seconds, profile);
         else
                 add_line(table, TABLE_SUM, "model total", &total_j, seconds, profile);
-        print_title(cost, profile);
+        answer_cost_title(cost, profile);
         table_print(table);
         putchar('\n');
         if (intervals)
                 print_total(cost, profile);
-        print_notes(cost, profile);
+        answer_cost_notes(cost, profile);
         return CODE_OK;
 }

@@ -37,6 +37,14 @@ void answer_note_basis(const struct profile *profile);
 /* What to bear in mind with every answer by this profile. */
 void answer_note_profile(const struct profile *profile);
 int answer_cost_table(const struct cost *cost, const struct profile *profile);
+int answer_parts_table(const struct cost *cost, const struct profile *profile); /* by component */
+
+/* What both tables share: a line about the span, the name of an app, and what to bear in mind. */
+struct table;
+void answer_cost_title(const struct cost *cost, const struct profile *profile);
+void answer_cost_name(struct table *table, const struct cost *cost, const struct cost_app *app);
+size_t answer_cost_shown(const struct cost *cost, struct cost_value *rest_j); /* apps with a row; the others' sum */
+void answer_cost_notes(const struct cost *cost, const struct profile *profile);
 
 /* With as many digits as the interval is worth, or else the size. @buf of 64. */
 char *answer_print_value(const struct cost_value *value, const char *unit, char *buf); /* "8.41 %", "?" */

@@ -9,12 +9,14 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "answer.h"
 #include "options.h"
 #include "source/cpu.h"
 #include "util/quantile.h"
 #include "util/table.h"
+#include "util/units.h"
 #include "util/util.h"
 
 const char *profile_known(const char *text)
@@ -42,6 +44,28 @@ static const char *app_of(const struct profile *profile, const struct coefficien
                 if (profile->apps[i].number == coefficient->policy)
                         return profile->apps[i].id;
         return NULL;
+}
+
+/*
+ * What multiplies a coefficient to make percent of the battery: for 10 s of what is on or busy, for a MB, or each.
+ * NaN: it is a part of something, and has none.
+ */
+static double percent_of_unit(const struct profile *profile, enum term term)
+{
+        double percent_mj = 1e3 * J_PER_PERCENT(profile->energy_full_mwh);
+
+        if (!*term_keys[term].unit)
+                return NAN;
+        return (strcmp(term_keys[term].unit, "mW") == 0 ? 10 : 1) / percent_mj;
+}
+
+static const char *percent_unit(enum term term)
+{
+        const char *unit = term_keys[term].unit;
+
+        if (strcmp(unit, "mW") == 0)
+                return "% per 10 s";
+        return strcmp(unit, "mJ/MB") == 0 ? "% per MB" : *unit ? "% each" : NULL;
 }
 
 int profile_show_json(const struct profile *profile, const char *path)
@@ -76,6 +100,8 @@ int profile_show_json(const struct profile *profile, const char *path)
                 cJSON_AddNumberToObject(item, "value", c->value);
                 cJSON_AddNumberToObject(item, "standard_error", c->standard_error);
                 cJSON_AddStringToObject(item, "unit", term_keys[c->term].unit);
+                cJSON_AddNumberToObject(item, "percent", c->value * percent_of_unit(profile, c->term));
+                cJSON_AddItemToObject(item, "percent_unit", answer_text(percent_unit(c->term)));
                 cJSON_AddItemToObject(item, "app", answer_text(app_of(profile, c)));
                 cJSON_AddNumberToObject(item, "measured", measured ? measured->value : NAN);
                 cJSON_AddNumberToObject(item, "measured_standard_error", measured ? measured->standard_error : NAN);
@@ -117,40 +143,78 @@ static void name_cell(struct table *table, const struct profile *profile, const 
                 table_cell(table, "%s", profile_coefficient_key(coefficient, key));
 }
 
-static void measured_cell(struct table *table, const struct profile *profile, const struct coefficient *now)
+/* Three digits: a MB is a millionth of a percent on one device and a tenth on another. */
+static char *print_digits(double value, char *buf)
+{
+        int before = value != 0 ? (int)floor(log10(fabs(value))) + 1 : 1;
+
+        snprintf(buf, 64, "%.*f", MIN(MAX(3 - before, 0), 12), value);
+        return buf;
+}
+
+/* By its unit; in percent of the battery with @percent, where it has such a unit. */
+struct unit {
+        double times;
+        const char *text;
+        bool percent;
+};
+
+static struct unit unit_of(const struct profile *profile, enum term term, bool percent)
+{
+        if (percent && percent_unit(term))
+                return (struct unit){ percent_of_unit(profile, term), percent_unit(term), true };
+        return (struct unit){ 1, term_keys[term].unit, false };
+}
+
+static char *print_in(const struct unit *unit, double value, double least, char *buf)
+{
+        return unit->percent ? print_digits(value * unit->times, buf)
+                             : answer_print_number(value, fmax(fabs(value) / 100, least), buf);
+}
+
+static void measured_cell(struct table *table, const struct profile *profile, const struct coefficient *now,
+                          const struct unit *unit)
 {
         const struct coefficient *measured = find_measured(profile, now);
         char text[64];
 
-        table_cell(table, "%s", measured ? answer_print_number(measured->value, fmax(measured->value / 100, 0.01), text) : "");
+        table_cell(table, "%s", measured ? print_in(unit, measured->value, 0.01, text) : "");
 }
 
-int profile_show_table(const struct profile *profile, const char *path)
+static void interval_cell(struct table *table, const struct coefficient *c, double half_width, const struct unit *unit)
+{
+        const struct cost_value interval = { c->value, c->value - half_width, c->value + half_width };
+        char text[64], high[64];
+
+        if (c->term < TERM_CURVE && c->value > 0 && half_width > 0.5 * c->value)
+                table_cell(table, "not resolved, below %s", print_in(unit, interval.high, 0, text));
+        else if (unit->percent && !isnan(half_width))
+                table_cell(table, "%s .. %s", print_in(unit, interval.low, 0, text),
+                           print_in(unit, interval.high, 0, high));
+        else
+                table_cell(table, "%s", answer_print_bounds(&interval, text));
+}
+
+int profile_show_table(const struct profile *profile, const char *path, bool percent)
 {
         _cleanup_(table_freep) struct table *table = table_new("nrrlr");
         double t = quantile_student_t(profile->degrees_of_freedom, COST_LEVEL);
-        struct cost_value interval;
         char text[64];
 
         table_spare(table, "431");
         table_texts(table, TABLE_HEAD, "Coefficient", profile->measured ? "Measured" : "", "Value", "Unit", isnan(t) ? "" : "95 % CI", NULL);
         for (size_t i = 0; i < profile->n_coefficients; i++) {
                 const struct coefficient *c = &profile->coefficients[i];
+                const struct unit unit = unit_of(profile, c->term, percent);
 
                 if (c->term == TERM_CURVE) /* of the gauge, for a fit */
                         continue;
                 table_row(table, TABLE_PLAIN);
                 name_cell(table, profile, c);
-                measured_cell(table, profile, c);
-                table_cell(table, "%s", answer_print_number(c->value, fmax(fabs(c->value) / 100, 0.01), text));
-                table_cell(table, "%s", term_keys[c->term].unit);
-                interval = (struct cost_value){ c->value, c->value - t * c->standard_error,
-                                                c->value + t * c->standard_error };
-                if (c->term < TERM_CURVE && c->value > 0 && t * c->standard_error > 0.5 * c->value)
-                        table_cell(table, "not resolved, below %s",
-                                   answer_print_number(interval.high, interval.high / 100, text));
-                else
-                        table_cell(table, "%s", answer_print_bounds(&interval, text));
+                measured_cell(table, profile, c, &unit);
+                table_cell(table, "%s", print_in(&unit, c->value, 0.01, text));
+                table_cell(table, "%s", unit.text);
+                interval_cell(table, c, t * c->standard_error, &unit);
         }
         printf("%s\n", path ? path : "No profile of its own; answers are by this one:");
         table_text(TABLE_PLAIN, "Device %s, method %s, created %s, %.0f mWh when full",
@@ -158,6 +222,11 @@ int profile_show_table(const struct profile *profile, const char *path)
                    profile_known(profile->created), profile->energy_full_mwh);
         putchar('\n');
         table_print(table);
+        if (percent) {
+                putchar('\n');
+                table_note("Percent of the full battery: for 10 s of what is on or busy (of CPU time, of one core), for "
+                           "10^6 bytes, and for each burst.");
+        }
         print_alike(profile);
         answer_note_profile(profile);
         return CODE_OK;

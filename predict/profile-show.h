@@ -13,4 +13,5 @@ void profile_add_text(struct cJSON *json, const char *key, const char *text);   
 
 /* An exit code. @path: NULL: the device has none of its own. */
 int profile_show_json(const struct profile *profile, const char *path);
-int profile_show_table(const struct profile *profile, const char *path);
+/* @percent: of the full battery, for 10 s, a MB or each, in place of mW and mJ. */
+int profile_show_table(const struct profile *profile, const char *path, bool percent);

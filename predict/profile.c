@@ -160,7 +160,7 @@ static int load_adapted(const struct options *options, const char *path, struct 
         return err;
 }
 
-static int show_profile(const struct options *options, const char *name)
+static int show_profile(const struct options *options, const char *name, bool percent)
 {
         _cleanup_(profile_freep) struct profile *profile = NULL;
         _cleanup_free_ char *path = NULL;
@@ -179,7 +179,7 @@ static int show_profile(const struct options *options, const char *name)
                 if (code != CODE_OK)
                         return code;
         }
-        return options->json ? profile_show_json(profile, path) : profile_show_table(profile, path);
+        return options->json ? profile_show_json(profile, path) : profile_show_table(profile, path, percent);
 }
 
 static int use_profile(const struct options *options, const char *name)
@@ -370,9 +370,15 @@ static int reset_profile(const struct options *options)
 int profile_main(int argc, char **argv)
 {
         const char *words[2] = { NULL, NULL };
+        bool percent = false;
+        const struct option_row rows[] = {
+                { "units", NULL, "show: percent of the battery for 10 s of what is on or busy, and for a MB",
+                  .flag = &percent },
+        };
         const struct option_table command = {
                 .called = "joulecast profile",
-                .usage = "joulecast profile list | show [NAME] | use NAME | undo | history | reset",
+                .usage = "joulecast profile list | show [NAME] [--units] | use NAME | undo |\n"
+                         "                  history | reset",
                 .about = "Power models: those that come with joulecast, and the one of this machine.\n\n"
                          "  list    those that come with joulecast, and the one in use\n"
                          "  show    the coefficients of one (a NAME of the list, or a FILE), else of the\n"
@@ -381,6 +387,7 @@ int profile_main(int argc, char **argv)
                          "  undo    go back to the one before\n"
                          "  history this machine's own, and those kept beside it, the newest first\n"
                          "  reset   remove this machine's own; without a terminal it needs --yes",
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
                 .words = words, .max_words = ARRAY_SIZE(words),
         };
         struct options options = { 0 };
@@ -390,10 +397,14 @@ int profile_main(int argc, char **argv)
 
         if (code >= 0)
                 return code;
+        if (percent && (!words[0] || strcmp(words[0], "show") != 0)) {
+                log_error(&program_log, "--units is of profile show; see joulecast profile --help");
+                return CODE_USAGE;
+        }
         if (!words[0] || (strcmp(words[0], "list") == 0 && !words[1]))
                 return list_profiles(&options);
         if (strcmp(words[0], "show") == 0)
-                return show_profile(&options, words[1]);
+                return show_profile(&options, words[1], percent);
         if (strcmp(words[0], "use") == 0)
                 return use_profile(&options, words[1]);
         if (strcmp(words[0], "undo") == 0 && !words[1])
