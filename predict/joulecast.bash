@@ -24,6 +24,9 @@ _joulecast()
         --only)
                 mapfile -t COMPREPLY < <(compgen -W 'cpu display disk wifi gpu base' -- "$word")
                 return ;;
+        --by)
+                mapfile -t COMPREPLY < <(compgen -W "$([ "$command" = trace ] && echo process || echo component)" -- "$word")
+                return ;;
         --signal)
                 mapfile -t COMPREPLY < <(compgen -W 'high medium low' -- "$word")
                 return ;;

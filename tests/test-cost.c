@@ -91,6 +91,11 @@ static void sums(const struct profile *profile)
         /* t(10) * sqrt((20 s * 10 mW)^2 + (60 s * 5 mW)^2) */
         check_near(cost->apps[0].energy_j.high, 34 + 2.228139 * sqrt(0.04 + 0.09), 1e-5);
         check_near(cost->apps[0].energy_j.low, 34 - 2.228139 * sqrt(0.04 + 0.09), 1e-5);
+        check_int(usage_busy_ns(&cost->apps[0].usage), S(20)); /* what it is the price of */
+        check_int(usage_screen_ns(&cost->apps[0].usage), S(60));
+        check_int(cost->apps[1].usage.read_bytes, 1000000);
+        check_int(cost->apps[2].usage.have, USAGE_ALL);
+        check_int(cost->base_usage.time_ns, S(100));
         check_near(cost->apps[1].energy_j.value, 2 + 0.006 + 0.2, 1e-12);
         check_near(cost->apps[1].component_j[COMPONENT_DISK], 0.006, 1e-12);
         check_near(cost->apps[1].component_j[COMPONENT_DISPLAY], 0, 0);

@@ -233,7 +233,7 @@ static int make_app(const struct entry *entry, const struct profile *profile, st
         memcpy(ret->component_j, energy.component_j, sizeof(ret->component_j));
         snprintf(ret->app, sizeof(ret->app), "%s", entry->app);
         ret->name = strdup(entry->name);
-        return ret->name ? 0 : -ENOMEM;
+        return ret->name ? usage_copy(&ret->usage, &usage) : -ENOMEM;
 }
 
 static void sum_clear(struct sum *sum)
@@ -399,6 +399,8 @@ int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
         if (err < 0)
                 return err;
         err = make_apps(maker, profile, &total, cost);
+        if (!err)
+                err = usage_copy(&cost->base_usage, base_entry);
         if (err < 0)
                 return err;
         cost->n_sleeps = sleeps_of(profile, base_entry);
@@ -420,8 +422,11 @@ void cost_free(struct cost *cost)
 {
         if (!cost)
                 return;
-        for (size_t i = 0; i < cost->n_apps; i++)
+        for (size_t i = 0; i < cost->n_apps; i++) {
                 free(cost->apps[i].name);
+                usage_clear(&cost->apps[i].usage);
+        }
+        usage_clear(&cost->base_usage);
         for (size_t i = 0; i < cost->n_not_measured; i++)
                 free(cost->not_measured[i]);
         free(cost->apps);

@@ -29,6 +29,7 @@ struct cost_app {
         struct cost_value percent;    /* of a full battery: energy_j / (0.036 * energy_full_mwh) */
         struct cost_value percent_per_minute; /* of active_s */
         double component_j[COMPONENT_COUNT];  /* NaN unknown; 0 where it was not used */
+        struct usage usage;           /* that this is the price of; empty where the service priced it */
 };
 
 struct cost {
@@ -41,6 +42,7 @@ struct cost {
         double base_idle_j;           /* awake and suspended, with CPU, disk and GPU of no process */
         double base_wifi_j;
         double base_display_j;        /* the screen on without an app */
+        struct usage base_usage;      /* as of an app */
         struct cost_value unexplained_j; /* unattributed: measured - base - apps; NaN: not on battery all the time */
         double disk_spread_j;         /* half the range of its storages' coefficients, in the intervals; 0: they have one */
         unsigned n_sleeps;            /* sleeps that suspended time is priced by; 0: by the profile */

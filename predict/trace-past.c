@@ -1,0 +1,133 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "trace-past.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "answer.h"
+#include "api/joulecast-private.h"
+#include "ask.h"
+#include "forecast/suspend.h"
+#include "names.h"
+#include "util/util.h"
+
+struct replay {
+        struct trace_form *form;
+        const struct desktop_index *index;
+        uint64_t count;
+        struct cost_maker *totals;
+        int64_t first_ns, last_ns; /* of what was shown */
+        uint64_t elapsed_ns, suspend_ns;
+};
+
+static int add_rows(struct cost_maker *maker, const struct store_poll *poll)
+{
+        int err = 0;
+
+        for (size_t i = 0; !err && i < poll->n_rows; i++)
+                err = cost_maker_add(maker, &poll->rows[i]);
+        return err;
+}
+
+/* 1: that is all that was asked for. What the battery gave says nothing of one poll: its level moves in steps. */
+static int show_poll(void *data, const struct store_poll *poll)
+{
+        _cleanup_(cost_maker_freep) struct cost_maker *maker = NULL;
+        _cleanup_(cost_freep) struct cost *cost = NULL;
+        struct replay *replay = data;
+        struct trace_line line;
+        int err = cost_maker_new(&maker);
+
+        if (!err)
+                err = add_rows(maker, poll);
+        if (!err)
+                err = add_rows(replay->totals, poll);
+        if (!err)
+                err = cost_maker_finish(maker, replay->form->profile, NULL, &cost);
+        if (err)
+                return err;
+        names_localise(replay->index, cost);
+        if (replay->elapsed_ns == 0)
+                replay->first_ns = poll->start_ns;
+        replay->last_ns = poll->end_ns;
+        replay->elapsed_ns += poll->elapsed_ns;
+        replay->suspend_ns += poll->suspend_ns;
+        line = (struct trace_line){ .cost = cost, .seconds = (double)poll->elapsed_ns / 1e9,
+                                    .suspend_s = (double)poll->suspend_ns / 1e9,
+                                    .measured = trace_measured_w(&poll->battery) };
+        err = trace_print(replay->form, &line);
+        return !err && replay->form->lines == replay->count ? 1 : err;
+}
+
+/* As `joulecast cost` has it of the same time. */
+static int show_totals(struct replay *replay, struct store *store)
+{
+        _cleanup_(cost_freep) struct cost *cost = NULL;
+        struct store_battery battery = { 0 };
+        struct trace_line line;
+        int err = store_battery(store, replay->first_ns, replay->last_ns, &battery);
+
+        if (!err)
+                err = store_battery_step(store, &battery.step);
+        if (!err)
+                err = cost_maker_finish(replay->totals, replay->form->profile, &battery, &cost);
+        if (err)
+                return err;
+        names_localise(replay->index, cost);
+        line = (struct trace_line){ .cost = cost, .seconds = (double)replay->elapsed_ns / 1e9,
+                                    .suspend_s = (double)replay->suspend_ns / 1e9, .measured = cost->measured_j.value,
+                                    .total = true };
+        return trace_print(replay->form, &line);
+}
+
+static int replay_store(struct replay *replay, struct store *store, int64_t from_ns, int64_t to_ns)
+{
+        int err = cost_maker_new(&replay->totals);
+
+        if (!err)
+                err = store_polls(store, from_ns, to_ns, show_poll, replay);
+        if (err >= 0 && replay->elapsed_ns == 0)
+                return -ENODATA;
+        return err < 0 ? err : show_totals(replay, store);
+}
+
+static int failed(int err)
+{
+        if (err == -ENODATA) {
+                log_error(&program_log, "no polls of that time are kept; joulecast cost has their sums, if there were any");
+                return CODE_NO_DATA;
+        }
+        log_error(&program_log, "%s: %s", ferror(stdout) ? "the answer could not be written" : "the replay stopped",
+                  strerror(-err));
+        return CODE_FAILED;
+}
+
+int trace_past(const struct options *options, int64_t from_ns, int64_t to_ns, uint64_t count, struct trace_form *form)
+{
+        _cleanup_(ask_close) struct ask ask = { 0 };
+        _cleanup_(profile_freep) struct profile *learnt = NULL;
+        struct replay replay = { .form = form, .count = count };
+        struct desktop_index *index;
+        int code = ask_open(options, &ask), err;
+
+        if (code != CODE_OK)
+                return code;
+        if (!ask.usage->store) {
+                log_error(&program_log, "the service tells of no single polls; ask as root, or use joulecast cost");
+                return CODE_FAILED;
+        }
+        err = suspend_learn_past(ask.profile->profile, ask.usage->store, from_ns, to_ns, &learnt);
+        if (err < 0 && err != -ENODATA)
+                return failed(err);
+        form->profile = learnt ? learnt : ask.profile->profile;
+        form->usage = true;
+        if (!options->json && !options->profile)
+                answer_note_basis(form->profile);
+        replay.index = index = options->device ? NULL : names_open();
+        err = replay_store(&replay, ask.usage->store, from_ns, to_ns);
+        desktop_index_free(index);
+        cost_maker_free(replay.totals);
+        return err < 0 ? failed(err) : CODE_OK;
+}

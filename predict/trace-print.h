@@ -1,0 +1,37 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* What `joulecast trace` prints of an interval, live or recorded, and of all of them together. */
+
+#include <stdbool.h>
+
+#include "forecast/cost.h"
+#include "trace-process.h"
+
+struct trace_form {
+        bool json;
+        bool usage;             /* below each power what was used */
+        const char *app;        /* NULL: all */
+        const struct profile *profile;
+        const struct trace_processes *processes; /* NULL: rows are apps */
+        bool narrow;            /* the terminal */
+        int app_columns;
+        unsigned long long lines; /* intervals so far */
+        char day[32];           /* of the last one; "": days are not told */
+};
+
+struct trace_line {
+        const struct cost *cost;
+        double seconds, suspend_s;
+        double measured;        /* W, or J of a total; NaN: unknown */
+        bool total;             /* of all intervals: joules in place of power */
+};
+
+/* A current sensor's power, in W; NaN: there is none, or it does not discharge. */
+double trace_measured_w(const struct battery *battery);
+bool trace_is_wanted(const struct trace_form *form, const struct cost_app *app);
+/* Lays out the columns for this terminal. */
+void trace_form_make(struct trace_form *form);
+/* 0; -ENOMEM; -errno of stdout. */
+int trace_print(struct trace_form *form, const struct trace_line *line);
