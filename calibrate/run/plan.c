@@ -435,6 +435,7 @@ static void mark_core(const struct hardware_description *description, struct pla
         mark(plan, "gpu.full", 1);
         mark(plan, "disk.write", CORES);
         mark(plan, "wifi.rx", CORES);
+        mark(plan, "wifi.tx", CORES);
         for (size_t i = 0; i < plan->n; i++)
                 if (plan->modes[i].mode.dark > 0 && plan->modes[i].role == ROLE_BLOCK)
                         plan->modes[i].core = CORES;
