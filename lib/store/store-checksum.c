@@ -50,10 +50,15 @@ static bool is_page(int amount)
         return amount >= 512 && (amount & (amount - 1)) == 0;
 }
 
+bool store_has_sums(const unsigned char *header)
+{
+        return memcmp(header, "SQLite format 3", 16) == 0 && header[20] == STORE_SUM_BYTES;
+}
+
 static void look_at_header(struct summed_file *self, const unsigned char *data, int amount, sqlite3_int64 offset)
 {
-        if (offset == 0 && amount >= 100)
-                self->sums = memcmp(data, "SQLite format 3", 16) == 0 && data[20] == STORE_SUM_BYTES;
+        if (offset == 0 && amount >= STORE_HEADER_BYTES)
+                self->sums = store_has_sums(data);
 }
 
 static int file_read(sqlite3_file *file, void *data, int amount, sqlite3_int64 offset)

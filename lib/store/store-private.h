@@ -175,6 +175,11 @@ struct store {
 /* store-schema.c */
 /* And tells the log, but not what it told before, until something is stored: a disk stays full for hours. */
 int errno_from_sqlite(struct store *store, int code);
+/*
+ * Makes the checksums of a whole database anew where another program wrote pages without them, and tells the log. For
+ * one that a killed writer left and whose -wal is gone; nobody has it open. Returns 0 or a negative errno.
+ */
+int store_resum(const struct store *store);
 int store_damaged(struct store *store); /* -EBADMSG: told the log */
 sqlite3_stmt *store_statement(struct store *store, enum statement which); /* NULL: told the log */
 int store_step(struct store *store, sqlite3_stmt *statement);  /* 1: a row; 0: done; negative errno */

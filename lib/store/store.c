@@ -23,13 +23,17 @@
 
 /*
  * One writer: a lock file beside the database, since SQLite's own locks last no longer than a transaction. It
- * goes away with the writer; whoever then holds the old file starts over.
+ * goes away with the writer; whoever then holds the old file starts over. One that nobody holds is of a writer
+ * that was killed.
  */
-static int lock_once(const char *path, int *ret)
+static int lock_once(const char *path, int *ret, bool *left_behind)
 {
-        _cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        _cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
         struct stat held, there;
 
+        *left_behind = fd < 0 && errno == EEXIST;
+        if (*left_behind)
+                fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (fd < 0)
                 return -errno;
         if (flock(fd, LOCK_EX | LOCK_NB) < 0)
@@ -49,7 +53,7 @@ static char *lock_path(const struct store *store)
         return asprintf(&path, "%s-lock", store->path) < 0 ? NULL : path;
 }
 
-static int lock(struct store *store)
+static int lock(struct store *store, bool *left_behind)
 {
         _cleanup_free_ char *path = lock_path(store);
         int err;
@@ -57,7 +61,7 @@ static int lock(struct store *store)
         if (!path)
                 return -ENOMEM;
         do
-                err = lock_once(path, &store->lock_fd);
+                err = lock_once(path, &store->lock_fd, left_behind);
         while (err == -EAGAIN);
         if (err == -EBUSY)
                 log_error(store->log, "another joulecast program is writing to %s; stop it first, or name another database",
@@ -67,13 +71,25 @@ static int lock(struct store *store)
         return err;
 }
 
+static bool has_wal(const struct store *store)
+{
+        _cleanup_free_ char *path = NULL;
+
+        if (asprintf(&path, "%s-wal", store->path) < 0) {
+                path = NULL;
+                return true;
+        }
+        return access(path, F_OK) == 0;
+}
+
+/* Where another program has the database open, its -wal stays, and the lock file as a sign of that. */
 static void unlock(struct store *store)
 {
         _cleanup_free_ char *path = lock_path(store);
 
         if (store->lock_fd < 0)
                 return;
-        if (path)
+        if (path && !has_wal(store))
                 unlink(path);
         close(take_fd(&store->lock_fd));
 }
@@ -149,14 +165,9 @@ static int connect_database(struct store *store, int flags, const char *name)
  */
 static int connect_immutable(struct store *store, int code)
 {
-        _cleanup_free_ char *wal = NULL;
         char *name;
 
-        if (asprintf(&wal, "%s-wal", store->path) < 0) {
-                wal = NULL;
-                return SQLITE_NOMEM;
-        }
-        if (access(wal, F_OK) == 0)
+        if (has_wal(store))
                 return code;
         name = sqlite3_mprintf("file:%s?immutable=1", store->path);
         if (!name || strpbrk(store->path, "?#%")) {
@@ -227,6 +238,7 @@ static int find_place(struct store *store)
 
 static int connect_writer(struct store *store)
 {
+        bool left_behind = false;
         int err = own_folder_make(store->path, 0755);
 
         if (err) {
@@ -235,7 +247,9 @@ static int connect_writer(struct store *store)
         }
         err = find_place(store);
         if (!err)
-                err = lock(store);
+                err = lock(store, &left_behind);
+        if (!err && left_behind && !has_wal(store))
+                err = store_resum(store);
         if (err)
                 return err;
         err = open_for_writing(store);
