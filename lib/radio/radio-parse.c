@@ -303,101 +303,100 @@ static void unknown(struct radio_value *values, size_t n)
                 values[i] = (struct radio_value){ NAN, NAN };
 }
 
-static struct radio *the_radio(struct radios *radios, const char *name, int *err)
+/*
+ * The entry of that name, or a new one with nothing but the name in it; NULL: all @max are taken. A list has room for
+ * all of them from the first on, and each entry begins with its name.
+ */
+static void *find_or_add(void *list, size_t *n, size_t max, size_t size, const char *name)
 {
-        struct radio *radio = (struct radio *)radio_find(radios, name);
+        char *at = list;
 
-        if (radio)
-                return radio;
-        *err = -E2BIG;
-        if (radios->n == RADIOS_MAX)
+        for (size_t i = 0; i < *n; i++, at += size)
+                if (strcmp(at, name) == 0)
+                        return at;
+        if (*n == max)
                 return NULL;
-        *err = -ENOMEM;
+        ++*n;
+        memset(at, 0, size);
+        return strcpy(at, name);
+}
+
+static int parse_carrier(struct radios *radios, const struct ini_place *place, const char *name, const char *key,
+                         const char *value)
+{
+        struct radio_carrier *carrier;
+
+        if (!radios->carriers)
+                radios->carriers = calloc(RADIO_CARRIERS_MAX, sizeof(*carrier));
+        if (!radios->carriers)
+                return -ENOMEM;
+        carrier = find_or_add(radios->carriers, &radios->n_carriers, RADIO_CARRIERS_MAX, sizeof(*carrier), name);
+        if (!carrier)
+                return ini_error(place, "more than %d carriers", RADIO_CARRIERS_MAX);
+        return parse_carrier_key(place, carrier, key, value);
+}
+
+static int find_radio(struct radios *radios, const struct ini_place *place, const char *name, struct radio **ret)
+{
+        size_t before = radios->n;
+
         if (!radios->list)
                 radios->list = calloc(RADIOS_MAX, sizeof(*radios->list));
         if (!radios->list)
-                return NULL;
-        radio = &radios->list[radios->n++];
-        *radio = (struct radio){ .verified = -1, .phy_kbps = { NAN, NAN } };
-        strcpy(radio->name, name);
-        unknown(radio->nj_per_byte, RADIO_DIRECTIONS);
-        unknown(radio->nj_per_packet, RADIO_DIRECTIONS);
-        return radio;
+                return -ENOMEM;
+        *ret = find_or_add(radios->list, &radios->n, RADIOS_MAX, sizeof(**ret), name);
+        if (!*ret)
+                return ini_error(place, "more than %d radios", RADIOS_MAX);
+        if (radios->n == before)
+                return 0;
+        (*ret)->verified = -1;
+        (*ret)->phy_kbps[RADIO_TX] = (*ret)->phy_kbps[RADIO_RX] = NAN;
+        unknown((*ret)->nj_per_byte, RADIO_DIRECTIONS);
+        unknown((*ret)->nj_per_packet, RADIO_DIRECTIONS);
+        return 0;
 }
 
-static struct radio_state *the_state(struct radio *radio, const char *name, int *err)
+static int find_state(struct radio *radio, const struct ini_place *place, const char *name, struct radio_state **ret)
 {
-        struct radio_state *state;
+        size_t before = radio->n_states;
 
-        for (size_t i = 0; i < radio->n_states; i++)
-                if (strcmp(radio->states[i].name, name) == 0)
-                        return &radio->states[i];
-        *err = -E2BIG;
-        if (radio->n_states == RADIO_STATES_MAX)
-                return NULL;
-        *err = -ENOMEM;
         if (!radio->states)
                 radio->states = calloc(RADIO_STATES_MAX, sizeof(*radio->states));
         if (!radio->states)
-                return NULL;
-        state = &radio->states[radio->n_states++];
-        *state = (struct radio_state){ 0 };
-        strcpy(state->name, name);
-        unknown(&state->power_mw, 1);
-        unknown(state->signal_mw, RADIO_SIGNALS);
-        unknown(state->nj_per_byte, RADIO_DIRECTIONS);
-        unknown(state->nj_per_packet, RADIO_DIRECTIONS);
-        return state;
-}
-
-static struct radio_carrier *the_carrier(struct radios *radios, const char *name, int *err)
-{
-        for (size_t i = 0; i < radios->n_carriers; i++)
-                if (strcmp(radios->carriers[i].name, name) == 0)
-                        return &radios->carriers[i];
-        *err = -E2BIG;
-        if (radios->n_carriers == RADIO_CARRIERS_MAX)
-                return NULL;
-        *err = -ENOMEM;
-        if (!radios->carriers)
-                radios->carriers = calloc(RADIO_CARRIERS_MAX, sizeof(*radios->carriers));
-        if (!radios->carriers)
-                return NULL;
-        strcpy(radios->carriers[radios->n_carriers].name, name);
-        return &radios->carriers[radios->n_carriers++];
+                return -ENOMEM;
+        *ret = find_or_add(radio->states, &radio->n_states, RADIO_STATES_MAX, sizeof(**ret), name);
+        if (!*ret)
+                return ini_error(place, "[radio %s] has more than %d states", radio->name, RADIO_STATES_MAX);
+        if (radio->n_states == before)
+                return 0;
+        unknown(&(*ret)->power_mw, 1);
+        unknown((*ret)->signal_mw, RADIO_SIGNALS);
+        unknown((*ret)->nj_per_byte, RADIO_DIRECTIONS);
+        unknown((*ret)->nj_per_packet, RADIO_DIRECTIONS);
+        return 0;
 }
 
 int radio_parse_key(struct radios *radios, const struct ini_place *place, const char *section, const char *instance,
                      const char *key, const char *value)
 {
         bool is_carrier = strcmp(section, "carrier") == 0;
-        struct radio_carrier *carrier;
         struct radio_state *state;
         struct radio *radio;
         struct words words;
-        int err = 0;
+        int err;
 
         split(instance, &words);
         if (words.n < 1 || words.n > (is_carrier ? 1u : 2u) || !is_name(words.list[0]) ||
             (words.n == 2 && !is_name(words.list[1])))
                 return ini_error(place, "[%s %.60s] is not [%s]", section, instance,
                                  is_carrier ? "carrier NAME" : "radio NAME] or [radio NAME STATE");
-        if (is_carrier) {
-                carrier = the_carrier(radios, words.list[0], &err);
-                if (carrier)
-                        return parse_carrier_key(place, carrier, key, value);
-                return err == -E2BIG ? ini_error(place, "more than %d carriers", RADIO_CARRIERS_MAX) : err;
-        }
-        radio = the_radio(radios, words.list[0], &err);
-        if (!radio)
-                return err == -E2BIG ? ini_error(place, "more than %d radios", RADIOS_MAX) : err;
-        if (words.n == 1)
-                return parse_radio_key(place, radio, key, value);
-        state = the_state(radio, words.list[1], &err);
-        if (!state)
-                return err == -E2BIG ? ini_error(place, "[radio %s] has more than %d states", radio->name,
-                                                 RADIO_STATES_MAX) : err;
-        return parse_state_key(place, state, key, value);
+        if (is_carrier)
+                return parse_carrier(radios, place, words.list[0], key, value);
+        err = find_radio(radios, place, words.list[0], &radio);
+        if (err || words.n == 1)
+                return err ? err : parse_radio_key(place, radio, key, value);
+        err = find_state(radio, place, words.list[1], &state);
+        return err ? err : parse_state_key(place, state, key, value);
 }
 
 struct file {
