@@ -185,6 +185,49 @@ static void counted_by_the_kernel_is_taken_as_it_is(void)
         teardown(&f);
 }
 
+/*
+ * Ten seconds in which tasks ran for a second on each of two CPUs, one idle for 8 s and one for 7: the other 3 s are
+ * interrupts, the base's, at the frequencies that the policy had. Then the second tells too much idle time by half a
+ * second, and in the third that is taken back.
+ */
+static void interrupts_of_idle_cpus_are_the_bases(void)
+{
+        static const uint64_t idle_ns[2][4] = { { 1, 8 * S + 1, 17 * S + 1, 25 * S + 1 },
+                                                { 1, 7 * S + 1, 16 * S + S / 2 + 1, 24 * S + 1 } };
+        static const uint64_t wanted_ns[4] = { 0, 3 * S, 0, 2 * S };
+        struct fixture f;
+
+        setup(&f);
+        for (int i = 0; i < 4; i++) {
+                struct sample *sample = after(&f, 10);
+                uint64_t n = (uint64_t)i;
+                struct process *p;
+
+                sample->have |= SAMPLE_OPPS;
+                sample->opps_counted = true;
+                *sample_add_opp(sample) = (struct opp){ 0, 1000000, n * 8 * S, n * 2 * S, n * 1 * S };
+                *sample_add_opp(sample) = (struct opp){ 0, 2000000, n * 2 * S, 0, 0 };
+                for (uint32_t cpu = 0; cpu < 2; cpu++) {
+                        core(sample, cpu, 0, 0);
+                        sample->cores[cpu].idle_ns = idle_ns[cpu][i];
+                }
+                p = sample_add_process(sample, true);
+                *p = (struct process){ .pid = 10, .have = USAGE_CPU | PROCESS_CPU_OPPS, .app = "a",
+                                       .cpu_ns = n * 2 * S, .cpu_opp_ns = p->cpu_opp_ns };
+                p->cpu_opp_ns[0] = n * 2 * S;
+                poll(&f);
+                if (i == 0)
+                        continue;
+                check_int(usage_busy_ns(&row(&f, "a", STATE_BACKGROUND)->usage), 2 * S);
+                check_int(usage_busy_ns(&f.interval.rows[0].usage), wanted_ns[i]);
+                if (i == 1) {
+                        check_int(f.interval.rows[0].usage.cpu.list[0].busy_ns, 3 * S * 8 / 10);
+                        check_int(f.interval.rows[0].usage.cpu.list[1].busy_ns, 3 * S * 2 / 10);
+                }
+        }
+        teardown(&f);
+}
+
 /* A process at the operating points of two clusters; a cluster of no kHz is offline, and not listed. */
 static void sample_of_clusters(struct fixture *f, const uint64_t *little_ns, const uint64_t *big_ns)
 {
@@ -277,6 +320,7 @@ int main(void)
         a_package_is_awake_once(false);
         a_package_is_awake_once(true);
         counted_by_the_kernel_is_taken_as_it_is();
+        interrupts_of_idle_cpus_are_the_bases();
         a_cluster_comes_and_goes();
         early_ticks_are_a_debt();
         return check_result();

@@ -93,7 +93,7 @@ static void cpu_texts(void)
 {
         struct cpu_time_in_state points[4];
         uint32_t list[8], cpu;
-        uint64_t ticks;
+        uint64_t ticks, idle_ticks;
 
         check_int(cpu_parse_time_in_state("1000 5\n500 7\n1000 2\nx\n600\n", points, 4), 2);
         check_int(points[0].khz, 500);
@@ -106,12 +106,13 @@ static void cpu_texts(void)
         check_int(cpu_parse_list("0-100", list, 8), 8);
         check_int(cpu_parse_khz("300 200 100 \n", list, 8), 3);
         check_int(list[0], 100);
-        check(cpu_parse_stat_line("cpu3 1 2 4 1000 1000 8 16 32 64 128", &cpu, &ticks));
+        check(cpu_parse_stat_line("cpu3 1 2 4 1000 2000 8 16 32 64 128", &cpu, &ticks, &idle_ticks));
         check_int(cpu, 3);
         check_int(ticks, 31);
-        check(!cpu_parse_stat_line("cpu  1 2 3 4", &cpu, &ticks));
-        check(!cpu_parse_stat_line("cpu1 99999999999999999999 1 1 1 1 1 1", &cpu, &ticks));
-        check(!cpu_parse_stat_line("cpufreq", &cpu, &ticks));
+        check_int(idle_ticks, 3000);
+        check(!cpu_parse_stat_line("cpu  1 2 3 4", &cpu, &ticks, &idle_ticks));
+        check(!cpu_parse_stat_line("cpu1 99999999999999999999 1 1 1 1 1 1", &cpu, &ticks, &idle_ticks));
+        check(!cpu_parse_stat_line("cpufreq", &cpu, &ticks, &idle_ticks));
 }
 
 static void disk_and_net_texts(void)

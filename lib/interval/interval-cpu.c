@@ -55,6 +55,7 @@ static int make_room(struct cpu_split *split, size_t n)
         if (err)
                 return err;
         split->n = n;
+        split->excess_ns = 0;
         split->shares.n = 0;
         memset(split->points, 0, n * sizeof(*split->points));
         memset(split->weights, 0, n * sizeof(*split->weights));
@@ -147,6 +148,66 @@ static void estimate_busy(const struct sample *before, const struct sample *now,
                 for (to = from; to < split->n && split->points[to].policy == split->points[from].policy;)
                         to++;
                 estimate_policy(split, from, to, &load);
+        }
+}
+
+/* How long the CPUs of a policy were not idle. False where one of them does not tell. */
+static bool awake_of(const struct sample *before, const struct sample *now, uint32_t policy, uint64_t awake_ns,
+                     uint64_t *ret)
+{
+        size_t old = 0;
+
+        *ret = 0;
+        for (size_t i = 0; i < now->n_cores; i++) {
+                const struct core *core = &now->cores[i];
+
+                while (old < before->n_cores && before->cores[old].cpu < core->cpu)
+                        old++;
+                if (core->policy != policy)
+                        continue;
+                if (old == before->n_cores || before->cores[old].cpu != core->cpu || before->cores[old].idle_ns == 0 ||
+                    core->idle_ns < before->cores[old].idle_ns)
+                        return false;
+                *ret += awake_ns - MIN(awake_ns, core->idle_ns - before->cores[old].idle_ns);
+        }
+        return *ret > 0;
+}
+
+/* Interrupts of a CPU that was idle are nobody's time, and at the frequencies that its policy had. */
+static void add_interrupts(struct cpu_split *split, size_t from, size_t to, uint64_t not_idle_ns)
+{
+        uint64_t busy_ns = 0;
+
+        for (size_t i = from; i < to; i++) {
+                busy_ns += split->points[i].busy_ns;
+                split->weights[i] = split->points[i].time_ns;
+        }
+        split->excess_ns += busy_ns - MIN(busy_ns, not_idle_ns);
+        if (not_idle_ns <= busy_ns)
+                return;
+        interval_split_by_weight(not_idle_ns - busy_ns, split->weights + from, to - from, split->parts + from);
+        for (size_t i = from; i < to; i++) {
+                struct cpu_point *point = &split->points[i];
+
+                point->busy_ns += split->parts[i];
+                point->any_ns = MAX(point->any_ns, MIN(point->any_ns + split->parts[i], point->time_ns));
+        }
+}
+
+/*
+ * The kernel's switches tell when tasks ran. It also tells how long each CPU was idle, and interrupts are in
+ * neither: of storage and network they are a good part of the work.
+ */
+static void count_interrupts(const struct sample *before, const struct sample *now, uint64_t awake_ns,
+                             struct cpu_split *split)
+{
+        uint64_t not_idle_ns;
+
+        for (size_t from = 0, to; from < split->n; from = to) {
+                for (to = from; to < split->n && split->points[to].policy == split->points[from].policy;)
+                        to++;
+                if (awake_of(before, now, split->points[from].policy, awake_ns, &not_idle_ns))
+                        add_interrupts(split, from, to, not_idle_ns);
         }
 }
 
@@ -258,7 +319,9 @@ int cpu_split_make(const struct sample *before, const struct sample *now, uint64
                 read_points(before, now, counted, most_ns, ret);
         else
                 ret->points[0] = (struct cpu_point){ .khz = KHZ_UNKNOWN, .time_ns = awake_ns };
-        if (!counted && (have & SAMPLE_CORES))
+        if (counted && (have & SAMPLE_CORES))
+                count_interrupts(before, now, awake_ns, ret);
+        else if (have & SAMPLE_CORES)
                 estimate_busy(before, now, awake_ns, ret);
         share_packages(now, awake_ns, ret);
         choose_weights(now, ret);
@@ -365,7 +428,7 @@ static void follow_owners(struct cpu_split *split)
 
 int cpu_split_rest(struct cpu_split *split, uint64_t *debt_ns, uint64_t most_debt_ns, struct points *ret)
 {
-        uint64_t rest = 0, debt = *debt_ns, paid;
+        uint64_t rest = 0, debt = *debt_ns + split->excess_ns, paid;
 
         if (!split->counted)
                 follow_owners(split);

@@ -141,6 +141,7 @@ struct cpu_split {
         size_t n;
         size_t capacity, weights_capacity, parts_capacity, rest_capacity;
         bool counted;             /* busy_ns was counted and is not just what processes own */
+        uint64_t excess_ns;       /* counted beyond the time in which the CPUs were not idle */
         struct points shares;     /* of each point that was used: busy time, and the part with any core busy */
         enum cpu_split_by by;
         uint32_t n_cpus;          /* 0 unknown */

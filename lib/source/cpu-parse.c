@@ -114,7 +114,7 @@ char *cpu_print_list(const uint32_t *cpus, size_t n, char *buf, size_t size)
         return buf;
 }
 
-bool cpu_parse_stat_line(const char *line, uint32_t *cpu, uint64_t *busy_ticks)
+bool cpu_parse_stat_line(const char *line, uint32_t *cpu, uint64_t *busy_ticks, uint64_t *idle_ticks)
 {
         enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, FIELDS }; /* guest time is in user; steal is another's */
         uint64_t field[FIELDS] = { 0 }, id;
@@ -131,5 +131,6 @@ bool cpu_parse_stat_line(const char *line, uint32_t *cpu, uint64_t *busy_ticks)
                         return false;
         *cpu = (uint32_t)id;
         *busy_ticks = field[USER] + field[NICE] + field[SYSTEM] + field[IRQ] + field[SOFTIRQ];
+        *idle_ticks = field[IDLE] + field[IOWAIT];
         return true;
 }

@@ -190,11 +190,11 @@ static int read_cores(struct cpu_source *self, struct sample *sample)
         if (n <= 0)
                 return 0;
         for (char *line = strtok_r(self->stat, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
-                uint64_t ticks;
+                uint64_t ticks, idle_ticks;
                 uint32_t cpu;
                 struct core *core;
 
-                if (!cpu_parse_stat_line(line, &cpu, &ticks)) {
+                if (!cpu_parse_stat_line(line, &cpu, &ticks, &idle_ticks)) {
                         if (sample->n_cores > 0)
                                 break; /* CPUs come first, together */
                         continue;
@@ -204,7 +204,7 @@ static int read_cores(struct cpu_source *self, struct sample *sample)
                 core = sample_add_core(sample);
                 if (!core)
                         return -ENOMEM;
-                *core = (struct core){ .cpu = cpu, .busy_ns = ticks * TICK_NS };
+                *core = (struct core){ .cpu = cpu, .busy_ns = ticks * TICK_NS, .idle_ns = idle_ticks * TICK_NS };
                 place_core(self, core);
         }
         if (sample->n_cores > 0)

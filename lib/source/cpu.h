@@ -64,4 +64,4 @@ char *cpu_print_list(const uint32_t *cpus, size_t n, char *buf, size_t size);
  * One line of /proc/stat: "cpuN user nice system idle iowait irq softirq steal ..."; not the first, which is the
  * sum.
  */
-bool cpu_parse_stat_line(const char *line, uint32_t *cpu, uint64_t *busy_ticks);
+bool cpu_parse_stat_line(const char *line, uint32_t *cpu, uint64_t *busy_ticks, uint64_t *idle_ticks);

@@ -75,6 +75,7 @@ struct core {
         uint32_t policy;
         uint32_t package; /* > 0: it has a clock of its own, and shares the rest with those of the same number */
         uint64_t busy_ns;
+        uint64_t idle_ns; /* waiting for storage included, interrupts not; 0: unknown */
 };
 
 /* Beside the USAGE_* of amounts; USAGE_DISK is unset for a process whose io may not be read. */

@@ -29,7 +29,7 @@ static void cpu(const char *text)
 {
         struct cpu_time_in_state times[CPU_POINTS_MAX];
         uint32_t list[CPU_POINTS_MAX], number;
-        uint64_t ticks;
+        uint64_t ticks, idle_ticks;
         size_t n = cpu_parse_time_in_state(text, times, CPU_POINTS_MAX);
 
         fuzz_assert(n <= CPU_POINTS_MAX);
@@ -41,7 +41,7 @@ static void cpu(const char *text)
         fuzz_assert(n <= CPU_POINTS_MAX);
         for (size_t i = 1; i < n; i++)
                 fuzz_assert(list[i - 1] < list[i]);
-        cpu_parse_stat_line(text, &number, &ticks);
+        cpu_parse_stat_line(text, &number, &ticks, &idle_ticks);
 }
 
 static void gpu(const char *text)
