@@ -46,9 +46,10 @@ static int apply_p_states(struct physics *physics, const struct phone_look *look
                 int err = 0;
 
                 load->khz[i] = (uint32_t)look->p_state[i] * KHZ_PER_P_STATE;
-                if (physics->throttled && load->khz[i])
-                        err = throttle_set(&physics->throttle, i,
-                                           (double)load->khz[i] / (double)top_khz(physics));
+                if (!physics->throttled || !load->khz[i])
+                        continue;
+                physics->vcpus.list[i].speed = (double)load->khz[i] / (double)top_khz(physics);
+                err = throttle_set(&physics->throttle, i, physics->vcpus.list[i].speed);
                 if (err)
                         return err;
         }

@@ -123,7 +123,7 @@ int vcpus_open(struct vcpus *vcpus, pid_t pid)
 
         *vcpus = (struct vcpus){ .n = 0 };
         for (size_t i = 0; i < VCPU_MAX; i++)
-                vcpus->list[i] = (struct vcpu){ .schedstat_fd = -1, .status_fd = -1 };
+                vcpus->list[i] = (struct vcpu){ .schedstat_fd = -1, .status_fd = -1, .speed = 1 };
         snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
         tasks = opendir(path);
         if (!tasks)
@@ -165,7 +165,8 @@ int vcpus_read(struct vcpus *vcpus, double dt_ns, double *ret)
                 if (err)
                         return err;
                 vcpu->pool_ns += busy_ns((double)(awake_ns - vcpu->awake_ns),
-                                         (double)(switches - vcpu->switches), vcpus->wake_ns, dt_ns);
+                                         (double)(switches - vcpu->switches), vcpus->wake_ns / vcpu->speed,
+                                         dt_ns);
                 vcpu->awake_ns = awake_ns;
                 vcpu->switches = switches;
                 told_ns = fmax(0, fmin(vcpu->pool_ns, dt_ns));

@@ -30,6 +30,7 @@ struct vcpu {
         int schedstat_fd, status_fd;
         uint64_t awake_ns, switches; /* at the last look */
         double pool_ns;              /* busy, and not yet told: a wait is counted only when it is over */
+        double speed;                /* share of its time that the host lets it run; a wake-up takes so much longer */
 };
 
 struct vcpus {
