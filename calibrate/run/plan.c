@@ -421,7 +421,7 @@ static void mark_core(const struct hardware_description *description, struct pla
                 if (n == 0)
                         continue;
                 mark_cpu(description, plan, i, n - 1, true, 1);
-                mark_cpu(description, plan, i, MIN((n - 1) / 2 + 1, n - 1), false, 2);
+                mark_cpu(description, plan, i, 0, false, 2);
         }
         for (size_t i = 0; description->max_brightness && i < ARRAY_SIZE(levels); i++) {
                 char name[MODE_NAME_MAX];

@@ -201,8 +201,12 @@ def calibrate(suite, method, peers, *arguments):
 MIX_S = 30
 PINNED = {0: 1800000, 1: 1200000}
 
+# In percent, of the total and of each app. Some 25 steps of a percent tell a CPU at one frequency to 5 to 12 % (standard
+# error by the fit), and an app is one or two such coefficients.
+MOST_OFF = {"percent": (8, 20), "gauge": (5, 10)}
 
-def mixture(suite, name, profile_text, peers):
+
+def mixture(suite, name, profile_text, peers, most_off):
     """Apps at work under the poller, priced with what was learnt, against what the physics drained."""
     phone, physics = suite.phone, suite.phone.physics
     truth = physics.ask("coefficients")
@@ -231,7 +235,7 @@ def mixture(suite, name, profile_text, peers):
     watch.stop()
     answer, rows = watch.cost(profile_text, "--from %s --to %s" % (stamp(began), stamp(began + took)))
     scale = took / drained["elapsed_s"]
-    compare_total(suite, name, answer, drained["total_j"] * scale)
+    compare(suite, name, "total", answer["total"]["energy_j"], drained["total_j"] * scale, most_off[0])
     # One app alone is on the air: headers and acknowledgements are its own, too.
     on_air_j = sum(drained["%s_bytes" % way] / 1e9 * truth["wifi.%s_mj_per_mb" % way] for way in ("rx", "tx"))
     print("            on the air: sent %d bytes, received %d, for %.0f J" % (drained["tx_bytes"], drained["rx_bytes"], on_air_j))
@@ -241,24 +245,19 @@ def mixture(suite, name, profile_text, peers):
         wanted += moved * truth["disk.write_mj_per_mb"] / 1000 if app == "mix-writer" else 0
         wanted += on_air_j if app == "mix-sender" else 0
         row = rows.get(("sys:" + app, "background"))
-        got = row["energy_j"]["value"] if row else None
-        off = (got / wanted - 1) * 100 if got else float("nan")
-        suite.check(abs(off) <= 10, "%s: %s cost %s J, in truth %.0f J: %+.1f %%" % (name, app, got, wanted, off),
-                    row and row["components_j"])
-        suite.rows.append("%s: %-11s %+6.1f %%" % (name, app, off))
+        compare(suite, name, app, row and row["energy_j"], wanted, most_off[1])
 
 
 def stamp(seconds):
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
-def compare_total(suite, name, answer, wanted):
-    got = answer["total"]["energy_j"]["value"]
-    off = (got / wanted - 1) * 100 if got else float("nan")
-    print("            the battery gave %s J, by the gauge; base %s; not measured: %s" % (
-        answer["measured"]["energy_j"], json.dumps(answer["base"]), ", ".join(answer["not_measured"])))
-    suite.check(abs(off) <= 5, "%s: the mixture cost %.0f J, in truth %.0f J: %+.1f %%" % (name, got or 0, wanted, off))
-    suite.rows.append("%s: total       %+6.1f %%" % (name, off))
+def compare(suite, name, what, said, wanted, most_off):
+    """The value is near the truth, and the interval holds it."""
+    off = (said["value"] / wanted - 1) * 100 if said and said["value"] else float("nan")
+    suite.check(abs(off) <= most_off and said["low"] <= wanted <= said["high"], "%s: %s cost %s J, in truth %.0f J: %+.1f %%"
+                % (name, what, json.dumps(said), wanted, off))
+    suite.rows.append("%s: %-11s %+6.1f %%" % (name, what, off))
 
 
 def by(method, *arguments):
@@ -274,7 +273,7 @@ def by(method, *arguments):
                 if text:
                     compare_profile(suite, method, parse_profile(text), phone.physics.ask("coefficients"))
                     phone.physics.set(percent=80)
-                    mixture(suite, "%s-%d" % (method, run + 1), text, peers)
+                    mixture(suite, "%s-%d" % (method, run + 1), text, peers, MOST_OFF[method])
         finally:
             peers.close()
     return step
