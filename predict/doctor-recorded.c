@@ -12,11 +12,12 @@
 #define WEEK_NS ((int64_t)(7 * 24 * 3600 * NS_PER_S))
 
 /* A percent is energy only by a profile. */
-static void look_at_sleeps(const struct profile *profile, struct store *store, struct recorded *recorded)
+static void look_at_sleeps(struct store *store, struct findings *findings)
 {
+        struct recorded *recorded = &findings->recorded;
         struct suspend_power power;
 
-        if (!profile || suspend_measure(profile, store, &power) < 0)
+        if (!findings->model || doctor_saw(findings, suspend_measure(findings->model, store, &power)) < 0)
                 return;
         recorded->n_sleeps = power.n;
         recorded->suspend_mw = power.power_mw;
@@ -28,14 +29,14 @@ void doctor_look_at_recorded(struct findings *findings)
         _cleanup_(store_closep) struct store *store = NULL;
         struct store_battery all, week;
 
-        if (store_open(findings->database, STORE_READ, NULL, &store) < 0 ||
-            store_battery(store, INT64_MIN, INT64_MAX, &all) < 0 ||
-            store_battery(store, all.last_ns - WEEK_NS, INT64_MAX, &week) < 0)
+        if (doctor_saw(findings, store_open(findings->database, STORE_READ, NULL, &store)) < 0 ||
+            doctor_saw(findings, store_battery(store, INT64_MIN, INT64_MAX, &all)) < 0 ||
+            doctor_saw(findings, store_battery(store, all.last_ns - WEEK_NS, INT64_MAX, &week)) < 0)
                 return;
         findings->recorded = (struct recorded){
                 .recorded_s = (double)week.elapsed_ns / 1e9,
                 .counted_s = (double)week.counted_ns / 1e9,
                 .shared_s = (double)week.shared_ns / 1e9,
         };
-        look_at_sleeps(findings->model, store, &findings->recorded);
+        look_at_sleeps(store, findings);
 }

@@ -27,6 +27,13 @@ void doctor_clear(struct findings *findings)
         *findings = (struct findings){ 0 };
 }
 
+int doctor_saw(struct findings *findings, int err)
+{
+        if (err == -ENOMEM)
+                findings->no_memory = true;
+        return err;
+}
+
 void doctor_miss(struct findings *findings, const char *what, const char *format, ...)
 {
         struct missing *missing;
@@ -43,7 +50,7 @@ void doctor_miss(struct findings *findings, const char *what, const char *format
 
 static void look_at_batteries(int root_fd, struct findings *findings)
 {
-        int err = battery_list(root_fd, &findings->batteries, &findings->n_batteries);
+        int err = doctor_saw(findings, battery_list(root_fd, &findings->batteries, &findings->n_batteries));
 
         if (err < 0)
                 doctor_miss(findings, "battery", "sys/class/power_supply cannot be read: %s",
@@ -127,7 +134,7 @@ static void look_at_frequencies(int root_fd, struct findings *findings)
 
 static void look_at_cpus(int root_fd, struct findings *findings)
 {
-        int err = cpu_list(root_fd, &findings->policies, &findings->n_policies);
+        int err = doctor_saw(findings, cpu_list(root_fd, &findings->policies, &findings->n_policies));
 
         if (err < 0)
                 doctor_miss(findings, "cpufreq", "sys/devices/system/cpu cannot be read: %s",
@@ -140,11 +147,11 @@ static void look_at_cpus(int root_fd, struct findings *findings)
 }
 
 /* A source opens where the machine has what it reads. */
-static bool opens(int root_fd, int (*open_source)(int root_fd, struct source **ret))
+static bool opens(int root_fd, int (*open_source)(int root_fd, struct source **ret), struct findings *findings)
 {
         struct source *source = NULL;
 
-        if (open_source(root_fd, &source) < 0 || !source)
+        if (doctor_saw(findings, open_source(root_fd, &source)) < 0 || !source)
                 return false;
         source->ops->close(source);
         return true;
@@ -152,7 +159,7 @@ static bool opens(int root_fd, int (*open_source)(int root_fd, struct source **r
 
 static void look_at_rest(int root_fd, struct findings *findings)
 {
-        int err = display_look(root_fd, &findings->display);
+        int err = doctor_saw(findings, display_look(root_fd, &findings->display));
 
         findings->has_display = err == 0;
         if (err < 0)
@@ -162,19 +169,19 @@ static void look_at_rest(int root_fd, struct findings *findings)
                 doctor_miss(findings, "brightness",
                               "sys/class/backlight is empty: the screen's cost has the range over "
                               "all levels");
-        findings->has_disk = opens(root_fd, disk_open);
+        findings->has_disk = opens(root_fd, disk_open, findings);
         if (!findings->has_disk)
                 doctor_miss(findings, "disk", "proc/diskstats shows no storage");
-        findings->has_net = opens(root_fd, net_open);
+        findings->has_net = opens(root_fd, net_open, findings);
         if (!findings->has_net)
                 doctor_miss(findings, "network", "proc/net/dev shows no interface");
 }
 
-static bool has_sockets(int root_fd)
+static bool has_sockets(int root_fd, struct findings *findings)
 {
         struct source *source = NULL;
 
-        if (net_process_open(root_fd, NULL, &source) < 0)
+        if (doctor_saw(findings, net_process_open(root_fd, NULL, &source)) < 0)
                 return false;
         source->ops->close(source);
         return true;
@@ -233,12 +240,12 @@ static void look_at_collectors(int root_fd, const struct options *options, struc
 {
         const struct collector_options how = { .root_fd = root_fd, .log = &program_log };
         const struct collector *collector = options->machine ? plain_collectors : all_collectors;
-        bool sockets = has_sockets(root_fd);
+        bool sockets = has_sockets(root_fd, findings);
         uint32_t counts = 0;
 
         for (; collector->name && findings->n_collectors < ARRAY_SIZE(findings->collectors); collector++) {
                 struct source *source = NULL;
-                int err = collector->open(&how, &source);
+                int err = doctor_saw(findings, collector->open(&how, &source));
 
                 if (err) {
                         doctor_miss(findings, collector->name, "%s: %s", collector->what, strerror(-err));
@@ -256,7 +263,7 @@ static void look_at_collectors(int root_fd, const struct options *options, struc
                               "what begins and ends between two polls is attributed to no app");
         if (!(counts & COUNTS_OPPS))
                 miss_cpu_by_frequency(root_fd, findings);
-        if (!opens(root_fd, gpu_open))
+        if (!opens(root_fd, gpu_open, findings))
                 doctor_miss(findings, "GPU by app", "sys/class/drm shows no render node");
 }
 
@@ -264,7 +271,7 @@ static int look_at_files(const struct options *options, struct findings *finding
 {
         _cleanup_free_ char *usage = NULL;
 
-        if (!options->database && paths_usage(options->device, false, &usage) < 0)
+        if (!options->database && doctor_saw(findings, paths_usage(options->device, false, &usage)) < 0)
                 usage = NULL;
         snprintf(findings->database, sizeof(findings->database), "%s",
                  options->database ? options->database : usage ? usage : "");
@@ -319,6 +326,8 @@ int doctor_main(int argc, char **argv)
         code = options.device ? doctor_look_at_virtual(&options, &findings) : look_at_machine(&options, &findings);
         if (code == CODE_OK && findings.with_overhead)
                 code = overhead_look(&options, &findings);
+        if (code == CODE_OK && findings.no_memory)
+                code = CODE_FAILED;
         if (code != CODE_OK)
                 return code;
         return options.json ? doctor_json(&findings) : doctor_table(&findings);

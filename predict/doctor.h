@@ -63,12 +63,15 @@ struct findings {
         struct recorded recorded;
         struct missing missing[48];
         size_t n_missing;
+        bool no_memory;                 /* what was looked for may be there: nothing of all this counts */
 };
 
 /* `doctor --overhead`: looks for a running service; 0, or an exit code. */
 int overhead_look(const struct options *options, struct findings *findings);
 
 void doctor_clear(struct findings *findings);
+/* Returns @err, and remembers -ENOMEM: what could not be looked at is not missing. */
+int doctor_saw(struct findings *findings, int err);
 void doctor_miss(struct findings *findings, const char *what, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 

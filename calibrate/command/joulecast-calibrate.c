@@ -230,6 +230,8 @@ int main(int argc, char **argv)
         err = calibrate(&calibration);
         if (calibration.watched) /* what was opened before belongs to the worker */
                 exit(calibration.status);
+        if (err == -ENOMEM) /* other errors have a sentence where they are, perhaps joulecast-fit's */
+                options_finish(CODE_FAILED, &calibration.log);
         if (log_flush_stdout(&calibration.log) < 0)
                 err = -EIO;
         clean_up(&calibration);

@@ -292,7 +292,7 @@ int store_step(struct store *store, sqlite3_stmt *statement)
 int store_run(struct store *store, enum statement which)
 {
         sqlite3_stmt *statement = store_statement(store, which);
-        int err = statement ? store_step(store, statement) : -EBADMSG;
+        int err = statement ? store_step(store, statement) : store->told == SQLITE_NOMEM ? -ENOMEM : -EBADMSG;
 
         if (err == 1)
                 sqlite3_reset(statement);
