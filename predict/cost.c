@@ -85,7 +85,7 @@ static int cost_of_database(const struct arguments *arguments)
                 log_error(&program_log, "the recorded usage cannot be summed: %s", strerror(-err));
         if (err < 0)
                 return CODE_FAILED;
-        index = arguments->options.device ? NULL : names_open();
+        index = arguments->options.device ? NULL : desktop_index_of_user();
         names_localise(index, cost->cost);
         desktop_index_free(index);
         code = answer(arguments, cost->cost, ask.profile->profile);

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "names.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -12,20 +11,6 @@
 #include "store/store.h"
 #include "util/tuning.h"
 #include "util/util.h"
-
-/* Not by setlocale(): numbers stay in the C locale, and the locale need not be installed. */
-static const char *locale_of_user(void)
-{
-        static const char *const variables[] = { "LC_ALL", "LC_MESSAGES", "LANG" };
-
-        for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
-                const char *value = getenv(variables[i]);
-
-                if (value && *value)
-                        return value;
-        }
-        return NULL;
-}
 
 static void name_app(const struct desktop_index *index, struct cost_app *app)
 {
@@ -38,15 +23,6 @@ static void name_app(const struct desktop_index *index, struct cost_app *app)
                 return;
         free(app->name);
         app->name = copy;
-}
-
-struct desktop_index *names_open(void)
-{
-        _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_free_ char *folders = desktop_folders_of_user();
-        struct desktop_index *index = NULL;
-
-        return folders && desktop_index_new(root_fd, folders, locale_of_user(), &index) == 0 ? index : NULL;
 }
 
 void names_localise(const struct desktop_index *index, struct cost *cost)
@@ -79,7 +55,7 @@ char *names_in_table(const char *app, const char *name, char *buf, size_t size)
 
 char *names_of(const struct options *options, const char *app, char *buf, size_t size)
 {
-        struct desktop_index *index = options->device ? NULL : names_open();
+        struct desktop_index *index = options->device ? NULL : desktop_index_of_user();
 
         if (index)
                 app_name(index, app, buf, size);

@@ -13,7 +13,6 @@
 #include "forecast/cost.h"
 #include "options.h"
 
-struct desktop_index *names_open(void); /* NULL: no entries can be read */
 void names_localise(const struct desktop_index *index, struct cost *cost);
 /*
  * @name as a table shows it: in quotes where it could be taken for a row of the table's own, like the base.

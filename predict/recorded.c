@@ -64,7 +64,7 @@ static int ask_service(const struct joulecast_usage *usage, const struct recorde
 
 static void localise(const struct recorded *recorded, struct usage_table *table)
 {
-        struct desktop_index *index = recorded->options.device ? NULL : names_open();
+        struct desktop_index *index = recorded->options.device ? NULL : desktop_index_of_user();
 
         for (size_t i = 0; index && i < table->n_rows; i++)
                 if (strcmp(table->rows[i].label, table->rows[i].name) == 0 && !table->rows[i].base)

@@ -125,7 +125,7 @@ int trace_past(const struct options *options, int64_t from_ns, int64_t to_ns, ui
         form->usage = true;
         if (!options->json && !options->profile)
                 answer_note_basis(form->profile);
-        replay.index = index = options->device ? NULL : names_open();
+        replay.index = index = options->device ? NULL : desktop_index_of_user();
         err = replay_store(&replay, ask.usage->store, from_ns, to_ns);
         desktop_index_free(index);
         cost_maker_free(replay.totals);

@@ -286,7 +286,7 @@ static int trace_now(struct tracer *tracer)
         tracer->form.processes = tracer->by ? &tracer->processes : NULL;
         if (!tracer->options.json && !tracer->options.profile) /* who names one knows whose it is */
                 answer_note_basis(tracer->profile);
-        tracer->index = tracer->options.machine ? NULL : names_open();
+        tracer->index = tracer->options.machine ? NULL : desktop_index_of_user();
         err = open_all(tracer);
         if (err == -EINVAL && tracer->collector)
                 return CODE_USAGE;

@@ -48,6 +48,9 @@ const struct desktop_entry *desktop_by_window(const struct desktop_index *index,
 /* The data folders of this process's user, from the environment, with flatpak's and snap's exports. malloc()ed. */
 char *desktop_folders_of_user(void);
 
+/* Of this machine, with these folders and names in the user's language. NULL: no entries can be read. */
+struct desktop_index *desktop_index_of_user(void);
+
 /* Parses an entry. 0; -ENODATA: no application, or hidden; -ENOMEM. Does not set @ret's id. */
 int desktop_entry_parse(const char *text, const char *locale, struct desktop_entry *ret);
 void desktop_entry_clear(struct desktop_entry *entry);

@@ -209,6 +209,29 @@ char *desktop_folders_of_user(void)
         return text;
 }
 
+/* Not by setlocale(): numbers stay in the C locale, and the locale need not be installed. */
+static const char *locale_of_user(void)
+{
+        static const char *const variables[] = { "LC_ALL", "LC_MESSAGES", "LANG" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
+                const char *value = getenv(variables[i]);
+
+                if (value && *value)
+                        return value;
+        }
+        return NULL;
+}
+
+struct desktop_index *desktop_index_of_user(void)
+{
+        _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_free_ char *folders = desktop_folders_of_user();
+        struct desktop_index *index = NULL;
+
+        return folders && desktop_index_new(root_fd, folders, locale_of_user(), &index) == 0 ? index : NULL;
+}
+
 static int compare_id(const void *id, const void *element)
 {
         return strcasecmp(id, ((const struct desktop_entry *)element)->id);
