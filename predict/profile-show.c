@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "answer.h"
+#include "app/app.h"
 #include "options.h"
 #include "source/cpu.h"
 #include "util/quantile.h"
@@ -132,13 +133,15 @@ static void print_alike(const struct profile *profile)
 }
 
 /* "app-3 display" */
-static void name_cell(struct table *table, const struct profile *profile, const struct coefficient *coefficient)
+static void name_cell(struct table *table, const struct profile *profile, const struct coefficient *coefficient,
+                      const struct desktop_index *index)
 {
         const char *app = app_of(profile, coefficient);
-        char key[PROFILE_KEY_MAX];
+        char key[PROFILE_KEY_MAX], name[256];
 
         if (app)
-                table_cell(table, "%s %s", app, term_keys[coefficient->term].key);
+                table_cell(table, "%s %s", index ? app_name(index, app, name, sizeof(name)) : app,
+                           term_keys[coefficient->term].key);
         else
                 table_cell(table, "%s", profile_coefficient_key(coefficient, key));
 }
@@ -195,7 +198,7 @@ static void interval_cell(struct table *table, const struct coefficient *c, doub
                 table_cell(table, "%s", answer_print_bounds(&interval, text));
 }
 
-int profile_show_table(const struct profile *profile, const char *path, bool percent)
+int profile_show_table(const struct profile *profile, const char *path, bool percent, const struct desktop_index *index)
 {
         _cleanup_(table_freep) struct table *table = table_new("nrrlr");
         double t = quantile_student_t(profile->degrees_of_freedom, COST_LEVEL);
@@ -210,7 +213,7 @@ int profile_show_table(const struct profile *profile, const char *path, bool per
                 if (c->term == TERM_CURVE) /* of the gauge, for a fit */
                         continue;
                 table_row(table, TABLE_PLAIN);
-                name_cell(table, profile, c);
+                name_cell(table, profile, c, index);
                 measured_cell(table, profile, c, &unit);
                 table_cell(table, "%s", print_in(&unit, c->value, 0.01, text));
                 table_cell(table, "%s", unit.text);

@@ -4,6 +4,7 @@
 
 /* What `joulecast profile` shows of a profile. */
 
+#include "app/desktop-entry.h"
 #include "model/profile.h"
 
 struct cJSON;
@@ -13,5 +14,8 @@ void profile_add_text(struct cJSON *json, const char *key, const char *text);   
 
 /* An exit code. @path: NULL: the device has none of its own. */
 int profile_show_json(const struct profile *profile, const char *path);
-/* @percent: of the full battery, for 10 s, a MB or each, in place of mW and mJ. */
-int profile_show_table(const struct profile *profile, const char *path, bool percent);
+/*
+ * @percent: of the full battery, for 10 s, a MB or each, in place of mW and mJ. @index: of the names of apps; NULL: their
+ * ids are shown.
+ */
+int profile_show_table(const struct profile *profile, const char *path, bool percent, const struct desktop_index *index);

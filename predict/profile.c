@@ -164,6 +164,7 @@ static int show_profile(const struct options *options, const char *name, bool pe
 {
         _cleanup_(profile_freep) struct profile *profile = NULL;
         _cleanup_free_ char *path = NULL;
+        struct desktop_index *index;
         int code;
 
         if (name) {
@@ -179,7 +180,12 @@ static int show_profile(const struct options *options, const char *name, bool pe
                 if (code != CODE_OK)
                         return code;
         }
-        return options->json ? profile_show_json(profile, path) : profile_show_table(profile, path, percent);
+        if (options->json)
+                return profile_show_json(profile, path);
+        index = options->device || profile->n_apps == 0 ? NULL : desktop_index_of_user();
+        code = profile_show_table(profile, path, percent, index);
+        desktop_index_free(index);
+        return code;
 }
 
 static int use_profile(const struct options *options, const char *name)

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "api/first-day.h"
+#include "app/desktop-entry.h"
 #include "learn/learn.h"
 #include "learn/report.h"
 #include "model/json-print.h"
@@ -155,7 +156,10 @@ static int answer(const struct learn_options *options, const struct paths *paths
                         return -ENOMEM;
                 puts(text);
         } else {
-                report_print(before, learning, written ? paths->profile : NULL, options->dry_run);
+                struct desktop_index *index = options->device ? NULL : desktop_index_of_user(); /* of this machine's apps */
+
+                report_print(before, learning, written ? paths->profile : NULL, options->dry_run, index);
+                desktop_index_free(index);
         }
         return log_flush_stdout(log);
 }

@@ -101,7 +101,7 @@ int outcome_sensor(struct outcome *outcome, const struct rows *rows, const struc
         if (err || fabs(percent) < STALE_PERCENT || fabs(percent) < SURE_SDS * se)
                 return err;
         snprintf(outcome->stale, sizeof(outcome->stale),
-                 "the full charge that the battery shows is stale, %.0f +- %.0f %% %s than its sensor of power says; "
+                 "the full charge that the battery shows is stale, %.0f +- %.0f %% (95 %%) %s than its sensor of power says; "
                  "energies are by what it shows",
                  fabs(percent), SURE_SDS * se, percent > 0 ? "more" : "less");
         return outcome_warn(outcome, "%s", outcome->stale);

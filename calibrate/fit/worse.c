@@ -91,7 +91,7 @@ static bool is_wider(const struct profile *profile, const struct profile *before
         portfolio_usage_clear(&portfolio);
         if (!(now > CLEARLY * then))
                 return false;
-        snprintf(why, size, "gives the energy of typical use within +- %.1f %%, and not within +- %.1f %%", 100 * now,
+        snprintf(why, size, "gives the energy of typical use within +- %.1f %% (95 %%), and not within +- %.1f %%", 100 * now,
                  100 * then);
         return true;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "app/app.h"
 #include "util/quantile.h"
 #include "util/table.h"
 #include "util/units.h"
@@ -31,16 +32,45 @@ static void format_time(int64_t time_ns, char *buf, size_t size)
                 strftime(buf, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
+/* As tables of other commands show a day: by this machine's clock. */
+static void format_day(int64_t time_ns, char *buf, size_t size)
+{
+        time_t seconds = (time_t)(time_ns / (int64_t)NS_PER_S);
+        struct tm tm;
+
+        *buf = '\0';
+        if (localtime_r(&seconds, &tm))
+                strftime(buf, size, "%Y-%m-%d", &tm);
+}
+
+static const char *name_of(const struct desktop_index *index, const char *app, char name[256])
+{
+        return index ? app_name(index, app, name, 256) : app;
+}
+
 /* A coefficient that changed by less than this, relative to its error, is left out of the table for people. */
 #define SHOWN_CHANGE 0.3
 
+static void interval_cell(struct table *table, const struct coefficient *coefficient)
+{
+        double half_width = 1.96 * coefficient->standard_error;
+
+        if (isnan(half_width))
+                table_cell(table, "-");
+        else
+                table_cell(table, "%.1f .. %.1f", coefficient->value - half_width, coefficient->value + half_width);
+}
+
+/* Without a calibration the numbers before are those of a class, and nobody measured them. */
 static void print_coefficients(const struct profile *profile)
 {
         _cleanup_(table_freep) struct table *table = table_new("lrrrrl");
         const struct profile *measured = profile->measured;
+        bool calibrated = strcmp(profile_basis(profile), "calibrated") == 0;
         char key[PROFILE_KEY_MAX];
 
-        table_texts(table, TABLE_HEAD, "coefficient", "measured", "+-", "now", "+-", "", NULL);
+        table_texts(table, TABLE_HEAD, "coefficient", calibrated ? "measured" : "before", "95 % CI", "now", "95 % CI", "unit",
+                    NULL);
         for (size_t i = 0; i < profile->n_coefficients; i++) {
                 const struct coefficient *now = &profile->coefficients[i];
                 ssize_t at;
@@ -53,12 +83,9 @@ static void print_coefficients(const struct profile *profile)
                 table_row(table, TABLE_PLAIN);
                 table_cell(table, "%s", profile_coefficient_key(now, key));
                 table_cell(table, "%.1f", measured->coefficients[at].value);
-                if (isnan(measured->coefficients[at].standard_error))
-                        table_cell(table, "-");
-                else
-                        table_cell(table, "%.1f", 1.96 * measured->coefficients[at].standard_error);
+                interval_cell(table, &measured->coefficients[at]);
                 table_cell(table, "%.1f", now->value);
-                table_cell(table, "%.1f", 1.96 * now->standard_error);
+                interval_cell(table, now);
                 table_cell(table, "%s", term_keys[now->term].unit);
         }
         table_print(table);
@@ -72,20 +99,21 @@ static void value_cell(struct table *table, const struct coefficient *term, doub
                 table_cell(table, "-");
 }
 
-static void print_apps(const struct profile *profile)
+static void print_apps(const struct profile *profile, const struct desktop_index *index)
 {
         _cleanup_(table_freep) struct table *table = table_new("nrrrr");
+        char name[256];
 
         if (profile->n_apps == 0)
                 return;
         table_texts(table, TABLE_HEAD, "app", "CPU %", "display %", "in front mW", "behind mW", NULL);
         for (size_t i = 0; i < profile->n_apps; i++) {
                 table_row(table, TABLE_PLAIN);
-                table_cell(table, "%s", profile->apps[i].id);
+                table_cell(table, "%s", name_of(index, profile->apps[i].id, name));
                 for (size_t k = 0; k < LEARNT_COUNT; k++)
                         value_cell(table, find_term(profile, profile->apps[i].number, k), k < LEARNT_FRONT ? 100 : 1);
         }
-        printf("\nWhat apps draw beyond what is counted of them:\n");
+        printf("\nWhat apps draw beyond what is counted of them (+-: half of the 95 %% CI):\n");
         table_print(table);
 }
 
@@ -105,14 +133,15 @@ static bool drifted(const struct learning *learning, char names[DRIFTED_MAX])
         return length > 0;
 }
 
-void report_print(const struct profile *before, const struct learning *learning, const char *path, bool dry_run)
+void report_print(const struct profile *before, const struct learning *learning, const char *path, bool dry_run,
+                  const struct desktop_index *index)
 {
         const struct profile_learned *learned = &learning->profile->learned;
         char names[DRIFTED_MAX];
 
         printf("%zu percent steps of everyday use in %.1f days\n\n", learning->n_spans, learning->days);
         print_coefficients(learning->profile);
-        print_apps(learning->profile);
+        print_apps(learning->profile, index);
         putchar('\n');
         if (fabs(learned->charge_full_percent) > 2 * learned->charge_full_se && fabs(learned->charge_full_percent) > 2)
                 table_text(TABLE_PLAIN, "The full charge that the battery shows is %.0f %% too %s, as its percentage and its "
@@ -120,11 +149,12 @@ void report_print(const struct profile *before, const struct learning *learning,
                            learned->charge_full_percent > 0 ? "high" : "low");
         for (size_t i = 0; i < learning->n_changes; i++) {
                 const struct learn_change *change = &learning->changes[i];
-                char when[32];
+                char when[32], name[256];
 
-                format_time(change->time_ns, when, sizeof(when));
-                table_text(TABLE_PLAIN, "%s%s needs about %.0f %% %s since %.10s%s.", *change->app ? "" : "All that is used of ",
-                           *change->app ? change->app : component_names[change->component], fabs(change->percent),
+                format_day(change->time_ns, when, sizeof(when));
+                table_text(TABLE_PLAIN, "%s%s needs about %.0f %% %s since %s%s.", *change->app ? "" : "All that is used of ",
+                           *change->app ? name_of(index, change->app, name) : component_names[change->component],
+                           fabs(change->percent),
                            change->percent > 0 ? "more" : "less", when,
                            change->measured_since ? ", and was measured anew since then" : "");
         }

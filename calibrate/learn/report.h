@@ -4,8 +4,13 @@
 
 #include <stdio.h>
 
+#include "app/desktop-entry.h"
 #include "learn.h"
 
-/* What was learnt, for people and as JSON. @path: where the profile was written; NULL: nowhere. */
-void report_print(const struct profile *before, const struct learning *learning, const char *path, bool dry_run);
+/*
+ * What was learnt, for people and as JSON. @path: where the profile was written; NULL: nowhere. @index: of the names of
+ * apps; NULL: their ids are shown.
+ */
+void report_print(const struct profile *before, const struct learning *learning, const char *path, bool dry_run,
+                  const struct desktop_index *index);
 struct cJSON *report_json(const struct profile *before, const struct learning *learning, const char *path);

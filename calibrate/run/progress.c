@@ -138,7 +138,7 @@ static const char *known_text(const struct progress_state *state, const char *be
 
         *buf = '\0';
         if (!isnan(half_width))
-                snprintf(buf, size, "%s+- %.1f %%", before, half_width);
+                snprintf(buf, size, "%s+- %.1f %% (95 %%)", before, half_width);
         return buf;
 }
 
@@ -271,7 +271,7 @@ static void print_validation(const struct estimator_result *fit)
         else if (fit->off.mode[0])
                 text_print(stdout,
                            "Not validated: the held-back mixture %s drew %.0f mW, predicted were %.0f +- "
-                           "%.0f mW.",
+                           "%.0f mW (99 %%).",
                            fit->off.mode, fit->off.measured_mw, fit->off.predicted_mw,
                            fit->off.half_width_mw);
         else
