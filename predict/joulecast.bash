@@ -39,7 +39,7 @@ _joulecast()
                 return
         fi
         if [ "$command" = profile ] && [ "$COMP_CWORD" -eq 2 ] && [ "${word#-}" = "$word" ]; then
-                mapfile -t COMPREPLY < <(compgen -W 'list show use reset' -- "$word")
+                mapfile -t COMPREPLY < <(compgen -W 'list show use undo history reset' -- "$word")
                 return
         fi
         mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" "$command" --help 2>/dev/null |

@@ -226,8 +226,9 @@ int learn_command(int argc, char **argv, const struct log *log)
                 .program = "joulecast-learn",
                 .called = "joulecast learn",
                 .usage = "joulecast learn [--dry-run] [--json] [OPTION]...",
-                .about = "Learns from everyday use: what the battery gave while apps were used corrects what the calibration\n"
-                         "measured, and shows what each app draws that no counter tells.",
+                .about = "Learns from everyday use: what the battery gave while apps were used corrects\n"
+                         "what the calibration measured, and shows what each app draws that no counter\n"
+                         "tells.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
                 .exits = "0 done; 1 it failed; 2 wrong usage; 3 nothing to learn from yet",
         };
