@@ -277,13 +277,16 @@ static int undo_profile(const struct options *options)
         return CODE_OK;
 }
 
-static void list_version(struct cJSON *json, struct table *table, const char *path, const char *state)
+/* -ENOMEM. One that cannot be read is listed as well. */
+static int list_version(struct cJSON *json, struct table *table, const char *path, const char *state)
 {
         _cleanup_(profile_freep) struct profile *profile = NULL;
-        struct cJSON *item = cJSON_CreateObject();
+        struct cJSON *item;
         char coefficients[32] = "?";
 
-        profile_load(path, NULL, &profile); /* one that cannot be read is listed as well */
+        if (profile_load(path, NULL, &profile) == -ENOMEM)
+                return -ENOMEM;
+        item = cJSON_CreateObject();
         cJSON_AddItemToObject(item, "path", answer_text(path));
         cJSON_AddItemToObject(item, "state", answer_text(state));
         profile_add_text(item, "device", profile ? profile->device : NULL);
@@ -294,6 +297,7 @@ static void list_version(struct cJSON *json, struct table *table, const char *pa
                 snprintf(coefficients, sizeof(coefficients), "%zu", profile->n_coefficients);
         table_texts(table, strcmp(state, "in use") ? TABLE_PLAIN : TABLE_HEAD, state, profile ? profile_known(profile->device) : "?",
                     profile ? profile_known(profile->method) : "?", profile ? profile_known(profile->created) : "?", coefficients, path, NULL);
+        return 0;
 }
 
 static int list_history(const struct options *options)
@@ -314,10 +318,13 @@ static int list_history(const struct options *options)
         json = cJSON_CreateArray();
         table_spare(table, "542");
         table_texts(table, TABLE_HEAD, "State", "Device", "Method", "Created", "Coefficients", "File", NULL);
-        if (access(path, F_OK) == 0)
-                list_version(json, table, path, "in use");
-        for (size_t i = 0; i < history.n; i++)
-                list_version(json, table, history.list[i].path, history.list[i].unused ? "unused" : "before");
+        err = access(path, F_OK) == 0 ? list_version(json, table, path, "in use") : 0;
+        for (size_t i = 0; i < history.n && !err; i++)
+                err = list_version(json, table, history.list[i].path, history.list[i].unused ? "unused" : "before");
+        if (err) {
+                cJSON_Delete(json);
+                return CODE_FAILED;
+        }
         if (options->json)
                 return answer_print_json(json);
         table_print(table);

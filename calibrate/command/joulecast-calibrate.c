@@ -18,6 +18,7 @@
 #include "dry-run.h"
 #include "hold/settings.h"
 #include "hold/watchdog.h"
+#include "model/json-print.h"
 #include "restore-now.h"
 #include "schedule.h"
 #include "util/util.h"
@@ -230,6 +231,8 @@ int main(int argc, char **argv)
         err = calibrate(&calibration);
         if (calibration.watched) /* what was opened before belongs to the worker */
                 exit(calibration.status);
+        if (!err && json_lost())
+                err = -ENOMEM;
         if (err == -ENOMEM) /* other errors have a sentence where they are, perhaps joulecast-fit's */
                 options_finish(CODE_FAILED, &calibration.log);
         if (log_flush_stdout(&calibration.log) < 0)

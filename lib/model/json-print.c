@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 static _Thread_local bool failed;
+static bool lost;
 
 static void *allocate(size_t size)
 {
@@ -37,5 +38,11 @@ char *json_print(struct cJSON *json, enum json_style style)
         if (!json_failed())
                 return text;
         free(text);
+        lost = true;
         return NULL;
+}
+
+bool json_lost(void)
+{
+        return lost;
 }

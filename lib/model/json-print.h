@@ -19,5 +19,8 @@ enum json_style {
 /* Frees @json. Text to free(); NULL: an allocation failed since the last text was made. */
 char *json_print(struct cJSON *json, enum json_style style);
 
+/* Was there ever no text: is something missing in what was printed line by line? */
+bool json_lost(void);
+
 /* Did an allocation of cJSON's fail since this was asked last, or a text was made? */
 bool json_failed(void);
