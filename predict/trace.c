@@ -284,7 +284,7 @@ static int trace_now(struct tracer *tracer)
                 return code;
         tracer->form.profile = tracer->profile;
         tracer->form.processes = tracer->by ? &tracer->processes : NULL;
-        if (!tracer->options.json && !tracer->options.profile) /* who names one knows whose it is */
+        if (!tracer->options.json && !tracer->options.profile) /* a profile that was named needs no explanation */
                 answer_note_basis(tracer->profile);
         tracer->index = tracer->options.machine ? NULL : desktop_index_of_user();
         err = open_all(tracer);

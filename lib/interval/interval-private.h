@@ -106,13 +106,13 @@ static inline const struct process *held_now(const struct held *held)
 
 /* Who had the screen, and for how long. */
 struct screen_share {
-        char app[APP_ID_MAX];   /* "": nobody, or nobody knows who */
-        uint64_t foreground_ns; /* had the screen while it was not known to be off; 0 for nobody */
+        char app[APP_ID_MAX];   /* "": none, or unknown */
+        uint64_t foreground_ns; /* had the screen while it was not known to be off; 0 for no app */
         struct usage usage;     /* screen time by brightness only */
 };
 
 struct screen_split {
-        struct screen_share *shares; /* nobody's first */
+        struct screen_share *shares; /* first that of no app */
         size_t n;
         size_t capacity;
         bool screen_known;           /* on or off was known all the time */

@@ -87,7 +87,7 @@ struct screen_walk {
         uint64_t on_ns, off_ns;       /* lengths as they are in CLOCK_BOOTTIME ... */
         uint64_t awake_on, awake_off; /* ... and what is left of each without suspend */
         uint64_t at_on, at_off;
-        uint64_t unknown_on_ns;       /* the screen was on, nobody knows for whom */
+        uint64_t unknown_on_ns;       /* the screen was on, for an unknown app */
         bool known_fg;
 };
 

@@ -46,7 +46,7 @@ struct profile_policy {
         uint32_t policy;
         char cpus[PROFILE_NAME_MAX]; /* "0-3"; "" unknown */
         uint32_t n_cpus;             /* counted from cpus; 0 unknown */
-        uint32_t as;                 /* the policy whose coefficients are its own as well; its own number: itself */
+        uint32_t as;                 /* the policy whose coefficients count for this one; @policy if it has its own */
 };
 
 /* A point of the open-circuit voltage curve. */

@@ -89,7 +89,7 @@ struct process {
         uid_t uid;
         uint64_t start_time;   /* in the unit of its source (clock ticks since boot for /proc); identity only */
         uint64_t began_ns;     /* boottime at which it began; 0: unknown */
-        uint64_t ended_ns;     /* boottime at which it ended, shown once more by who hears of it; 0: alive, or unknown */
+        uint64_t ended_ns;     /* boottime of its end, in the one sample after it by a collector that sees ends; 0: alive, or unknown */
         pid_t parent;          /* who reaps it, and inherits its bytes (interval-reaped.c); 0: unknown, or nobody does */
         uint32_t have;         /* PROCESS_* */
         uint64_t cpu_ns;       /* user and system, with its exited threads */
@@ -110,9 +110,9 @@ struct process_id {
 /* Something on the screen changed, at its time and not at the poll that hears of it. */
 struct screen_event {
         uint64_t boottime_ns;
-        bool foreground_known;   /* false: nobody knows who has the screen from here on */
-        char app[APP_ID_MAX];    /* who has it; "": nobody */
-        bool screen_known;       /* false: nobody knows whether it is on */
+        bool foreground_known;   /* false: from here on it is unknown which app has the screen */
+        char app[APP_ID_MAX];    /* the app that has it; "": none */
+        bool screen_known;       /* false: unknown whether it is on */
         bool screen_on;
         uint32_t brightness;     /* raw; BRIGHTNESS_UNKNOWN */
 };

@@ -3,14 +3,14 @@
 #pragma once
 
 /*
- * The power of a virtual device at a moment, and whose it is:
+ * The power of a virtual device at a moment, split into apps and base:
  *
  *   P = (P0 + sum_p [ idle_pf + S_pf*any + A_pf*u*(1 - k*max(0, u-1)/(n-1)) ]) * L
  *     + D + P_wifi*on + rates + bursts + gpu + daemons
  *
  * with u the summed utilisation of a policy's n cores, any = 1 - prod(1 - u_c),
  * k the sub-additivity and L the leakage factor. (S_pf + idle_pf)*any goes to
- * apps by busy time; idle_pf*(1 - any) is nobody's.
+ * apps by busy time; idle_pf*(1 - any) is base.
  *
  * Of policies with one core each that are `as` another, a package, S and k see
  * all cores: n and u-1 are the package's, and S_pf*any is each policy's part by

@@ -32,7 +32,7 @@ struct virtual_truth_app {
 
 struct virtual_truth {
         double total_j;
-        double base_j; /* everything that is nobody's: P0, idle, P_wifi, daemons */
+        double base_j; /* what no app causes: P0, idle, P_wifi, daemons */
         double percent_start;
         double percent_end;
         const struct virtual_truth_app *apps;
