@@ -241,9 +241,9 @@ void answer_note_basis(const struct profile *profile)
 
         if (strcmp(basis, "class") == 0 && !isnan(profile->learned.spans))
                 table_note("These numbers are of a usual %s, corrected by what everyday use showed.", dash ? dash + 1 : "device");
-        else if (strcmp(basis, "class") == 0)
-                table_note("These numbers are of a usual %s; joulecast calibrate makes them this device's own.",
-                           dash ? dash + 1 : "device");
+        else if (strcmp(basis, "class") == 0) /* the medians of docs/calibration.md and docs/accuracy.md */
+                table_note("These numbers are of a usual %s; joulecast calibrate makes them this device's own, and a total "
+                           "is then off by some 1 %% instead of 7 %%.", dash ? dash + 1 : "device");
         else if (strcmp(basis, "shipped") == 0)
                 table_note("These numbers are of another %s; joulecast calibrate makes them this device's own.",
                            *profile->device ? profile->device : "device");
