@@ -21,6 +21,7 @@
 #include "model/profile-history.h"
 #include "observation/everyday.h"
 #include "store/store.h"
+#include "util/drop-root.h"
 #include "util/options.h"
 #include "util/own-folder.h"
 #include "util/paths.h"
@@ -172,6 +173,26 @@ static int first_day(const struct learn_options *options, const struct log *log,
         return first_day_profile(options->device, NULL, log, why, sizeof(why), ret);
 }
 
+/* Root writes into no other user's folder; what the service learns is the service's, also if root asks for it. */
+static int become_owner(const char *profile, const struct log *log)
+{
+        _cleanup_free_ char *folder = strdup(profile);
+        char *slash = folder ? strrchr(folder, '/') : NULL;
+        struct stat info;
+        int err;
+
+        if (!folder)
+                return -ENOMEM;
+        if (slash)
+                slash[slash == folder] = '\0';
+        if (geteuid() != 0 || stat(slash ? folder : ".", &info) < 0 || info.st_uid == 0)
+                return 0;
+        err = drop_root_to(info.st_uid, info.st_gid);
+        if (err)
+                log_error(log, "learn: cannot become the user of %s: %s", folder, strerror(-err));
+        return err;
+}
+
 static int run(const struct learn_options *options, const struct log *log)
 {
         _cleanup_(paths_clear) struct paths paths = { 0 };
@@ -182,6 +203,8 @@ static int run(const struct learn_options *options, const struct log *log)
         size_t n = 0;
         int err = find_paths(options, log, &paths);
 
+        if (!err && !options->dry_run)
+                err = become_owner(paths.profile, log);
         if (!err)
                 err = access(paths.from, F_OK) < 0 && errno == ENOENT ? first_day(options, log, &before) :
                                                                           profile_load(paths.from, log, &before);

@@ -9,13 +9,23 @@
 
 #define NOBODY 65534
 
-int drop_root(const gid_t *groups, size_t n)
+static int become(uid_t uid, gid_t gid, const gid_t *groups, size_t n)
 {
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
                 return -errno;
         if (geteuid() != 0)
                 return 0;
-        if (setgroups(n, groups) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0)
+        if (setgroups(n, groups) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
                 return -errno;
         return 0;
+}
+
+int drop_root(const gid_t *groups, size_t n)
+{
+        return become(NOBODY, NOBODY, groups, n);
+}
+
+int drop_root_to(uid_t uid, gid_t gid)
+{
+        return become(uid, gid, NULL, 0);
 }

@@ -10,3 +10,6 @@
  * calls this can gain any privilege. 0 or a negative errno.
  */
 int drop_root(const gid_t *groups, size_t n);
+
+/* The same, but root becomes that user, without other groups. */
+int drop_root_to(uid_t uid, gid_t gid);
