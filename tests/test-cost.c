@@ -192,6 +192,39 @@ static void nothing_known_of_apps(void)
         check_near(cost->unexplained_j.value, 50, 1e-12);
 }
 
+/* Unattributed energy widens the apps whose energy is known; what is unknown stays unknown. */
+static void unattributed_widens_the_known(void)
+{
+        _cleanup_(profile_freep) struct profile *profile =
+                parse_exact("[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 10\n[battery]\nenergy_full_mwh = 10000\n"
+                            "[base]\npower_mw = 100 2\n[cpu 0]\nactive_mw.400000 = 200 10\nshared_mw.400000 = 0 0\n");
+        const struct store_battery battery = { .discharge_uj = 100000000, .known_ns = S(100), .elapsed_ns = S(100), .stretches = 1,
+                                               .last = { .have = BATTERY_ENERGY_NOW },
+                                               .step = { .have = BATTERY_ENERGY_NOW, .energy_now_uwh = 100 } };
+        struct point core = { .khz = 400000, .busy_ns = S(10), .any_ns = S(10) };
+        struct usage nobody = { .have = USAGE_ALL, .time_ns = S(100) }, busy = { .have = USAGE_ALL, .cpu = { &core, 1 } };
+        struct usage draws = { .have = USAGE_ALL, .gpu_busy_ns = S(10) };
+        _cleanup_(cost_maker_freep) struct cost_maker *maker = NULL;
+        _cleanup_(cost_freep) struct cost *cost = NULL;
+
+        check_int(cost_maker_new(&maker), 0);
+        if (!profile || !maker)
+                return;
+        add(maker, "", STATE_BACKGROUND, 0, &nobody);
+        add(maker, "busy", STATE_FOREGROUND, 10, &busy);
+        add(maker, "daemon", STATE_BACKGROUND, 0, &busy); /* was never counted as active: no percent a minute */
+        add(maker, "gpu", STATE_FOREGROUND, 10, &draws);
+        check_int(cost_maker_finish(maker, profile, &battery, &cost), 0);
+        for (size_t i = 0; cost && i < cost->n_apps; i++) {
+                const struct cost_app *app = &cost->apps[i];
+                bool known = strcmp(app->app, "gpu") != 0;
+
+                check(known ? app->energy_j.high > 20 : is_unknown(&app->energy_j) && is_unknown(&app->percent));
+                check(is_unknown(&app->percent_per_minute) == (strcmp(app->app, "busy") != 0));
+        }
+        check_int(cost ? cost->n_apps : 0, 3);
+}
+
 /* Without the idle power the base is unknown, and the sums are the apps' and what is unexplained. */
 static void no_base(void)
 {
@@ -325,6 +358,7 @@ int main(void)
         measured_has_an_interval(profile);
         unknown_is_not_zero(profile);
         nothing_known_of_apps();
+        unattributed_widens_the_known();
         no_base();
         nothing_at_all(profile);
         misfit();

@@ -291,19 +291,17 @@ static double measured_half_width_j(const struct store_battery *battery, double 
         return hypot((1 - sqrt(1 - COST_LEVEL)) * sqrt(battery->stretches) * step_j, 1.96 * curve_j);
 }
 
-/*
- * Measured energy is comparable with the model only if the device was on battery power, and recorded, all the
- * time; 1 % is allowed for polls at which the charger was plugged in or out.
- */
 static void widen(struct cost_value *value, double part)
 {
+        if (isnan(value->low)) /* unknown stays unknown; fmax() would make it 0 */
+                return;
         value->low = fmax(value->low - part * value->value, 0);
         value->high += part * value->value;
 }
 
 /*
- * What is unexplained beyond its own error is an error of the model that no term of it knows, or an app that draws what
- * no counter shows. Nothing tells which: it widens the total, and each app by its share, as a standard deviation.
+ * Unattributed energy beyond its own error is either an error of the model's form, or drawn by an app where no counter
+ * shows it. Nothing tells which, so it counts as one more standard deviation of the total, and of each app by its share.
  */
 static void admit_unexplained(double beyond_j, struct cost *cost)
 {
@@ -320,6 +318,10 @@ static void admit_unexplained(double beyond_j, struct cost *cost)
         }
 }
 
+/*
+ * Measured energy is comparable with the model only if the device was on battery power, and recorded, all the
+ * time; 1 % is allowed for polls at which the charger was plugged in or out.
+ */
 static void make_measured(const struct store_battery *battery, const struct profile *profile, struct cost *cost)
 {
         double measured_j, half_width_j, both_j, percent_j = J_PER_PERCENT(profile->energy_full_mwh);
