@@ -178,6 +178,23 @@ static void extras_are_printed_again(void)
         profile_free(profile);
 }
 
+/* Every number of [learned] is printed again, also where it stands alone. */
+static void learned_is_printed_again(void)
+{
+        static const char *const keys[] = { "spans", "misfit_front_mw", "width", "predict_width", "budget_likely" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+                _cleanup_(profile_freep) struct profile *profile = NULL;
+                _cleanup_free_ char *printed = NULL;
+                char text[256];
+
+                snprintf(text, sizeof(text), "[profile]\nversion = 1\n[battery]\nenergy_full_mwh = 1\n[learned]\n%s = 2\n", keys[i]);
+                profile = parse(text);
+                check_int(profile_print(profile, &printed), 0);
+                check(printed && strstr(printed, strstr(text, "[learned]")));
+        }
+}
+
 static void round_trip_is_exact(void)
 {
         struct profile *first = parse(full), *second;
@@ -432,6 +449,7 @@ static void is_independent_of_the_locale(void)
                 if (setlocale(LC_ALL, commas[i]))
                         break;
         extras_are_printed_again();
+        learned_is_printed_again();
         round_trip_is_exact();
         setlocale(LC_ALL, "C");
 }

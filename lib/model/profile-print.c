@@ -29,16 +29,31 @@ static void print_extras(FILE *out, const struct profile *profile, const char *s
                         print_text(out, profile->extras[i].key, profile->extras[i].value);
 }
 
+/* A plain number; NaN: unknown. */
+static double number_at(const struct profile *profile, size_t i)
+{
+        double value;
+
+        memcpy(&value, (const char *)profile + number_keys[i].offset, sizeof(value));
+        return value;
+}
+
+static bool has_numbers(const struct profile *profile, const char *section)
+{
+        for (size_t i = 0; i < n_number_keys; i++)
+                if (strcmp(number_keys[i].section, section) == 0 && !isnan(number_at(profile, i)))
+                        return true;
+        return false;
+}
+
 /* The plain numbers of [section]; what is unknown (NaN), or off in [virtual] (0), stays out. */
 static void print_numbers(FILE *out, const struct profile *profile, const char *section)
 {
         for (size_t i = 0; i < n_number_keys; i++) {
-                double value;
+                double value = number_at(profile, i);
 
-                if (strcmp(number_keys[i].section, section) != 0)
-                        continue;
-                memcpy(&value, (const char *)profile + number_keys[i].offset, sizeof(value));
-                if (isnan(value) || (value == 0 && strcmp(section, "virtual") == 0))
+                if (strcmp(number_keys[i].section, section) != 0 || isnan(value) ||
+                    (value == 0 && strcmp(section, "virtual") == 0))
                         continue;
                 print_number(out, number_keys[i].key, value);
         }
@@ -205,18 +220,12 @@ static void print_apps(FILE *out, const struct profile *profile)
 
 static void print_learned(FILE *out, const struct profile *profile)
 {
-        if (isnan(profile->learned.spans) && isnan(profile->learned.score[ANSWER_COST].scored))
+        if (!*profile->learned.until && !has_numbers(profile, "learned"))
                 return;
         fputs("\n[learned]\n", out);
         if (*profile->learned.until)
                 fprintf(out, "until = %s\n", profile->learned.until);
         print_numbers(out, profile, "learned");
-}
-
-static bool has_fit(const struct profile *profile)
-{
-        return !isnan(profile->degrees_of_freedom) || !isnan(profile->scale_percent) ||
-               !isnan(profile->discrepancy_percent) || !isnan(profile->misfit_percent);
 }
 
 /* A section for each coefficient would be long, so those of one section, which lie side by side, share it. */
@@ -226,7 +235,7 @@ static void print_measured(FILE *out, const struct profile *measured)
 
         if (!measured)
                 return;
-        if (has_fit(measured)) {
+        if (has_numbers(measured, "fit")) {
                 fputs("\n[measured fit]\n", out);
                 print_numbers(out, measured, "fit");
         }
@@ -263,7 +272,7 @@ static void print(FILE *out, const struct profile *profile)
         if (*profile->created)
                 fprintf(out, "created = %s\n", profile->created);
         print_extras(out, profile, "profile");
-        if (has_fit(profile) || has_section(profile, "fit")) {
+        if (has_numbers(profile, "fit") || has_section(profile, "fit")) {
                 fputs("\n[fit]\n", out);
                 print_numbers(out, profile, "fit");
                 print_extras(out, profile, "fit");
