@@ -323,6 +323,43 @@ static void only(void)
         profile_free(before);
 }
 
+static void check_passes(const struct plan *plan)
+{
+        size_t order[256], last = SIZE_MAX;
+
+        for (uint32_t pass = 0; pass < 3; pass++) {
+                size_t n = plan_order(plan, 7, pass, last, true, order);
+
+                check(n > 0 && n <= plan->n + PLAN_IDLES);
+                for (size_t i = 0; i < n; i++) {
+                        check(order[i] != last || plan->n == 2); /* idle and the burn alone */
+                        last = order[i];
+                }
+        }
+}
+
+/* What plan_order() promises holds for every choice of --only, too. */
+static void orders_of_only(void)
+{
+        struct hardware_description description;
+        enum component missing;
+        struct profile *before;
+
+        check_int(profile_new("phone", 15000, &before), 0);
+        for (size_t khz = 1; khz <= 12; khz++) {
+                phone(&description, 1 + khz % 4, khz);
+                for (unsigned only = 1; only < 1u << COMPONENT_COUNT; only++) {
+                        struct plan plan = { 0 };
+
+                        check_int(plan_make(&description, &plan), 0);
+                        if (plan_only(&plan, only, before, &missing) == 0)
+                                check_passes(&plan);
+                        plan_clear(&plan);
+                }
+        }
+        profile_free(before);
+}
+
 static void estimates(void)
 {
         struct run_request request = { .stop_percent = 3, .passes = 4, .daemons_tau_s = DAEMONS_TAU_S,
@@ -540,6 +577,7 @@ int main(void)
         refresh_is_learnt();
         refresh_is_not_invented();
         only();
+        orders_of_only();
         estimates();
         return check_result();
 }

@@ -90,9 +90,9 @@ static void order_by_rank(const struct plan *plan, size_t *order, size_t n)
 
 size_t plan_idles(const struct plan *plan)
 {
-        if (plan->n > 3 * PLAN_IDLES)
-                return PLAN_IDLES;
-        return plan->only ? MAX(plan->n / 2, (size_t)1) : 1;
+        if (plan->only)
+                return MIN(MAX(plan->n / 2, (size_t)1), (size_t)PLAN_IDLES);
+        return plan->n > 3 * PLAN_IDLES ? PLAN_IDLES : 1;
 }
 
 size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t last, bool extras,
