@@ -67,15 +67,6 @@ static int take_url(const char *text, void *data)
         return 0;
 }
 
-static int component_of(const char *text, size_t length)
-{
-        for (int c = 0; c < COMPONENT_COUNT; c++)
-                if (c != COMPONENT_UNSEEN && strlen(component_names[c]) == length &&
-                    strncmp(component_names[c], text, length) == 0)
-                        return c;
-        return -EINVAL;
-}
-
 static int take_only(const char *text, void *data)
 {
         unsigned *only = data, components = 0;
@@ -84,9 +75,9 @@ static int take_only(const char *text, void *data)
                 return -E2BIG;
         for (const char *at = text;; at++) {
                 size_t length = strcspn(at, ",");
-                int component = component_of(at, length);
+                int component = component_find(at, length);
 
-                if (component < 0 || components & 1u << component)
+                if (component < 0 || component == COMPONENT_UNSEEN || components & 1u << component)
                         return -EINVAL;
                 components |= 1u << component;
                 at += length;

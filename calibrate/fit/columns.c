@@ -82,14 +82,6 @@ static bool has_policy(const struct device_policy *group, uint32_t policy)
         return group->policy == policy;
 }
 
-static int component_of(const char *name)
-{
-        for (int c = 0; name && c < COMPONENT_COUNT; c++)
-                if (strcmp(component_names[c], name) == 0)
-                        return c;
-        return -EINVAL;
-}
-
 /* Without standard errors nothing can be kept beside what is measured anew. */
 static bool can_be_kept(const struct profile *before)
 {
@@ -108,7 +100,8 @@ static int before_from_json(const struct cJSON *json, struct device *device)
         if (!before)
                 return 0;
         cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(json, "only")) {
-                int component = component_of(cJSON_GetStringValue(item));
+                const char *name = cJSON_GetStringValue(item);
+                int component = name ? component_find(name, strlen(name)) : -EINVAL;
 
                 if (component < 0)
                         return -EINVAL;
@@ -365,7 +358,7 @@ int columns_make(const struct device *device, const struct usage *const *usages,
         struct columns columns = { .device = *device };
         struct seen seen = { 0 }, own;
         size_t most = 1 + TERM_COUNT + COLUMNS_POINTS_MAX;
-        int err;
+        int err = 0;
 
         for (size_t i = 0; i < n; i++) {
                 err = usages[i] ? see(&seen, &columns.device, usages[i]) : 0;

@@ -2,11 +2,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "component.h"
 
+#include <errno.h>
+#include <string.h>
+
 const char *const component_names[COMPONENT_COUNT] = {
         [COMPONENT_CPU] = "cpu",   [COMPONENT_DISPLAY] = "display", [COMPONENT_DISK] = "disk",
         [COMPONENT_WIFI] = "wifi", [COMPONENT_GPU] = "gpu",         [COMPONENT_UNSEEN] = "unseen",
         [COMPONENT_BASE] = "base",
 };
+
+int component_find(const char *name, size_t length)
+{
+        for (int c = 0; c < COMPONENT_COUNT; c++)
+                if (strlen(component_names[c]) == length && strncmp(component_names[c], name, length) == 0)
+                        return c;
+        return -EINVAL;
+}
 
 const struct term_key term_keys[TERM_COUNT] = {
         [TERM_BASE] = { "base", "power_mw", COMPONENT_BASE, "mW" },

@@ -29,6 +29,8 @@ enum component {
 };
 
 extern const char *const component_names[COMPONENT_COUNT];
+/* By the first @length bytes of a name, which are all of it. -EINVAL: there is none. */
+int component_find(const char *name, size_t length);
 
 /* What a coefficient of a profile multiplies. The order is the order in the file. */
 enum term {
