@@ -121,9 +121,13 @@ static int read_start(struct follow *follow, const cJSON *start)
         const char *device = text(start, "device"), *method = text(start, "method");
         double brightness = number(start, "max_brightness");
         const cJSON *mode;
+        int err;
 
-        if (!device || !method || columns_device_from_json(start, &follow->device) < 0)
+        if (!device || !method)
                 return -EINVAL;
+        err = columns_device_from_json(start, &follow->device);
+        if (err)
+                return err;
         snprintf(follow->device.name, sizeof(follow->device.name), "%s", device);
         snprintf(follow->device.method, sizeof(follow->device.method), "%s", method);
         if (observation_method_from_name(method, &follow->method) < 0)
@@ -132,8 +136,7 @@ static int read_start(struct follow *follow, const cJSON *start)
         follow->device.max_brightness = brightness > 0 && brightness <= UINT32_MAX ? (uint32_t)brightness : 0;
         follow->stop_percent = number(start, "stop_percent");
         cJSON_ArrayForEach(mode, cJSON_GetObjectItemCaseSensitive(start, "modes")) {
-                int err = add_mode(follow, mode);
-
+                err = add_mode(follow, mode);
                 if (err)
                         return err;
         }
