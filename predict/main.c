@@ -31,7 +31,7 @@ static const struct entry entries[] = {
         { "usage", "what was recorded: CPU time, bytes and more by app", usage_main },
         { "apps", "which apps were seen", apps_main },
         { "trace", "power by component and app, every second", trace_main },
-        { "price-packets", "what a radio draws for a row of packets", price_packets_main },
+        { "price-packets", "energy of a radio for a sequence of packets", price_packets_main },
         { "doctor", "what this machine offers, and what is missing and why", doctor_main },
         { "profile", "list, show, use, undo or reset the power model", profile_main },
         { "simulate", "play a scenario on a virtual device", simulate_main },

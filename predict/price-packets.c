@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `joulecast price-packets`: what a radio draws for a row of packets. */
+/* `joulecast price-packets`: the energy of a radio for a sequence of packets. */
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -38,7 +38,7 @@ static int shipped_radios(const char *name, char **ret)
         return err;
 }
 
-/* Of a file of radios, or of a profile, which must be one as a whole then. An exit code. */
+/* From a file with nothing but radios, or from a profile, all of which must then be valid. An exit code. */
 static int read_radios(const struct request *request, struct radios *ret)
 {
         _cleanup_free_ char *shipped = NULL;
@@ -223,9 +223,9 @@ int price_packets_main(int argc, char **argv)
         const char *words[1] = { NULL };
         struct request request = { .until_s = NAN };
         const struct option_row rows[] = {
-                { "radio", "NAME", "the [radio NAME] of the profile that moves the packets", .text = &request.radio },
+                { "radio", "NAME", "the [radio NAME] of the profile that carries the packets", .text = &request.radio },
                 { "carrier", "NAME", "with the timers of [carrier NAME]", .text = &request.carrier },
-                { "signal", "WHICH", "how well it hears: high, medium or low", .usual = "high", .text = &request.signal,
+                { "signal", "WHICH", "strength of the signal: high, medium or low", .usual = "high", .text = &request.signal,
                   .words = "high medium low" },
                 { "until", "S", "up to this time; packets from then on are left out", .number = &request.until_s,
                   .low = 0, .high = RADIO_SECONDS_MAX, .unit = "s" },
@@ -233,7 +233,7 @@ int price_packets_main(int argc, char **argv)
         const struct option_table command = {
                 .called = "joulecast price-packets",
                 .usage = "joulecast price-packets --radio NAME --until S FILE.csv",
-                .about = "How long a radio is in each of its states, and the energy, for a row of packets.\n"
+                .about = "Time and energy of a radio in each of its states, for a sequence of packets.\n"
                          "FILE.csv has rows time_s,direction,bytes, ascending in time; direction is tx or\n"
                          "rx. Time begins at 0, in the radio's initial state. - is standard input.",
                 .rows = rows,

@@ -227,8 +227,7 @@ int profile_show_table(const struct profile *profile, const char *path, bool per
         table_print(table);
         if (percent) {
                 putchar('\n');
-                table_note("Percent of the full battery: for 10 s of what is on or busy (of CPU time, of one core), for "
-                           "10^6 bytes, and for each burst.");
+                table_note("Percent of the full battery: per 10 s on or busy (CPU: of one core), per 10^6 bytes, and per burst.");
         }
         print_alike(profile);
         answer_note_profile(profile);

@@ -385,7 +385,7 @@ int profile_main(int argc, char **argv)
         const char *words[2] = { NULL, NULL };
         bool percent = false;
         const struct option_row rows[] = {
-                { "units", NULL, "show: percent of the battery for 10 s of what is on or busy, and for a MB",
+                { "units", NULL, "with show: percent of the battery per 10 s, per MB or per burst",
                   .flag = &percent },
         };
         const struct option_table command = {
@@ -411,7 +411,7 @@ int profile_main(int argc, char **argv)
         if (code >= 0)
                 return code;
         if (percent && (!words[0] || strcmp(words[0], "show") != 0)) {
-                log_error(&program_log, "--units is of profile show; see joulecast profile --help");
+                log_error(&program_log, "--units goes with profile show only; see joulecast profile --help");
                 return CODE_USAGE;
         }
         if (!words[0] || (strcmp(words[0], "list") == 0 && !words[1]))

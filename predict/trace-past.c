@@ -31,7 +31,7 @@ static int add_rows(struct cost_maker *maker, const struct store_poll *poll)
         return err;
 }
 
-/* 1: that is all that was asked for. What the battery gave says nothing of one poll: its level moves in steps. */
+/* 1: --count is reached. No battery: its level moves in steps, and says nothing of a single poll. */
 static int show_poll(void *data, const struct store_poll *poll)
 {
         _cleanup_(cost_maker_freep) struct cost_maker *maker = NULL;
@@ -115,7 +115,7 @@ int trace_past(const struct options *options, int64_t from_ns, int64_t to_ns, ui
         if (code != CODE_OK)
                 return code;
         if (!ask.usage->store) {
-                log_error(&program_log, "the service tells of no single polls; ask as root, or use joulecast cost");
+                log_error(&program_log, "the service does not answer questions about single polls; run this as root, or use joulecast cost");
                 return CODE_FAILED;
         }
         err = suspend_learn_past(ask.profile->profile, ask.usage->store, from_ns, to_ns, &learnt);

@@ -264,11 +264,11 @@ static int check_options(const struct tracer *tracer)
                 wrong = "--from is not before --to";
         else if (is_past(tracer) &&
                  (tracer->interval_s > 0 || tracer->collector || tracer->by || tracer->options.machine))
-                wrong = "--interval, --collector, --by and --machine are for what goes on now, not for what was recorded";
+                wrong = "--interval, --collector, --by and --machine are for a live trace; leave out --from and --to";
         else if (!is_past(tracer) && tracer->options.device)
                 wrong = "trace is for this machine; for a virtual device use joulecast simulate, and then trace --from T";
         else if (tracer->by && tracer->options.database)
-                wrong = "what is recorded is by app; leave out --by or --database";
+                wrong = "a database has apps and no processes; leave out --by or --database";
         if (wrong)
                 log_error(&program_log, "%s; see joulecast trace --help", wrong);
         return wrong ? CODE_USAGE : CODE_OK;
@@ -320,8 +320,8 @@ int trace_main(int argc, char **argv)
                          "joulecast trace --from T [--to T] [--app A]",
                 .about = "Power by component and app, again and again, until Ctrl-C. Root sees all apps,\n"
                          "other users their own. --json writes one line for each interval; --database FILE\n"
-                         "also records, as joulecastd does. With --from or --to each poll that was\n"
-                         "recorded, what was used beside the power, and the sums of all in joules.",
+                         "also records, as joulecastd does. With --from or --to it shows the recorded\n"
+                         "polls instead: power, what was used, and at the end the sums in joules.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         int code = options_parse(&command, SHARED_ASK, argc, argv, &tracer.options);

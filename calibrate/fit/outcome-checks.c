@@ -155,7 +155,7 @@ static double display_mw(const struct columns *columns, const struct row *row, c
         return sum;
 }
 
-/* What pictures of one kind take less than white, in parts of the display's power in white: the mean of their rows. */
+/* By how much pictures of one kind take less than white, relative to the display's power in white: mean of their rows. */
 struct lack {
         double sum, weights;
         double common; /* variance that all rows share: the error of white */
@@ -203,7 +203,7 @@ static int set_percent(struct profile *profile, const char *key, double part)
         return profile_set_extra(profile, "display", key, text);
 }
 
-/* Half of white's light should take half of what black lacks. Where it does not, that is told and widens answers. */
+/* A grey picture with half of white's light should take the mean of black and white. If not, warn and widen intervals. */
 static int check_bend(struct outcome *outcome, const struct lack *black, const struct lack *grey, bool *bent)
 {
         double z = gsl_cdf_ugaussian_Pinv((1 + CHECK_LEVEL) / 2);
@@ -214,9 +214,9 @@ static int check_bend(struct outcome *outcome, const struct lack *black, const s
         if (!*bent)
                 return 0;
         err = set_percent(outcome->profile, "x-emission_bend_percent", fabs(bend));
-        return err ? err : outcome_warn(outcome, "a grey picture takes %.1f %% of the display's power %s than half of "
-                                        "what a black and a white one take together: this panel does not add up its "
-                                        "pixels, and answers are wider by it",
+        return err ? err : outcome_warn(outcome, "a grey picture takes %.1f %% of the display's power %s than the mean of "
+                                        "a black and a white one: the power of this panel is not proportional to its "
+                                        "light, and intervals are wider by that",
                                         100 * fabs(bend), bend > 0 ? "more" : "less");
 }
 
@@ -293,8 +293,8 @@ static void join_checks(struct outcome *outcome)
 }
 
 /*
- * How far states that disagreed were off, in parts of what they drew above the base: the states that were fitted are right
- * there, and a mixture is not their sum. The worst counts: no other state says how wrong a profile can be.
+ * Relative error of the held-back states that disagreed, of their power above the base: the fitted states are right one
+ * by one, but a mixture of them is not their sum. The largest counts, as nothing else tells how wrong a profile can be.
  */
 static double misfit_percent(const struct outcome *outcome)
 {

@@ -69,7 +69,7 @@ static void print_checks(const struct outcome *outcome, FILE *to)
                 fprintf(to, "Validated: held-back rows came out as predicted.\n");
         else
                 fprintf(to, "Not validated: held-back rows did not come out as predicted (x-validated = false). All intervals "
-                        "are wider by %.1f %% of what is not base.\n", outcome->profile->misfit_percent);
+                        "are widened by %.1f %% of the power above the base.\n", outcome->profile->misfit_percent);
 }
 
 void outcome_print(const struct outcome *outcome, const char *path, FILE *to)

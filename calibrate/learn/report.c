@@ -152,21 +152,21 @@ void report_print(const struct profile *before, const struct learning *learning,
                 char when[32], name[256];
 
                 format_day(change->time_ns, when, sizeof(when));
-                table_text(TABLE_PLAIN, "%s%s needs about %.0f %% %s since %s%s.", *change->app ? "" : "All that is used of ",
+                table_text(TABLE_PLAIN, "%s%s needs about %.0f %% %s since %s%s.", *change->app ? "" : "Component ",
                            *change->app ? name_of(index, change->app, name) : component_names[change->component],
                            fabs(change->percent),
                            change->percent > 0 ? "more" : "less", when,
-                           change->measured_since ? ", and was measured anew since then" : "");
+                           change->measured_since ? "; it was measured again after that" : "");
         }
         if (drifted(learning, names))
-                table_text(TABLE_PLAIN, "To measure that again: joulecast calibrate --only %s", names);
+                table_text(TABLE_PLAIN, "To measure it again: joulecast calibrate --only %s", names);
         if (learning->n_scored[ANSWER_COST] > 0)
-                table_text(TABLE_PLAIN, "What was said of %zu stretches of use held for %zu of them.",
-                           learning->n_scored[ANSWER_COST], learning->n_held[ANSWER_COST]);
+                table_text(TABLE_PLAIN, "Costs by the profile before: %zu of %zu were inside their interval.",
+                           learning->n_held[ANSWER_COST], learning->n_scored[ANSWER_COST]);
         if (learning->n_scored[ANSWER_PREDICT] > 0)
-                table_text(TABLE_PLAIN, "Forecasts of %zu of them held for %zu, budgets of %zu for %zu.",
-                           learning->n_scored[ANSWER_PREDICT], learning->n_held[ANSWER_PREDICT],
-                           learning->n_scored[ANSWER_BUDGET], learning->n_held[ANSWER_BUDGET]);
+                table_text(TABLE_PLAIN, "Forecasts: %zu of %zu were inside their interval; budgets: %zu of %zu lasted.",
+                           learning->n_held[ANSWER_PREDICT], learning->n_scored[ANSWER_PREDICT],
+                           learning->n_held[ANSWER_BUDGET], learning->n_scored[ANSWER_BUDGET]);
         if (!learning->taken)
                 table_text(TABLE_PLAIN, "Not taken: it predicts the newest days worse than the profile in use.");
         else if (dry_run)

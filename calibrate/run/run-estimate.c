@@ -84,10 +84,10 @@ double run_observations_max(const struct run *run)
 static double observations(const struct hardware_description *description, const struct plan *plan,
                            const struct run_request *request)
 {
-        if (plan->only)
-                return fmax(ONLY_USUAL * (double)plan_block(plan), ONLY_LEAST) * precision_cost(request);
         double policies = (double)MAX(description->n_policies, (size_t)1);
 
+        if (plan->only)
+                return fmax(ONLY_USUAL * (double)plan_block(plan), ONLY_LEAST) * precision_cost(request);
         return fmin(AT_3_PERCENT + FOR_POLICY * (policies - 1), MOST_AT_3_PERCENT) * precision_cost(request);
 }
 

@@ -109,7 +109,8 @@ static int resolve_state(struct radio *radio, const struct ini_place *place, str
                         return ini_error(place, "[radio %s %s] has no power_mw at %s signal", radio->name, state->name,
                                          radio_signals[s]);
         if (!err && state->on[RADIO_RX].at_pulse && !state->pulse.given)
-                return ini_error(place, "[radio %s %s] hears at a pulse, and has none", radio->name, state->name);
+                return ini_error(place, "on_rx of [radio %s %s] waits for a pulse, but it has no pulse", radio->name,
+                                 state->name);
         return err;
 }
 
@@ -129,7 +130,7 @@ static void reach(const struct radio *radio, size_t i, bool *reached)
                         reach(radio, state->on[d].move.state, reached);
 }
 
-/* Silence alone must not go round in no time, or in so little that a day of it would never end. */
+/* A cycle of timers, in ms: a shorter one would make a day of silence take for ever to compute. */
 #define ROUND_MIN_MS 1.0
 
 static bool spins(const struct radio *radio, size_t first)
@@ -147,7 +148,7 @@ static bool spins(const struct radio *radio, size_t first)
                 if (at == first)
                         return took_ms < ROUND_MIN_MS;
         }
-        return false; /* to a circle that has its own first state */
+        return false; /* it leads to a cycle without @first */
 }
 
 static int check_radio(struct radio *radio, const struct ini_place *place, const char *with)
@@ -160,8 +161,8 @@ static int check_radio(struct radio *radio, const struct ini_place *place, const
                         return ini_error(place, "no packet and no timer leads to the state %s of [radio %s]",
                                          radio->states[i].name, radio->name);
                 if (spins(radio, i))
-                        return ini_error(place, "from the state %s of [radio %s]%s timers lead round in a circle in "
-                                         "less than %g ms", radio->states[i].name, radio->name, with, ROUND_MIN_MS);
+                        return ini_error(place, "the timers of [radio %s]%s form a cycle of less than %g ms, which begins "
+                                         "with the state %s", radio->name, with, ROUND_MIN_MS, radio->states[i].name);
         }
         return 0;
 }
@@ -214,7 +215,7 @@ static int finish_carrier(const struct radios *radios, const struct radio_carrie
         snprintf(with, sizeof(with), " with [carrier %s]", carrier->name);
         err = apply(&copy, carrier, &missing);
         if (err)
-                err = ini_error(&at, "[carrier %s] gives a timer to %s, which [radio %s %s] has not", carrier->name,
+                err = ini_error(&at, "[carrier %s] sets the timer of %s, but [radio %s %s] has no after", carrier->name,
                                 missing, carrier->radio, missing);
         else
                 err = check_radio(&copy, &at, with);
