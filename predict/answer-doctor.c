@@ -166,7 +166,7 @@ static void add_score(struct cJSON *json, const struct profile_score *score)
         cJSON_AddNumberToObject(json, "width", score->width);
 }
 
-/* How often what was said of everyday use held; beside the kinds stands the first, the cost of a total. */
+/* How often answers held, by kind; the keys beside "kinds" are those of costs. */
 static struct cJSON *coverage_json(const struct profile *profile)
 {
         const struct profile_score *score = profile ? profile->learned.score : NULL;

@@ -254,7 +254,7 @@ static void print_app(const struct trace_form *form, const struct trace_line *li
         print_usage(form, line, &app->usage);
 }
 
-/* Those that show, and the sum of those that do not, so that the lines are the total. */
+/* Apps that do not round to 0, and the sum of the others, so that the lines add up to the total. */
 static void print_apps(const struct trace_form *form, const struct trace_line *line)
 {
         const struct cost *cost = line->cost;
@@ -290,7 +290,7 @@ static void print_one(const struct trace_form *form, const struct trace_line *li
                 print_line(form, clock, form->app, "-", 0, NULL, 1);
 }
 
-/* The time alone; what was recorded is of many days, and says where one begins. */
+/* The time of day. A replay may be of many days, and prints each date once. */
 static const char *clock_of(struct trace_form *form, const struct trace_line *line, char time[32])
 {
         char *clock;

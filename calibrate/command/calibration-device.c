@@ -24,7 +24,7 @@ int calibration_find_files(struct calibration *calibration)
         const char *device = options->device;
         int err = paths_journal(&calibration->journal);
 
-        if (!err && options->restore) /* needs no other, and a unit at boot could not place them */
+        if (!err && options->restore) /* needs no other file, and a unit at boot has no home for them */
                 return 0;
         if (!err)
                 err = options->profile ? ((calibration->profile = strdup(options->profile)) ? 0 : -ENOMEM)
@@ -168,7 +168,7 @@ static const char *why_not_kept(const struct profile *profile, const struct hard
         return NULL;
 }
 
-/* With --only: what was measured before, which keeps the rest and says by which method. */
+/* With --only: the calibration before, of which the rest is kept, and whose method is used again. */
 static int load_before(struct calibration *calibration, struct profile **ret)
 {
         _cleanup_(profile_freep) struct profile *profile = NULL, *measured = NULL;

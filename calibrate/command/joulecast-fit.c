@@ -127,7 +127,7 @@ static int follow_lines(void)
         return err ? CODE_FAILED : CODE_OK;
 }
 
-/* With --only the rest is as old as it was. */
+/* With --only the profile keeps its date, and what was measured gets dates of its own. */
 static int set_created(const struct outcome *outcome)
 {
         struct profile *profile = outcome->profile;
@@ -155,8 +155,8 @@ static void written_clear(struct written *written)
 }
 
 /*
- * One that is clearly worse than the one in its place is written beside that. A calibration measures no radio's states
- * and timers, so those of the one in its place stay.
+ * One that is clearly worse than the profile in its place is written beside it. Radios are not measured by a calibration,
+ * so those of the profile in its place are kept.
  */
 static int write_profile(const char *path, struct profile *profile, struct written *written)
 {

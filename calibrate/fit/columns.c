@@ -164,9 +164,9 @@ static int learn_point(struct device *device, const struct point *cpu)
 
 struct seen {
         bool policies[COLUMNS_POLICIES_MAX];
-        bool loaded[COLUMNS_POLICIES_MAX]; /* by more than other programs */
+        bool loaded[COLUMNS_POLICIES_MAX]; /* as the load of a state */
         bool terms[TERM_COUNT];
-        bool sent;                         /* more than what answers that which is received */
+        bool sent;                         /* more than acknowledgements of what is received */
         uint32_t levels[COLUMNS_POINTS_MAX];
         size_t n_levels;
 };
@@ -251,7 +251,7 @@ static int see(struct seen *seen, struct device *device, const struct usage *usa
         return 0;
 }
 
-/* Parts of a state that a load has and what goes on beside it has not. */
+/* Above these the CPU was busy, or sent, as the load of a state, and not only for other programs or acknowledgements. */
 #define LOADED 0.5
 #define SENT 0.1
 
@@ -294,7 +294,7 @@ static int see_before(struct seen *seen, const struct device *device)
         return err;
 }
 
-/* Measured anew is what was asked for and had a load. */
+/* Measured again: it was asked for, and there was load on it. */
 static bool is_fresh(const struct device *device, const struct seen *seen, const struct coefficient *coefficient)
 {
         if (!(device->only & 1u << model_term_component(coefficient->term)))

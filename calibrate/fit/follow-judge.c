@@ -132,8 +132,7 @@ static bool is_doubted(const struct outcome_check *check)
 }
 
 /*
- * By level a picture costs a percent of charge, so grey is measured only where black showed that the picture matters
- * by more than an LCD's may.
+ * By level each picture costs a percent of charge, so grey is measured only if black saved more than it can on an LCD.
  */
 static const char *wanted_grey(const struct follow *follow, const struct outcome *outcome)
 {

@@ -277,7 +277,7 @@ static bool was_before(const struct profile *before, const struct columns *colum
         return found >= 0 && coefficient->term != TERM_CURVE;
 }
 
-/* What no column stands for, as what single cores share, is added; what was kept becomes what it was to the bit. */
+/* Adds kept coefficients without a column (what single cores share), and sets all kept ones to exactly what they were. */
 static int keep_coefficients(struct profile *profile, const struct columns *columns)
 {
         const struct profile *before = columns->device.before;

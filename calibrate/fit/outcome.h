@@ -102,7 +102,7 @@ int outcome_add_policies(struct profile *profile, const struct device *device);
 /* outcome-checks.c: lack of fit and held-back rows. */
 int outcome_residuals(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
                       const struct regression *fit);
-/* x-emission_percent: how much of a white picture's power black lacks, and whether grey is between them. */
+/* x-emission_percent: how much less than white a black picture takes; and whether grey is half way between them. */
 bool outcome_is_grey(const char *mode);
 int outcome_pictures(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
                      const struct regression *fit);

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
 /*
- * With --only a calibration before this one is the prior of all that is not measured anew. What is kept is a nuisance
- * here and not an estimate: its values and their covariance stay, and what is measured anew gets the error of that, and
- * the covariance with it (Schmidt, Application of state-space methods to navigation problems, 1966).
+ * With --only the calibration before is the prior of all that is not measured again. Coefficients that are kept are not
+ * estimated: their values and covariance stay. New coefficients get the error that follows from theirs, and the
+ * covariance with them (Schmidt, Application of state-space methods to navigation problems, 1966).
  */
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "regression-private.h"
 #include "util/util.h"
 
-/* Since then the base may have changed by this part: other services, another release. Standard deviation. */
+/* Relative change of the base since then, by other services or another release: standard deviation. */
 #define BASE_DRIFT 0.1
 /* A gauge's curve is not the same in the part of its range that is used this time; as in learn. */
 #define CURVE_DRIFT 0.006
@@ -45,7 +45,7 @@ static void know(struct known *known, const struct profile *before, const struct
         known->at[known->n++] = (size_t)at;
 }
 
-/* What the profile before knows of the columns, but for what is measured anew. */
+/* Columns that the profile before knows and that are not measured again, the base, and the waves of the gauge. */
 static int find_known(const struct work *work, struct known *ret)
 {
         const struct columns *columns = work->columns;

@@ -45,7 +45,7 @@ void regression_learn_level(struct work *work);
 
 /* regression-before.c: with --only; nothing without */
 int regression_before_make(struct work *work);
-/* What is not measured anew gets back what it was. */
+/* Sets what is not measured again to what it was. */
 void regression_before_keep(struct work *work);
 static inline bool regression_keeps(const struct work *work, size_t column)
 {

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
 /*
- * Leakage: a warm device takes more for the same work, and a dwell of seconds ends before it is warm. What each row
- * would take once it is: coefficients are those of states that last.
+ * Leakage: a warm device takes more for the same work, and a dwell of seconds ends before it is warm. Rows are corrected to
+ * what they would take at their steady temperature, as coefficients are for states that last.
  */
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "regression-private.h"
 #include "util/tuning.h"
 
-/* A device that could be warmer than that is throttled before. */
+/* Largest relative correction: a device that gets warmer is throttled before. */
 #define MOST 0.1
 
 /* Of the full battery, Wh; NaN unknown. */
@@ -82,8 +82,8 @@ void regression_warm(struct work *work)
 }
 
 /*
- * How much a device leaks is one unknown of all rows, as uncertain as it is large; the coefficients move with it. Dwells
- * of seconds in random order all meet the same warmth, so the rows do not tell it.
+ * Leakage is one unknown that all rows share, with a standard error as large as its value; the coefficients move with it.
+ * The rows cannot show it, because dwells of seconds in random order all begin at about the same temperature.
  */
 int regression_warm_error(struct work *work)
 {

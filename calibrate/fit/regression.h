@@ -54,7 +54,7 @@ struct regression {
         gsl_matrix *prior;      /* information, p + z square */
         double *deletion;       /* n: distance from what all others predict, in standard deviations */
         double *residual_mw;    /* n: observed minus fitted */
-        double *warming_mw;     /* of all rows, not only the fitted: what they would take more once warm */
+        double *warming_mw;     /* of all rows, not only the fitted: what they would take more at their steady temperature */
         double *extra;          /* n: additional variance of outliers, mW^2 */
         struct noise noise;     /* as expected of this device */
         double scale;           /* variance of the rows relative to the noise model */

@@ -96,7 +96,7 @@ static bool is_wider(const struct profile *profile, const struct profile *before
         return true;
 }
 
-/* With the calibration of the profile before: what it learnt since, no calibration has. */
+/* Compares with the calibration in the profile before, without what was learnt since. */
 bool worse_than(const struct profile *profile, const struct profile *before, char *why, size_t size)
 {
         _cleanup_(profile_freep) struct profile *measured = NULL;

@@ -114,7 +114,7 @@ static int show(struct display *display, const char *word)
         return err ? err : after ? after : on || display->screen.can_switch ? 0 : -EOPNOTSUPP;
 }
 
-/* Lit also where white cannot be shown; but another picture that is not there must not be measured. */
+/* White falls back to a lit screen; a black or grey picture that cannot be shown must not be measured. */
 static int switch_on(struct display *display, uint32_t brightness)
 {
         bool white = strcmp(display->shown, "on") == 0;

@@ -36,8 +36,8 @@ static double scale_sd(const struct profile *profile)
 #define CHANGE_ROWS 3   /* on each side */
 
 /*
- * Apps are updated more often than a display ages: what both explain is the app's. But hardly an app takes ten times what
- * it took, or a third.
+ * Apps change more often than a display ages, so a change that both can explain is taken as the app's. But hardly any app
+ * takes ten times as much as before, or a third.
  */
 #define CHANGE_COMPONENT_CHI2 10.0
 #define CHANGE_STRANGE_CHI2 40.0
@@ -296,7 +296,7 @@ static void tell_changes(const struct profile *before, const struct design *desi
         }
 }
 
-/* The end of what the profile before had seen. */
+/* The end of the observations that the profile before was learnt from. */
 static int64_t until_ns(const struct profile *profile)
 {
         int64_t time_ns = time_of(profile->learned.until);

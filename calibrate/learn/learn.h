@@ -25,7 +25,7 @@ struct learning {
         double better;            /* logarithm of how much likelier it makes the held-out days; NaN: too few days */
         size_t n_spans, n_stretches, n_held_out;
         double days;              /* from the first to the last */
-        /* Of the profile before: stretches that it had told, and for how many that held. Thereof budgets: `likely`, too. */
+        /* Of the profile before: answers that were compared, and those that held; n_likely: budgets that lasted for `likely`. */
         size_t n_scored[ANSWER_COUNT], n_held[ANSWER_COUNT], n_likely;
         struct learn_change changes[DESIGN_CHANGES_MAX];
         size_t n_changes;

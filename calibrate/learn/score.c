@@ -16,18 +16,18 @@
 
 #define FORGOTTEN 0.97 /* of the score, with each new stretch */
 /*
- * A miss widens by so much, and each answer that holds narrows by the part of it that lets the promised rate hold,
- * whatever the errors look like: adaptive conformal inference (Gibbs and Candes, 2021).
+ * A miss widens the intervals by this factor (logarithm), and each answer that holds narrows them by as much as keeps the
+ * promised rate of misses, whatever the distribution of errors: adaptive conformal inference (Gibbs and Candes, 2021).
  */
 #define WIDTH_GAIN 0.15
 #define WIDTH_MAX 4.0
 
-/* Of a cost 5 in 100 are outside; of a forecast 10; of a budget 5 are below `low`. */
+/* Promised rates of misses: costs and forecasts outside their interval, budgets that lasted less than `low`. */
 static const double missed[ANSWER_COUNT] = { [ANSWER_COST] = 0.05, [ANSWER_PREDICT] = 0.10, [ANSWER_BUDGET] = 0.05 };
 
-/* Forecasts and budgets of so many stretches, the newest; each reads what was recorded before it. */
+/* Forecasts and budgets are scored for the newest stretches only, as each reads what was recorded before it. */
 #define ASKED_MAX 4
-/* Of the charge, after the first step: below that the gauge's steps say more than the answer. */
+/* Least charge of a scored stretch after its first step, in percent: below, the gauge's steps outweigh the answer. */
 #define ASKED_PERCENT 2.0
 
 static void add(struct learning *ret, enum answer_kind kind, bool held, bool likely)
@@ -54,7 +54,7 @@ static int score_costs(const struct profile *before, const struct design *design
         return err;
 }
 
-/* A question that was asked at the end of one row, and the rows until the stretch ended, which answer it. */
+/* A question asked at the end of one row, and the rows from there to the end of the stretch, which answer it. */
 struct asked {
         const struct profile *profile;
         const struct design_row *rows;
@@ -118,7 +118,7 @@ static int score_forecast(const struct asked *asked, struct learning *ret)
         return 0;
 }
 
-/* How long does the charge last that was used in fact? */
+/* A budget for the charge that was really used: does it last at least as long as promised? */
 static int score_budget(const struct asked *asked, struct learning *ret)
 {
         const struct everyday *first = asked->rows[0].everyday, *last = asked->rows[asked->n - 1].everyday;
@@ -141,7 +141,7 @@ static int take_battery(void *data, const struct store_poll *poll)
         return 0;
 }
 
-/* Where an answer needs what was never seen, there is none, and nothing to score. */
+/* Without an answer, as for an app that was never seen, there is nothing to score. */
 static int no_answer(int err)
 {
         return err == -ENODATA || err == -ENODEV || err == -EINVAL || err == -EEXIST || err == -ENOENT ? 0 : err;

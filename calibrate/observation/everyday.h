@@ -54,11 +54,11 @@ int everyday_read_store(struct store *store, int64_t after_ns, struct everyday *
  * longest, at its brightness) stay, and in all no more than 1 MB for each month that is covered.
  */
 int everyday_append(struct observations *observations, const struct everyday *list, size_t n);
-/* Ascending in time; 0 and none where nothing was appended yet. Rows that are damaged are told, and left out. */
+/* Ascending in time; 0 and none where nothing was appended yet. Damaged rows are left out, with a warning. */
 int everyday_read(struct observations *observations, struct everyday **ret, size_t *n);
 /*
- * Takes those out of a list that are dated ahead of @now_ns, and a month after all before them: they are of a time at which
- * the clock was ahead, and all others would be long ago beside them.
+ * Drops from a list, from the first on, observations that end after @now_ns and begin a month or more after the one before:
+ * the clock was ahead when they were made, and with them all others would count as old.
  */
 void everyday_drop_ahead(struct everyday *list, size_t *n, int64_t now_ns);
 /* The end of the one that was appended last; INT64_MIN: there is none. */

@@ -100,7 +100,7 @@ static int run_pass(struct run *run, uint32_t pass)
         return err;
 }
 
-/* What was rejected in each pass, as when something else was busy just then, once more: else its coefficient is missing. */
+/* Measures once more what was rejected in every pass, as its coefficient would be missing. */
 static int run_rejected(struct run *run)
 {
         run->n_order = 0;

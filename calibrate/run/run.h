@@ -109,7 +109,7 @@ struct run_estimate {
 struct run_estimate run_estimate(const struct hardware_description *description, const struct plan *plan,
                                      enum observation_method method, const struct run_request *request);
 
-/* So many observations may take, at most, what the user asked for: by percent, and with --only. */
+/* The most observations of a run by percent, or with --only. */
 double run_observations_max(const struct run *run);
 
 /* Charge for one visit of each state of the block, each of at least @step_percent and @least_s; roughly. */

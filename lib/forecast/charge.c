@@ -69,12 +69,12 @@ static void spread_step(struct charge *charge, double step)
         charge->percent_sd = hypot(step / sqrt(12), TUNING_CHARGE_SD_PERCENT);
 }
 
-/* What a battery showed: its voltage against that of the published cell at the same charge, and the load. */
+/* One look at a battery: its voltage relative to the published cell at the same charge, and the load. */
 struct reading {
         double percent, ratio, load_w;
 };
 
-/* In the middle of its step. @otherwise: the charge where the battery shows none. */
+/* The charge is in the middle of its step; @otherwise where the battery shows none. */
 static struct reading read_battery(const struct battery *shown, double load_w, double otherwise)
 {
         double step, percent = charge_shown(shown, &step);
@@ -93,15 +93,15 @@ static bool read_level(const struct store_poll *level, struct reading *ret)
         return ret->ratio > 0;
 }
 
-/* R*P/V^2: of the same load a larger part at a lower voltage. */
+/* The sag is R*P/V^2: the same load takes a larger part at a lower voltage. */
 static double sag_at(double volt)
 {
         return pow(NOMINAL_V / volt, 2);
 }
 
 /*
- * Part of the nominal voltage that each W takes, by how the voltage moved when the load changed from one poll to the
- * next. What changes slowly (the charge, the temperature, a cell that is not the published one) is the same in both.
+ * Part of the nominal voltage that each W takes, from how the voltage moved when the load changed between two polls.
+ * What changes slowly (the charge, the temperature, the shape of the cell) is the same in both, and cancels.
  */
 static double sag_per_w(const struct history *history)
 {
@@ -141,8 +141,8 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * The voltage and the load of one reading need not be of the same moment, and a load that ended just then makes an error
- * of a percent: so the median with the last polls that had about this charge.
+ * A reading's voltage and load may be of different moments; a load that has just ended makes an error of a percent. So
+ * the median of this reading and of the last polls with about this charge.
  */
 static double rest_ratio(const struct history *history, const struct reading *shown, double sag_per_w)
 {

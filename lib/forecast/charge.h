@@ -23,10 +23,10 @@ struct charge {
 double charge_shown(const struct battery *battery, double *step);
 
 /*
- * @history: what the battery showed at the last polls; of its profile the full battery, where the battery does not show
- *           it, and how true what it shows is
+ * @history: the battery at the last polls; and the profile, for the energy of a full battery that does not show it, and
+ *           for the error of the full charge that it shows
  * @shown:   the battery; NULL: not known
- * @load_w:  under which it was read
+ * @load_w:  the load while it was read
  * @percent: the user's; NaN: as the battery shows
  *
  * 0; -ENODEV: both are unknown.

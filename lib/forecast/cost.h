@@ -29,7 +29,7 @@ struct cost_app {
         struct cost_value percent;    /* of a full battery: energy_j / (0.036 * energy_full_mwh) */
         struct cost_value percent_per_minute; /* of active_s */
         double component_j[COMPONENT_COUNT];  /* NaN unknown; 0 where it was not used */
-        struct usage usage;           /* that this is the price of; empty where the service priced it */
+        struct usage usage;           /* what was priced; empty if the service did it */
 };
 
 struct cost {

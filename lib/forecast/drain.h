@@ -20,7 +20,7 @@ struct drain {
         double *covariance_j2;  /* n x n_coefficients: of a span's energy with a weight of one */
         double *model_j;        /* n */
         double *part_j;         /* n x n_apps: of the apps that were asked for, in the foreground */
-        double *recent_j;       /* the same, as far as what changes is still what it was then */
+        double *recent_j;       /* the same, less what a factor that changes has forgotten since */
         struct drain_case {
                 double probability;
                 double common, always, changes; /* standard deviations of the factors, in parts */

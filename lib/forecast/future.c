@@ -160,7 +160,7 @@ static int sum_add(struct sum *sum, const struct rate *rate, double seconds)
         return model_vector_add_scaled(&sum->vector, &rate->vector, seconds);
 }
 
-/* What @app may draw beyond its counters, which a cost has, too; where a drain was measured that tells it better. */
+/* Adds what @app may draw beyond its counters, as a cost does; a measured drain shows that better, and replaces it. */
 static void sum_misfit(struct sum *sum, const struct future *future, const char *app, bool front, const struct rate *rate,
                        double seconds)
 {
@@ -286,7 +286,7 @@ double future_sum_sd_j(const struct future *future, const struct sum *sum)
                     daemons_j * daemons_j + spread_j * spread_j / 3);
 }
 
-/* What the battery gave beside the model is load, too. */
+/* The load is the model's, scaled to the energy that is expected with what the battery gave. */
 double future_sag(const struct future *future, const struct charge *charge, const struct sum *sum, double energy_j)
 {
         double model_j = model_energy_mj(future->history->profile, &sum->vector) * 1e-3;

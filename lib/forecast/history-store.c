@@ -30,8 +30,8 @@ struct reading {
 };
 
 /*
- * What is dated ahead of the clock, and a day after all before it, is of a time at which the clock was ahead: all else
- * would be long ago beside it. A virtual device's time may go on past the clock.
+ * A record that ends in the future, and begins a day or more after the last one before it, was dated by a clock that was
+ * ahead. With it all others would count as old. The time of a virtual device may run past the clock.
  */
 static bool is_ahead(struct reading *reading, int64_t start_ns, int64_t end_ns)
 {

@@ -101,7 +101,7 @@ struct history {
 int history_read(const struct profile *profile, struct store *store, struct history **ret);
 /* For user @uid: the apps of other users are one, which history_find() does not find. -1: all apps. */
 int history_read_for(const struct profile *profile, struct store *store, int64_t uid, struct history **ret);
-/* As it was known at that time. */
+/* Only what was recorded until then. */
 int history_read_until(const struct profile *profile, struct store *store, int64_t until_ns, struct history **ret);
 void history_free(struct history *history);
 void history_freep(struct history **history);

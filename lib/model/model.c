@@ -80,8 +80,8 @@ void model_vector_add_user(const struct profile *profile, const struct model_use
 #define BEHIND_MOST 3 /* times what is counted of an app */
 
 /*
- * Of what a white picture costs, apps' pictures save up to six tenths of the part that the picture makes, and what
- * grey showed that this part does not follow the light.
+ * Apps' pictures save up to six tenths of the part of a white display's power that the picture makes. A grey picture may
+ * have shown how far that part is from proportional to the light.
  */
 static double display_misfit_percent(const struct profile *profile)
 {
@@ -149,7 +149,7 @@ static struct parts parts_of(const struct profile *profile, const struct model_v
         return parts;
 }
 
-/* With coefficient @i's energy at a weight of one; only weights that are not 0 count, of which an app has a dozen. */
+/* Covariance with the energy of coefficient @i at a weight of one. Weights of 0 are skipped: an app has a dozen others. */
 static double covariance_mj2(const struct profile *profile, const struct model_vector *vector,
                              const struct parts *parts, size_t i)
 {

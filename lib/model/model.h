@@ -71,8 +71,8 @@ double model_energy_mj(const struct profile *profile, const struct model_vector 
  */
 double model_variance_j2(const struct profile *profile, const struct model_vector *vector);
 /*
- * Of the same error, what it has in common with the energy of each coefficient at a weight of one; J^2, @vector's n.
- * Its product with another usage's weights is the covariance of both.
+ * Covariance of the same error with the energy of each coefficient at a weight of one, in J^2; @vector->n values. Their
+ * scalar product with the weights of another usage is the covariance of both energies.
  */
 void model_covariance_j2(const struct profile *profile, const struct model_vector *vector, double *ret);
 

@@ -131,7 +131,7 @@ static bool is_calibration(const struct profile_version *version)
                isnan(profile->learned.spans) && isnan(profile->learned.score[ANSWER_COST].scored);
 }
 
-/* Makes place for one more. */
+/* Makes room for one more. */
 static void drop_oldest(const struct profile_history *history)
 {
         bool has_calibration = false;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The oldest of more goes, but never the newest that a calibration wrote: what was learnt over it can be learnt anew. */
+/* Of more the oldest is removed, but never the newest by a calibration: what was learnt since can be learnt again. */
 #define PROFILE_VERSIONS_MAX 10
 
 struct profile_version {

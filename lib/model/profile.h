@@ -154,7 +154,7 @@ struct profile {
         double degrees_of_freedom; /* [fit]; NaN: no [fit], so low and high are unknown */
         double scale_percent;
         double discrepancy_percent;
-        double misfit_percent;     /* of all but the base: states that were held back were off by so much; NaN: by nothing */
+        double misfit_percent;     /* error of held-back states, of their power above the base; NaN: they agreed */
 
         double energy_full_mwh;    /* always known */
         uint32_t max_brightness;   /* 0: unknown */
@@ -202,7 +202,7 @@ int profile_new(const char *device, double energy_full_mwh, struct profile **ret
 void profile_free(struct profile *profile);
 void profile_freep(struct profile **profile);
 
-/* The same again; profile_free() it. 0; -ENOMEM. */
+/* A copy; profile_free() it. 0; -ENOMEM. */
 int profile_copy(const struct profile *profile, struct profile **ret);
 /*
  * profile_measured() - as the calibration left it: without [app N], [learned] and [measured ...]
@@ -210,9 +210,9 @@ int profile_copy(const struct profile *profile, struct profile **ret);
  * 0; -ENOMEM.
  */
 int profile_measured(const struct profile *profile, struct profile **ret);
-/* The factor on half widths of answers of that kind, by how often they held; 1 where nothing tells. */
+/* The factor on half widths of answers of that kind, learnt from how often they held; 1: nothing is known. */
 double profile_width(const struct profile *profile, enum answer_kind kind);
-/* The true energy of a joule that the battery shows, which counts by a full charge that may be stale; 1 where nothing tells. */
+/* True energy of a joule that the battery shows, as its full charge may be stale; 1: nothing is known. */
 double profile_shown_part(const struct profile *profile);
 /* The text of a profile; parsing it again gives the same doubles, bit for bit. free() it. */
 int profile_print(const struct profile *profile, char **ret);

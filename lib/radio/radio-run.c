@@ -90,7 +90,7 @@ static int64_t timer_ns(const struct radio_run *run)
         return since_ns + ns_of_ms(state->after.ms);
 }
 
-/* The pulse at which what waits is heard. */
+/* The next pulse, at which waiting packets are received; INT64_MAX: none waits. */
 static int64_t pulse_ns(const struct radio_run *run)
 {
         int64_t period;
@@ -168,7 +168,7 @@ static void occupy(struct radio_run *run, enum radio_direction direction, uint64
 
 static int deliver(struct radio_run *run, enum radio_direction direction, uint64_t bytes);
 
-/* Another state may hear at once what the one before kept waiting. */
+/* Receives what waits: at a pulse, or when the state has changed, as the new one may receive at once. */
 static int hear(struct radio_run *run)
 {
         struct radio_packet *waiting = TAKE_PTR(run->waiting);

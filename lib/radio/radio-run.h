@@ -3,24 +3,24 @@
 #pragma once
 
 /*
- * What a radio draws while packets come. Time is in ns since the run began, power in uW, energy in fJ (uW x ns): all
- * integers, so that any two ways of asking give the same. Where a timer ends in the moment in which a packet comes, it
- * ends first; a packet belongs to the state that it leads to.
+ * Energy of a radio for a sequence of packets. Time is in ns since the run began, power in uW, energy in fJ (uW x ns): all
+ * integers, so that the result does not depend on how often it is asked for. If a timer ends when a packet comes, the
+ * timer is first. A packet belongs to the state that it leads to.
  */
 
 #include "radio.h"
 
-/* No packet comes later, and none lasts longer: a sum of it and any timer is no overflow. */
+/* The latest end of a packet: any timer can be added to it without overflow. */
 #define RADIO_NS_MAX (INT64_MAX / 2)
 
-#define RADIO_SECONDS_MAX 2678400.0 /* a month: what comes again each ms must not take for ever */
+#define RADIO_SECONDS_MAX 2678400.0 /* a month, so that a timer of 1 ms can be played in time */
 
 struct radio_packet {
         int64_t time_ns;
         uint64_t bytes;
 };
 
-/* A row "1.25,tx,1500", which is cut to pieces. 0; -EINVAL; -ENOMEM. */
+/* Parses a row "1.25,tx,1500", and changes @line. 0; -EINVAL; -ENOMEM. */
 int radio_packet_parse(char *line, struct radio_packet *ret, enum radio_direction *direction);
 
 __extension__ typedef __int128 radio_fj;
@@ -38,7 +38,7 @@ struct radio_run {
         int64_t busy_until_ns;         /* the last packet's end */
         int64_t restarted_ns;          /* the timer runs since then, or since the state began if that is later */
         struct radio_total totals[RADIO_STATES_MAX];
-        struct radio_packet *recent;   /* ring of RADIO_PACKETS_MAX, for rules that count; or NULL. Bytes: before it */
+        struct radio_packet *recent;   /* ring of RADIO_PACKETS_MAX if a rule counts, else NULL; bytes: of all before it */
         uint64_t n_recent, bytes;      /* ever */
         struct radio_packet *waiting;  /* for a pulse */
         size_t n_waiting, capacity;

@@ -5,7 +5,7 @@
 /*
  * A radio as an automaton: in each state it draws a power, packets and silence move it to other states, and each byte
  * has a price of its own. It comes from [radio NAME], [radio NAME STATE] and [carrier NAME] sections of a profile
- * (docs/radios.md); radio-run.h computes what a row of packets takes.
+ * (docs/radios.md); radio-run.h computes the energy of a sequence of packets.
  */
 
 #include <stdbool.h>
@@ -70,12 +70,12 @@ struct radio_state {
                 struct radio_move move;
                 uint64_t packets;
                 double ms;
-        } rate;                       /* more packets than these in so short a time */
+        } rate;                       /* more than so many packets within this time */
         struct {
                 bool given;
                 uint64_t bytes, packets;
                 double ms;
-        } reset;                      /* only so much in so short a time restarts the timer */
+        } reset;                      /* only so much within this time restarts the timer */
         struct radio_value nj_per_byte[RADIO_DIRECTIONS];
         struct radio_value nj_per_packet[RADIO_DIRECTIONS];
 };
@@ -124,7 +124,7 @@ int radio_copy_all(const struct radios *radios, struct radios *ret);
 int radio_parse_key(struct radios *radios, const struct ini_place *place, const char *section, const char *instance,
                      const char *key, const char *value);
 /*
- * After the last key: every state that is named is there and can be reached, and no chain of states takes no time.
+ * After the last key: are all named states there, can each be reached, and does each cycle of timers take some time?
  * 0; -EINVAL after ini_error().
  */
 int radio_finish(struct radios *radios, const struct ini_place *place);

@@ -12,7 +12,7 @@
 /* Columns of SQL_POLLS beside those of SQL_INTERVAL. */
 enum { SUSPEND = 3, DISCHARGE_UJ, DISCHARGE_NPERCENT, SPLIT_BY = 10, BATTERY = 12 };
 
-/* By so much the level may differ from what was counted: a little noise, no charger and no other day. */
+/* Largest difference between the fall of the level and what was counted: noise, but no charger. */
 #define DRIFT_PERCENT 0.5
 
 static double part_of(uint64_t level, uint64_t full)

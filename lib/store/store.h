@@ -136,8 +136,8 @@ struct store_poll {
 /* State of charge by the finest level of @have; NaN: unknown. */
 double store_level_percent(const struct battery *battery, uint32_t have);
 /*
- * Does @poll go on where @before ended: no gap, no clock that was set, and no other level than was counted? A machine that
- * was off may be charged meanwhile, and the store does not say so.
+ * True if @poll follows @before without a gap, a change of the clock, or a change of the level that was not counted: a
+ * machine may be charged while it is off.
  */
 bool store_goes_on(const struct store_poll *before, const struct store_poll *poll);
 

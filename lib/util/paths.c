@@ -184,7 +184,7 @@ int paths_observations(const char *device, char **ret)
 
 int paths_journal(char **ret)
 {
-        /* One that is there and seen is the one to restore, also where nothing can be written. */
+        /* If the system has one it is the one to restore, also where nothing can be written. */
         if (access(SYSTEM_JOURNAL, F_OK) == 0)
                 return print_path(ret, SYSTEM_JOURNAL, "", "");
         return find_path(NULL, true, "XDG_STATE_HOME", "/.local/state", "restore.ini", SYSTEM_JOURNAL, ret);

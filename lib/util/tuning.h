@@ -124,21 +124,21 @@
  */
 #define TUNING_SAG_PER_C 0.13
 /*
- * How much that differs among packs (0.06 to 0.3 ohm); what the polls say of it counts by how exactly a voltage follows
- * a change of the load, in parts: a step of the level is a third of a percent of voltage.
+ * Its standard deviation among packs (0.06 to 0.3 ohm), and the relative error of a voltage after a change of the load, by
+ * which the polls are weighed: a step of the level is a third of a percent of voltage.
  */
 #define TUNING_SAG_SD 0.06
 #define TUNING_SAG_STEP 0.003
-/* Smaller changes of the load, in parts, are the sensor's noise, which would make the sag too small. */
+/* Smaller relative changes of the load are the sensor's noise, which would make the sag too small. */
 #define TUNING_SAG_CHANGE 0.25
 /* The voltage at rest is the median of so many readings, of polls whose charge was within so many percent. */
 #define TUNING_REST_POLLS 21
 #define TUNING_REST_PERCENT 5.0
 
 /*
- * Warm devices leak: how much more base and CPU take, in parts, once they are as warm as a drain makes them that would
- * empty the battery in an hour, and how long that takes, s. 0.15 % per degree at 8 degrees per W of a phone of 15 Wh,
- * an assumption of the virtual devices. The fit of a calibration takes the error of the first for as large as it is.
+ * Leakage: how much more base and CPU take (relative) at the steady temperature of a drain that would empty the battery
+ * in an hour, and the time constant of warming, s. 0.15 % per degree at 8 degrees per W of a phone of 15 Wh, as the
+ * virtual devices assume. The fit of a calibration gives the first a standard error as large as its value.
  */
 #define TUNING_WARMING_PER_C 0.18
 #define TUNING_WARMING_TAU_S 400.0
