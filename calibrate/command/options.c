@@ -196,7 +196,7 @@ int options_parse(int argc, char **argv, const struct log *log, struct options *
                   "sensor, in half an hour; ticks: by steps of its charge finer than one percent; auto: the best "
                   "that this battery offers", .usual = "auto", .text = &method, .words = "auto percent gauge ticks" },
                 { "plan", "sapp", "the SApp paper's own procedure, to compare with", .text = &plan, .words = "sapp" },
-                { "only", "COMPONENT[,COMPONENT]...", "measure only these anew (cpu, display, disk, wifi, gpu, base), and keep "
+                { "only", "COMPONENT[,COMPONENT]...", "measure only these again (cpu, display, disk, wifi, gpu, base), and keep "
                   "the rest of the profile", .parse = take_only, .data = &options.only,
                   .wants = "a list like display,wifi of cpu, display, disk, wifi, gpu and base, each once",
                   .range = "one list" },
