@@ -360,6 +360,29 @@ static void orders_of_only(void)
         profile_free(before);
 }
 
+/* By gauge the estimate counts every dwell of each pass, idle as often as it comes. */
+static void estimates_by_gauge(unsigned only)
+{
+        const struct run_request request = { .stop_percent = 3, .passes = 4, .daemons_tau_s = DAEMONS_TAU_S,
+                                             .battery_limit_percent = INFINITY, .time_limit_h = INFINITY };
+        struct hardware_description description;
+        enum component missing;
+        struct plan plan = { 0 };
+        struct profile *before;
+        size_t order[256], n = 0;
+
+        check_int(profile_new("phone", 15000, &before), 0);
+        phone(&description, 1, 12);
+        check_int(plan_make(&description, &plan), 0);
+        if (only)
+                check_int(plan_only(&plan, only, before, &missing), 0);
+        for (uint32_t pass = 0; pass < request.passes; pass++)
+                n += plan_order(&plan, 7, pass, SIZE_MAX, true, order);
+        check_near((double)run_estimate(&description, &plan, METHOD_GAUGE, &request).observations, (double)n, 0.1 * (double)n);
+        plan_clear(&plan);
+        profile_free(before);
+}
+
 static void estimates(void)
 {
         struct run_request request = { .stop_percent = 3, .passes = 4, .daemons_tau_s = DAEMONS_TAU_S,
@@ -579,5 +602,8 @@ int main(void)
         only();
         orders_of_only();
         estimates();
+        estimates_by_gauge(0);
+        estimates_by_gauge(1u << COMPONENT_DISPLAY);
+        estimates_by_gauge(1u << COMPONENT_CPU);
         return check_result();
 }

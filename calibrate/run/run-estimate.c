@@ -108,6 +108,7 @@ struct run_estimate run_estimate(const struct hardware_description *description,
                                      enum observation_method method, const struct run_request *request)
 {
         double watts, per_watt, joules = percent_j(description), idle_s;
+        size_t idles = request->passes * (plan_idles(plan) - 1); /* beside those of the block */
         size_t block = block_means(plan, &watts, &per_watt), extra = 0;
         struct run_estimate estimate = { .observations = block };
         double all = fmax(fmin(observations(description, plan, request), 75), (double)block);
@@ -117,12 +118,14 @@ struct run_estimate run_estimate(const struct hardware_description *description,
         switch (method) {
         case METHOD_GAUGE:
                 estimate.observations = request->passes * block + request->passes * extra / 6 + 2;
-                idle_s = request->passes * (double)plan_idles(plan) *
-                         runner_idle_more_s(GAUGE_PERIOD_GUESS_S, request->daemons_tau_s);
+                idle_s = (double)idles * runner_dwell_s(GAUGE_PERIOD_GUESS_S) +
+                         request->passes * (double)plan_idles(plan) *
+                                 runner_idle_more_s(GAUGE_PERIOD_GUESS_S, request->daemons_tau_s);
                 estimate.hours = (double)estimate.observations * runner_dwell_s(GAUGE_PERIOD_GUESS_S) / 3600 +
                                  0.02;
                 estimate.percent = (estimate.hours * 3600 * watts + idle_s * plan->modes[PLAN_IDLE].guess_w) / joules;
                 estimate.hours += idle_s / 3600;
+                estimate.observations += idles;
                 break;
         case METHOD_TICKS:
                 estimate.observations = block + (size_t)(MORE_BY_TICKS * precision_cost(request));
