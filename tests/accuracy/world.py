@@ -92,6 +92,13 @@ class Device:
         for key in ("resistance_mohm", "thermal_c_per_w"):
             self.physics[key] /= times
 
+    def change(self, name, factor):
+        """Since its calibration a component takes so many times as much."""
+        if name == "display":
+            self.display = {level: mw * factor for level, mw in self.display.items()}
+        for attribute in {"base": ("base",), "disk": ("read", "write"), "wifi": ("on", "rx", "tx", "wake"), "display": ()}[name]:
+            setattr(self, attribute, getattr(self, attribute) * factor)
+
     def text(self):
         lines = ["[profile]", "version = 1", "device = accuracy-%d" % self.seed, "method = virtual", "[battery]",
                  "energy_full_mwh = %d" % self.energy_mwh, "[base]", "power_mw = %.4f" % self.base]
