@@ -14,6 +14,7 @@
 
 struct progress {
         bool json;
+        bool only;       /* some components */
         size_t in_pass;  /* gauge: states since the last line of a pass */
 };
 
@@ -94,6 +95,7 @@ void progress_begin(struct progress *progress, const struct progress_start *star
 
         if (!progress)
                 return;
+        progress->only = strncmp(start->plan, "only ", strlen("only ")) == 0;
         if (!progress->json) {
                 begin_line(start);
                 return;
@@ -264,7 +266,7 @@ void progress_interrupted(struct progress *progress, const struct progress_state
                 done_json(state, NULL, false);
 }
 
-static void print_validation(const struct estimator_result *fit)
+static void print_validation(const struct progress *progress, const struct estimator_result *fit)
 {
         if (fit->validated)
                 text_print(stdout, "Validated: the mixtures that were held back came out as predicted.");
@@ -274,6 +276,8 @@ static void print_validation(const struct estimator_result *fit)
                            "%.0f mW (99 %%).",
                            fit->off.mode, fit->off.measured_mw, fit->off.predicted_mw,
                            fit->off.half_width_mw);
+        else if (progress->only)
+                text_print(stdout, "The validation stays that of the calibration before: --only holds back no mixtures.");
         else
                 text_print(stdout, "Not validated: no held-back mixtures were measured.");
 }
@@ -305,7 +309,7 @@ void progress_done(struct progress *progress, const struct progress_state *state
                    state->stopped);
         if (fit) {
                 print_profile(fit, profile);
-                print_validation(fit);
+                print_validation(progress, fit);
         }
         flush();
 }
