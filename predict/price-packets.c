@@ -128,9 +128,12 @@ static int read_packets(struct reading *reading, FILE *file)
 {
         _cleanup_free_ char *line = NULL;
         size_t capacity = 0;
+        ssize_t length;
         int code = CODE_OK;
 
-        while (code == CODE_OK && getline(&line, &capacity, file) >= 0) {
+        while (code == CODE_OK && (length = getline(&line, &capacity, file)) >= 0) {
+                for (ssize_t i = 0; i < length; i++)
+                        line[i] = line[i] ? line[i] : '?'; /* a NUL would end the row */
                 line[strcspn(line, "\r\n")] = '\0';
                 reading->line++;
                 if (*line && (reading->line > 1 || strcmp(line, "time_s,direction,bytes") != 0))
