@@ -96,7 +96,7 @@ static int replay_store(struct replay *replay, struct store *store, int64_t from
 static int failed(int err)
 {
         if (err == -ENODATA) {
-                log_error(&program_log, "no polls of that time are kept; joulecast cost has their sums, if there were any");
+                log_error(&program_log, "no polls of that time are kept; joulecast cost has the sums of older ones");
                 return CODE_NO_DATA;
         }
         log_error(&program_log, "%s: %s", ferror(stdout) ? "the answer could not be written" : "the replay stopped",

@@ -18,7 +18,7 @@ struct trace_form {
         bool narrow;            /* the terminal */
         int app_columns;
         unsigned long long lines; /* intervals so far */
-        char day[32];           /* of the last one; "": days are not told */
+        char day[32];           /* of the last line; "": none was printed */
 };
 
 struct trace_line {

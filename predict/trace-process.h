@@ -4,7 +4,7 @@
 
 /*
  * `joulecast trace --by process`: each process of a sample becomes an app of its own, and keeps the state of the app
- * that it belongs to. The screen stays that app's, as nothing tells which of its processes shows what is on it.
+ * that it belongs to. The screen stays that app's, as it is not known which of its processes draws.
  */
 
 #include "interval/interval.h"

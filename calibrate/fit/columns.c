@@ -82,7 +82,7 @@ static bool has_policy(const struct device_policy *group, uint32_t policy)
         return group->policy == policy;
 }
 
-/* Without standard errors nothing can be kept beside what is measured anew. */
+/* A coefficient without a standard error cannot be the prior of a fit. */
 static bool can_be_kept(const struct profile *before)
 {
         for (size_t i = 0; i < before->n_coefficients; i++)
@@ -268,7 +268,7 @@ static void see_busy(struct seen *seen, const struct device *device, const struc
         seen->sent = seen->sent || (double)usage->wifi_tx_bytes > SENT * (double)usage->wifi_rx_bytes;
 }
 
-/* With --only, the columns are those of the profile before, and of what is measured anew. */
+/* With --only, the columns are those of the profile before, and of what is measured again. */
 static int see_before(struct seen *seen, const struct device *device)
 {
         const struct profile *before = device->before;

@@ -48,7 +48,7 @@ struct device {
         struct device_policy policies[COLUMNS_POLICIES_MAX]; /* ascending */
         size_t n_policies;
         struct profile *before;  /* of --only: what was measured before; NULL: everything is measured */
-        unsigned only;           /* 1 << component that is measured anew; the base always is */
+        unsigned only;           /* 1 << component that is measured again; the base always is */
 };
 
 struct cJSON;

@@ -58,7 +58,7 @@ enum validation {
 struct outcome {
         char estimator[16];
         struct profile *profile;
-        unsigned only;       /* 1 << component that was measured anew; 0: everything was measured */
+        unsigned only;       /* 1 << component that was measured again; 0: everything was measured */
         struct outcome_line *lines;
         size_t n_lines;
         struct outcome_check *checks;

@@ -64,7 +64,7 @@ struct asked {
         struct forecast_battery battery;
 };
 
-/* Who had the screen for how long. -ENODATA: too many, or nobody can say who. */
+/* Which apps had the screen, and for how long. -ENODATA: more than a question can have. */
 static int list_apps(const struct asked *asked, struct budget_reserve *apps, size_t *ret_n, double *other_minutes)
 {
         size_t n = 0;

@@ -165,10 +165,8 @@ static void sum_misfit(struct sum *sum, const struct future *future, const char 
                        double seconds)
 {
         struct model_user user = { app, front, 1 };
-        double sd_j = model_misfit_sd_j(future->history->profile, &user, &rate->vector) * seconds;
+        double sd_j = future->drain.n > 0 ? 0 : model_misfit_sd_j(future->history->profile, &user, &rate->vector) * seconds;
 
-        if (future->drain.n > 0)
-                return;
         sum->misfit_j += sd_j;
         sum->misfit_j2 += sd_j * sd_j;
 }

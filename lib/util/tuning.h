@@ -131,7 +131,7 @@
 #define TUNING_SAG_STEP 0.003
 /* Smaller relative changes of the load are the sensor's noise, which would make the sag too small. */
 #define TUNING_SAG_CHANGE 0.25
-/* The voltage at rest is the median of so many readings, of polls whose charge was within so many percent. */
+/* The voltage at rest is the median of at most so many readings, from polls with the same charge within so many percent. */
 #define TUNING_REST_POLLS 21
 #define TUNING_REST_PERCENT 5.0
 
