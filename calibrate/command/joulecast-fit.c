@@ -19,11 +19,10 @@
 
 #include "fit/follow.h"
 #include "fit/refit.h"
-#include "fit/worse.h"
 #include "learn-command.h"
 #include "model/json-print.h"
-#include "model/profile-history.h"
 #include "observation/daemons.h"
+#include "profile-writer.h"
 #include "sapp/sapp-fit.h"
 #include "sapp/tables.h"
 #include "util/drop-root.h"
@@ -154,31 +153,6 @@ static void written_clear(struct written *written)
         free(written->kept);
 }
 
-/*
- * One that is clearly worse than the profile in its place is written beside it. Radios are not measured by a calibration,
- * so those of the profile in its place are kept.
- */
-static int write_profile(const char *path, struct profile *profile, struct written *written)
-{
-        _cleanup_(profile_freep) struct profile *before = NULL;
-        _cleanup_free_ char *text = NULL;
-        int err = profile_load(path, NULL, &before) == 0 && profile->radios.n == 0 ?
-                          radio_copy_all(&before->radios, &profile->radios) : 0;
-
-        if (!err)
-                err = profile_print(profile, &text);
-        if (!err)
-                err = own_folder_make(path, 0755);
-        if (err)
-                return err;
-        if (before && worse_than(profile, before, written->worse, sizeof(written->worse)))
-                return profile_history_put(path, text, &written->path);
-        err = profile_history_replace(path, text, &written->kept);
-        if (!err)
-                err = (written->path = strdup(path)) ? 0 : -ENOMEM;
-        return err;
-}
-
 static void say_written(const char *path, const struct written *written)
 {
         if (written->worse[0])
@@ -192,7 +166,7 @@ static void say_written(const char *path, const struct written *written)
                          written->kept, path);
 }
 
-static int finish(const struct options *options, struct outcome *outcome)
+static int finish(const struct options *options, struct outcome *outcome, struct profile_writer *writer)
 {
         _cleanup_(written_clear) struct written written = { 0 };
         int err = 0;
@@ -204,7 +178,7 @@ static int finish(const struct options *options, struct outcome *outcome)
                 return CODE_FAILED;
         }
         if (options->profile) {
-                err = write_profile(options->profile, outcome->profile, &written);
+                err = profile_writer_put(writer, outcome->profile, &written);
                 if (err)
                         log_error(&program_log, "%s: the profile cannot be written: %s", options->profile,
                                   own_folder_why(err));
@@ -227,23 +201,24 @@ static int fail(int err, const char *where, const char *error)
         return err == -ENODATA || err == -ENOENT ? CODE_NO_DATA : CODE_FAILED;
 }
 
-static int refit(const struct options *options, const struct observation_run *run,
-                 struct observations *database, const char *where)
+/* As nobody, if root started it. */
+static int refit(const struct options *options, const struct observation_run *run, struct observation *list, size_t n,
+                 const char *where)
 {
+        _cleanup_(profile_writer_end) struct profile_writer writer = { .fd = -1 };
         const char *estimator = options->estimator;
-        struct observation *list = NULL;
         struct outcome outcome;
         char error[256] = "";
-        size_t n = 0;
-        int err = observations_read(database, run->id, &list, &n);
+        int err = profile_writer_start(options->profile, &writer);
 
+        if (!err)
+                err = drop_root(NULL, 0);
         if (!estimator)
                 estimator = strcmp(run->plan, "sapp") == 0 ? "sapp" : "regression";
         if (!err && strcmp(estimator, "sapp") == 0)
                 err = sapp_fit(run, list, n, &outcome, error, sizeof(error));
         else if (!err)
                 err = refit_regression(run, list, n, &outcome, error, sizeof(error));
-        observations_free(list, n);
         if (err)
                 return fail(err, where, error);
         err = set_created(&outcome);
@@ -251,17 +226,39 @@ static int refit(const struct options *options, const struct observation_run *ru
                 outcome_clear(&outcome);
                 return fail(err, where, error);
         }
-        return finish(options, &outcome);
+        return finish(options, &outcome, &writer);
+}
+
+/* All runs, and the observations of the one that was asked for. */
+static int read_observations(const struct options *options, const char *path, struct observation_run **runs, size_t *n_runs,
+                             const struct observation_run **run, struct observation **list, size_t *n)
+{
+        struct observations *database;
+        int err = observations_open(path, false, &program_log, &database);
+
+        if (err < 0)
+                return err == -ENODATA ? CODE_NO_DATA : CODE_FAILED; /* logged */
+        err = observations_runs(database, runs, n_runs);
+        for (size_t i = 0; !err && i < *n_runs; i++)
+                if (options->run == 0 || (*runs)[i].id == (int64_t)options->run)
+                        *run = &(*runs)[i];
+        if (!err && *run)
+                err = observations_read(database, (*run)->id, list, n);
+        observations_close(database);
+        if (err)
+                return fail(err, path, "");
+        return *run ? CODE_OK : fail(-ENODATA, path, options->run ? "has no calibration run with that number" :
+                                     "holds no observations; run joulecast calibrate first");
 }
 
 static int fit_observations(const struct options *options)
 {
         _cleanup_free_ char *path = NULL;
-        struct observations *database;
         struct observation_run *runs = NULL;
         const struct observation_run *run = NULL;
-        size_t n = 0;
-        int err, status;
+        struct observation *list = NULL;
+        size_t n_runs = 0, n = 0;
+        int status;
 
         if (options->observations)
                 path = strdup(options->observations);
@@ -272,22 +269,11 @@ static int fit_observations(const struct options *options)
                 return fail(-ENOMEM, "observations", "");
         if (access(path, F_OK) < 0 && errno == ENOENT)
                 return fail(-ENOENT, path, "there are no observations; run joulecast calibrate first");
-        err = observations_open(path, false, &program_log, &database);
-        if (err < 0)
-                return err == -ENODATA ? CODE_NO_DATA : CODE_FAILED; /* logged */
-        err = observations_runs(database, &runs, &n);
-        for (size_t i = 0; !err && i < n; i++)
-                if (options->run == 0 || runs[i].id == (int64_t)options->run)
-                        run = &runs[i];
-        if (err)
-                status = fail(err, path, "");
-        else if (!run)
-                status = fail(-ENODATA, path, options->run ? "has no calibration run with that number" :
-                              "holds no observations; run joulecast calibrate first");
-        else
-                status = refit(options, run, database, path);
-        observations_free_runs(runs, n);
-        observations_close(database);
+        status = read_observations(options, path, &runs, &n_runs, &run, &list, &n);
+        if (status == CODE_OK)
+                status = refit(options, run, list, n, path);
+        observations_free(list, n);
+        observations_free_runs(runs, n_runs);
         return status;
 }
 
@@ -306,6 +292,7 @@ static int read_file(const char *path, char **ret, size_t *length)
 
 static int fit_tables(const struct options *options)
 {
+        _cleanup_(profile_writer_end) struct profile_writer writer = { .fd = -1 };
         _cleanup_(usage_table_freep) struct usage_table *usage = NULL;
         _cleanup_free_ char *text = NULL;
         struct cost_table costs = { 0 };
@@ -322,13 +309,17 @@ static int fit_tables(const struct options *options)
                 return fail(err, options->costs, "");
         if (cost_table_parse(text, length, options->costs, &program_log, &costs) < 0)
                 return CODE_FAILED;
-        err = tables_fit(usage, &costs, options->energy_full_mwh, &outcome, error, sizeof(error));
+        err = profile_writer_start(options->profile, &writer);
+        if (!err)
+                err = drop_root(NULL, 0);
+        if (!err)
+                err = tables_fit(usage, &costs, options->energy_full_mwh, &outcome, error, sizeof(error));
         cost_table_clear(&costs);
         if (err)
                 return fail(err, options->costs, error);
         if (options->name)
                 snprintf(outcome.profile->device, sizeof(outcome.profile->device), "%s", options->name);
-        return finish(options, &outcome);
+        return finish(options, &outcome, &writer);
 }
 
 /* Other errors are seen where they are returned; without memory a fit would go on with less, and be another. */

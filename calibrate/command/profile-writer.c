@@ -1,0 +1,165 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile-writer.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fit/worse.h"
+#include "model/profile-history.h"
+#include "util/own-folder.h"
+#include "util/util.h"
+
+#define TEXT_MAX (1 << 20)
+
+/* What the writing process answers. */
+struct reply {
+        int err;
+        char path[PATH_MAX], kept[PATH_MAX]; /* "": NULL */
+        char worse[128];
+};
+
+/*
+ * One that is clearly worse than the profile in its place is written beside it. Radios are not measured by a calibration,
+ * so those of the profile in its place are kept.
+ */
+static int write_profile(const char *path, struct profile *profile, struct written *written)
+{
+        _cleanup_(profile_freep) struct profile *before = NULL;
+        _cleanup_free_ char *text = NULL;
+        int err = profile_load(path, NULL, &before) == 0 && profile->radios.n == 0 ?
+                          radio_copy_all(&before->radios, &profile->radios) : 0;
+
+        if (!err)
+                err = profile_print(profile, &text);
+        if (!err)
+                err = own_folder_make(path, 0755);
+        if (err)
+                return err;
+        if (before && worse_than(profile, before, written->worse, sizeof(written->worse)))
+                return profile_history_put(path, text, &written->path);
+        err = profile_history_replace(path, text, &written->kept);
+        if (!err)
+                err = (written->path = strdup(path)) ? 0 : -ENOMEM;
+        return err;
+}
+
+/* Until the other side says that this was all; -EIO: not so much. */
+static ssize_t receive(int fd, char *buf, size_t size)
+{
+        size_t length = 0;
+
+        while (length < size) {
+                ssize_t n = read(fd, buf + length, size - length);
+
+                if (n == 0)
+                        return (ssize_t)length;
+                if (n < 0 && errno != EINTR)
+                        return -errno;
+                length += n > 0 ? (size_t)n : 0;
+        }
+        return (ssize_t)length;
+}
+
+static int send_all(int fd, const void *data, size_t length)
+{
+        for (size_t sent = 0; sent < length;) {
+                ssize_t n = send(fd, (const char *)data + sent, length - sent, MSG_NOSIGNAL);
+
+                if (n < 0 && errno != EINTR)
+                        return -errno;
+                sent += n > 0 ? (size_t)n : 0;
+        }
+        return shutdown(fd, SHUT_WR) < 0 ? -errno : 0;
+}
+
+static int write_text(const char *path, const char *text, size_t length, struct written *written)
+{
+        _cleanup_(profile_freep) struct profile *profile = NULL;
+        int err = profile_parse(text, length, path, NULL, &profile);
+
+        return err ? err : write_profile(path, profile, written);
+}
+
+/* The writing process. Without a text there is no profile. */
+static _Noreturn void write_for_other(const char *path, int fd)
+{
+        char *text = malloc(TEXT_MAX);
+        ssize_t length = text ? receive(fd, text, TEXT_MAX) : -ENOMEM;
+        struct written written = { 0 };
+        struct reply reply = { 0 };
+
+        if (length == 0)
+                _exit(0);
+        reply.err = length < 0 ? (int)length : write_text(path, text, (size_t)length, &written);
+        snprintf(reply.path, sizeof(reply.path), "%s", written.path ? written.path : "");
+        snprintf(reply.kept, sizeof(reply.kept), "%s", written.kept ? written.kept : "");
+        memcpy(reply.worse, written.worse, sizeof(reply.worse));
+        send_all(fd, &reply, sizeof(reply));
+        _exit(0);
+}
+
+int profile_writer_start(const char *path, struct profile_writer *ret)
+{
+        struct profile_writer writer = { .path = path, .fd = -1 };
+        int pair[2];
+
+        *ret = writer;
+        if (!path || geteuid() != 0)
+                return 0;
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+                return -errno;
+        writer.fd = pair[0];
+        writer.pid = fork();
+        if (writer.pid == 0) {
+                close(pair[0]);
+                write_for_other(path, pair[1]);
+        }
+        close(pair[1]);
+        *ret = writer;
+        if (writer.pid > 0)
+                return 0;
+        ret->pid = 0;
+        return -errno;
+}
+
+static int copy(const char *text, char **ret)
+{
+        *ret = *text ? strdup(text) : NULL;
+        return *text && !*ret ? -ENOMEM : 0;
+}
+
+int profile_writer_put(struct profile_writer *writer, struct profile *profile, struct written *written)
+{
+        _cleanup_free_ char *text = NULL;
+        struct reply reply;
+        int err;
+
+        if (writer->pid == 0)
+                return write_profile(writer->path, profile, written);
+        err = profile_print(profile, &text);
+        if (!err)
+                err = send_all(writer->fd, text, strlen(text));
+        if (!err && receive(writer->fd, (char *)&reply, sizeof(reply)) != sizeof(reply))
+                err = -EIO;
+        if (err || reply.err)
+                return err ? err : reply.err;
+        err = copy(reply.path, &written->path);
+        if (!err)
+                err = copy(reply.kept, &written->kept);
+        memcpy(written->worse, reply.worse, sizeof(written->worse));
+        return err;
+}
+
+void profile_writer_end(struct profile_writer *writer)
+{
+        closep(&writer->fd);
+        if (writer->pid > 0)
+                waitpid(writer->pid, NULL, 0);
+        *writer = (struct profile_writer){ .fd = -1 };
+}
