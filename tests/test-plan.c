@@ -5,27 +5,11 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "plan-fixture.h"
 #include "run/run.h"
-#include "run/plan.h"
-#include "run/refresh.h"
 #include "sapp/sapp-plan.h"
 #include "util/units.h"
 #include "util/util.h"
-
-static void phone(struct hardware_description *description, size_t n_policies, size_t n_khz)
-{
-        *description = (struct hardware_description){ .device = "phone", .max_brightness = 255, .n_disks = 1, .wifi = true,
-                                                      .wifi_rx = true, .wifi_tx = true,
-                                                      .voltage = true, .energy_full_mwh = NAN, .rough_mwh = 15000 };
-        description->n_policies = n_policies;
-        for (size_t i = 0; i < n_policies; i++) {
-                description->policies[i] = (struct hardware_policy){ .policy = (uint32_t)(4 * i),
-                                                                     .n_cpus = 4,
-                                                                     .n_khz = n_khz };
-                for (size_t k = 0; k < n_khz; k++)
-                        description->policies[i].khz[k] = (uint32_t)(300000 + 100000 * k);
-        }
-}
 
 static size_t count(const struct plan *plan, enum plan_role role, const char *kind)
 {
@@ -254,40 +238,6 @@ static void sapp(void)
         plan_clear(&plan);
 }
 
-/* Steps of a level on a grid of 10 s, seen at most half a second late. */
-static void refresh_is_learnt(void)
-{
-        static const double periods[] = { 2.5, 7.3, 10, 30, 60 };
-
-        for (size_t i = 0; i < ARRAY_SIZE(periods); i++) {
-                struct refresh refresh;
-                double t = 3;
-
-                refresh_start(&refresh);
-                srand(5);
-                for (int k = 0; k < 30; k++) {
-                        t += periods[i] * (20 + rand() % 150);
-                        refresh_step(&refresh, (uint64_t)(1e9 * 0.5 * ceil(t / 0.5)), 0.5);
-                }
-                check_near(refresh.period_s, periods[i], 0.02 * periods[i]);
-        }
-}
-
-/* Without a grid no refresh is reported. */
-static void refresh_is_not_invented(void)
-{
-        struct refresh refresh;
-        double t = 0;
-
-        refresh_start(&refresh);
-        srand(9);
-        for (int k = 0; k < 40; k++) {
-                t += 200 + 1500 * (rand() / (double)RAND_MAX);
-                refresh_step(&refresh, (uint64_t)(1e9 * t), 0.5);
-                check(isnan(refresh.period_s) || refresh.period_s < 1.5);
-        }
-}
-
 /* --only leaves idle, the burn, and what loads nothing else. */
 static void only(void)
 {
@@ -406,199 +356,14 @@ static void estimates(void)
         plan_clear(&plan);
 }
 
-/* ---- limits ---- */
-
-static double sure_bytes(const struct hardware_description *description, const struct plan *plan,
-                         enum observation_method method, uint32_t passes, bool wifi)
-{
-        double bytes = 0;
-
-        for (size_t i = 0; i < plan->n; i++) {
-                const struct planned_mode *mode = &plan->modes[i];
-                double rate = wifi ? mode->mode.rx_mb_per_s + mode->mode.tx_mb_per_s : mode->mode.write_mb_per_s;
-                uint32_t times = mode->role == ROLE_BLOCK ? method == METHOD_GAUGE ? passes : 1
-                                                          : mode->role == ROLE_HELD_BACK;
-
-                bytes += rate * 1e6 * MIN(times, mode->visits_max) *
-                         plan_expected_s(description, method, mode);
-        }
-        return bytes;
-}
-
-static char said[1024];
-
-static void remember(void *data, enum log_level level, const char *sentence)
-{
-        snprintf(said + strlen(said), sizeof(said) - strlen(said), "%s\n", sentence);
-}
-
-static void stays_within_limits(void)
-{
-        static const struct {
-                enum observation_method method;
-                double write_bytes, wifi_bytes, mwh;
-                const char *says; /* NULL: nothing is lowered */
-                bool often;       /* every mode as often as without a limit */
-        } cases[] = {
-                { METHOD_GAUGE, 16e9, 500e6, 15000, NULL, true },
-                { METHOD_GAUGE, 16e9, 500e6, 60000, "wifi.rx_mj_per_mb", true },
-                { METHOD_GAUGE, 16e9, 100e6, 60000, "wifi-limit", false },
-                { METHOD_GAUGE, 100e6, 500e6, 15000, "disk.write_mj_per_mb", false },
-                { METHOD_PERCENT, 32e9, 4e9, 15000, NULL, true },
-                { METHOD_PERCENT, 16e9, 4e9, 15000, "write-limit", true },
-                { METHOD_PERCENT, 12e9, 4e9, 15000, "less certain", true },
-                { METHOD_PERCENT, 1e9, 4e9, 15000, "missing", false },
-                { METHOD_PERCENT, 0, 0, 15000, "not at all", false },
-                { METHOD_TICKS, 16e9, 500e6, 15000, NULL, true },
-        };
-        const struct log log = { .handler = remember };
-
-        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-                struct plan_limits limits = { cases[i].write_bytes, 10, cases[i].wifi_bytes };
-                struct hardware_description description;
-                struct plan plan = { 0 };
-                bool often = true;
-
-                phone(&description, 1, 12);
-                description.rough_mwh = cases[i].mwh;
-                check_int(plan_make(&description, &plan), 0);
-                said[0] = '\0';
-                plan_limit(&description, cases[i].method, 4, &limits, &log, &plan);
-                check(cases[i].says ? strstr(said, cases[i].says) != NULL : !said[0]);
-                check(sure_bytes(&description, &plan, cases[i].method, 4, false) <= limits.write_bytes);
-                check(sure_bytes(&description, &plan, cases[i].method, 4, true) <= limits.wifi_bytes);
-                for (size_t k = 0; k < plan.n; k++) {
-                        check(plan.modes[k].mode.write_mb_per_s <= 10);
-                        often = often && plan.modes[k].visits_max == UINT32_MAX;
-                }
-                check_int(often, cases[i].often);
-                plan_clear(&plan);
-        }
-}
-
-/* Modes with used-up visits do not come in later passes. */
-static void comes_as_often_as_it_may(void)
-{
-        struct hardware_description description;
-        struct plan plan = { 0 };
-        size_t order[256], n, times = 0;
-
-        phone(&description, 1, 12);
-        check_int(plan_make(&description, &plan), 0);
-        for (size_t i = 0; i < plan.n; i++)
-                if (!strcmp(plan.modes[i].mode.name, "disk.write"))
-                        plan.modes[i].visits_max = 2;
-        for (uint32_t pass = 0; pass < 4; pass++) {
-                n = plan_order(&plan, 1, pass, SIZE_MAX, true, order);
-                for (size_t i = 0; i < n; i++)
-                        times += !strcmp(plan.modes[order[i]].mode.name, "disk.write");
-        }
-        check_int(times, 2);
-        plan_clear(&plan);
-}
-
-/* Without a peer or source no mode sends or receives. */
-static void wifi_without_another_side(void)
-{
-        for (int have = 0; have < 3; have++) {
-                struct hardware_description description;
-                struct plan plan = { 0 };
-                double rx = 0, tx = 0, wakes = 0;
-
-                phone(&description, 1, 12);
-                description.wifi_rx = have > 0;
-                description.wifi_tx = have > 1;
-                check_int(plan_make(&description, &plan), 0);
-                check(plan_find(&plan, "wifi.on") != NULL);
-                for (size_t i = 0; i < plan.n; i++) {
-                        rx += plan.modes[i].mode.rx_mb_per_s;
-                        tx += plan.modes[i].mode.tx_mb_per_s;
-                        wakes += plan.modes[i].mode.wakes_per_s;
-                }
-                check_int(rx > 0, have > 0);
-                check_int(tx > 0, have > 1);
-                check_int(wakes > 0, have > 0);
-                plan_clear(&plan);
-        }
-}
-
-/* During the run, by what the counters showed so far. */
-static void leaves_out_what_goes_beyond(void)
-{
-        double seconds[64], whole;
-        bool left_out[64] = { false };
-        size_t times[64] = { 0 }, refused[64] = { 0 }, write, read, burn;
-        struct run run = { .method = METHOD_GAUGE, .seconds = seconds, .left_out = left_out, .times = times,
-                               .refused = refused, .limits = { 1e9, 10, INFINITY } };
-
-        phone(&run.description, 1, 2);
-        check_int(plan_make(&run.description, &run.plan), 0);
-        check(run.plan.n < 64);
-        for (size_t i = 0; i < run.plan.n; i++)
-                seconds[i] = NAN;
-        write = (size_t)(plan_find(&run.plan, "disk.write") - run.plan.modes);
-        read = (size_t)(plan_find(&run.plan, "disk.read") - run.plan.modes);
-        whole = run.plan.modes[write].mode.write_mb_per_s * 1e6 *
-                plan_expected_s(&run.description, METHOD_GAUGE, &run.plan.modes[write]);
-        run.written_bytes = 1e9 - 1.01 * whole;
-        check(!run_leaves_out(&run, write));
-        run.written_bytes = 1e9 - 0.99 * whole;
-        check(run_leaves_out(&run, write) && !run_leaves_out(&run, read));
-        seconds[write] = 1; /* it took much less than guessed */
-        check(!run_leaves_out(&run, write));
-        run.plan.modes[read].visits_max = 2;
-        times[read] = 1;
-        check(!run_leaves_out(&run, read));
-        times[read] = 2;
-        check(run_leaves_out(&run, read));
-        burn = run.plan.burn;
-        refused[write] = refused[burn] = 1;
-        check(!run_leaves_out(&run, write));
-        refused[write] = refused[burn] = 2;
-        check(run_leaves_out(&run, write) && !run_leaves_out(&run, burn));
-        refused[write] = 0;
-        left_out[write] = true;
-        check(run_leaves_out(&run, write) && !run_leaves_out(&run, 0));
-        plan_clear(&run.plan);
-}
-
-/* Amounts per second are at least a phone's, and at most four times that. */
-static void small_rates(void)
-{
-        struct hardware_description description;
-        struct plan_rates rates, usual;
-
-        phone(&description, 1, 1);
-        usual = plan_rates(&description);
-        description.rough_mwh = 3000; /* a watch */
-        rates = plan_rates(&description);
-        check(memcmp(&rates, &usual, sizeof(rates)) == 0);
-        description.rough_mwh = NAN;
-        rates = plan_rates(&description);
-        check(memcmp(&rates, &usual, sizeof(rates)) == 0);
-        description.rough_mwh = 30000;
-        rates = plan_rates(&description);
-        check_near(rates.write_mb_per_s, 2 * usual.write_mb_per_s, 1e-9);
-        description.rough_mwh = 600000;
-        rates = plan_rates(&description);
-        check_near(rates.write_mb_per_s, 4 * usual.write_mb_per_s, 1e-9);
-}
-
 int main(void)
 {
-        leaves_out_what_goes_beyond();
-        stays_within_limits();
-        comes_as_often_as_it_may();
-        wifi_without_another_side();
         has_everything();
         shortened();
         parts_of_sums();
         small_devices();
-        small_rates();
         orders();
         sapp();
-        refresh_is_learnt();
-        refresh_is_not_invented();
         only();
         orders_of_only();
         estimates();
