@@ -18,11 +18,11 @@
 #include <gsl/gsl_errno.h>
 
 #include "fit/follow.h"
+#include "fit/profile-writer.h"
 #include "fit/refit.h"
 #include "learn-command.h"
 #include "model/json-print.h"
 #include "observation/daemons.h"
-#include "profile-writer.h"
 #include "sapp/sapp-fit.h"
 #include "sapp/tables.h"
 #include "util/drop-root.h"

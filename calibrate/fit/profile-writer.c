@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fit/worse.h"
 #include "model/profile-history.h"
 #include "util/own-folder.h"
 #include "util/util.h"
+#include "worse.h"
 
 #define TEXT_MAX (1 << 20)
 

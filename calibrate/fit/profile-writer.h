@@ -7,7 +7,7 @@
  * then, which gets the profile's text and does nothing else.
  */
 
-#include "fit/outcome.h"
+#include "outcome.h"
 
 struct profile_writer {
         const char *path;
