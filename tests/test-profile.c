@@ -49,6 +49,8 @@ static const char full[] =
         "wake_mj = 120 20\n"
         "[gpu]\n"
         "active_mw = 900 40\n"
+        "[gps]\non_mw = 350\nsleep_mw = 0\nx-note = near\n"
+        "[audio]\non_mw = 60\n"
         "[suspend]\n"
         "power_mw = 8 1\n"
         "[virtual]\n"
@@ -125,6 +127,10 @@ static void reads_every_key(void)
         check_int(profile->virtual_device.emission[0].brightness, 5);
         check_near(profile->virtual_device.emission[1].power_mw, 1200, 0);
         check_near(profile->misfit_percent, 12.5, 0);
+        check_near(profile->gps_on_mw, 350, 0);
+        check_near(profile->gps_sleep_mw, 0, 0);
+        check_near(profile->audio_on_mw, 60, 0);
+        check_text(profile_extra(profile, "gps", "x-note"), "near");
         for (enum answer_kind kind = 0; kind < ANSWER_COUNT; kind++) {
                 const struct profile_score *score = &profile->learned.score[kind];
 
@@ -303,6 +309,11 @@ static const struct {
         { HEAD "[base]\npower_mw = 1\n[wifi]\non_mw = 1 1\n[covariance]\nbase.power_mw,wifi.on_mw = .1\n",
           "text:10: base.power_mw has a covariance, but no standard error" },
         { HEAD "[virtual]\nvoltage_mv.101 = 3300\n", "text:6: the state of charge of voltage_mv = 101" },
+        { HEAD "[gps]\non_mw = -1\n", "text:6: on_mw = -1 is out of range" },
+        { HEAD "[gps]\non_mw = 1\non_mw = 1\n", "text:7: on_mw" },
+        { HEAD "[gps]\nactive_mw = 1\n", "text:6: active_mw is no key of [gps]" },
+        { HEAD "[audio]\nsleep_mw = 1\n", "text:6: sleep_mw is no key of [audio]" },
+        { HEAD "[audio 1]\non_mw = 1\n", "text:6: [audio 1] is no section" },
         { HEAD "[virtual]\ngauge_pieces = 65\n", "text:6: gauge_pieces = 65 is not a whole number from 0 to 64" },
         { HEAD "[virtual]\ngauge_pieces = 1.5\n", "text:6: gauge_pieces = 1.5 is not a whole number" },
         { HEAD "[virtual]\ngauge_piece_percent = nan\n", "text:6: gauge_piece_percent = nan" },

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -24,9 +25,19 @@ struct reply {
         char worse[128];
 };
 
+static void keep_parts(const struct profile *before, struct profile *profile)
+{
+        if (isnan(profile->gps_on_mw))
+                profile->gps_on_mw = before->gps_on_mw;
+        if (isnan(profile->gps_sleep_mw))
+                profile->gps_sleep_mw = before->gps_sleep_mw;
+        if (isnan(profile->audio_on_mw))
+                profile->audio_on_mw = before->audio_on_mw;
+}
+
 /*
- * One that is clearly worse than the profile in its place is written beside it. Radios are not measured by a calibration,
- * so those of the profile in its place are kept.
+ * One that is clearly worse than the profile in its place is written beside it. Radios, GPS and sound are not measured by a
+ * calibration, so those of the profile in its place are kept.
  */
 static int write_profile(const char *path, struct profile *profile, struct written *written)
 {
@@ -35,6 +46,8 @@ static int write_profile(const char *path, struct profile *profile, struct writt
         int err = profile_load(path, NULL, &before) == 0 && profile->radios.n == 0 ?
                           radio_copy_all(&before->radios, &profile->radios) : 0;
 
+        if (before)
+                keep_parts(before, profile);
         if (!err)
                 err = profile_print(profile, &text);
         if (!err)

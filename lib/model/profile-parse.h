@@ -39,7 +39,7 @@ struct parser {
         struct parser *measured; /* of the sections [measured ...]; NULL: none came */
 };
 
-_Static_assert(sizeof(((struct parser *)0)->numbers_seen) * 8 >= 44, "one bit a number key");
+_Static_assert(sizeof(((struct parser *)0)->numbers_seen) * 8 >= 51, "one bit a number key");
 
 int profile_twice(const struct ini_place *place, const char *key);
 /* A number without sign or leading zeros, so that a key has one spelling. */
