@@ -18,6 +18,8 @@
 
 #define GAME "[segment 1]\napp = game\nstate = foreground\nstart_s = 0\nlength_s = 1200\n"
 
+#define QUIET "[segment 1]\napp = a\nstate = background\nstart_s = 0\nlength_s = 1\n"
+
 static char said[1024];
 
 static void remember(void *data, enum log_level level, const char *sentence)
@@ -44,7 +46,9 @@ static void test_meaning(void)
                 "cores.4 = 0.5 0 0.25\nkhz.4 = 700000\n"
                 "[segment 1]\napp = game\nstate = foreground\nstart_s = 0\nlength_s = 1200\nkhz = 1000000\n"
                 "cores = 0.8 0.3\nread_mb_per_s = 0.1\nwrite_mb_per_s = 0.02\nrx_mb_per_s = 0.05\n"
-                "tx_mb_per_s = 0.01\nwakes_per_s = 0.1\ngpu = 0.4\ncpu_factor = 0.7\ncontent = 0.25\nunseen_mw = 400\n";
+                "tx_mb_per_s = 0.01\nwakes_per_s = 0.1\ngpu = 0.4\ncpu_factor = 0.7\ncontent = 0.25\nunseen_mw = 400\n"
+                "packets_per_s = 50\npacket_bytes = 200\npattern = bursts\nburst_packets = 7\nradio = cellular\n"
+                "gps = on\naudio = on\n";
         _cleanup_(scenario_freep) struct scenario *scenario = NULL;
         const struct virtual_work *game, *music;
 
@@ -72,6 +76,15 @@ static void test_meaning(void)
         check_near(game->cpu_factor, 0.7, 0);
         check_near(game->unseen_mw, 400, 0);
         check_near(scenario->segments[0].content, 0.25, 0);
+        check_near(game->packets_per_s, 50, 0);
+        check_int(game->packet_bytes, 200);
+        check_int(game->pattern, VIRTUAL_BURSTS);
+        check_int(game->burst_packets, 7);
+        check_int(game->radio, VIRTUAL_AIR_CELLULAR);
+        check(game->gps && game->audio && !music->gps && !music->audio);
+        check_int(music->radio, VIRTUAL_AIR_WIFI);
+        check_near(music->packets_per_s, 0, 0);
+        check_int(game->number, 1);
         check_near(music->unseen_mw, 0, 0);
         check_near(scenario->segments[1].content, 1, 0);
         check_int(scenario_next_ns(scenario, 0), 600500 * NS_PER_MS);
@@ -124,6 +137,24 @@ static void test_mistakes(void)
                 { "[segment 1]\ncores.7 = 0\n", "s.ini:2: cores.7: the device test has no policy 7" },
                 { "[segment 1]\nrx_mb_per_s = -0.1\n", "s.ini:2: rx_mb_per_s = -0.1 is out of range" },
                 { "[segment 1]\ngpu = 2\n", "s.ini:2: gpu = 2 is out of range" },
+                { "[segment 1]\npackets_per_s = 10001\n", "s.ini:2: packets_per_s = 10001 is out of range" },
+                { "[segment 1]\npackets_per_s = -1\n", "s.ini:2: packets_per_s = -1 is out of range" },
+                { "[segment 1]\npackets_per_s = many\n", "s.ini:2: packets_per_s = many is not a number" },
+                { "[segment 1]\npackets_per_s = 1\npackets_per_s = 1\n", "s.ini:3: packets_per_s is here for the second" },
+                { "[segment 1]\npacket_bytes = 0\n", "s.ini:2: packet_bytes = 0 is not a whole number from 1 to 65535" },
+                { "[segment 1]\npacket_bytes = 65536\n", "s.ini:2: packet_bytes = 65536 is not a whole number" },
+                { "[segment 1]\npacket_bytes = 1.5\n", "s.ini:2: packet_bytes = 1.5 is not a whole number" },
+                { "[segment 1]\nburst_packets = 0\n", "s.ini:2: burst_packets = 0 is not a whole number from 1 to 10000" },
+                { "[segment 1]\npattern = random\n",
+                  "s.ini:2: pattern = random is unknown; it may be steady, poisson or bursts" },
+                { "[segment 1]\nradio = lte\n", "s.ini:2: radio = lte is unknown; it may be wifi or cellular" },
+                { "[segment 1]\ngps = 1\n", "s.ini:2: gps = 1 is unknown; it may be off or on" },
+                { "[segment 1]\naudio = loud\n", "s.ini:2: audio = loud is unknown; it may be off or on" },
+                { QUIET "packet_bytes = 100\n", "s.ini:2: [segment 1] has packet_bytes and no packets_per_s" },
+                { QUIET "pattern = poisson\n", "s.ini:2: [segment 1] has pattern and no packets_per_s" },
+                { QUIET "burst_packets = 3\n", "s.ini:2: [segment 1] has burst_packets and no packets_per_s" },
+                { QUIET "packets_per_s = 3\npattern = bursts\n",
+                  "s.ini:2: [segment 1] has pattern = bursts and no burst_packets" },
                 { "[segment 1]\ncoffee = 2\n", "s.ini:2: coffee is no key of a [segment N]" },
                 { "[scenario]\nbrightness = 1\n" GAME
                   "[segment 2]\napp = web\nstate = foreground\nstart_s = 1199\nlength_s = 5\n",
@@ -152,6 +183,7 @@ static void test_allowed(void)
                 "[segment 2]\napp = web\nstate = foreground\nstart_s = 1200\nlength_s = 5\n",
                 "[scenario]\nbrightness = 255\n" GAME
                 "[segment 2]\napp = game\nstate = foreground\nstart_s = 600\nlength_s = 5\n",
+                QUIET "packets_per_s = 0\nburst_packets = 3\ngps = off\nradio = wifi\n",
                 "; a comment\n[segment 7]\napp = a ; another\nstate = background\nstart_s = 0\nlength_s = 1\n",
         };
 

@@ -297,7 +297,7 @@ static int learn_description(struct hardware_virtual *virtual, const struct prof
                 err = describe_cpus(virtual, &sample);
                 describe_battery(&sample.battery, description);
                 description->n_disks = has(truth, TERM_DISK_READ, TERM_DISK_WRITE) ? 1 : 0;
-                description->wifi = has(truth, TERM_WIFI_ON, TERM_WIFI_WAKE);
+                description->wifi = has(truth, TERM_WIFI_ON, TERM_WIFI_WAKE) || radio_find(&truth->radios, "wifi");
                 description->wifi_rx = description->wifi_tx = description->wifi;
                 description->gpu = has(truth, TERM_GPU, TERM_GPU);
         }

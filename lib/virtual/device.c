@@ -15,6 +15,7 @@
  */
 #define STREAM_HIDDEN UINT64_C(0x68696464656e)
 #define STREAM_RADIO UINT64_C(0x726164696f)
+#define STREAM_PACKETS UINT64_C(0x7061636b657473)
 
 static int copy_voltage(struct virtual_device *device, const struct profile_virtual *truth)
 {
@@ -50,7 +51,7 @@ static void start_physics(struct virtual_device *device, const struct profile *t
                           enum virtual_stream stream, uint64_t seed, double start_percent)
 {
         const struct profile_virtual *physics = &truth->virtual_device;
-        struct rng hidden, run, air;
+        struct rng hidden, run, air, packets;
         double idle_w;
 
         rng_seed(&hidden, physics->seed, STREAM_HIDDEN);
@@ -62,10 +63,12 @@ static void start_physics(struct virtual_device *device, const struct profile *t
         rng_seed(&air, physics->seed, STREAM_RADIO + (uint64_t)stream);
         rng_seed(&air, rng_next(&air) ^ seed, STREAM_RADIO + (uint64_t)stream);
         reception_init(&device->reception, physics, &air);
+        rng_seed(&packets, physics->seed, STREAM_PACKETS + (uint64_t)stream);
+        device->traffic_seed = rng_next(&packets) ^ seed;
         thermal_init(&device->thermal, physics);
         make_boot_id(device, &run);
         virtual_device_recompute(device);
-        idle_w = thermal_steady_w(&device->thermal, device->leaky_w, device->fixed_w,
+        idle_w = thermal_steady_w(&device->thermal, device->leaky_w, device->fixed_w + air_w(device),
                                   device->noise.ambient_c);
         device->thermal.celsius = device->noise.ambient_c + device->thermal.c_per_w * idle_w;
         gauge_start(&device->gauge, &device->cell, device_power_w(device));
@@ -89,6 +92,8 @@ int virtual_open(const struct profile *truth, enum virtual_stream stream, uint64
                 err = alloc_totals(device);
         if (!err)
                 err = panel_init(&device->panel, &truth->virtual_device);
+        if (!err)
+                err = air_open(device, truth);
         if (err)
                 return err;
         device->content = 1;
@@ -118,6 +123,7 @@ void virtual_free(struct virtual_device *device)
         free(device->opp_time_ns);
         free(device->opp_busy_ns);
         free(device->opp_any_ns);
+        air_close(device);
         panel_clear(&device->panel);
         power_model_clear(&device->model);
         free(device);
@@ -144,7 +150,8 @@ static double price_now(const struct virtual_device *device, unsigned rate)
         return device->noise.rate_factor[rate] * (rate >= RATE_RX ? device->reception.factor : 1);
 }
 
-double device_power_w(const struct virtual_device *device)
+/* Without radios that are automata. */
+static double steady_w(const struct virtual_device *device)
 {
         double power_w = device->leaky_w * thermal_leakage(&device->thermal) + device->fixed_w +
                          device->noise.unseen_w;
@@ -154,6 +161,11 @@ double device_power_w(const struct virtual_device *device)
         for (unsigned i = 0; i < RATE_COUNT; i++)
                 power_w += device->rate_w[i] * price_now(device, i);
         return power_w;
+}
+
+double device_power_w(const struct virtual_device *device)
+{
+        return steady_w(device) + (device->suspended ? 0 : air_w(device));
 }
 
 double device_battery_w(const struct virtual_device *device, double power_w)
@@ -208,15 +220,18 @@ static void count_suspended(struct virtual_device *device, uint64_t dt_ns, doubl
         device->base_j += energy_j;
 }
 
-/* One step in which everything but the charge and the temperature is constant. */
-static void step(struct virtual_device *device, uint64_t dt_ns)
+/* One step in which everything but radios, the charge and the temperature is constant. */
+static int step(struct virtual_device *device, uint64_t dt_ns)
 {
         double dt_s = (double)dt_ns / 1e9;
-        double power_w = device_power_w(device);
+        double power_w = steady_w(device), air_j = 0;
+        int err = device->suspended ? 0 : air_step(device, dt_ns, &air_j);
         double burst_j = device->wakes && !device->suspended ? step_bursts(device, dt_s) : 0;
-        double energy_j = power_w * dt_s + burst_j;
-        double battery_j = device_battery_w(device, power_w) * dt_s + burst_j;
+        double energy_j = power_w * dt_s + air_j + burst_j;
+        double battery_j;
 
+        power_w += air_j / dt_s;
+        battery_j = device_battery_w(device, power_w) * dt_s + burst_j;
         if (device->suspended)
                 count_suspended(device, dt_ns, energy_j);
         else
@@ -229,6 +244,7 @@ static void step(struct virtual_device *device, uint64_t dt_ns)
                 device->empty = true;
         thermal_advance(&device->thermal, device->noise.ambient_c, energy_j / dt_s, dt_s);
         device->now_ns += dt_ns;
+        return err;
 }
 
 static uint64_t next_stop(const struct virtual_device *device, uint64_t target_ns)
@@ -249,13 +265,17 @@ int virtual_advance(struct virtual_device *device, uint64_t ns)
         if (target_ns < device->now_ns)
                 return -EOVERFLOW;
         while (device->now_ns < target_ns && !device->empty) {
-                step(device, next_stop(device, target_ns) - device->now_ns);
+                int err = step(device, next_stop(device, target_ns) - device->now_ns);
+
+                if (err < 0)
+                        return err;
                 gauge_refresh_level(&device->gauge, &device->cell, device->now_ns);
                 gauge_refresh_power(&device->gauge, device->now_ns);
                 if (device->now_ns < device->next_second_ns)
                         continue;
                 noise_next_second(&device->noise);
                 reception_next_second(&device->reception);
+                air_next_second(device);
                 device->next_second_ns += NS_PER_S;
         }
         return device->empty ? -ENODATA : 0;

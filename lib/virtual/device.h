@@ -9,6 +9,7 @@
  * part when somebody wants to know.
  */
 
+#include "automaton.h"
 #include "cell.h"
 #include "gauge.h"
 #include "noise.h"
@@ -16,6 +17,7 @@
 #include "power.h"
 #include "reception.h"
 #include "thermal.h"
+#include "traffic.h"
 #include "virtual-truth.h"
 
 /* An app that has run since the device was opened. It has one process while it has work. */
@@ -33,6 +35,9 @@ struct app {
         uint64_t shown[RATE_COUNT]; /* whole bytes thereof that are in the machine's totals */
         uint64_t wakes;
         double wake_phase;   /* part of a burst */
+        uint64_t packets[VIRTUAL_AIRS][RADIO_DIRECTIONS];
+        uint64_t other_bytes[RADIO_DIRECTIONS];
+        uint64_t silent_ns;  /* a packet over WiFi from then on is a burst */
         double energy_j[2];  /* the truth: in the background, in the foreground */
         double part_j[2][VIRTUAL_PART_COUNT];
 };
@@ -47,8 +52,17 @@ struct running {
         double wakes_per_s;
         double gpu;
         double leaky_w;       /* CPU with its share of S and idle, before leakage */
-        double display_w, gpu_w, unseen_w;
-        double fixed_w;       /* all three */
+        bool gps, audio;
+        double display_w, gpu_w, unseen_w, gps_w, audio_w;
+        double fixed_w;       /* all five */
+};
+
+/* A radio whose truth is an automaton. */
+struct air {
+        bool present;
+        bool on;
+        struct automaton automaton;
+        fj seen;             /* of its energy, in total_j */
 };
 
 struct virtual_device {
@@ -60,6 +74,8 @@ struct virtual_device {
         struct noise noise;
         struct reception reception;
         struct panel panel;
+        struct air airs[VIRTUAL_AIRS];
+        uint64_t traffic_seed;
         double full_factor;                  /* the full charge that is shown, against the true one */
         bool idle_lowers;                    /* the clock that work has raised falls whenever the policy idles */
         bool counts_opps;                    /* CPU time is counted by operating point */
@@ -83,6 +99,8 @@ struct virtual_device {
         /* what runs */
         struct running *running;
         size_t n_running;
+        struct traffic *traffic;
+        size_t n_traffic;
         uint32_t asked_khz[POWER_MAX_POLICIES]; /* by the work; 0: none */
         struct app *apps;
         size_t n_apps;
@@ -115,11 +133,15 @@ struct virtual_device {
         uint64_t gpu_ns;
         uint64_t bytes[RATE_COUNT];
         uint64_t wakes_total;
+        uint64_t silent_ns;                  /* as an app's */
+        uint64_t other_bytes[RADIO_DIRECTIONS];
 
         /* the truth */
         double total_j, base_j;
         double percent_start;
         struct virtual_truth_app *truth_apps;
+        virtual_truth_packet *watcher;
+        void *watcher_data;
 };
 
 /* Gives apps and counters what the integrals hold, and empties these. */
@@ -130,6 +152,21 @@ void virtual_device_recompute(struct virtual_device *device);
 double device_power_w(const struct virtual_device *device);
 /* The battery's part of that: negative while it is charged. */
 double device_battery_w(const struct virtual_device *device, double power_w);
+
+/* 0; -ENOMEM. */
+int air_open(struct virtual_device *device, const struct profile *truth);
+void air_close(struct virtual_device *device);
+void air_set_wifi(struct virtual_device *device, bool on);
+/* What a radio draws that nobody uses from now on, pulses at their mean. */
+double air_w(const struct virtual_device *device);
+/* Rows of packets for @work, which is what runs; those that go on keep their places. 0; -ENOMEM. */
+int air_set_work(struct virtual_device *device, const struct virtual_work *work, size_t n);
+/* The packets of the next @dt_ns, and what radios draw meanwhile. 0; -ENOMEM. */
+int air_step(struct virtual_device *device, uint64_t dt_ns, double *ret_j);
+/* Byte rates have new factors. */
+void air_next_second(struct virtual_device *device);
+/* An app's part, in the background or foreground. */
+double air_j(const struct virtual_device *device, enum virtual_air air, size_t app, bool foreground);
 
 /* Remembers a change of what is on the screen as an event. 0; -ENOMEM. */
 int virtual_device_note_screen(struct virtual_device *device);

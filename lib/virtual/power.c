@@ -3,6 +3,7 @@
 #include "power.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,6 +191,11 @@ static void add_coefficient(struct power_model *model, const struct coefficient 
                 model->wifi = true;
 }
 
+static double known(double value)
+{
+        return isnan(value) ? 0 : value;
+}
+
 int power_model_init(struct power_model *model, const struct profile *truth, const struct log *log)
 {
         int err;
@@ -197,6 +203,9 @@ int power_model_init(struct power_model *model, const struct profile *truth, con
         *model = (struct power_model){
                 .sub_additivity = truth->virtual_device.sub_additivity_percent / 100,
                 .max_brightness = truth->max_brightness ? truth->max_brightness : UINT32_MAX,
+                .gps_on_w = known(truth->gps_on_mw) / 1e3,
+                .gps_sleep_w = known(truth->gps_sleep_mw) / 1e3,
+                .audio_on_w = known(truth->audio_on_mw) / 1e3,
         };
         model->display = calloc(truth->n_coefficients + 1, sizeof(*model->display));
         if (!model->display)

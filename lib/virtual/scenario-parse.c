@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "scenario-packets.h"
 #include "scenario.h"
 #include "util/ini-text.h"
 #include "util/offer.h"
@@ -15,6 +16,7 @@
 #define POLICIES_MAX ARRAY_SIZE(((struct virtual_work *)NULL)->policy_khz)
 #define CPUS_MAX ARRAY_SIZE(((struct virtual_work *)NULL)->utilisation)
 #define MB_PER_S_MAX 1e4
+#define PACKET_BYTES 1500 /* where it says none */
 #define LONGEST_S 31622400.0 /* a leap year; virtual time costs real time, too */
 
 /* What was said so far about the segment being read, to find doubles and what is missing. */
@@ -32,6 +34,13 @@ enum segment_key {
         KEY_CPU_FACTOR,
         KEY_CONTENT,
         KEY_UNSEEN,
+        KEY_PACKETS,
+        KEY_PACKET_BYTES, /* from here to KEY_BURST nothing without packets */
+        KEY_PATTERN,
+        KEY_BURST,
+        KEY_RADIO,
+        KEY_GPS,
+        KEY_AUDIO,
         KEY_COUNT
 };
 
@@ -49,6 +58,13 @@ static const char *const segment_keys[KEY_COUNT] = {
         [KEY_CPU_FACTOR] = "cpu_factor",
         [KEY_CONTENT] = "content",
         [KEY_UNSEEN] = "unseen_mw",
+        [KEY_PACKETS] = "packets_per_s",
+        [KEY_PACKET_BYTES] = "packet_bytes",
+        [KEY_PATTERN] = "pattern",
+        [KEY_BURST] = "burst_packets",
+        [KEY_RADIO] = "radio",
+        [KEY_GPS] = "gps",
+        [KEY_AUDIO] = "audio",
 };
 
 struct reading {
@@ -297,8 +313,10 @@ static int parse_segment_key(const struct ini_place *place, struct reading *read
                 return ini_number(place, key, value, 0, 1, &reading->segment.content);
         case KEY_UNSEEN:
                 return ini_number(place, key, value, 0, VIRTUAL_UNSEEN_MAX_MW, &work->unseen_mw);
-        default:
+        case KEY_GPU:
                 return ini_number(place, key, value, 0, 1, &work->gpu);
+        default:
+                return scenario_parse_packets(place, key, value, work);
         }
 }
 
@@ -379,6 +397,8 @@ static struct reading *find_reading(struct parser *parser, const struct ini_plac
                 return NULL;
         reading = &parser->readings[parser->n_readings++];
         *reading = (struct reading){ .segment = { .number = number, .line = place->line, .content = 1 } };
+        reading->segment.work.number = number;
+        reading->segment.work.packet_bytes = PACKET_BYTES;
         return reading;
 }
 
@@ -422,6 +442,12 @@ static int check_segment(const struct parser *parser, const struct ini_place *fi
                 return ini_error(&place,
                                  "[segment %u] is in the foreground, but [scenario] has no brightness",
                                  segment->number);
+        for (unsigned i = KEY_PACKET_BYTES; i <= KEY_BURST; i++)
+                if (reading->said[i] && !reading->said[KEY_PACKETS])
+                        return ini_error(&place, "[segment %u] has %s and no packets_per_s", segment->number,
+                                         segment_keys[i]);
+        if (segment->work.pattern == VIRTUAL_BURSTS && !reading->said[KEY_BURST])
+                return ini_error(&place, "[segment %u] has pattern = bursts and no burst_packets", segment->number);
         for (size_t i = 0; i < POLICIES_MAX; i++)
                 if (reading->said_threads && reading->said_cores[i])
                         return ini_error(&place, "[segment %u] has cores and threads; it may have one of them",

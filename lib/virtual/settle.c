@@ -59,6 +59,28 @@ static double screen_w(const struct virtual_device *device)
                                  : 0;
 }
 
+/* What several apps hold at a time they share alike. */
+static double held_w(const struct virtual_device *device, bool gps)
+{
+        unsigned n = 0;
+
+        for (size_t i = 0; i < device->n_running; i++)
+                n += gps ? device->running[i].gps : device->running[i].audio;
+        if (n == 0)
+                return 0;
+        return (gps ? device->model.gps_on_w : device->model.audio_on_w) / n;
+}
+
+/* The screen apart. */
+static double nobody_w(const struct virtual_device *device)
+{
+        bool gps = false;
+
+        for (size_t i = 0; i < device->n_running; i++)
+                gps |= device->running[i].gps;
+        return (device->wifi_on ? device->model.wifi_on_w : 0) + (gps ? 0 : device->model.gps_sleep_w);
+}
+
 static void recompute_app(struct virtual_device *device, struct running *running)
 {
         const struct power_model *model = &device->model;
@@ -68,11 +90,14 @@ static void recompute_app(struct virtual_device *device, struct running *running
         running->display_w = 0;
         if (running->foreground && device->screen_on) {
                 running->display_w = screen_w(device);
-                device->fixed_nobody_w = device->wifi_on ? model->wifi_on_w : 0;
+                device->fixed_nobody_w = nobody_w(device);
         }
-        running->fixed_w = running->gpu_w + running->display_w + running->unseen_w;
+        running->gps_w = running->gps ? held_w(device, true) : 0;
+        running->audio_w = running->audio ? held_w(device, false) : 0;
+        running->fixed_w = running->gpu_w + running->unseen_w + running->gps_w + running->audio_w;
         device->leaky_w += running->leaky_w;
-        device->fixed_w += running->gpu_w + running->unseen_w;
+        device->fixed_w += running->fixed_w;
+        running->fixed_w += running->display_w;
         for (unsigned i = 0; i < RATE_COUNT; i++)
                 device->rate_w[i] += device->rate_flows[i] * running->bytes_per_s[i] * model->j_per_byte[i];
         if (running->wakes_per_s > 0 && device->wifi_on)
@@ -81,8 +106,6 @@ static void recompute_app(struct virtual_device *device, struct running *running
 
 void virtual_device_recompute(struct virtual_device *device)
 {
-        const struct power_model *model = &device->model;
-
         recompute_cpu(device);
         for (unsigned i = 0; i < RATE_COUNT; i++) {
                 device->rate_flows[i] = i < RATE_RX || device->wifi_on;
@@ -90,7 +113,7 @@ void virtual_device_recompute(struct virtual_device *device)
         }
         device->wakes = false;
         device->leaky_w = device->leaky_nobody_w;
-        device->fixed_w = device->fixed_nobody_w = (device->wifi_on ? model->wifi_on_w : 0) + screen_w(device);
+        device->fixed_w = device->fixed_nobody_w = nobody_w(device) + screen_w(device);
         for (size_t i = 0; i < device->n_running; i++)
                 recompute_app(device, &device->running[i]);
 }
@@ -141,6 +164,8 @@ static void settle_parts(const struct virtual_device *device, const struct runni
         part_j[VIRTUAL_CPU] += running->leaky_w * device->leakage_s;
         part_j[VIRTUAL_DISPLAY] += running->display_w * span_s;
         part_j[VIRTUAL_GPU] += running->gpu_w * span_s;
+        part_j[VIRTUAL_GPS] += running->gps_w * span_s;
+        part_j[VIRTUAL_AUDIO] += running->audio_w * span_s;
         part_j[VIRTUAL_UNSEEN] += running->unseen_w * span_s;
         for (unsigned i = 0; i < RATE_COUNT; i++)
                 part_j[i < RATE_RX ? VIRTUAL_DISK : VIRTUAL_WIFI] += bytes_j(device, running, i);

@@ -110,6 +110,23 @@ static int read_cores(struct virtual_device *device, struct sample *sample)
         return 0;
 }
 
+/* A radio without an automaton has byte rates, whose packets nobody counts. */
+static void read_packets(const struct virtual_device *device, const struct app *app, struct process *process)
+{
+        const struct air *airs = device->airs;
+
+        if (airs[VIRTUAL_AIR_WIFI].present || (airs[VIRTUAL_AIR_CELLULAR].present && !device->model.wifi))
+                process->have |= USAGE_PACKETS;
+        if (airs[VIRTUAL_AIR_CELLULAR].present)
+                process->have |= USAGE_OTHER_NET;
+        process->wifi_rx_packets = app->packets[VIRTUAL_AIR_WIFI][RADIO_RX];
+        process->wifi_tx_packets = app->packets[VIRTUAL_AIR_WIFI][RADIO_TX];
+        process->other_rx_packets = app->packets[VIRTUAL_AIR_CELLULAR][RADIO_RX];
+        process->other_tx_packets = app->packets[VIRTUAL_AIR_CELLULAR][RADIO_TX];
+        process->other_rx_bytes = app->other_bytes[RADIO_RX];
+        process->other_tx_bytes = app->other_bytes[RADIO_TX];
+}
+
 static int read_process(struct virtual_device *device, const struct app *app, struct sample *sample)
 {
         struct process *process = sample_add_process(sample, device->counts_opps);
@@ -132,6 +149,7 @@ static int read_process(struct virtual_device *device, const struct app *app, st
         for (size_t i = 0; i < RATE_COUNT; i++)
                 process->amount[rate_amounts[i]] = app->shown[i];
         process->wifi_wakes = app->wakes;
+        read_packets(device, app, process);
         process->gpu_busy_ns = app->gpu_ns;
         return 0;
 }
@@ -178,6 +196,8 @@ static void read_totals(const struct virtual_device *device, struct sample *samp
                 sample->amount[rate_amounts[i]] = device->bytes[i];
         sample->wifi_on = device->wifi_on;
         sample->wifi_wakes = device->wakes_total;
+        sample->other_rx_bytes = device->other_bytes[RADIO_RX];
+        sample->other_tx_bytes = device->other_bytes[RADIO_TX];
         sample->gpu_busy_ns = device->gpu_ns;
 }
 
@@ -194,6 +214,8 @@ static int virtual_read(struct source *source, struct sample *sample)
                 return -ENOMEM;
         sample->have |= SAMPLE_BATTERY | USAGE_DISK | USAGE_WIFI | USAGE_WIFI_WAKES | USAGE_GPU |
                         SAMPLE_SCREEN | SAMPLE_FOREGROUND | SAMPLE_PROCESSES;
+        if (device->airs[VIRTUAL_AIR_CELLULAR].present)
+                sample->have |= USAGE_OTHER_NET;
         if (device->model.n_policies > 0)
                 sample->have |= SAMPLE_OPPS | SAMPLE_CORES;
         return 0;

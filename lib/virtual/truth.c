@@ -10,7 +10,8 @@
 
 const char *const virtual_part_names[VIRTUAL_PART_COUNT] = {
         [VIRTUAL_CPU] = "cpu",   [VIRTUAL_DISPLAY] = "display", [VIRTUAL_DISK] = "disk",
-        [VIRTUAL_WIFI] = "wifi", [VIRTUAL_GPU] = "gpu",         [VIRTUAL_UNSEEN] = "unseen",
+        [VIRTUAL_WIFI] = "wifi", [VIRTUAL_CELLULAR] = "cellular", [VIRTUAL_GPU] = "gpu",
+        [VIRTUAL_GPS] = "gps",   [VIRTUAL_AUDIO] = "audio",     [VIRTUAL_UNSEEN] = "unseen",
 };
 
 /* Apps that did anything, background before foreground. */
@@ -26,12 +27,17 @@ static int list_apps(struct virtual_device *device, size_t *ret)
                 for (unsigned foreground = 0; foreground < 2; foreground++) {
                         struct virtual_truth_app *app = &device->truth_apps[n];
 
-                        if (device->apps[i].energy_j[foreground] == 0)
+                        double wifi_j = air_j(device, VIRTUAL_AIR_WIFI, i, foreground);
+                        double cellular_j = air_j(device, VIRTUAL_AIR_CELLULAR, i, foreground);
+
+                        if (device->apps[i].energy_j[foreground] + wifi_j + cellular_j == 0)
                                 continue;
                         memcpy(app->app, device->apps[i].id, sizeof(app->app));
                         app->foreground = foreground;
-                        app->energy_j = device->apps[i].energy_j[foreground];
+                        app->energy_j = device->apps[i].energy_j[foreground] + wifi_j + cellular_j;
                         memcpy(app->part_j, device->apps[i].part_j[foreground], sizeof(app->part_j));
+                        app->part_j[VIRTUAL_WIFI] += wifi_j;
+                        app->part_j[VIRTUAL_CELLULAR] += cellular_j;
                         n++;
                 }
         }
@@ -41,6 +47,7 @@ static int list_apps(struct virtual_device *device, size_t *ret)
 
 int virtual_truth_read(struct virtual_device *device, struct virtual_truth *ret)
 {
+        double base_j;
         size_t n_apps;
         int err;
 
@@ -48,9 +55,12 @@ int virtual_truth_read(struct virtual_device *device, struct virtual_truth *ret)
         err = list_apps(device, &n_apps);
         if (err)
                 return err;
+        base_j = device->base_j;
+        for (unsigned air = 0; air < VIRTUAL_AIRS; air++)
+                base_j += (double)device->airs[air].automaton.base / 1e15;
         *ret = (struct virtual_truth){
                 .total_j = device->total_j,
-                .base_j = device->base_j,
+                .base_j = base_j,
                 .percent_start = device->percent_start,
                 .percent_end = 100 * device->cell.charge,
                 .apps = device->truth_apps,
@@ -65,6 +75,10 @@ void virtual_truth_reset(struct virtual_device *device)
         device->total_j = 0;
         device->base_j = 0;
         device->percent_start = 100 * device->cell.charge;
+        for (unsigned air = 0; air < VIRTUAL_AIRS; air++) {
+                automaton_forget(&device->airs[air].automaton);
+                device->airs[air].seen = 0;
+        }
         for (size_t i = 0; i < device->n_apps; i++) {
                 memset(device->apps[i].energy_j, 0, sizeof(device->apps[i].energy_j));
                 memset(device->apps[i].part_j, 0, sizeof(device->apps[i].part_j));
@@ -73,11 +87,17 @@ void virtual_truth_reset(struct virtual_device *device)
 
 double virtual_truth_power_w(const struct virtual_device *device)
 {
-        double fixed_w = device->fixed_w + noise_mean_w(&device->noise);
+        double fixed_w = device->fixed_w + air_w(device) + noise_mean_w(&device->noise);
 
         for (unsigned i = 0; i < RATE_COUNT; i++)
                 fixed_w += device->rate_w[i];
         for (size_t i = 0; device->wakes && i < device->n_running; i++)
                 fixed_w += device->running[i].wakes_per_s * device->model.wake_j;
         return thermal_steady_w(&device->thermal, device->leaky_w, fixed_w, 25);
+}
+
+void virtual_truth_watch(struct virtual_device *device, virtual_truth_packet *watcher, void *data)
+{
+        device->watcher = watcher;
+        device->watcher_data = data;
 }

@@ -15,8 +15,11 @@ enum virtual_part {
         VIRTUAL_CPU, /* with its share of S and idle */
         VIRTUAL_DISPLAY,
         VIRTUAL_DISK,
-        VIRTUAL_WIFI, /* bytes, bursts */
+        VIRTUAL_WIFI, /* bytes, bursts; of an automaton its spans */
+        VIRTUAL_CELLULAR,
         VIRTUAL_GPU,
+        VIRTUAL_GPS,
+        VIRTUAL_AUDIO,
         VIRTUAL_UNSEEN, /* shown by no counter */
         VIRTUAL_PART_COUNT
 };
@@ -32,7 +35,7 @@ struct virtual_truth_app {
 
 struct virtual_truth {
         double total_j;
-        double base_j; /* what no app causes: P0, idle, P_wifi, daemons */
+        double base_j; /* what no app causes: P0, idle, P_wifi, radios outside of spans, daemons */
         double percent_start;
         double percent_end;
         const struct virtual_truth_app *apps;
@@ -44,6 +47,12 @@ int virtual_truth_read(struct virtual_device *device, struct virtual_truth *ret)
 void virtual_truth_reset(struct virtual_device *device);
 /*
  * True power for the work and settings in force, averaged over noise: daemons and spikes at their mean, byte
- * rates and the price of a byte nominal, bursts spread out, the temperature steady in a room of 25 C.
+ * rates and the price of a byte nominal, bursts spread out, a radio left to itself, the temperature steady in a
+ * room of 25 C.
  */
 double virtual_truth_power_w(const struct virtual_device *device);
+
+/* Each packet from now on, over whichever radio, at the time awake. NULL: no longer. */
+typedef void virtual_truth_packet(void *data, enum virtual_air air, uint64_t time_ns, enum radio_direction direction,
+                                  uint64_t bytes, const char *app);
+void virtual_truth_watch(struct virtual_device *device, virtual_truth_packet *watcher, void *data);

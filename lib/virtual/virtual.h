@@ -30,6 +30,22 @@ enum virtual_stream {
 #define VIRTUAL_CPUS_MAX 64
 #define VIRTUAL_CPU_FACTOR_MAX 100.0
 #define VIRTUAL_UNSEEN_MAX_MW 1e6
+#define VIRTUAL_PACKETS_MAX_PER_S 1e4
+#define VIRTUAL_PACKET_BYTES_MAX 65535 /* of an IP packet */
+#define VIRTUAL_BURST_MAX 10000
+
+/* The radios of a device, and how packets follow one another. */
+enum virtual_air {
+        VIRTUAL_AIR_WIFI,
+        VIRTUAL_AIR_CELLULAR,
+        VIRTUAL_AIRS
+};
+enum virtual_pattern {
+        VIRTUAL_STEADY,
+        VIRTUAL_POISSON,
+        VIRTUAL_BURSTS, /* burst_packets at a time */
+        VIRTUAL_PATTERNS
+};
 
 /* What runs on the device from now on. Rates are nominal: the device lets byte rates wander. */
 struct virtual_work {
@@ -44,7 +60,14 @@ struct virtual_work {
         double gpu;               /* 0..1 */
         double cpu_factor;        /* power of its CPU time against a calibration's load; 0: as 1 */
         double unseen_mw;         /* what it draws besides, and no counter shows */
+        double packets_per_s;     /* sent and received in turn, the first at once */
+        uint32_t packet_bytes;    /* of each */
+        uint32_t burst_packets;
+        enum virtual_pattern pattern;
+        enum virtual_air radio;   /* of all bytes, bursts and packets */
+        bool gps, audio;          /* it holds them */
         bool foreground;
+        uint32_t number;          /* tells several pieces of work of one app apart, whose packets go on after a change */
 };
 
 /* @truth is copied. @start_percent 0..100 true charge; the OS shows it floored. -EINVAL without [virtual]. */
@@ -61,7 +84,7 @@ int virtual_facts(const struct profile *truth, const struct log *log, struct cla
 
 uint64_t virtual_now_ns(const struct virtual_device *device);   /* boottime since it was opened */
 void virtual_set_realtime(struct virtual_device *device, int64_t epoch_ns); /* realtime at boottime 0 */
-int virtual_advance(struct virtual_device *device, uint64_t ns); /* 0; -ENODATA: the battery is empty */
+int virtual_advance(struct virtual_device *device, uint64_t ns); /* 0; -ENODATA: the battery is empty; -ENOMEM */
 
 /* The one source that fills all of a sample. The device must outlive it. */
 int virtual_source_open(struct virtual_device *device, struct source **ret);

@@ -63,6 +63,7 @@ int virtual_set_wifi(struct virtual_device *device, bool on)
                 return -EINVAL;
         virtual_device_settle(device);
         device->wifi_on = on;
+        air_set_wifi(device, on);
         virtual_device_recompute(device);
         return 0;
 }
@@ -87,6 +88,17 @@ static bool is_share(double share)
         return share >= 0 && share <= 1;
 }
 
+static bool packets_fit(const struct virtual_work *work)
+{
+        if (work->radio >= VIRTUAL_AIRS || work->pattern >= VIRTUAL_PATTERNS ||
+            !(work->packets_per_s >= 0 && work->packets_per_s <= VIRTUAL_PACKETS_MAX_PER_S))
+                return false;
+        return work->packets_per_s == 0 ||
+               (work->packet_bytes > 0 && work->packet_bytes <= VIRTUAL_PACKET_BYTES_MAX &&
+                (work->pattern != VIRTUAL_BURSTS ||
+                 (work->burst_packets > 0 && work->burst_packets <= VIRTUAL_BURST_MAX)));
+}
+
 static bool work_fits(const struct virtual_device *device, const struct virtual_work *work)
 {
         const struct power_model *model = &device->model;
@@ -98,6 +110,8 @@ static bool work_fits(const struct virtual_device *device, const struct virtual_
                 return false;
         if (!(work->cpu_factor >= 0 && work->cpu_factor <= VIRTUAL_CPU_FACTOR_MAX) ||
             !(work->unseen_mw >= 0 && work->unseen_mw <= VIRTUAL_UNSEEN_MAX_MW))
+                return false;
+        if (!packets_fit(work))
                 return false;
         for (size_t p = 0; p < POWER_MAX_POLICIES; p++)
                 if (work->policy_khz[p] > 0 &&
@@ -156,6 +170,9 @@ static void begin_process(struct virtual_device *device, struct app *app)
         memset(app->cpu_ns, 0, device->model.n_opps * sizeof(*app->cpu_ns));
         memset(app->bytes, 0, sizeof(app->bytes));
         memset(app->shown, 0, sizeof(app->shown));
+        memset(app->packets, 0, sizeof(app->packets));
+        memset(app->other_bytes, 0, sizeof(app->other_bytes));
+        app->silent_ns = 0;
 }
 
 static void add_work(struct virtual_device *device, struct running *running, const struct virtual_work *work)
@@ -165,9 +182,13 @@ static void add_work(struct virtual_device *device, struct running *running, con
         running->foreground |= work->foreground;
         running->bytes_per_s[RATE_READ] += work->read_mb_per_s * BYTES_PER_MB;
         running->bytes_per_s[RATE_WRITE] += work->write_mb_per_s * BYTES_PER_MB;
-        running->bytes_per_s[RATE_RX] += work->rx_mb_per_s * BYTES_PER_MB;
-        running->bytes_per_s[RATE_TX] += work->tx_mb_per_s * BYTES_PER_MB;
-        running->wakes_per_s += work->wakes_per_s;
+        if (work->radio == VIRTUAL_AIR_WIFI && !device->airs[VIRTUAL_AIR_WIFI].present) { /* else they are packets */
+                running->bytes_per_s[RATE_RX] += work->rx_mb_per_s * BYTES_PER_MB;
+                running->bytes_per_s[RATE_TX] += work->tx_mb_per_s * BYTES_PER_MB;
+                running->wakes_per_s += work->wakes_per_s;
+        }
+        running->gps |= work->gps;
+        running->audio |= work->audio;
         running->gpu += work->gpu;
         running->unseen_w += work->unseen_mw / 1e3;
         for (unsigned cpu = 0; cpu < device->model.n_cpus; cpu++) {
@@ -266,8 +287,12 @@ int virtual_set_work(struct virtual_device *device, const struct virtual_work *w
                 for (size_t p = 0; p < device->model.n_policies; p++)
                         device->asked_khz[p] = MAX(device->asked_khz[p], work[i].policy_khz[p]);
         err = cut_all(device);
-        if (err < 0)
+        if (!err)
+                err = air_set_work(device, work, n);
+        if (err < 0) {
+                device->n_traffic = 0; /* they are of what ran before */
                 return err;
+        }
         replace_processes(device);
         virtual_device_recompute(device);
         return virtual_device_note_screen(device);

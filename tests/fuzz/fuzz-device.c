@@ -14,12 +14,16 @@ static void work(struct virtual_device *device)
 {
         const struct virtual_work work = { .app = "fuzz", .utilisation = { 0.5 }, .rx_mb_per_s = 1,
                                            .read_mb_per_s = 1, .wakes_per_s = 1, .gpu = 0.5, .cpu_factor = 2, .unseen_mw = 400,
-                                           .foreground = true };
+                                           .packets_per_s = 20, .packet_bytes = 900, .burst_packets = 3,
+                                           .pattern = VIRTUAL_BURSTS, .gps = true, .audio = true, .foreground = true };
+        struct virtual_work list[2] = { work, work };
 
         virtual_set_wifi(device, true);
         virtual_set_screen(device, true, 1);
         fuzz_assert(virtual_set_content(device, 0.5) == 0);
-        virtual_set_work(device, &work, 1); /* a device without CPUs has no use for it */
+        list[1].radio = VIRTUAL_AIR_CELLULAR;
+        list[1].pattern = VIRTUAL_POISSON;
+        virtual_set_work(device, list, 2); /* a device without CPUs has no use for it */
 }
 
 /* Any file that parses as a virtual device can be run: its power and its battery stay finite. */

@@ -1,0 +1,236 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Packets of a virtual device: when they come, what they cost, what the counters show of them. */
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "device.h"
+#include "util/units.h"
+#include "util/util.h"
+
+#define RATE_PACKET_BYTES 1500  /* of what is given as bytes per second; larger ones ... */
+#define RATE_PACKETS_PER_S 10e3 /* ... where there would be more than these, as segmentation offload makes them */
+#define BURST_BYTES 100         /* of a burst by itself: a keepalive */
+
+static const char *const radio_of[VIRTUAL_AIRS] = { [VIRTUAL_AIR_WIFI] = "wifi", [VIRTUAL_AIR_CELLULAR] = "cellular" };
+
+/* A radio does not see the time in which the device is suspended. */
+static uint64_t awake_ns(const struct virtual_device *device)
+{
+        return device->now_ns - device->suspended_ns;
+}
+
+int air_open(struct virtual_device *device, const struct profile *truth)
+{
+        for (unsigned air = 0; air < VIRTUAL_AIRS; air++) {
+                const struct radio *radio = radio_find(&truth->radios, radio_of[air]);
+                int err = radio ? automaton_init(&device->airs[air].automaton, radio, 0) : 0;
+
+                if (err)
+                        return err;
+                device->airs[air].present = radio;
+                device->airs[air].on = radio && air != VIRTUAL_AIR_WIFI;
+        }
+        if (device->airs[VIRTUAL_AIR_WIFI].present)
+                device->model.wifi = true;
+        return 0;
+}
+
+void air_close(struct virtual_device *device)
+{
+        for (unsigned air = 0; air < VIRTUAL_AIRS; air++)
+                automaton_clear(&device->airs[air].automaton);
+        free(device->traffic);
+}
+
+void air_set_wifi(struct virtual_device *device, bool on)
+{
+        struct air *air = &device->airs[VIRTUAL_AIR_WIFI];
+
+        if (!air->present || air->on == on)
+                return;
+        air->on = on;
+        automaton_restart(&air->automaton, awake_ns(device));
+}
+
+double air_w(const struct virtual_device *device)
+{
+        double power_w = 0;
+
+        for (unsigned air = 0; air < VIRTUAL_AIRS; air++)
+                if (device->airs[air].on)
+                        power_w += automaton_power_w(&device->airs[air].automaton);
+        return power_w;
+}
+
+static void add_row(struct virtual_device *device, struct traffic row, double factor)
+{
+        traffic_start(&row, awake_ns(device), device->traffic_seed, device->apps[row.app].id, factor);
+        device->traffic[device->n_traffic++] = row;
+}
+
+/* So many bytes per second are packets where a radio is an automaton. */
+static void add_rate(struct virtual_device *device, struct traffic row, enum traffic_kind kind, enum rate rate,
+                     double mb_per_s)
+{
+        if (!(mb_per_s > 0))
+                return;
+        row.kind = kind;
+        row.bytes = (uint64_t)fmax(RATE_PACKET_BYTES, ceil(mb_per_s * BYTES_PER_MB / RATE_PACKETS_PER_S));
+        row.packets_per_s = mb_per_s * BYTES_PER_MB / (double)row.bytes;
+        add_row(device, row, device->noise.rate_factor[rate]);
+}
+
+static void add_rows(struct virtual_device *device, const struct virtual_work *work)
+{
+        struct traffic row = { .number = work->number, .air = work->radio };
+
+        while (strcmp(device->apps[device->running[row.running].app].id, work->app) != 0)
+                row.running++;
+        row.app = device->running[row.running].app;
+        if (device->airs[work->radio].present) {
+                add_rate(device, row, TRAFFIC_RX, RATE_RX, work->rx_mb_per_s);
+                add_rate(device, row, TRAFFIC_TX, RATE_TX, work->tx_mb_per_s);
+        }
+        if (device->airs[work->radio].present && work->wakes_per_s > 0) {
+                row.kind = TRAFFIC_BURSTS;
+                row.bytes = BURST_BYTES;
+                row.packets_per_s = work->wakes_per_s;
+                add_row(device, row, 1);
+        }
+        if (work->packets_per_s > 0) {
+                row.kind = TRAFFIC_PACKETS;
+                row.pattern = work->pattern;
+                row.bytes = work->packet_bytes;
+                row.packets_per_s = work->packets_per_s;
+                row.burst_packets = work->burst_packets;
+                add_row(device, row, 1);
+        }
+}
+
+int air_set_work(struct virtual_device *device, const struct virtual_work *work, size_t n)
+{
+        struct traffic *before = device->traffic, *rows = calloc(4 * n + 1, sizeof(*rows));
+        size_t n_before = device->n_traffic;
+
+        if (!rows)
+                return -ENOMEM;
+        device->traffic = rows;
+        device->n_traffic = 0;
+        for (size_t i = 0; i < n; i++)
+                add_rows(device, &work[i]);
+        for (size_t i = 0; i < device->n_traffic; i++) {
+                size_t running = device->traffic[i].running;
+
+                for (size_t k = 0; k < n_before; k++)
+                        if (traffic_is_same(&device->traffic[i], &before[k]))
+                                device->traffic[i] = before[k];
+                device->traffic[i].running = running;
+        }
+        free(before);
+        return 0;
+}
+
+/* A burst is the first packet after a second of silence, as lib/process/bpf/net.bpf.h counts. */
+static bool count_burst(uint64_t *silent_ns, uint64_t now_ns)
+{
+        bool burst = now_ns >= *silent_ns;
+
+        *silent_ns = now_ns + NS_PER_S;
+        return burst;
+}
+
+/* Over WiFi of a device without [radio wifi]: bytes have their price, and a burst of the machine its own. */
+static double priced_j(const struct virtual_device *device, enum radio_direction direction, uint64_t bytes, bool burst)
+{
+        enum rate rate = direction == RADIO_RX ? RATE_RX : RATE_TX;
+
+        return (double)bytes * device->model.j_per_byte[rate] * device->reception.factor +
+               (burst ? device->model.wake_j : 0);
+}
+
+static int packet(struct virtual_device *device, const struct traffic *row, uint64_t now_ns,
+                  enum radio_direction direction, double *ret_j)
+{
+        struct running *running = &device->running[row->running];
+        struct app *app = &device->apps[row->app];
+        struct air *air = &device->airs[row->air];
+        bool foreground = running->foreground && device->screen_on, burst = false;
+        double energy_j;
+
+        if (row->air == VIRTUAL_AIR_WIFI ? !device->wifi_on : !air->present)
+                return 0;
+        if (device->watcher)
+                device->watcher(device->watcher_data, row->air, now_ns, direction, row->bytes, app->id);
+        app->packets[row->air][direction]++;
+        if (row->air == VIRTUAL_AIR_WIFI) {
+                app->bytes[direction == RADIO_RX ? RATE_RX : RATE_TX] += (double)row->bytes;
+                app->wakes += count_burst(&app->silent_ns, now_ns);
+                burst = count_burst(&device->silent_ns, now_ns);
+                device->wakes_total += burst;
+        } else {
+                app->other_bytes[direction] += row->bytes;
+                device->other_bytes[direction] += row->bytes;
+        }
+        if (air->present)
+                return automaton_packet(&air->automaton, now_ns, direction, row->bytes, 2 * row->app + foreground);
+        energy_j = priced_j(device, direction, row->bytes, burst);
+        app->energy_j[foreground] += energy_j;
+        app->part_j[foreground][VIRTUAL_WIFI] += energy_j;
+        *ret_j += energy_j;
+        return 0;
+}
+
+static struct traffic *next_row(struct virtual_device *device)
+{
+        struct traffic *next = NULL;
+
+        for (size_t i = 0; i < device->n_traffic; i++)
+                if (!next || device->traffic[i].next_ns < next->next_ns)
+                        next = &device->traffic[i];
+        return next;
+}
+
+int air_step(struct virtual_device *device, uint64_t dt_ns, double *ret_j)
+{
+        uint64_t until_ns = awake_ns(device) + dt_ns;
+        struct traffic *row;
+        double energy_j = 0;
+        int err = 0;
+
+        while (!err && (row = next_row(device)) && row->next_ns < until_ns) {
+                uint64_t now_ns = row->next_ns;
+
+                err = packet(device, row, now_ns, traffic_take(row), &energy_j);
+        }
+        for (unsigned i = 0; !err && i < VIRTUAL_AIRS; i++) {
+                struct air *air = &device->airs[i];
+                fj total;
+
+                if (air->on)
+                        err = automaton_run(&air->automaton, until_ns);
+                total = automaton_total(&air->automaton);
+                energy_j += (double)(total - air->seen) / 1e15;
+                air->seen = total;
+        }
+        *ret_j = energy_j;
+        return err;
+}
+
+void air_next_second(struct virtual_device *device)
+{
+        for (size_t i = 0; i < device->n_traffic; i++) {
+                struct traffic *row = &device->traffic[i];
+
+                traffic_set_factor(row, awake_ns(device),
+                                   device->noise.rate_factor[row->kind == TRAFFIC_TX ? RATE_TX : RATE_RX]);
+        }
+}
+
+double air_j(const struct virtual_device *device, enum virtual_air air, size_t app, bool foreground)
+{
+        return (double)automaton_of(&device->airs[air].automaton, 2 * app + foreground) / 1e15;
+}
