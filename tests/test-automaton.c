@@ -203,6 +203,23 @@ static void test_whose(void)
         automaton_clear(&automaton);
 }
 
+/* What waits for a pulse of an hour costs no more each than what does not wait: quadratic, this takes minutes. */
+static void test_long_wait(void)
+{
+        struct automaton automaton = begin_text("[radio r]\ninitial = idle\nrx_nj_per_packet = 1000\n[radio r idle]\n"
+                                                "power_mw = 10\npulse = 1 1 3600000\non_rx = up at pulse\n"
+                                                "[radio r up]\npower_mw = 500\nafter = 1000 idle\n");
+        const unsigned n = 500000;
+
+        for (unsigned i = 0; i < n; i++)
+                send(&automaton, 1 + i * 1e-3, RADIO_RX, 1000, i % 2);
+        check_near(until(&automaton, 3599), 0.010 * 3599 + 1e-6, 1e-9);
+        check_near(until(&automaton, 3601), 0.010 * 3600 + 1e-6 + 0.5 + n * 1e-6, 1e-9);
+        check_near(in_j(automaton_of(&automaton, 0)), 0.5 + n / 2 * 1e-6, 1e-9);
+        check_exact(&automaton);
+        automaton_clear(&automaton);
+}
+
 static unsigned below(unsigned n)
 {
         return (unsigned)random() % n;
@@ -339,6 +356,7 @@ int main(int argc, char **argv)
         test_papers();
         test_shipped();
         test_whose();
+        test_long_wait();
         srandom(argc > 3 ? (unsigned)atoi(argv[3]) : 1);
         test_against_the_other(argc > 2 ? (unsigned)atoi(argv[2]) : 20);
         return check_result();

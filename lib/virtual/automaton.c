@@ -132,7 +132,7 @@ void automaton_restart(struct automaton *automaton, uint64_t now_ns)
         end_span(automaton);
         automaton->now_ns = automaton->began_ns = automaton->quiet_ns = automaton->air_ns = now_ns;
         automaton->state = automaton->initial;
-        automaton->n_packets = automaton->n_held = 0;
+        automaton->n_packets = automaton->n_held = automaton->n_heard = 0;
         automaton->fresh = false;
 }
 
@@ -282,11 +282,11 @@ static uint64_t state_end(const struct automaton *automaton)
 /* The first of the held ones. */
 static int hear(struct automaton *automaton)
 {
-        struct automaton_packet packet = automaton->held[0];
+        struct automaton_packet packet = automaton->held[automaton->n_heard++];
         int err;
 
-        automaton->n_held--;
-        memmove(automaton->held, automaton->held + 1, automaton->n_held * sizeof(packet));
+        if (automaton->n_heard == automaton->n_held)
+                automaton->n_heard = automaton->n_held = 0;
         err = come(automaton, packet);
         automaton->fresh = false;
         return err;

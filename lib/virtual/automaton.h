@@ -64,7 +64,7 @@ struct automaton {
         struct automaton_packet *recent;   /* a ring of RADIO_PACKETS_MAX */
         uint64_t n_packets;                /* all that came */
         struct automaton_packet *held;     /* until heard_ns */
-        size_t n_held, held_capacity;
+        size_t n_held, n_heard, held_capacity; /* the first n_heard have come since */
         uint64_t heard_ns;
         bool fresh;                        /* the state began in this moment, which is why they are heard */
 
