@@ -26,12 +26,13 @@ static void work(struct virtual_device *device)
         virtual_set_work(device, list, 2); /* a device without CPUs has no use for it */
 }
 
-/* Any file that parses as a virtual device can be run: its power and its battery stay finite. */
+/* Any file that parses as a virtual device can be run: power and battery stay finite, and all energy is somebody's. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         _cleanup_(profile_freep) struct profile *truth = NULL;
         _cleanup_(virtual_freep) struct virtual_device *device = NULL;
         struct virtual_truth seen;
+        double whose_j;
         struct sample sample = { 0 };
         struct source *source;
 
@@ -51,9 +52,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sample_clear(&sample);
         virtual_truth_read(device, &seen);
         fuzz_assert(isfinite(seen.total_j) && isfinite(seen.base_j));
-        for (size_t i = 0; i < seen.n_apps; i++)
+        whose_j = seen.base_j;
+        for (size_t i = 0; i < seen.n_apps; i++) {
+                whose_j += seen.apps[i].energy_j;
                 for (size_t part = 0; part < VIRTUAL_PART_COUNT; part++)
                         fuzz_assert(isfinite(seen.apps[i].part_j[part]));
+        }
+        fuzz_assert(fabs(seen.total_j - whose_j) <= 1e-9 * (1 + seen.total_j));
         fuzz_assert(seen.percent_end >= 0 && seen.percent_end <= 100);
         return 0;
 }
