@@ -220,6 +220,19 @@ static void test_long_wait(void)
         automaton_clear(&automaton);
 }
 
+/* A timer that ends as the pulse begins ends first, and the state that follows hears, even if it takes no time. */
+static void test_timer_at_pulse(void)
+{
+        struct automaton automaton = begin_text("[radio r]\ninitial = a\n[radio r a]\npower_mw = 0\npulse = 100 1 50\n"
+                                                "on_rx = up at pulse\nafter = 100 b fixed\n[radio r b]\npower_mw = 0\n"
+                                                "rx_nj_per_packet = 1000000000\nafter = 0 a\n[radio r up]\npower_mw = 900\n"
+                                                "after = 10 a\n");
+
+        send(&automaton, 0.06, RADIO_RX, 100, 0);
+        check_near(until(&automaton, 0.199), 1 + 4 * 0.1e-3, 1e-12);
+        automaton_clear(&automaton);
+}
+
 static unsigned below(unsigned n)
 {
         return (unsigned)random() % n;
@@ -357,7 +370,8 @@ int main(int argc, char **argv)
         test_shipped();
         test_whose();
         test_long_wait();
+        test_timer_at_pulse();
         srandom(argc > 3 ? (unsigned)atoi(argv[3]) : 1);
-        test_against_the_other(argc > 2 ? (unsigned)atoi(argv[2]) : 20);
+        test_against_the_other(argc > 2 ? (unsigned)atoi(argv[2]) : 100);
         return check_result();
 }

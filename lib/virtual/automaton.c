@@ -181,7 +181,7 @@ static void enter(struct automaton *automaton, size_t state)
                 return;
         automaton->state = state;
         automaton->began_ns = automaton->now_ns;
-        automaton->fresh |= automaton->n_held > 0 && automaton->heard_ns > automaton->now_ns;
+        automaton->fresh |= automaton->n_held > 0 && automaton->n_heard == 0;
         automaton->heard_ns = MIN(automaton->heard_ns, automaton->now_ns);
         if (!automaton->states[state].fixed)
                 automaton->span.promoting = false;
