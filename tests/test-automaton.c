@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The true radio of a virtual device: sums by hand, whose energy it is, and the same energy as the automaton of
+ * The true radio of a virtual device: sums by hand, parts of owners, and the same energy as the automaton of
  * lib/radio/, which is another implementation, on random radios and packets.
  */
 
@@ -152,7 +152,7 @@ static void test_shipped(void)
         for (unsigned i = 0; i < 1000; i++)
                 send(&automaton, i / 1e3, RADIO_RX, 1000, 0);
         check_near(until(&automaton, 15), 0.3146 + 0.839 * 1.2 + 0.41576 + 0.02244 + 10.91 + 0.10098, 1e-9);
-        check_near(in_j(automaton.base), 0.10098, 1e-9); /* listening after the span is nobody's */
+        check_near(in_j(automaton.base), 0.10098, 1e-9); /* listening after the span is base */
         automaton_clear(&automaton);
         radio_clear(&radio);
 
@@ -173,7 +173,7 @@ static void test_shipped(void)
 }
 
 /* One second of promotion, a tail of five, and two apps between. */
-static void test_whose(void)
+static void test_owners(void)
 {
         struct automaton automaton = begin_text(
                 "[radio r]\ninitial = idle\ntx_nj_per_byte = 1000\n[radio r idle]\npower_mw = 10\non_tx = up\n"
@@ -368,7 +368,7 @@ int main(int argc, char **argv)
         data_folder = argv[1];
         test_papers();
         test_shipped();
-        test_whose();
+        test_owners();
         test_long_wait();
         test_timer_at_pulse();
         srandom(argc > 3 ? (unsigned)atoi(argv[3]) : 1);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Packets of a virtual device: what its counters show, whose their energy is, and what a change of work does. */
+/* Packets of a virtual device: what its counters show, which app pays for them, and what a change of work does. */
 
 #include "radio/radio-run.h"
 #include "virtual-fixture.h"
@@ -77,7 +77,7 @@ static void test_counters(void)
 }
 
 /* In the state that its app is in; the tail after its end is its own, too. */
-static void test_whose(void)
+static void test_payers(void)
 {
         struct virtual_device *device = open_device(PLAIN RADIOS, VIRTUAL_SIMULATE, 1, 90);
         struct virtual_work list[] = {
@@ -218,7 +218,7 @@ static void test_refused(void)
 int main(void)
 {
         test_counters();
-        test_whose();
+        test_payers();
         test_off();
         test_random();
         test_refused();

@@ -3,13 +3,13 @@
 #pragma once
 
 /*
- * What the radio of a virtual device really draws, packet by packet, and whose that is (docs/radios.md). It shares
+ * What the radio of a virtual device really draws, packet by packet, and who pays it (docs/radios.md). It shares
  * with lib/radio/ the parsed sections and nothing else, so that two implementations can be compared.
  *
  * A span lasts from the packet that leads the radio away from where silence leaves it until it is back there. Who
  * opened the span pays its promotion (states of fixed time at its begin) and its tail (after the last packet); what
  * lies between is shared by packets; a packet's own price is its owner's. What the radio draws outside of spans is
- * nobody's.
+ * base.
  */
 
 #include <stdbool.h>
@@ -94,7 +94,7 @@ int automaton_run(struct automaton *automaton, uint64_t until_ns);
 
 /* Of now, pulses at their mean. */
 double automaton_power_w(const struct automaton *automaton);
-/* All of it, which is that of all states; that of nobody; that of an owner, with what an open span is so far. */
+/* All of it, which is that of all states; that of an owner, with what an open span is so far. */
 fj automaton_total(const struct automaton *automaton);
 fj automaton_of(const struct automaton *automaton, size_t owner);
 /* Energies begin at 0; what is open stays open. */
