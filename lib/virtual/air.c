@@ -111,15 +111,27 @@ static void add_rows(struct virtual_device *device, const struct virtual_work *w
         }
 }
 
+static bool has_packets(const struct virtual_device *device, const struct virtual_work *work, size_t n)
+{
+        bool has = device->airs[VIRTUAL_AIR_WIFI].present || device->airs[VIRTUAL_AIR_CELLULAR].present;
+
+        for (size_t i = 0; i < n; i++)
+                has |= work[i].packets_per_s > 0;
+        return has;
+}
+
 int air_set_work(struct virtual_device *device, const struct virtual_work *work, size_t n)
 {
-        struct traffic *before = device->traffic, *rows = calloc(4 * n + 1, sizeof(*rows));
+        struct traffic *before = device->traffic, *rows;
         size_t n_before = device->n_traffic;
 
+        device->n_traffic = 0;
+        if (!has_packets(device, work, n))
+                return 0;
+        rows = calloc(4 * n + 1, sizeof(*rows));
         if (!rows)
                 return -ENOMEM;
         device->traffic = rows;
-        device->n_traffic = 0;
         for (size_t i = 0; i < n; i++)
                 add_rows(device, &work[i]);
         for (size_t i = 0; i < device->n_traffic; i++) {
