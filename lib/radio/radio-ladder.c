@@ -1,0 +1,395 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "radio-ladder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/units.h"
+#include "util/util.h"
+
+/* Packets of the last second are counted in slots. */
+#define SLOT_MS 125
+#define SLOTS_PER_S 8
+
+struct slot {
+        uint64_t packets, large;
+        int64_t busy_ms; /* of its bursts; more than there are, where they overlap */
+};
+
+struct radio_ladder_work {
+        /* Of the open span at each rung, in this poll: shared among its owners when it ends, or at the poll. */
+        struct {
+                int64_t up_ms[RADIO_CLASSES_MAX], early_ms[RADIO_AGES_MAX];
+                uint64_t packets;
+                bool any;
+        } inside[RADIO_RUNGS_MAX];
+        uint64_t *shares;     /* packets by rung, then by owner */
+        size_t shares_capacity;
+        uint64_t *numbers;    /* of owners */
+        size_t numbers_capacity;
+        struct slot *slots;   /* of a cluster: bursts less than a second apart, and the second before */
+        size_t slots_capacity, n_slots;
+        int64_t first_slot;
+};
+
+int radio_ladder_start(struct radio_ladder *ladder, const struct radio_shape *shape)
+{
+        *ladder = (struct radio_ladder){ .shape = shape, .work = calloc(1, sizeof(*ladder->work)) };
+        return ladder->work ? 0 : -ENOMEM;
+}
+
+void radio_ladder_clear(struct radio_ladder *ladder)
+{
+        if (ladder->work) {
+                free(ladder->work->shares);
+                free(ladder->work->numbers);
+                free(ladder->work->slots);
+        }
+        free(ladder->work);
+        free(ladder->owners);
+        free(ladder->cells);
+        *ladder = (struct radio_ladder){ 0 };
+}
+
+/* Rounded down at both ends, so that lengths are right on average. */
+static int64_t ms_of_ns(int64_t ns)
+{
+        return ns / (int64_t)NS_PER_MS;
+}
+
+static int compare_bursts(const void *a, const void *b)
+{
+        const struct radio_burst *left = a, *right = b;
+
+        if (left->first_ns != right->first_ns)
+                return left->first_ns < right->first_ns ? -1 : 1;
+        return left->owner < right->owner ? -1 : left->owner > right->owner;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+        const uint64_t *left = a, *right = b;
+
+        return *left < *right ? -1 : *left > *right;
+}
+
+static int compare_owner(const void *key, const void *element)
+{
+        return compare_numbers(key, &((const struct radio_amounts *)element)->owner);
+}
+
+static size_t owner_of(const struct radio_ladder *ladder, uint64_t owner)
+{
+        return util_lower_bound(&owner, ladder->owners, ladder->n_owners, sizeof(*ladder->owners), compare_owner);
+}
+
+static size_t drop_repeated(uint64_t *numbers, size_t n)
+{
+        size_t kept = 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (kept == 0 || numbers[kept - 1] != numbers[i])
+                        numbers[kept++] = numbers[i];
+        return kept;
+}
+
+/* Whoever may pay in this poll: of its bursts, and of spans that are open. */
+static int prepare(struct radio_ladder *ladder, const struct radio_burst *bursts, size_t n_bursts)
+{
+        size_t rungs = ladder->shape->n_rungs, cells = radio_shape_cells(ladder->shape), n = 0;
+        struct radio_ladder_work *work = ladder->work;
+        int err;
+
+        ladder->n_owners = 0;
+        err = util_grow(&work->numbers, &work->numbers_capacity, n_bursts + rungs, sizeof(*work->numbers));
+        if (err)
+                return err;
+        for (size_t k = 0; ladder->began && k < rungs; k++)
+                work->numbers[n++] = ladder->rungs[k].opener;
+        for (size_t i = 0; i < n_bursts; i++)
+                if (n == 0 || work->numbers[n - 1] != bursts[i].owner)
+                        work->numbers[n++] = bursts[i].owner;
+        qsort(work->numbers, n, sizeof(*work->numbers), compare_numbers);
+        n = drop_repeated(work->numbers, n);
+        err = util_grow(&ladder->owners, &ladder->owners_capacity, n, sizeof(*ladder->owners));
+        if (!err)
+                err = util_grow(&ladder->cells, &ladder->cells_capacity, n * cells, sizeof(*ladder->cells));
+        if (!err)
+                err = util_grow(&work->shares, &work->shares_capacity, n * rungs, sizeof(*work->shares));
+        if (err || n == 0)
+                return err;
+        for (size_t i = 0; i < n; i++)
+                ladder->owners[i] = (struct radio_amounts){ .owner = work->numbers[i],
+                                                            .cells = ladder->cells + i * cells };
+        ladder->n_owners = n;
+        memset(ladder->cells, 0, n * cells * sizeof(*ladder->cells));
+        memset(work->shares, 0, n * rungs * sizeof(*work->shares));
+        return 0;
+}
+
+static uint64_t packets_of(const struct radio_burst *burst)
+{
+        return burst->packets[RADIO_TX] + burst->packets[RADIO_RX];
+}
+
+/* So many of its @n come before a time, if they are evenly spaced among its packets. */
+static uint64_t before_ms(const struct radio_burst *burst, uint64_t n, int64_t time_ms)
+{
+        int64_t first_ms = ms_of_ns(burst->first_ns), long_ms = ms_of_ns(burst->last_ns) - first_ms;
+
+        if (time_ms > first_ms + long_ms)
+                return n;
+        return time_ms <= first_ms ? 0 : (uint64_t)((double)n * (double)(time_ms - first_ms) / (double)(long_ms + 1));
+}
+
+static int64_t slot_of(int64_t ms)
+{
+        return ms / SLOT_MS;
+}
+
+static struct slot *slot_at(const struct radio_ladder_work *work, int64_t slot)
+{
+        return &work->slots[slot - work->first_slot];
+}
+
+/* Counts a cluster's packets. What the second before it had stays. 0; -ENOMEM. */
+static int count_slots(struct radio_ladder_work *work, const struct radio_burst *bursts, size_t n)
+{
+        int64_t first = slot_of(ms_of_ns(bursts[0].first_ns)) - SLOTS_PER_S, end = 0;
+        struct slot kept[SLOTS_PER_S] = { 0 };
+        int err;
+
+        for (size_t i = 0; i < n; i++)
+                end = MAX(end, slot_of(ms_of_ns(bursts[i].last_ns)) + 1);
+        for (int64_t s = 0; s < SLOTS_PER_S; s++)
+                if (first + s >= work->first_slot && first + s - work->first_slot < (int64_t)work->n_slots)
+                        kept[s] = *slot_at(work, first + s);
+        err = util_grow(&work->slots, &work->slots_capacity, (size_t)(end - first), sizeof(*work->slots));
+        if (err)
+                return err;
+        work->first_slot = first;
+        work->n_slots = (size_t)(end - first);
+        memset(work->slots, 0, work->n_slots * sizeof(*work->slots));
+        memcpy(work->slots, kept, sizeof(kept));
+        for (size_t i = 0; i < n; i++) {
+                int64_t first_ms = ms_of_ns(bursts[i].first_ns), last_ms = ms_of_ns(bursts[i].last_ns);
+                uint64_t packets = 0, large = 0, all = packets_of(&bursts[i]);
+
+                for (int64_t s = slot_of(first_ms); s <= slot_of(last_ms); s++) {
+                        uint64_t to = before_ms(&bursts[i], all, (s + 1) * SLOT_MS);
+                        uint64_t large_to = before_ms(&bursts[i], bursts[i].large, (s + 1) * SLOT_MS);
+
+                        slot_at(work, s)->busy_ms += MIN(last_ms, (s + 1) * SLOT_MS) - MAX(first_ms, s * SLOT_MS);
+                        slot_at(work, s)->packets += to - packets;
+                        slot_at(work, s)->large += large_to - large;
+                        packets = to;
+                        large = large_to;
+                }
+        }
+        return 0;
+}
+
+static size_t class_at(const struct radio_ladder *ladder, int64_t slot)
+{
+        const struct radio_shape *shape = ladder->shape;
+        uint64_t packets = 0, large = 0;
+        size_t class = 0;
+
+        for (int64_t s = slot - SLOTS_PER_S + 1; s <= slot; s++) {
+                packets += slot_at(ladder->work, s)->packets;
+                large += slot_at(ladder->work, s)->large;
+        }
+        if (packets >= RADIO_DENSE) {
+                const struct slot *now = slot_at(ladder->work, slot);
+                uint64_t busy_ms = (uint64_t)MIN(MAX(now->busy_ms, 1), SLOT_MS);
+
+                packets = MAX(RADIO_DENSE, now->packets * 1000 / busy_ms);
+        }
+        while (class + 1 < shape->n_rates && (int64_t)packets >= shape->rate[class + 1])
+                class++;
+        return class + (shape->sizes && large > 0 ? shape->n_rates : 0);
+}
+
+/* @total in parts as of @so_far and @part of @all: they add up. */
+static int64_t part_of(int64_t total, uint64_t so_far, uint64_t part, uint64_t all)
+{
+        __extension__ typedef __int128 wide;
+
+        return (int64_t)((wide)total * (so_far + part) / all - (wide)total * so_far / all);
+}
+
+static void share(struct radio_ladder *ladder, size_t rung)
+{
+        struct radio_ladder_work *work = ladder->work;
+        const struct radio_shape *shape = ladder->shape;
+        uint64_t *shares = work->shares + rung * ladder->n_owners, so_far = 0;
+
+        if (!work->inside[rung].any)
+                return;
+        for (size_t i = 0; i < ladder->n_owners; i++) {
+                int64_t *cells = ladder->owners[i].cells;
+                uint64_t all = work->inside[rung].packets;
+
+                if (shares[i] == 0)
+                        continue;
+                for (size_t c = 0; c < radio_shape_classes(shape); c++)
+                        cells[radio_cell_up(shape, c, rung)] +=
+                                part_of(work->inside[rung].up_ms[c], so_far, shares[i], all);
+                for (size_t d = 0; d < shape->n_ages; d++)
+                        cells[radio_cell_early(shape, rung, d)] +=
+                                part_of(work->inside[rung].early_ms[d], so_far, shares[i], all);
+                so_far += shares[i];
+                shares[i] = 0;
+        }
+        memset(&work->inside[rung], 0, sizeof(work->inside[rung]));
+}
+
+/* A span grows, also at the ages that are of interest. */
+static void grow(struct radio_ladder *ladder, size_t rung, int64_t ms)
+{
+        const struct radio_shape *shape = ladder->shape;
+        int64_t from_ms = ladder->rungs[rung].age_ms, to_ms = from_ms + ms, lower_ms = 0;
+
+        ladder->rungs[rung].age_ms = to_ms;
+        if (rung < radio_shape_early(shape))
+                return;
+        for (size_t d = 0; d < shape->n_ages && from_ms < shape->age_ms[shape->n_ages - 1]; d++) {
+                int64_t a = MAX(from_ms, lower_ms), b = MIN(to_ms, shape->age_ms[d]);
+
+                if (b > a)
+                        ladder->work->inside[rung].early_ms[d] += b - a;
+                lower_ms = shape->age_ms[d];
+        }
+}
+
+/* Silence until a time, up to what was counted before. @next: who ends it then; SIZE_MAX: it goes on. */
+static void be_silent(struct radio_ladder *ladder, int64_t until_ms, size_t next)
+{
+        const struct radio_shape *shape = ladder->shape;
+        size_t class = ladder->last_class;
+        bool ends = next != SIZE_MAX;
+
+        for (size_t k = 0; k < shape->n_rungs; k++) {
+                int64_t slept_ms = ladder->last_ms + shape->rung_ms[k];
+                int64_t shared_ms = ladder->last_ms + MAX(shape->rung_ms[k], shape->share_ms);
+                int64_t up_ms = MAX(0, MIN(until_ms, slept_ms) - ladder->now_ms);
+                bool inside = ladder->began && until_ms < shared_ms && (ends || ladder->work->inside[k].packets > 0);
+
+                if (inside)
+                        ladder->work->inside[k].up_ms[class] += up_ms;
+                else if (ladder->began)
+                        ladder->owners[owner_of(ladder, ladder->rungs[k].opener)]
+                                .cells[radio_cell_up(shape, class, k)] += up_ms;
+                if (!ends)
+                        continue;
+                if (ladder->began && until_ms < slept_ms) {
+                        grow(ladder, k, until_ms - ladder->last_ms);
+                        continue;
+                }
+                ladder->rungs[k].age_ms = 0;
+                ladder->owners[next].cells[radio_cell_opened(shape, class, k)]++;
+                if (inside)
+                        continue;
+                share(ladder, k);
+                ladder->rungs[k].opener = ladder->owners[next].owner;
+        }
+        ladder->now_ms = MAX(ladder->now_ms, until_ms);
+}
+
+/* It is up in any case until a time, since packets come all the time. */
+static void be_busy(struct radio_ladder *ladder, int64_t until_ms)
+{
+        const struct radio_shape *shape = ladder->shape;
+        int64_t counted_ms = MAX(ladder->now_ms, ladder->last_ms), from_ms = ladder->last_ms;
+
+        for (int64_t at = counted_ms; at < until_ms;) {
+                int64_t to = MIN(until_ms, (slot_of(at) + 1) * SLOT_MS);
+                size_t class = class_at(ladder, slot_of(at));
+
+                for (size_t k = 0; k < shape->n_rungs; k++)
+                        ladder->work->inside[k].up_ms[class] += to - at;
+                at = to;
+        }
+        for (size_t k = 0; k < shape->n_rungs; k++)
+                grow(ladder, k, until_ms - from_ms);
+        ladder->last_ms = until_ms;
+        ladder->now_ms = MAX(ladder->now_ms, until_ms);
+}
+
+static void count_packets(struct radio_ladder *ladder, const struct radio_burst *burst, size_t owner)
+{
+        struct radio_amounts *amounts = &ladder->owners[owner];
+        uint64_t all = packets_of(burst), sent[RADIO_DIRECTIONS] = { 0 };
+
+        for (size_t k = 0; k < ladder->shape->n_rungs; k++) {
+                ladder->work->shares[k * ladder->n_owners + owner] += all;
+                ladder->work->inside[k].packets += all;
+                ladder->work->inside[k].any = true;
+        }
+        for (int64_t s = slot_of(ms_of_ns(burst->first_ns)); s <= slot_of(ms_of_ns(burst->last_ns)); s++) {
+                size_t class = class_at(ladder, s);
+
+                for (size_t d = 0; d < RADIO_DIRECTIONS; d++) {
+                        uint64_t to = before_ms(burst, burst->packets[d], (s + 1) * SLOT_MS);
+
+                        amounts->cells[radio_cell_packets(class, d)] += (int64_t)(to - sent[d]);
+                        sent[d] = to;
+                }
+        }
+        for (size_t d = 0; d < RADIO_DIRECTIONS; d++)
+                amounts->bytes[d] += burst->bytes[d];
+}
+
+static void add_burst(struct radio_ladder *ladder, const struct radio_burst *burst)
+{
+        int64_t first_ms = ms_of_ns(burst->first_ns), last_ms = ms_of_ns(burst->last_ns);
+        size_t owner = owner_of(ladder, burst->owner);
+
+        if (packets_of(burst) == 0)
+                return;
+        if (!ladder->began || first_ms > ladder->last_ms) {
+                be_silent(ladder, first_ms, owner);
+                ladder->last_ms = first_ms;
+                ladder->began = true;
+        }
+        count_packets(ladder, burst, owner);
+        if (last_ms < ladder->last_ms)
+                return;
+        be_busy(ladder, last_ms);
+        ladder->last_class = class_at(ladder, slot_of(last_ms));
+}
+
+int radio_ladder_poll(struct radio_ladder *ladder, struct radio_burst *bursts, size_t n, int64_t until_ns)
+{
+        const int64_t apart_ns = (int64_t)NS_PER_S;
+        int err;
+
+        for (size_t i = 0; i < n; i++) {
+                bursts[i].last_ns = MIN(bursts[i].last_ns, until_ns);
+                bursts[i].first_ns = MIN(bursts[i].first_ns, bursts[i].last_ns);
+        }
+        if (n > 0)
+                qsort(bursts, n, sizeof(*bursts), compare_bursts);
+        err = prepare(ladder, bursts, n);
+        for (size_t i = 0, j; !err && i < n; i = j) {
+                int64_t last_ns = bursts[i].last_ns;
+
+                for (j = i + 1; j < n && bursts[j].first_ns < last_ns + apart_ns; j++)
+                        last_ns = MAX(last_ns, bursts[j].last_ns);
+                err = count_slots(ladder->work, bursts + i, j - i);
+                for (size_t b = i; !err && b < j; b++)
+                        add_burst(ladder, &bursts[b]);
+        }
+        if (err) {
+                ladder->n_owners = 0;
+                return err;
+        }
+        if (!ladder->began)
+                return 0;
+        be_silent(ladder, ms_of_ns(until_ns), SIZE_MAX);
+        for (size_t k = 0; k < ladder->shape->n_rungs; k++)
+                share(ladder, k);
+        return 0;
+}

@@ -1,0 +1,667 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * What radio-ladder.c keeps of traffic, priced by radio-price.c, against the automaton packet by packet.
+ *
+ *     test-radio-ladder DATA/radios                  the checks
+ *     test-radio-ladder DATA/radios errors [SEED]    a table of errors as it is stored
+ *     test-radio-ladder DATA/radios shapes [SEED]    the largest with other rungs, classes and gaps of bursts
+ */
+
+#include <stdlib.h>
+
+#include "check.h"
+#include "radio-traffic.h"
+#include "radio/radio-price.h"
+#include "util/util.h"
+
+#define POLL_NS INT64_C(30000000000)
+#define SLEEP_NS INT64_C(400000000000)
+#define RADIOS_TRIED_MAX 128
+#define TEXT_MAX 4096
+#define OWNERS TRAFFIC_ALL
+
+static const struct log quiet = { 0 };
+
+struct joules {
+        double all, owner[OWNERS];
+};
+
+/* --- the reference: packet by packet --- */
+
+static void plain_of(const struct radio *radio, struct radio *ret)
+{
+        *ret = *radio;
+        ret->states = malloc(radio->n_states * sizeof(*ret->states));
+        memcpy(ret->states, radio->states, radio->n_states * sizeof(*ret->states));
+        for (size_t d = 0; d < RADIO_DIRECTIONS; d++) {
+                ret->phy_kbps[d] = 0;
+                ret->nj_per_byte[d].value = ret->nj_per_packet[d].value = NAN;
+                for (size_t i = 0; i < ret->n_states; i++)
+                        ret->states[i].nj_per_byte[d].value = ret->states[i].nj_per_packet[d].value = NAN;
+        }
+}
+
+/* What it will have taken when it sleeps, if nothing comes any more. @state: in which it sleeps. */
+static double at_rest_j(const struct radio_run *run, double base_mw, size_t *state)
+{
+        struct radio_run copy = *run;
+        double joules;
+
+        copy.recent = run->recent ? malloc(RADIO_PACKETS_MAX * sizeof(*copy.recent)) : NULL;
+        copy.waiting = run->waiting ? malloc(run->capacity * sizeof(*copy.waiting)) : NULL;
+        if (copy.recent)
+                memcpy(copy.recent, run->recent, RADIO_PACKETS_MAX * sizeof(*copy.recent));
+        if (copy.waiting)
+                memcpy(copy.waiting, run->waiting, run->capacity * sizeof(*copy.waiting));
+        check_int(radio_run_until(&copy, run->now_ns + SLEEP_NS), 0);
+        joules = radio_run_energy_j(&copy) - base_mw * 1e-3 * (double)copy.now_ns / 1e9;
+        if (state)
+                *state = copy.state;
+        radio_run_clear(&copy);
+        return joules;
+}
+
+/*
+ * A packet's price and its time on the air are its owner's. Who wakes a radio that sleeps pays what that packet alone
+ * would have taken; what a span takes more is shared by its packets, poll by poll.
+ */
+static void run_packets(const struct radio *radio, double base_mw, const struct traffic *traffic, struct joules *ret)
+{
+        _cleanup_(radio_run_clear) struct radio_run run = { 0 }, plain_run = { 0 };
+        _cleanup_(radio_clear) struct radio plain = { 0 };
+        uint64_t packets[OWNERS] = { 0 }, n_packets = 0;
+        double priced_j = 0, span_j = 0;
+        size_t asleep;
+
+        plain_of(radio, &plain);
+        *ret = (struct joules){ 0 };
+        check_int(radio_run_start(&run, radio, RADIO_SIGNAL_HIGH), 0);
+        check_int(radio_run_start(&plain_run, &plain, RADIO_SIGNAL_HIGH), 0);
+        at_rest_j(&plain_run, base_mw, &asleep);
+        for (size_t i = 0; i <= traffic->n; i++) {
+                const struct traffic_packet *packet = &traffic->packets[i];
+                bool end = i == traffic->n, wakes;
+                int64_t time_ns = end ? traffic->until_ns : packet->time_ns;
+                double now_j;
+
+                /* the poll of the packet before is over */
+                if (n_packets > 0 && (end || time_ns / POLL_NS != packet[-1].time_ns / POLL_NS)) {
+                        double rest_j = at_rest_j(&plain_run, base_mw, NULL);
+
+                        for (size_t o = 0; o < OWNERS; o++)
+                                ret->owner[o] += (rest_j - span_j) * (double)packets[o] / (double)n_packets;
+                        span_j = rest_j;
+                        n_packets = 0;
+                        memset(packets, 0, sizeof(packets));
+                }
+                check_int(radio_run_until(&run, time_ns), 0);
+                check_int(radio_run_until(&plain_run, time_ns), 0);
+                now_j = radio_run_energy_j(&plain_run);
+                if (i > 0)
+                        ret->owner[packet[-1].owner] += radio_run_energy_j(&run) - now_j - priced_j;
+                priced_j = radio_run_energy_j(&run) - now_j;
+                now_j -= base_mw * 1e-3 * (double)time_ns / 1e9;
+                wakes = plain_run.state == asleep && plain_run.n_waiting == 0;
+                if ((wakes || end) && n_packets > 0) {
+                        for (size_t o = 0; o < OWNERS; o++)
+                                ret->owner[o] += (now_j - span_j) * (double)packets[o] / (double)n_packets;
+                        n_packets = 0;
+                        memset(packets, 0, sizeof(packets));
+                }
+                if (end)
+                        break;
+                check_int(radio_run_packet(&run, time_ns, packet->direction, packet->bytes), 0);
+                check_int(radio_run_packet(&plain_run, time_ns, packet->direction, packet->bytes), 0);
+                if (wakes) {
+                        span_j = at_rest_j(&plain_run, base_mw, NULL);
+                        ret->owner[packet->owner] += span_j - now_j;
+                }
+                packets[packet->owner]++;
+                n_packets++;
+        }
+        ret->all = radio_run_energy_j(&run) - base_mw * 1e-3 * (double)traffic->until_ns / 1e9;
+}
+
+/* --- the ladder --- */
+
+struct kept {
+        struct radio_amounts owners[OWNERS]; /* over all polls */
+        int64_t *cells;
+        size_t rows, filled, bytes;          /* of an owner in a poll; of all rows, cells that are not 0, and bytes */
+};
+
+static size_t varint(int64_t value)
+{
+        uint64_t zigzag = ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
+        size_t n = 1;
+
+        for (; zigzag >= 0x80; zigzag >>= 7)
+                n++;
+        return n;
+}
+
+/* Deltas as varints, runs of 0 as a 0 and how many. */
+struct packing {
+        size_t bytes, zeros;
+};
+
+static void pack_zeros(struct packing *packing)
+{
+        if (packing->zeros > 0)
+                packing->bytes += 1 + varint((int64_t)packing->zeros);
+        packing->zeros = 0;
+}
+
+static void pack(struct packing *packing, int64_t value)
+{
+        if (value == 0) {
+                packing->zeros++;
+                return;
+        }
+        pack_zeros(packing);
+        packing->bytes += varint(value);
+}
+
+/* A row of cells, each against the one @step before. */
+static void pack_deltas(struct packing *packing, const int64_t *cells, size_t n, size_t step)
+{
+        for (size_t i = 0; i < n; i++)
+                pack(packing, cells[i * step] - (i > 0 ? cells[(i - 1) * step] : 0));
+}
+
+/*
+ * Time up as how often it was all the time between two rungs, and the rest: for one owner the same from rung to rung,
+ * and 0, but for those at which silences ended.
+ */
+static void pack_up(struct packing *packing, const struct radio_shape *shape, const int64_t *up_ms)
+{
+        int64_t before = 0;
+
+        pack(packing, up_ms[0]);
+        for (size_t k = 1; k < shape->n_rungs; k++) {
+                int64_t width_ms = shape->rung_ms[k] - shape->rung_ms[k - 1], ms = up_ms[k] - up_ms[k - 1];
+
+                pack(packing, ms % width_ms);
+                pack(packing, ms / width_ms - before);
+                before = ms / width_ms;
+        }
+}
+
+static size_t packed_bytes(const struct radio_shape *shape, const int64_t *cells)
+{
+        struct packing packing = { 0 };
+
+        for (size_t c = 0; c < radio_cell_up(shape, 0, 0); c++)
+                pack(&packing, cells[c]);
+        for (size_t c = 0; c < radio_shape_classes(shape); c++) {
+                pack_up(&packing, shape, &cells[radio_cell_up(shape, c, 0)]);
+                pack_deltas(&packing, &cells[radio_cell_opened(shape, c, 0)], shape->n_rungs, 1);
+        }
+        for (size_t d = 0; d < shape->n_ages; d++)
+                pack_deltas(&packing, &cells[radio_cell_early(shape, 0, d)], shape->n_rungs, shape->n_ages);
+        return packing.bytes; /* zeros at the end need no byte */
+}
+
+static void keep_poll(const struct radio_ladder *ladder, struct kept *kept)
+{
+        const struct radio_shape *shape = ladder->shape;
+
+        for (size_t i = 0; i < ladder->n_owners; i++) {
+                const struct radio_amounts *amounts = &ladder->owners[i];
+                struct radio_amounts *sum = &kept->owners[amounts->owner];
+                size_t filled = 0;
+
+                for (size_t d = 0; d < RADIO_DIRECTIONS; d++)
+                        sum->bytes[d] += amounts->bytes[d];
+                for (size_t c = 0; c < radio_shape_cells(shape); c++) {
+                        sum->cells[c] += amounts->cells[c];
+                        filled += amounts->cells[c] != 0;
+                }
+                kept->filled += filled;
+                kept->rows += filled > 0;
+                kept->bytes += packed_bytes(shape, amounts->cells);
+        }
+}
+
+static void close_burst(struct radio_burst *open, struct radio_burst **bursts, size_t *n, size_t *capacity)
+{
+        if (open->packets[RADIO_TX] + open->packets[RADIO_RX] == 0)
+                return;
+        if (util_grow(bursts, capacity, *n + 1, sizeof(**bursts)) < 0)
+                abort();
+        (*bursts)[(*n)++] = *open;
+        memset(open->packets, 0, sizeof(open->packets));
+}
+
+/* @one: the same bursts, as if all had one owner. @gap_ns: of bursts. */
+static void keep(const struct radio_shape *shape, const struct traffic *traffic, int64_t gap_ns, bool one,
+                 struct kept *ret)
+{
+        _cleanup_(radio_ladder_clear) struct radio_ladder ladder = { 0 };
+        _cleanup_free_ struct radio_burst *bursts = NULL;
+        struct radio_burst open[OWNERS] = { 0 };
+        size_t cells = radio_shape_cells(shape), n = 0, capacity = 0, i = 0;
+
+        *ret = (struct kept){ .cells = calloc(OWNERS * cells, sizeof(*ret->cells)) };
+        for (size_t o = 0; o < OWNERS; o++)
+                ret->owners[o] = (struct radio_amounts){ .owner = o, .cells = ret->cells + o * cells };
+        check_int(radio_ladder_start(&ladder, shape), 0);
+        for (int64_t until_ns = POLL_NS; until_ns <= traffic->until_ns; until_ns += POLL_NS) {
+                for (; i < traffic->n && traffic->packets[i].time_ns < until_ns; i++) {
+                        const struct traffic_packet *packet = &traffic->packets[i];
+                        struct radio_burst *burst = &open[packet->owner];
+
+                        if (packet->time_ns - burst->last_ns >= gap_ns)
+                                close_burst(burst, &bursts, &n, &capacity);
+                        if (burst->packets[RADIO_TX] + burst->packets[RADIO_RX] == 0)
+                                *burst = (struct radio_burst){ .owner = packet->owner, .first_ns = packet->time_ns };
+                        burst->last_ns = packet->time_ns;
+                        burst->packets[packet->direction]++;
+                        burst->bytes[packet->direction] += packet->bytes;
+                        burst->large += packet->bytes >= RADIO_LARGE_BYTES;
+                }
+                for (size_t o = 0; o < OWNERS; o++)
+                        close_burst(&open[o], &bursts, &n, &capacity);
+                for (size_t b = 0; one && b < n; b++)
+                        bursts[b].owner = 0;
+                check_int(radio_ladder_poll(&ladder, bursts, n, until_ns), 0);
+                keep_poll(&ladder, ret);
+                n = 0;
+        }
+}
+
+/* --- radios --- */
+
+struct tried {
+        char name[64];
+        struct radio radio;
+        bool shipped;
+};
+
+static int on_key(void *data, const struct ini_place *place, const char *section, const char *key, const char *value)
+{
+        size_t length = strcspn(section, " ");
+        char name[INI_LINE_MAX];
+
+        snprintf(name, sizeof(name), "%.*s", (int)length, section);
+        return radio_parse_key(data, place, name, section + length, key, value);
+}
+
+static size_t load_shipped(const char *folder, struct tried *tried)
+{
+        static const char *const names[] = { "3g", "lte", "wifi", "wifi-nexus-one" };
+        size_t n = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                _cleanup_(radio_clear_all) struct radios radios = { 0 };
+                char path[4096];
+                bool others;
+
+                snprintf(path, sizeof(path), "%s/%s.ini", folder, names[i]);
+                check_int(radio_load(path, &quiet, &radios, &others), 0);
+                for (size_t c = 0; c <= radios.n_carriers; c++) {
+                        const char *carrier = c > 0 ? radios.carriers[c - 1].name : NULL;
+
+                        if (strcmp(names[i], "3g") == 0 && !carrier) /* as one of them */
+                                continue;
+                        check_int(radio_with_carrier(&radios, radios.list[0].name, carrier, &tried[n].radio), 0);
+                        snprintf(tried[n].name, sizeof(tried[n].name), "%s%s%s", names[i], carrier ? " " : "",
+                                 carrier ? carrier : "");
+                        tried[n++].shipped = true;
+                }
+        }
+        return n;
+}
+
+static size_t make_random(struct tried *tried, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                struct ini_place place = { "random", 0, &quiet };
+                struct radios radios = { 0 };
+                char text[TEXT_MAX];
+
+                traffic_automaton(text, sizeof(text), i);
+                check_int(ini_text_parse(text, strlen(text), "random", &quiet, on_key, &radios), 0);
+                check_int(radio_finish(&radios, &place), 0);
+                check_int(radio_with_carrier(&radios, "r", NULL, &tried[i].radio), 0);
+                snprintf(tried[i].name, sizeof(tried[i].name), "random %zu", i);
+                radio_clear_all(&radios);
+        }
+        return n;
+}
+
+/* --- errors --- */
+
+struct errors {
+        double all, owner; /* percent: of the energy, the largest of an owner's who took at least a 20th of it, ... */
+        double small;      /* ... and of another's */
+};
+
+static struct errors compare(const struct radio_price *price, const struct kept *kept, const struct joules *want)
+{
+        struct errors errors = { 0 };
+        double all_j = 0;
+
+        for (size_t o = 0; o < OWNERS; o++) {
+                double got_j = radio_price_j(price, &kept->owners[o]), error, *largest;
+
+                all_j += got_j;
+                if (want->owner[o] == 0)
+                        continue;
+                error = 100 * (got_j / want->owner[o] - 1);
+                largest = want->owner[o] >= want->all / 20 ? &errors.owner : &errors.small;
+                if (fabs(error) > fabs(*largest))
+                        *largest = error;
+        }
+        errors.all = 100 * (all_j / want->all - 1);
+        return errors;
+}
+
+static int compare_double(const void *a, const void *b)
+{
+        double left = *(const double *)a, right = *(const double *)b;
+
+        return (left > right) - (left < right);
+}
+
+static double quantile(double *values, size_t n, double q)
+{
+        qsort(values, n, sizeof(*values), compare_double);
+        return values[(size_t)(q * (double)(n - 1) + 0.5)];
+}
+
+struct trial {
+        struct tried *tried;
+        size_t n_tried;
+        struct traffic traffic[TRAFFIC_PATTERNS];
+        struct joules (*want)[TRAFFIC_PATTERNS];
+};
+
+static void start_trial(struct trial *trial, double seconds, uint64_t seed)
+{
+        for (size_t p = 0; p < TRAFFIC_PATTERNS; p++)
+                traffic_make(&trial->traffic[p], (enum traffic_pattern)p, seconds, seed);
+        trial->want = calloc(trial->n_tried, sizeof(*trial->want));
+        for (size_t r = 0; r < trial->n_tried; r++) {
+                _cleanup_(radio_price_clear) struct radio_price price = { 0 };
+                struct radio_shape shape;
+
+                radio_shape_make(&shape, 50000, 1, 0.1, false, 0); /* for the base alone */
+                check_int(radio_price_make(&price, &trial->tried[r].radio, RADIO_SIGNAL_HIGH, &shape), 0);
+                for (size_t p = 0; p < TRAFFIC_PATTERNS; p++)
+                        run_packets(&trial->tried[r].radio, price.base_mw, &trial->traffic[p], &trial->want[r][p]);
+        }
+}
+
+static void end_trial(struct trial *trial)
+{
+        for (size_t p = 0; p < TRAFFIC_PATTERNS; p++)
+                traffic_clear(&trial->traffic[p]);
+        for (size_t r = 0; r < trial->n_tried; r++)
+                radio_clear(&trial->tried[r].radio);
+        free(trial->want);
+}
+
+static void try_shape(const struct trial *trial, const struct radio_shape *shape, int64_t gap_ns,
+                      struct errors (*ret)[TRAFFIC_PATTERNS], struct kept *kept)
+{
+        for (size_t p = 0; p < TRAFFIC_PATTERNS; p++)
+                keep(shape, &trial->traffic[p], gap_ns, false, &kept[p]);
+        for (size_t r = 0; r < trial->n_tried; r++) {
+                _cleanup_(radio_price_clear) struct radio_price price = { 0 };
+
+                check_int(radio_price_make(&price, &trial->tried[r].radio, RADIO_SIGNAL_HIGH, shape), 0);
+                for (size_t p = 0; p < TRAFFIC_PATTERNS; p++)
+                        ret[r][p] = compare(&price, &kept[p], &trial->want[r][p]);
+        }
+        for (size_t p = 0; p < TRAFFIC_PATTERNS; p++)
+                free(kept[p].cells);
+}
+
+/* Of the random radios, with one pattern. */
+static struct errors random_errors(const struct trial *trial, struct errors (*errors)[TRAFFIC_PATTERNS],
+                                   size_t pattern, double q)
+{
+        static double all[RADIOS_TRIED_MAX], owner[RADIOS_TRIED_MAX];
+        size_t n = 0;
+
+        for (size_t r = 0; r < trial->n_tried; r++)
+                if (!trial->tried[r].shipped) {
+                        all[n] = fabs(errors[r][pattern].all);
+                        owner[n++] = fabs(errors[r][pattern].owner);
+                }
+        return n == 0 ? (struct errors){ 0 } : (struct errors){ quantile(all, n, q), quantile(owner, n, q) };
+}
+
+static double per_row(const struct kept *kept, size_t amount)
+{
+        return (double)amount / (double)(kept->rows ? kept->rows : 1);
+}
+
+static double bytes_of(const struct kept *kept)
+{
+        return per_row(kept, kept->bytes);
+}
+
+static void print_errors(const struct trial *trial, struct errors (*errors)[TRAFFIC_PATTERNS], const struct kept *kept)
+{
+        static const struct {
+                const char *name;
+                double q;
+        } levels[] = { { "median", 0.5 }, { "p90", 0.9 }, { "largest", 1 } };
+
+        printf("%-18s", "");
+        for (size_t p = 0; p < TRAFFIC_PATTERNS; p++)
+                printf("%12s", traffic_patterns[p]);
+        printf("\n");
+        for (size_t r = 0; r < trial->n_tried; r++) {
+                if (!trial->tried[r].shipped)
+                        continue;
+                printf("%-18s", trial->tried[r].name);
+                for (size_t p = 0; p < TRAFFIC_PATTERNS; p++)
+                        printf(" %+5.1f/%+5.1f", errors[r][p].all, errors[r][p].owner);
+                printf("   small: %+.1f\n", errors[r][TRAFFIC_ALL].small);
+        }
+        for (size_t q = 0; q < ARRAY_SIZE(levels); q++) {
+                printf("random, %-10s", levels[q].name);
+                for (size_t p = 0; p < TRAFFIC_PATTERNS; p++) {
+                        struct errors error = random_errors(trial, errors, p, levels[q].q);
+
+                        printf(" %5.1f/%5.1f", error.all, error.owner);
+                }
+                printf("\n");
+        }
+        printf("%-18s", "cells, bytes");
+        for (size_t p = 0; p < TRAFFIC_PATTERNS; p++)
+                printf(" %5.0f/%5.0f", per_row(&kept[p], kept[p].filled), bytes_of(&kept[p]));
+        printf("\n");
+}
+
+/* The largest of the shipped radios with the goal's seven patterns, and the largest p90 of the random ones. */
+static void sum_up(const struct trial *trial, struct errors (*errors)[TRAFFIC_PATTERNS], struct errors *shipped,
+                   struct errors *p90)
+{
+        *shipped = *p90 = (struct errors){ 0 };
+        for (size_t p = 0; p <= TRAFFIC_ALL; p++) {
+                struct errors random = random_errors(trial, errors, p, 0.9);
+
+                for (size_t r = 0; r < trial->n_tried; r++)
+                        if (trial->tried[r].shipped) {
+                                shipped->all = fmax(shipped->all, fabs(errors[r][p].all));
+                                shipped->owner = fmax(shipped->owner, fabs(errors[r][p].owner));
+                                shipped->small = fmax(shipped->small, fabs(errors[r][p].small));
+                        }
+                p90->all = fmax(p90->all, random.all);
+                p90->owner = fmax(p90->owner, random.owner);
+        }
+}
+
+static void try_shapes(const struct trial *trial)
+{
+        static const struct {
+                double first_ms, rungs, rates;
+                bool sizes;
+                int share_ms, gap_ms;
+        } tried[] = {
+                { 100, 2, 2, true, 1400, 50 },  { 50, 2, 2, true, 1400, 50 },   { 200, 2, 2, true, 1400, 50 },
+                { 100, 1, 2, true, 1400, 50 },  { 100, 3, 2, true, 1400, 50 },  { 100, 2, 1, true, 1400, 50 },
+                { 100, 2, 4, true, 1400, 50 },  { 100, 2, 0.1, true, 1400, 50 }, { 100, 2, 2, false, 1400, 50 },
+                { 100, 2, 2, true, 0, 50 },    { 100, 2, 2, true, 700, 50 },  { 100, 2, 2, true, 1400, 25 },
+                { 100, 2, 2, true, 1400, 100 }, { 100, 2, 2, true, 1400, 200 },
+        };
+        static struct errors errors[RADIOS_TRIED_MAX][TRAFFIC_PATTERNS];
+        struct kept kept[TRAFFIC_PATTERNS];
+
+        printf("first  rungs  rates  sizes  share  gap    shipped      random p90   bytes: ssh   game  stream  all\n");
+        for (size_t i = 0; i < ARRAY_SIZE(tried); i++) {
+                struct errors shipped, random;
+                struct radio_shape shape;
+
+                radio_shape_make(&shape, tried[i].first_ms, tried[i].rungs, tried[i].rates, tried[i].sizes,
+                                 tried[i].share_ms);
+                try_shape(trial, &shape, (int64_t)tried[i].gap_ms * 1000000, errors, kept);
+                sum_up(trial, errors, &shipped, &random);
+                printf("%5g  %5g  %5g  %5s  %5d  %3d  ", tried[i].first_ms, tried[i].rungs, tried[i].rates,
+                       tried[i].sizes ? "yes" : "no", tried[i].share_ms, tried[i].gap_ms);
+                printf("%5.1f/%5.1f  %5.1f/%5.1f      ", shipped.all, shipped.owner, random.all, random.owner);
+                printf("%7.0f%7.0f%8.0f%5.0f\n", bytes_of(&kept[TRAFFIC_SSH]), bytes_of(&kept[TRAFFIC_GAME]),
+                       bytes_of(&kept[TRAFFIC_STREAM]), bytes_of(&kept[TRAFFIC_ALL]));
+        }
+}
+
+/* --- what must hold to the last ms --- */
+
+/* At each rung owners add up to what one would have, and each packet is counted. */
+static void check_sums(const struct traffic *traffic, const struct radio_shape *shape)
+{
+        struct kept apart, one;
+        size_t wrong = 0;
+        int64_t packets = 0;
+
+        keep(shape, traffic, RADIO_BURST_GAP_NS, false, &apart);
+        keep(shape, traffic, RADIO_BURST_GAP_NS, true, &one);
+        for (size_t i = 0; i < radio_shape_cells(shape); i++) {
+                int64_t sum = 0;
+
+                for (size_t o = 0; o < OWNERS; o++)
+                        sum += apart.owners[o].cells[i];
+                if (i < radio_cell_up(shape, 0, 0))
+                        packets += sum;
+                wrong += sum != one.owners[0].cells[i];
+        }
+        check_int(wrong, 0);
+        check_int(packets, traffic->n);
+        free(apart.cells);
+        free(one.cells);
+}
+
+static int64_t sum_of(const struct radio_ladder *ladder, uint64_t owner, bool opened, size_t rung)
+{
+        int64_t sum = 0;
+
+        for (size_t i = 0; i < ladder->n_owners; i++)
+                for (size_t c = 0; ladder->owners[i].owner == owner && c < radio_shape_classes(ladder->shape); c++)
+                        sum += ladder->owners[i].cells[opened ? radio_cell_opened(ladder->shape, c, rung) :
+                                                                radio_cell_up(ladder->shape, c, rung)];
+        return sum;
+}
+
+static void poll_ms(struct radio_ladder *ladder, struct radio_burst *bursts, size_t n, int64_t until_ms)
+{
+        for (size_t i = 0; i < n; i++) {
+                bursts[i].first_ns *= 1000000;
+                bursts[i].last_ns *= 1000000;
+        }
+        check_int(radio_ladder_poll(ladder, bursts, n, until_ms * 1000000), 0);
+}
+
+/* By hand: rungs of 0, 1, 2, 4 ... s. */
+static void check_by_hand(void)
+{
+        struct radio_burst first[] = { { 7, 10000, 10500, { 3, 0 } }, { 8, 12000, 12000, { 1, 0 } } };
+        struct radio_burst second[] = { { 8, 33000, 33000, { 0, 1 } } }, late[] = { { 9, 33200, 33700, { 2, 0 } } };
+        _cleanup_(radio_ladder_clear) struct radio_ladder ladder = { 0 };
+        struct radio_shape shape;
+
+        radio_shape_make(&shape, 1000, 1, 1, true, 0);
+        check_int(shape.rung_ms[3], 4000);
+        check_int(radio_ladder_start(&ladder, &shape), 0);
+        poll_ms(&ladder, NULL, 0, 5000);
+        check_int(ladder.n_owners, 0);
+        poll_ms(&ladder, first, 2, 14000);
+        /* 1 s: 7 was up for 0.5 s and 1 s more, then 8 for 1 s */
+        check_int(sum_of(&ladder, 7, false, 1), 1500);
+        check_int(sum_of(&ladder, 8, false, 1), 1000);
+        check_int(sum_of(&ladder, 8, true, 1), 1);
+        /* 2 s: both are in the span of 2 s, 3 packets to 1; its silence so far is 7's, who opened it */
+        check_near(sum_of(&ladder, 7, false, 2), 1500 + 2000, 1);
+        check_int(sum_of(&ladder, 7, false, 2) + sum_of(&ladder, 8, false, 2), 4000);
+        check_int(sum_of(&ladder, 8, true, 2), 0);
+        /* the longest that it may be up goes on, and 7 pays, who sent nothing more */
+        poll_ms(&ladder, NULL, 0, 20000);
+        check_int(sum_of(&ladder, 7, false, 1), 0);
+        check_int(sum_of(&ladder, 7, false, 3), 2000); /* 4 s: until 16 s */
+        check_int(sum_of(&ladder, 7, false, 4), 6000);
+        check_int(sum_of(&ladder, 8, false, 4), 0);
+        /* what ends the silence shares it where the span goes on: 13 s of 32 s, and 1 s more */
+        poll_ms(&ladder, second, 1, 34000);
+        check_int(sum_of(&ladder, 8, true, 5), 1);
+        check_int(sum_of(&ladder, 7, false, 5), 8000); /* 16 s: until 28 s */
+        check_int(sum_of(&ladder, 8, true, 6), 0);
+        check_int(sum_of(&ladder, 8, false, 6), 14000);
+        /* what comes late takes no time that was counted */
+        poll_ms(&ladder, late, 1, 40000);
+        check_int(sum_of(&ladder, 7, false, 6) + sum_of(&ladder, 8, false, 6) + sum_of(&ladder, 9, false, 6), 6000);
+}
+
+/* A lone packet costs what the automaton says, after the base. */
+static void check_lone(const struct tried *tried, const struct radio_shape *shape)
+{
+        struct radio_burst burst[] = { { 0, 500000, 500000, { 1, 0 }, { 100, 0 } } };
+        _cleanup_(radio_ladder_clear) struct radio_ladder ladder = { 0 };
+        _cleanup_(radio_price_clear) struct radio_price price = { 0 };
+        _cleanup_(radio_run_clear) struct radio_run run = { 0 };
+        double want_j;
+
+        check_int(radio_price_make(&price, &tried->radio, RADIO_SIGNAL_HIGH, shape), 0);
+        check_int(radio_ladder_start(&ladder, shape), 0);
+        poll_ms(&ladder, burst, 1, 1000000);
+        check_int(radio_run_start(&run, &tried->radio, RADIO_SIGNAL_HIGH), 0);
+        check_int(radio_run_packet(&run, burst[0].first_ns, RADIO_TX, 100), 0);
+        check_int(radio_run_until(&run, INT64_C(1000000000000)), 0);
+        want_j = radio_run_energy_j(&run) - price.base_mw;
+        check_near(radio_price_j(&price, &ladder.owners[0]), want_j, 0.01 * want_j);
+}
+
+int main(int argc, char **argv)
+{
+        static struct tried tried[RADIOS_TRIED_MAX];
+        static struct errors errors[RADIOS_TRIED_MAX][TRAFFIC_PATTERNS];
+        const char *what = argc > 2 ? argv[2] : "";
+        struct kept kept[TRAFFIC_PATTERNS];
+        struct trial trial = { .tried = tried };
+        struct errors shipped, random;
+        struct radio_shape shape;
+
+        check_by_hand();
+        radio_shape_stored(&shape);
+        trial.n_tried = load_shipped(argv[1], tried);
+        for (size_t r = 0; r < trial.n_tried; r++)
+                check_lone(&tried[r], &shape);
+        trial.n_tried += make_random(tried + trial.n_tried, *what ? 42 : 12);
+        start_trial(&trial, *what ? 1800 : 900, argc > 3 ? (uint64_t)atoi(argv[3]) : 17);
+        for (size_t p = 0; !*what && p < TRAFFIC_PATTERNS; p++)
+                check_sums(&trial.traffic[p], &shape);
+        try_shape(&trial, &shape, RADIO_BURST_GAP_NS, errors, kept);
+        sum_up(&trial, errors, &shipped, &random);
+        check(shipped.all <= 2 && shipped.owner <= 5);
+        check(random.all <= 5 && random.owner <= 12);
+        if (strcmp(what, "errors") == 0 || check_failures)
+                print_errors(&trial, errors, kept);
+        if (strcmp(what, "shapes") == 0)
+                try_shapes(&trial);
+        end_trial(&trial);
+        return check_result();
+}
