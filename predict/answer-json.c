@@ -117,6 +117,7 @@ struct cJSON *answer_cost_json(const struct cost *cost, const struct profile *pr
         cJSON_AddNumberToObject(part, "energy_j", cost->unexplained_j.value);
         cJSON_AddItemToObject(part, "interval_j", answer_value(&cost->unexplained_j));
         cJSON_AddItemToObject(json, "not_measured", not_measured_json(cost));
+        cJSON_AddNumberToObject(json, "cpu_spread_j", cost->cpu_spread_j);
         cJSON_AddNumberToObject(json, "disk_spread_j", cost->disk_spread_j);
         list = cJSON_AddArrayToObject(json, "apps");
         for (size_t i = 0; i < cost->n_apps; i++)

@@ -285,6 +285,10 @@ void answer_cost_notes(const struct cost *cost, const struct profile *profile)
         if (isnan(profile->learned.spans) && !isnan(profile->degrees_of_freedom) && cost->n_apps > 0)
                 table_note("Wide: what apps draw that no counter shows is not known before joulecast learn has seen some days "
                            "of use.");
+        if (cost->cpu_spread_j > 0)
+                table_note("Wide: at which frequency CPUs worked is unknown, or beyond what was measured, for some of the time. "
+                           "The intervals reach from the cheapest to the dearest operating point that it may have been "
+                           "(%s J to either side).", answer_print_number(cost->cpu_spread_j, cost->cpu_spread_j / 10, number));
         if (cost->disk_spread_j > 0)
                 table_note("Bytes are not counted by storage: the disk's part is the mean of the cheapest and the dearest "
                            "storage, and the intervals reach from one to the other (%s J to either side).",

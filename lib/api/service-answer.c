@@ -238,6 +238,7 @@ static int read_cost(struct service_answer *answer, struct cost **ret)
         cost->base_wifi_j = service_number(answer, answer->text, "$.base.parts_j.wifi");
         cost->base_display_j = service_number(answer, answer->text, "$.base.parts_j.display");
         cost->unexplained_j = get_value(answer, answer->text, "$.unexplained.interval_j");
+        cost->cpu_spread_j = service_number(answer, answer->text, "$.cpu_spread_j");
         cost->disk_spread_j = service_number(answer, answer->text, "$.disk_spread_j");
         cost->recorded_s = service_number(answer, answer->text, "$.recorded_s");
         err = get_span(answer, &cost->from_ns, &cost->to_ns);

@@ -410,6 +410,7 @@ int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
         model_energy(profile, &total.vector, COST_LEVEL,
                      hypot(model_background_sd_j(profile, seconds),
                            sqrt(model_misfit_sum_j2(profile, total.misfit_j, total.misfit_j2))), &energy);
+        cost->cpu_spread_j = total.vector.component_spread_mj[COMPONENT_CPU] * 1e-3;
         cost->disk_spread_j = total.vector.component_spread_mj[COMPONENT_DISK] * 1e-3;
         cost->total_j = value_of(energy.value_j, energy.half_width_j, 1);
         make_measured(battery, profile, cost);
