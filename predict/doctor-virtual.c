@@ -51,7 +51,7 @@ static int add_policies(const struct sample *sample, struct findings *findings)
                         policy = &findings->policies[findings->n_policies++];
                         policy->policy = sample->opps[i].policy;
                 }
-                if (policy->n_khz < CPU_POINTS_MAX)
+                if (policy->n_khz < CPU_POINTS_MAX && sample->opps[i].khz != KHZ_UNKNOWN)
                         policy->khz[policy->n_khz++] = sample->opps[i].khz;
         }
         for (size_t p = 0; p < findings->n_policies; p++) {

@@ -63,6 +63,8 @@ static const char full[] =
         "charge_full_error_percent = -10\n"
         "gauge_pieces = 12\n"
         "gauge_piece_percent = 1.5\n"
+        "frequencies = hidden\n"
+        "cycles = none\n"
         "governor = idle-lowers\n"
         "[learned]\n"
         "spans = 100\n"
@@ -122,6 +124,7 @@ static void reads_every_key(void)
         check_near(profile->virtual_device.charge_full_error_percent, -10, 0);
         check_int(profile->virtual_device.gauge_pieces, 12);
         check_near(profile->virtual_device.gauge_piece_percent, 1.5, 0);
+        check(profile->virtual_device.hidden_khz && profile->virtual_device.no_cycles);
         check(profile->virtual_device.idle_lowers && profile->virtual_device.proc);
         check_int(profile->virtual_device.n_emission, 2);
         check_int(profile->virtual_device.emission[0].brightness, 5);
@@ -322,6 +325,9 @@ static const struct {
         { HEAD "[virtual]\ncharge_full_error_percent = -100\n", "text:6: charge_full_error_percent = -100 is out" },
         { HEAD "[virtual]\ngovernor = idle\n", "text:6: governor = idle is unknown; it may be idle-lowers" },
         { HEAD "[virtual]\ncollector = bpf\n", "text:6: collector = bpf is unknown; it may be proc" },
+        { HEAD "[virtual]\nfrequencies = none\n", "text:6: frequencies = none is unknown; it may be hidden" },
+        { HEAD "[virtual]\nfrequencies = hidden\nfrequencies = hidden\n", "text:7: frequencies is given twice" },
+        { HEAD "[virtual]\ncycles = hidden\n", "text:6: cycles = hidden is unknown; it may be none" },
         { HEAD "[virtual]\ncollector = proc\ncollector = proc\n", "text:7: collector is given twice" },
         { HEAD "[display]\nemission_mw.5 = -1\n", "text:6: emission_mw.5 = -1 is out of range" },
         { HEAD "[display]\nemission_mw.05 = 1\n", "text:6: emission_mw.05: the part after the dot is a brightness" },

@@ -340,6 +340,73 @@ static void test_governor(void)
         virtual_free(device);
 }
 
+/* Between two looks 45 s at 0.4 and 15 s at 2 GHz: 0.8 GHz in the mean, so two thirds at 0.5 and one at 1.4. */
+static void test_hidden_frequencies(void)
+{
+        static const char four[] = "[profile]\nversion = 1\n[battery]\nenergy_full_mwh = 10000\n"
+                                    "[base]\npower_mw = 100\n"
+                                    "[cpu 0]\ncpus = 0-1\nactive_mw.400000 = 100\nactive_mw.500000 = 120\n"
+                                    "active_mw.1400000 = 500\nactive_mw.2000000 = 900\n[virtual]\nseed = 1\n"
+                                    "frequencies = hidden\n";
+        static const uint64_t want_s[] = { 0, 80, 40, 0 };
+        struct virtual_device *device = open_device(four, VIRTUAL_SIMULATE, 1, 90);
+        struct virtual_work work = { .app = "spin", .policy_khz = { 400000 }, .utilisation = { 1, 1 } };
+        struct sample sample = { 0 };
+        struct virtual_truth truth;
+
+        look(device, &sample);
+        check_int(sample.n_opps, 4);
+        check_int(virtual_set_work(device, &work, 1), 0);
+        run(device, 45);
+        work.policy_khz[0] = 2000000;
+        check_int(virtual_set_work(device, &work, 1), 0);
+        run(device, 15);
+        look(device, &sample);
+        check(sample.opps_counted);
+        check(sample.processes[0].have & PROCESS_CPU_OPPS);
+        for (size_t i = 0; i < 4; i++) {
+                check_int(sample.opps[i].time_ns, 0);
+                check_near((double)sample.opps[i].busy_ns, (double)want_s[i] * 1e9, 1);
+                check_near((double)sample.opps[i].any_ns, (double)want_s[i] * 5e8, 1);
+                check_near((double)sample.processes[0].cpu_opp_ns[i], (double)want_s[i] * 1e9, 1);
+        }
+        run(device, 10); /* and at the highest alone, it is there */
+        look(device, &sample);
+        check_int(sample.opps[3].busy_ns, 20 * NS_PER_S);
+        check_int(sample.processes[0].cpu_ns, 140 * NS_PER_S);
+        virtual_truth_read(device, &truth);
+        check_near(only_app(device, &truth)->energy_j, 90 * 0.1 + 50 * 0.9, 1e-9);
+        virtual_free(device);
+        sample_clear(&sample);
+}
+
+/* Nothing tells, unless a calibration pins the clock and looks at it. */
+static void test_no_cycles(void)
+{
+        static const char *const nothing[] = { PLAIN "frequencies = hidden\ncycles = none\n",
+                                               PLAIN "frequencies = hidden\ncollector = proc\n" };
+        struct virtual_work work = { .app = "spin", .policy_khz = { 1000000 }, .utilisation = { 1 } };
+        struct sample sample = { 0 };
+
+        for (size_t i = 0; i < 2 * ARRAY_SIZE(nothing); i++) {
+                bool pinned = i % 2;
+                enum virtual_stream stream = pinned ? VIRTUAL_CALIBRATE : VIRTUAL_SIMULATE;
+                struct virtual_device *device = open_device(nothing[i / 2], stream, 1, 90);
+
+                check_int(virtual_set_work(device, &work, 1), 0);
+                run(device, 10);
+                look(device, &sample);
+                check_int(sample.n_opps, pinned ? 2 : 1);
+                check_int(sample.opps[pinned].khz, pinned ? 1000000 : KHZ_UNKNOWN);
+                check_int(sample.opps[pinned].time_ns, 10 * NS_PER_S);
+                check(!sample.opps_counted && !sample.processes[0].cpu_opp_ns);
+                check_int(sample.processes[0].cpu_ns, 10 * NS_PER_S);
+                check_int(sample.cores[0].busy_ns, 10 * NS_PER_S);
+                virtual_free(device);
+        }
+        sample_clear(&sample);
+}
+
 int main(void)
 {
         test_kind_of_work();
@@ -351,5 +418,7 @@ int main(void)
         test_stale_full();
         test_pieces();
         test_governor();
+        test_hidden_frequencies();
+        test_no_cycles();
         return check_result();
 }

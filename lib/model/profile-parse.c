@@ -100,7 +100,8 @@ static int parse_word(struct parser *parser, const struct ini_place *place, cons
         } words[] = { { "profile", "version" }, { "profile", "device" },         { "profile", "match" },
                       { "profile", "method" },  { "profile", "created" },        { "virtual", "seed" },
                       { "display", "max_brightness" }, { "virtual", "gauge_pieces" }, { "virtual", "governor" },
-                      { "virtual", "collector" }, { "learned", "until" } };
+                      { "virtual", "collector" }, { "virtual", "frequencies" }, { "virtual", "cycles" },
+                      { "learned", "until" } };
         struct profile *profile = parser->profile;
         uint64_t number = 0;
         size_t i = 0;
@@ -140,7 +141,11 @@ static int parse_word(struct parser *parser, const struct ini_place *place, cons
         case 8:
                 return profile_parse_governor(parser, place, value);
         case 9:
-                return profile_parse_collector(parser, place, value);
+                return profile_parse_only(place, key, value, "proc", &profile->virtual_device.proc);
+        case 10:
+                return profile_parse_only(place, key, value, "hidden", &profile->virtual_device.hidden_khz);
+        case 11:
+                return profile_parse_only(place, key, value, "none", &profile->virtual_device.no_cycles);
         default:
                 return parse_time(place, key, value, profile->learned.until);
         }

@@ -46,7 +46,8 @@ int profile_twice(const struct ini_place *place, const char *key);
 bool profile_parse_index(const char *text, uint64_t max, uint32_t *ret);
 int profile_parse_emission(struct parser *parser, const struct ini_place *place, const char *key, const char *value);
 int profile_parse_governor(struct parser *parser, const struct ini_place *place, const char *value);
-int profile_parse_collector(struct parser *parser, const struct ini_place *place, const char *value);
+int profile_parse_only(const struct ini_place *place, const char *key, const char *value, const char *only,
+                       bool *ret); /* a key with one value */
 int profile_parse_voltage(struct parser *parser, const struct ini_place *place, const char *key, const char *value);
 
 /* When the last of @lines is read: sorts, and checks what takes more than one key. */

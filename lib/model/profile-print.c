@@ -146,6 +146,10 @@ static void print_virtual(FILE *out, const struct profile *profile)
                 fputs("governor = idle-lowers\n", out);
         else if (device->proc)
                 fputs("collector = proc\n", out);
+        if (device->hidden_khz)
+                fputs("frequencies = hidden\n", out);
+        if (device->no_cycles)
+                fputs("cycles = none\n", out);
         for (size_t i = 0; i < device->n_voltage; i++) {
                 snprintf(key, sizeof(key), "voltage_mv.%s",
                          util_print_double(device->voltage[i].percent, percent, sizeof(percent)));

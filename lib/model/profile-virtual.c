@@ -69,17 +69,18 @@ int profile_parse_emission(struct parser *parser, const struct ini_place *place,
 /* What such a governor does can be told from counters by frequency, so these are as on a machine without BPF. */
 int profile_parse_governor(struct parser *parser, const struct ini_place *place, const char *value)
 {
-        if (strcmp(value, "idle-lowers") != 0)
-                return ini_error(place, "governor = %.60s is unknown; it may be idle-lowers", value);
-        parser->profile->virtual_device.idle_lowers = true;
-        parser->profile->virtual_device.proc = true;
-        return 0;
+        struct profile_virtual *device = &parser->profile->virtual_device;
+        int err = profile_parse_only(place, "governor", value, "idle-lowers", &device->idle_lowers);
+
+        if (!err)
+                device->proc = true;
+        return err;
 }
 
-int profile_parse_collector(struct parser *parser, const struct ini_place *place, const char *value)
+int profile_parse_only(const struct ini_place *place, const char *key, const char *value, const char *only, bool *ret)
 {
-        if (strcmp(value, "proc") != 0)
-                return ini_error(place, "collector = %.60s is unknown; it may be proc", value);
-        parser->profile->virtual_device.proc = true;
+        if (strcmp(value, only) != 0)
+                return ini_error(place, "%s = %.60s is unknown; it may be %s", key, value, only);
+        *ret = true;
         return 0;
 }

@@ -94,6 +94,8 @@ struct profile_virtual {
         double radio_variation_tau_s;
         bool idle_lowers;                 /* governor = idle-lowers */
         bool proc;                        /* collector = proc, or a governor that implies it */
+        bool hidden_khz;                  /* frequencies = hidden */
+        bool no_cycles;                   /* cycles = none */
         struct emission_point *emission;  /* [display] emission_mw.LEVEL, ascending */
         size_t n_emission;
 };

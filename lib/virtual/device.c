@@ -35,7 +35,22 @@ static int alloc_totals(struct virtual_device *device)
         device->opp_time_ns = calloc(n, sizeof(uint64_t));
         device->opp_busy_ns = calloc(n, sizeof(uint64_t));
         device->opp_any_ns = calloc(n, sizeof(uint64_t));
-        return device->opp_time_ns && device->opp_busy_ns && device->opp_any_ns ? 0 : -ENOMEM;
+        if (!device->opp_time_ns || !device->opp_busy_ns || !device->opp_any_ns ||
+            by_cycles_alloc(&device->busy, n) < 0)
+                return -ENOMEM;
+        return by_cycles_alloc(&device->any, n);
+}
+
+/*
+ * What tells at which frequency there was work. A calibration pins each clock and looks at it, so it has
+ * the time at each frequency where a service has nothing.
+ */
+static void choose_counters(struct virtual_device *device, const struct profile_virtual *physics,
+                            enum virtual_stream stream)
+{
+        device->counts_cycles = physics->hidden_khz && !physics->no_cycles && !physics->proc;
+        device->counts_opps = physics->hidden_khz ? device->counts_cycles : !physics->proc;
+        device->hides_opps = physics->hidden_khz && !device->counts_cycles && stream != VIRTUAL_CALIBRATE;
 }
 
 static void make_boot_id(struct virtual_device *device, struct rng *run)
@@ -99,7 +114,7 @@ int virtual_open(const struct profile *truth, enum virtual_stream stream, uint64
         device->content = 1;
         device->full_factor = 1 + truth->virtual_device.charge_full_error_percent / 100;
         device->idle_lowers = truth->virtual_device.idle_lowers;
-        device->counts_opps = !truth->virtual_device.proc;
+        choose_counters(device, &truth->virtual_device, stream);
         device->next_second_ns = NS_PER_S;
         device->percent_start = start_percent;
         device->screen.foreground_known = device->screen.screen_known = true;
@@ -113,8 +128,10 @@ void virtual_free(struct virtual_device *device)
 {
         if (!device)
                 return;
-        for (size_t i = 0; i < device->n_apps; i++)
+        for (size_t i = 0; i < device->n_apps; i++) {
                 free(device->apps[i].cpu_ns);
+                by_cycles_clear(&device->apps[i].cpu);
+        }
         free(device->apps);
         free(device->running);
         free(device->events);
@@ -124,6 +141,8 @@ void virtual_free(struct virtual_device *device)
         free(device->opp_busy_ns);
         free(device->opp_any_ns);
         air_close(device);
+        by_cycles_clear(&device->busy);
+        by_cycles_clear(&device->any);
         panel_clear(&device->panel);
         power_model_clear(&device->model);
         free(device);

@@ -10,6 +10,7 @@
  */
 
 #include "automaton.h"
+#include "by-cycles.h"
 #include "cell.h"
 #include "gauge.h"
 #include "noise.h"
@@ -29,6 +30,7 @@ struct app {
         bool alive;          /* it has work; else it ended at ended_ns */
         bool listed;         /* the source shows it: alive, or ended since the last look */
         uint64_t *cpu_ns;    /* by operating point of the device; of this process */
+        struct by_cycles cpu; /* where only cycles tell that */
         uint64_t cpu_total_ns;
         uint64_t gpu_ns;
         double bytes[RATE_COUNT];
@@ -78,7 +80,9 @@ struct virtual_device {
         uint64_t traffic_seed;
         double full_factor;                  /* the full charge that is shown, against the true one */
         bool idle_lowers;                    /* the clock that work has raised falls whenever the policy idles */
-        bool counts_opps;                    /* CPU time is counted by operating point */
+        bool counts_opps;                    /* CPU time is counted by operating point ... */
+        bool counts_cycles;                  /* ... by its cycles, as no counter tells a frequency */
+        bool hides_opps;                     /* nothing tells a frequency */
 
         uint64_t now_ns;
         uint64_t next_second_ns;
@@ -129,6 +133,7 @@ struct virtual_device {
 
         /* totals of the machine */
         uint64_t *opp_time_ns, *opp_busy_ns, *opp_any_ns; /* by operating point */
+        struct by_cycles busy, any;          /* `seen_ns` of `busy`: what it grew by */
         uint64_t cpu_busy_ns[POWER_MAX_CPUS];
         uint64_t gpu_ns;
         uint64_t bytes[RATE_COUNT];

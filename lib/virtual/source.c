@@ -55,29 +55,62 @@ static void read_battery(struct virtual_device *device, struct battery *battery)
         }
 }
 
+static int add_opp(struct sample *sample, const struct opp *opp)
+{
+        struct opp *added = sample_add_opp(sample);
+
+        if (!added)
+                return -ENOMEM;
+        *added = *opp;
+        return 0;
+}
+
+static int read_policy(const struct virtual_device *device, const struct power_policy *policy, struct sample *sample)
+{
+        const uint64_t *busy_ns = device->counts_cycles ? device->busy.shown_ns : device->opp_busy_ns,
+                       *any_ns = device->counts_cycles ? device->any.shown_ns : device->opp_any_ns;
+        int err = 0;
+
+        if (device->hides_opps)
+                return add_opp(sample, &(struct opp){ policy->policy, KHZ_UNKNOWN, sample->monotonic_ns });
+        for (size_t i = 0; !err && i < policy->n_opps; i++) {
+                size_t at = policy->first_opp + i;
+                struct opp opp = { .policy = policy->policy, .khz = policy->opps[i].khz };
+
+                if (!device->counts_cycles)
+                        opp.time_ns = device->opp_time_ns[at];
+                if (device->counts_opps) {
+                        opp.busy_ns = busy_ns[at];
+                        opp.any_ns = any_ns[at];
+                }
+                err = add_opp(sample, &opp);
+        }
+        return err;
+}
+
+/* All work is some app's. */
+static void look_at_cycles(struct virtual_device *device)
+{
+        uint64_t *grown_ns = device->busy.seen_ns;
+
+        memset(grown_ns, 0, device->model.n_opps * sizeof(*grown_ns));
+        for (size_t i = 0; i < device->n_apps; i++)
+                by_cycles_look(&device->model, device->apps[i].cpu_ns, &device->apps[i].cpu, grown_ns);
+        for (size_t i = 0; i < device->model.n_opps; i++)
+                device->busy.shown_ns[i] += grown_ns[i];
+        by_cycles_share(&device->model, device->opp_any_ns, &device->any, grown_ns);
+}
+
 static int read_opps(struct virtual_device *device, struct sample *sample)
 {
-        for (size_t p = 0; p < device->model.n_policies; p++) {
-                const struct power_policy *policy = &device->model.policies[p];
+        int err = 0;
 
-                for (size_t i = 0; i < policy->n_opps; i++) {
-                        struct opp *opp = sample_add_opp(sample);
-
-                        if (!opp)
-                                return -ENOMEM;
-                        *opp = (struct opp){
-                                .policy = policy->policy,
-                                .khz = policy->opps[i].khz,
-                                .time_ns = device->opp_time_ns[policy->first_opp + i],
-                        };
-                        if (!device->counts_opps)
-                                continue;
-                        opp->busy_ns = device->opp_busy_ns[policy->first_opp + i];
-                        opp->any_ns = device->opp_any_ns[policy->first_opp + i];
-                }
-        }
+        if (device->counts_cycles)
+                look_at_cycles(device);
+        for (size_t p = 0; !err && p < device->model.n_policies; p++)
+                err = read_policy(device, &device->model.policies[p], sample);
         sample->opps_counted = device->counts_opps;
-        return 0;
+        return err;
 }
 
 static int by_cpu(const void *a, const void *b)
@@ -144,7 +177,8 @@ static int read_process(struct virtual_device *device, const struct app *app, st
         process->cpu_ns = app->cpu_total_ns;
         if (process->cpu_opp_ns) {
                 process->have |= PROCESS_CPU_OPPS;
-                memcpy(process->cpu_opp_ns, app->cpu_ns, sample->n_opps * sizeof(*app->cpu_ns));
+                memcpy(process->cpu_opp_ns, device->counts_cycles ? app->cpu.shown_ns : app->cpu_ns,
+                       sample->n_opps * sizeof(*app->cpu_ns));
         }
         for (size_t i = 0; i < RATE_COUNT; i++)
                 process->amount[rate_amounts[i]] = app->shown[i];

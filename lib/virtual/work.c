@@ -152,8 +152,11 @@ static ssize_t find_app(struct virtual_device *device, const char *id)
         app = &device->apps[device->n_apps];
         *app = (struct app){ .pid = (pid_t)(1000 + device->n_apps) };
         app->cpu_ns = calloc(device->model.n_opps + 1, sizeof(*app->cpu_ns));
-        if (!app->cpu_ns)
+        if (!app->cpu_ns || by_cycles_alloc(&app->cpu, device->model.n_opps) < 0) {
+                free(app->cpu_ns);
+                by_cycles_clear(&app->cpu);
                 return -ENOMEM;
+        }
         memcpy(app->id, id, strlen(id) + 1);
         return (ssize_t)device->n_apps++;
 }
@@ -168,6 +171,7 @@ static void begin_process(struct virtual_device *device, struct app *app)
         app->began_ns = device->now_ns;
         app->cpu_total_ns = app->gpu_ns = app->wakes = 0;
         memset(app->cpu_ns, 0, device->model.n_opps * sizeof(*app->cpu_ns));
+        by_cycles_reset(&app->cpu, device->model.n_opps);
         memset(app->bytes, 0, sizeof(app->bytes));
         memset(app->shown, 0, sizeof(app->shown));
         memset(app->packets, 0, sizeof(app->packets));
