@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "grid.h"
 #include "group.h"
 #include "source/battery.h"
 #include "source/cpu.h"
@@ -78,16 +77,10 @@ static bool see_gpu(int fd, const char *name, void *data)
 /* Without a list of frequencies: the ones that a calibration would use. */
 static void describe_limits(int root_fd, const struct cpu_policy *from, struct hardware_policy *policy)
 {
-        static const char *const names[] = { "cpuinfo_min_freq", "cpuinfo_max_freq" };
-        uint64_t khz[2] = { 0 };
-        char path[128], text[32];
+        uint64_t min, max;
 
-        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-                snprintf(path, sizeof(path), "%s/%s", from->path, names[i]);
-                if (util_read_at(root_fd, path, text, sizeof(text)) <= 0 || util_parse_u64(text, &khz[i]) < 0)
-                        return;
-        }
-        grid_fill(root_fd, khz[0], khz[1], policy);
+        if (cpu_limits(root_fd, from, &min, &max))
+                policy->n_khz = cpu_grid(root_fd, policy->policy, min, max, policy->khz);
 }
 
 static int describe_policies(int root_fd, struct hardware_description *description)

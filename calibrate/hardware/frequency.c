@@ -3,7 +3,7 @@
 
 /*
  * The only file that knows libcpupower. Its path into /sys is compiled in, so it works on the running machine
- * only. If a driver lists no frequencies, a grid of ours is used (grid.h).
+ * only. If a driver lists no frequencies, a grid of ours is used (cpu_grid()).
  */
 
 #include "frequency.h"
@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "grid.h"
 #include "source/cpu.h"
 #include "util/util.h"
 
@@ -43,7 +42,7 @@ static void list_frequencies(unsigned int cpu, struct hardware_policy *policy)
         if (list)
                 cpufreq_put_available_frequencies(list);
         if (policy->n_khz == 0 && cpufreq_get_hardware_limits(cpu, &min, &max) == 0)
-                grid_fill(root_fd, min, max, policy);
+                policy->n_khz = cpu_grid(root_fd, policy->policy, min, max, policy->khz);
         qsort(policy->khz, policy->n_khz, sizeof(policy->khz[0]), by_khz);
 }
 

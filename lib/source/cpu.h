@@ -42,6 +42,16 @@ int cpu_list(int root_fd, struct cpu_policy **ret, size_t *ret_n);
 /* Finds policies of one kind (same number of CPUs, frequencies and type of core); cpu_list() calls it. -ENOMEM. */
 int cpu_list_kinds(int root_fd, struct cpu_policy *list, size_t n);
 
+/*
+ * Frequencies for a policy whose driver lists none (intel_pstate, amd-pstate): eight, from the lowest to the highest
+ * without boost, ascending. Calibration and collectors share them. @min and @max: the hardware's limits, kHz.
+ * Returns how many.
+ */
+#define CPU_GRID_POINTS 8
+size_t cpu_grid(int root_fd, uint32_t policy, uint64_t min, uint64_t max, uint32_t ret[CPU_GRID_POINTS]);
+/* The hardware's limits, kHz, boost included. */
+bool cpu_limits(int root_fd, const struct cpu_policy *policy, uint64_t *min, uint64_t *max);
+
 /* Parsers, one for each file of the kernel. */
 struct cpu_time_in_state {
         uint32_t khz;

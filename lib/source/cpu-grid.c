@@ -1,13 +1,12 @@
 /* SPDX-FileCopyrightText: joulecast authors */
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "grid.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cpu.h"
 
 #include <stdio.h>
 
 #include "util/util.h"
 
 #define CPU_FOLDER "sys/devices/system/cpu"
-#define POINTS 8
 #define STEP_KHZ UINT64_C(100000)
 
 static uint64_t read_number(int root_fd, const char *path)
@@ -36,16 +35,30 @@ static uint64_t without_boost(int root_fd, uint32_t policy, uint64_t min, uint64
 }
 
 /* These drivers work in steps of 100 MHz (the bus clock), so the grid does too, except at its ends. */
-void grid_fill(int root_fd, uint64_t min, uint64_t max, struct hardware_policy *policy)
+size_t cpu_grid(int root_fd, uint32_t policy, uint64_t min, uint64_t max, uint32_t ret[CPU_GRID_POINTS])
 {
+        size_t n = 0;
+
         if (min == 0 || max > UINT32_MAX || min >= max)
-                return;
-        max = without_boost(root_fd, policy->policy, min, max);
-        for (uint64_t i = 0; i < POINTS; i++) {
-                uint64_t khz = min + (max - min) * i / (POINTS - 1);
+                return 0;
+        max = without_boost(root_fd, policy, min, max);
+        for (uint64_t i = 0; i < CPU_GRID_POINTS; i++) {
+                uint64_t khz = min + (max - min) * i / (CPU_GRID_POINTS - 1);
 
                 khz = MIN(MAX((khz + STEP_KHZ / 2) / STEP_KHZ * STEP_KHZ, min), max);
-                if (policy->n_khz == 0 || policy->khz[policy->n_khz - 1] != khz)
-                        policy->khz[policy->n_khz++] = (uint32_t)khz;
+                if (n == 0 || ret[n - 1] != khz)
+                        ret[n++] = (uint32_t)khz;
         }
+        return n;
+}
+
+bool cpu_limits(int root_fd, const struct cpu_policy *policy, uint64_t *min, uint64_t *max)
+{
+        char path[128];
+
+        snprintf(path, sizeof(path), "%s/cpuinfo_min_freq", policy->path);
+        *min = read_number(root_fd, path);
+        snprintf(path, sizeof(path), "%s/cpuinfo_max_freq", policy->path);
+        *max = read_number(root_fd, path);
+        return *min > 0 && *max > *min;
 }
