@@ -101,7 +101,7 @@ static const struct {
         const char *name;
 } count_names[] = {
         { COUNTS_CPU, "CPU" },       { COUNTS_DISK, "disk" },   { COUNTS_NET, "network" },
-        { COUNTS_OPPS, "frequency" }, { COUNTS_EXITS, "exits" },
+        { COUNTS_OPPS, "frequency" }, { COUNTS_CYCLES, "cycles" }, { COUNTS_EXITS, "exits" },
 };
 
 static struct cJSON *overhead_json(const struct overhead *overhead)

@@ -102,11 +102,11 @@ static void add_lacking(struct lacking *lacking, uint32_t policy, int err)
                 lacking->policies[lacking->n++] = policy;
 }
 
-static bool has_times(int root_fd, const struct cpu_policy *policy)
+static bool has(int root_fd, const struct cpu_policy *policy, const char *name)
 {
         char path[96];
 
-        snprintf(path, sizeof(path), "%s/stats/time_in_state", policy->path);
+        snprintf(path, sizeof(path), "%s/%s", policy->path, name);
         return faccessat(root_fd, path, R_OK, 0) == 0;
 }
 
@@ -120,7 +120,7 @@ static void look_at_frequencies(int root_fd, struct findings *findings)
 
                 if (policy->n_khz == 0)
                         add_lacking(&list, policy->policy, 0);
-                if (!has_times(root_fd, policy))
+                if (!has(root_fd, policy, "stats/time_in_state"))
                         add_lacking(&times, policy->policy, errno);
         }
         if (list.n > 0)
@@ -215,17 +215,20 @@ static void miss_cpu_by_frequency(int root_fd, struct findings *findings)
         static const char what[] = "CPU time by frequency",
                           shared[] = "estimated from the time that each policy spent at its frequencies";
         size_t n_khz = 0, most_khz = 0;
-        bool times = false;
+        bool times = false, now = false;
 
         for (size_t i = 0; i < findings->n_policies; i++) {
                 n_khz += findings->policies[i].n_khz;
                 most_khz = MAX(most_khz, findings->policies[i].n_khz);
-                times = times || has_times(root_fd, &findings->policies[i]);
+                times = times || has(root_fd, &findings->policies[i], "stats/time_in_state");
+                now = now || has(root_fd, &findings->policies[i], "scaling_cur_freq");
         }
         if (findings->n_policies == 0)
                 doctor_miss(findings, what, "the kernel shows no frequency");
         else if (!times)
-                doctor_miss(findings, what, "unknown: no policy has stats/time_in_state");
+                doctor_miss(findings, what,
+                            "unknown: no policy has stats/time_in_state, and no collector here counts cycles%s",
+                            now ? "; scaling_cur_freq tells it of a moment, enough for a calibration alone" : "");
         else if (most_khz < 2)
                 doctor_miss(findings, what, "there is one frequency");
         else if (n_khz > BPF_OPPS_MAX || findings->n_policies > BPF_POLICIES_MAX)

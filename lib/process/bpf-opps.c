@@ -209,6 +209,63 @@ int bpf_opps_read(int root_fd, struct bpf_opps *ret)
         return 0;
 }
 
+static int add_hidden(int root_fd, const struct cpu_policy *policy, struct bpf_opps *opps)
+{
+        uint32_t khz[CPU_GRID_POINTS], index = opps->n_policies;
+        struct opp_range *range = &opps->range[index];
+        uint64_t min, max;
+        size_t n;
+
+        if (index == BPF_POLICIES_MAX || opps->n + CPU_GRID_POINTS + 2 > BPF_OPPS_MAX)
+                return -E2BIG;
+        if (!cpu_limits(root_fd, policy, &min, &max))
+                return -ENODATA;
+        n = cpu_grid(root_fd, policy->policy, min, max, khz);
+        if (n < 2)
+                return -ENODATA;
+        opps->n_policies++;
+        opps->policy[index] = policy->policy;
+        opps->now[index] = range->first = opps->n;
+        opps->khz[opps->n++] = KHZ_UNKNOWN;
+        memcpy(opps->khz + opps->n, khz, n * sizeof(*khz));
+        opps->n += (uint32_t)n;
+        if (max > khz[n - 1] && max <= UINT32_MAX)
+                opps->khz[opps->n++] = (uint32_t)max;
+        range->n = opps->n - range->first;
+        return 0;
+}
+
+static void place_cpus(const struct cpu_policy *policy, struct bpf_opps *opps)
+{
+        for (uint32_t index = 0; index < opps->n_policies; index++)
+                for (size_t i = 0; i < policy->n_cpus && opps->policy[index] == policy->kind; i++)
+                        if (policy->cpus[i] < BPF_CPUS_MAX)
+                                opps->policy_of_cpu[policy->cpus[i]] = (uint8_t)index;
+}
+
+int bpf_opps_read_hidden(int root_fd, struct bpf_opps *ret)
+{
+        _cleanup_free_ struct cpu_policy *list = NULL;
+        struct bpf_opps opps = { .by_cycles = true };
+        size_t n = 0;
+        int err = cpu_list(root_fd, &list, &n);
+
+        memset(opps.policy_of_cpu, BPF_POLICIES_MAX, sizeof(opps.policy_of_cpu));
+        for (size_t i = 0; !err && i < n; i++) {
+                if (list[i].n_khz > 0)
+                        return -ENODATA;
+                if (list[i].kind == list[i].policy)
+                        err = add_hidden(root_fd, &list[i], &opps);
+                place_cpus(&list[i], &opps);
+        }
+        if (!err)
+                err = n > 0 ? add_rest(root_fd, &opps) : -ENODATA;
+        if (err)
+                return err;
+        *ret = opps;
+        return 0;
+}
+
 void bpf_opps_look(int root_fd, struct bpf_opps *opps)
 {
         _cleanup_close_ int dir_fd = openat(root_fd, CPUFREQ, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -249,8 +306,21 @@ static int add_if_missing(struct sample *sample, uint32_t policy, uint32_t khz)
         return 0;
 }
 
+static void place_cores(const struct bpf_opps *opps, struct sample *sample)
+{
+        for (size_t i = 0; i < sample->n_cores; i++) {
+                struct core *core = &sample->cores[i];
+                uint32_t index = core->cpu < BPF_CPUS_MAX ? opps->policy_of_cpu[core->cpu] : BPF_POLICIES_MAX;
+
+                if (index < BPF_POLICIES_MAX)
+                        core->policy = opps->policy[index];
+        }
+}
+
 int bpf_opps_place(struct bpf_opps *opps, struct sample *sample)
 {
+        if (opps->by_cycles)
+                place_cores(opps, sample);
         for (uint32_t p = 0; p < opps->n_policies; p++) {
                 const struct opp_range *range = &opps->range[p];
 

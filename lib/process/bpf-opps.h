@@ -19,6 +19,7 @@ struct bpf_opps {
         uint8_t policy_of_cpu[BPF_CPUS_MAX];        /* index; BPF_POLICIES_MAX: none */
         uint32_t now[BPF_POLICIES_MAX];             /* operating point of each policy now */
         size_t place[BPF_OPPS_MAX];                 /* in a sample */
+        bool by_cycles;                             /* a policy stands for all of its kind (cpu_list_kinds()) */
 };
 
 /*
@@ -26,7 +27,15 @@ struct bpf_opps {
  * no cpufreq, or one frequency only; -E2BIG: more than the programs have room for.
  */
 int bpf_opps_read(int root_fd, struct bpf_opps *ret);
+/*
+ * Where no policy has known frequencies, and cycles are counted: those that a calibration would use, and the highest
+ * with boost, after a point of unknown frequency. As above.
+ */
+int bpf_opps_read_hidden(int root_fd, struct bpf_opps *ret);
 void bpf_opps_look(int root_fd, struct bpf_opps *opps); /* reads `now` again */
 
-/* Finds the place of each operating point in @sample, and adds those that it lacks. -ENOMEM. */
+/*
+ * Finds the place of each operating point in @sample, and adds those that it lacks. By cycles, the sample's cores get
+ * these policies. -ENOMEM.
+ */
 int bpf_opps_place(struct bpf_opps *opps, struct sample *sample);

@@ -18,6 +18,7 @@ struct collector_options {
         bool everyone;                          /* all users' processes, whatever of them cannot be read */
         uint32_t leave_out;                     /* COUNTS_* not to load */
         enum net_by net_by;                     /* this one, or no network bytes at all */
+        bool cycles_for_test;                   /* a software event stands in for the CPU's cycles */
         const char *wifi_for_test;              /* an interface to be taken for WiFi, or NULL */
 };
 

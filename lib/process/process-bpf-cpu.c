@@ -7,6 +7,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "model/usage.h"
 #include "process-bpf.h"
 #include "util/util.h"
 #include "process.skel.h"
@@ -28,6 +29,42 @@ static void read_policy(const struct policy_state *policy, uint64_t now_ns, stru
         ret->any_ns[opp] += now_ns;
 }
 
+/*
+ * By cycles, a policy's busy time is the sum of its tasks', and grows only. How long any of its cores was busy is
+ * counted for all operating points together, and shared by busy time.
+ */
+static void show_cycles(const struct policy_times *read, const struct opp_range *range, uint64_t now_ns,
+                        struct policy_times *shown)
+{
+        uint64_t grown_ns[BPF_OPPS_MAX] = { 0 }, busy_ns = 0, any_ns = 0, so_far_ns = 0;
+
+        for (uint32_t i = range->first; i < range->first + range->n; i++) {
+                grown_ns[i] = read->busy_ns[i] - MIN(shown->busy_ns[i], read->busy_ns[i]);
+                shown->busy_ns[i] += grown_ns[i];
+                busy_ns += grown_ns[i];
+                any_ns += shown->any_ns[i];
+        }
+        if (read->any_ns[range->first] > now_ns || read->any_ns[range->first] < any_ns)
+                return;
+        any_ns = read->any_ns[range->first] - any_ns;
+        for (uint32_t i = range->first; i < range->first + range->n; i++) {
+                shown->any_ns[i] += mul_div(any_ns, so_far_ns + grown_ns[i], busy_ns) -
+                                    mul_div(any_ns, so_far_ns, busy_ns);
+                so_far_ns += grown_ns[i];
+        }
+}
+
+static void show_policy(const struct policy_times *read, const struct opp_range *range, uint64_t now_ns,
+                        struct policy_times *shown)
+{
+        for (uint32_t i = range->first; i < range->first + range->n; i++) {
+                if (read->any_ns[i] <= now_ns && read->any_ns[i] > shown->any_ns[i])
+                        shown->any_ns[i] = read->any_ns[i];
+                if (read->busy_ns[i] / BPF_CPUS_MAX <= now_ns && read->busy_ns[i] > shown->busy_ns[i])
+                        shown->busy_ns[i] = read->busy_ns[i];
+        }
+}
+
 int process_bpf_read_opps(struct process_collector *collector, struct sample *sample)
 {
         struct bpf_opps *opps = &collector->opps;
@@ -39,17 +76,17 @@ int process_bpf_read_opps(struct process_collector *collector, struct sample *sa
                 return -ENOMEM;
         for (uint32_t p = 0; p < opps->n_policies; p++) {
                 struct policy_times *shown = &collector->shown[p], read;
+                const struct opp_range *range = &opps->range[p];
 
                 read_policy(&collector->bpf->bss->policies[p], now_ns, &read);
-                for (uint32_t i = opps->range[p].first; i < opps->range[p].first + opps->range[p].n; i++) {
+                (opps->by_cycles ? show_cycles : show_policy)(&read, range, now_ns, shown);
+                for (uint32_t i = range->first; i < range->first + range->n; i++) {
                         struct opp *opp = &sample->opps[opps->place[i]];
 
-                        if (read.any_ns[i] <= now_ns && read.any_ns[i] > shown->any_ns[i])
-                                shown->any_ns[i] = read.any_ns[i];
-                        if (read.busy_ns[i] / BPF_CPUS_MAX <= now_ns && read.busy_ns[i] > shown->busy_ns[i])
-                                shown->busy_ns[i] = read.busy_ns[i];
                         opp->any_ns = shown->any_ns[i];
                         opp->busy_ns = shown->busy_ns[i];
+                        if (opps->by_cycles) /* that is known of the time at each */
+                                opp->time_ns = opp->any_ns;
                 }
         }
         sample->opps_counted = true;
@@ -62,7 +99,7 @@ int process_bpf_feed_frequency(struct source *source, uint32_t cpu, uint32_t khz
         struct fed_frequency fed = { .khz = khz, .cpu = cpu };
         struct bpf_test_run_opts run = { .sz = sizeof(run), .ctx_in = &fed, .ctx_size_in = sizeof(fed) };
 
-        if (!(collector->source.counts & COUNTS_OPPS))
+        if (!(collector->source.counts & COUNTS_OPPS) || collector->opps.by_cycles)
                 return -ENODATA;
         return bpf_prog_test_run_opts(bpf_program__fd(collector->bpf->progs.feed_frequency), &run) ? -errno : 0;
 }

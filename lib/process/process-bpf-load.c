@@ -32,6 +32,7 @@ struct wanted {
         uint32_t counts;
         enum net_by net_by;
         bool iterator;
+        bool cycles_for_test;
         int root_fd;
         const struct bpf_opps *opps;
 };
@@ -49,7 +50,7 @@ uint64_t process_bpf_clock_ns(clockid_t clock)
         return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-static void choose_programs(struct process_bpf *bpf, uint32_t counts, bool iterator)
+static void choose_programs(struct process_bpf *bpf, uint32_t counts, bool iterator, bool by_cycles)
 {
         struct bpf_program *const of_opps[] = { bpf->progs.count_switch, bpf->progs.count_frequency,
                                                 bpf->progs.count_thread_exit, bpf->progs.count_offline,
@@ -57,6 +58,10 @@ static void choose_programs(struct process_bpf *bpf, uint32_t counts, bool itera
 
         for (size_t i = 0; i < ARRAY_SIZE(of_opps); i++)
                 bpf_program__set_autoload(of_opps[i], counts & COUNTS_OPPS);
+        if (by_cycles) {
+                bpf_program__set_autoload(bpf->progs.count_frequency, false);
+                bpf_program__set_autoload(bpf->progs.feed_frequency, false);
+        }
         bpf_program__set_autoload(bpf->progs.record_exec, counts & COUNTS_EXITS);
         bpf_program__set_autoload(bpf->progs.task_freed, counts & (COUNTS_EXITS | COUNTS_OPPS | COUNTS_NET));
         bpf_program__set_autoload(bpf->progs.walk, !iterator);
@@ -90,6 +95,7 @@ static void choose_maps(struct process_bpf *bpf, uint32_t counts, bool iterator,
         bpf_map__set_autocreate(bpf->maps.opps_places, counts & COUNTS_OPPS);
         bpf_map__set_autocreate(bpf->maps.opps_few, (counts & COUNTS_OPPS) && few);
         bpf_map__set_autocreate(bpf->maps.opps_many, (counts & COUNTS_OPPS) && !few);
+        bpf_map__set_autocreate(bpf->maps.cycles, (counts & COUNTS_OPPS) && opps->by_cycles);
         bpf_map__set_autocreate(bpf->maps.changed, !iterator);
         bpf_map__set_autocreate(bpf->maps.gone, !iterator);
         bpf_map__set_autocreate(bpf->maps.walked, !iterator);
@@ -123,6 +129,7 @@ static void set_constants(struct process_bpf *bpf, uint32_t counts, const struct
         if (!(counts & COUNTS_OPPS))
                 return;
         bpf->rodata->n_opps = opps->n;
+        bpf->rodata->by_cycles = opps->by_cycles;
         bpf->rodata->places_bits = places_bits(opps);
         bpf->rodata->opp_mask = opps->n <= BPF_OPPS_FEW ? BPF_OPPS_FEW - 1 : BPF_OPPS_MAX - 1;
         memcpy((void *)bpf->rodata->opp_khz, opps->khz, sizeof(opps->khz));
@@ -157,6 +164,7 @@ SAME(rodata, opp_khz);
 SAME(rodata, opp_ranges);
 SAME(rodata, policy_of_cpu);
 SAME(rodata, opp_mask);
+SAME(rodata, by_cycles);
 SAME(rodata, tick_ns);
 SAME(bss, last_walk_ns);
 SAME(bss, loaded_ns);
@@ -202,13 +210,15 @@ static int load_counts(const struct wanted *wanted, uint32_t counts, struct proc
 
         if (!bpf)
                 return -errno;
-        choose_programs(bpf, counts, wanted->iterator);
+        choose_programs(bpf, counts, wanted->iterator, wanted->opps->by_cycles);
         choose_maps(bpf, counts, wanted->iterator, wanted->opps);
         net_way_choose(bpf, counts & COUNTS_NET ? wanted->net_by : NET_BY_BEST);
         set_constants(bpf, counts, wanted->opps);
         err = process_bpf__load(bpf);
         if (!err && (counts & COUNTS_OPPS))
                 seed_opps(bpf, wanted->opps);
+        if (!err && (counts & COUNTS_OPPS) && wanted->opps->by_cycles)
+                err = process_bpf_open_cycles(bpf, wanted->cycles_for_test);
         if (!err)
                 err = process_bpf__attach(bpf);
         if (!err && (counts & COUNTS_NET))
@@ -359,11 +369,22 @@ int process_bpf_map(struct process_collector *collector, size_t n)
         return 0;
 }
 
+/* By the frequencies that the kernel tells; else by cycles. */
+static int find_opps(const struct collector_options *options, struct bpf_opps *ret)
+{
+        int err = bpf_opps_read(options->root_fd, ret);
+
+        if (err == -ENODATA && process_bpf_try_cycles(options->cycles_for_test) == 0)
+                err = bpf_opps_read_hidden(options->root_fd, ret);
+        return err;
+}
+
 static int load(const struct collector_options *options, bool iterator, struct process_collector *collector)
 {
         struct wanted wanted = {
                 .counts = (COUNTS_NET | COUNTS_OPPS | COUNTS_EXITS) & ~options->leave_out,
                 .iterator = iterator,
+                .cycles_for_test = options->cycles_for_test,
                 .root_fd = options->root_fd,
                 .opps = &collector->opps,
         };
@@ -371,12 +392,14 @@ static int load(const struct collector_options *options, bool iterator, struct p
 
         collector->root_fd = fcntl(options->root_fd, F_DUPFD_CLOEXEC, 0);
         /* The iterator has no room for times by operating point. */
-        if (iterator || bpf_opps_read(options->root_fd, &collector->opps) < 0)
+        if (iterator || find_opps(options, &collector->opps) < 0)
                 wanted.counts &= ~(uint32_t)COUNTS_OPPS;
         err = load_most(&wanted, options->net_by, collector);
         if (err)
                 return err == -EINVAL ? -EOPNOTSUPP : err; /* the kernel's error for what it does not support */
-        if (collector->source.counts & COUNTS_OPPS)
+        if ((collector->source.counts & COUNTS_OPPS) && collector->opps.by_cycles)
+                collector->source.counts |= COUNTS_CYCLES;
+        else if (collector->source.counts & COUNTS_OPPS)
                 catch_up(collector);
         collector->source.counts |= COUNTS_CPU | COUNTS_DISK;
         collector->programs_iterator = bpf_program__attach_iter(collector->bpf->progs.each_program, NULL);

@@ -78,6 +78,13 @@ void process_bpf_free_iterated(struct iterated *iterated);
 bool process_bpf_find_program(void *collector, pid_t pid, char *name, size_t size);
 void process_bpf_forget_programs(struct process_collector *collector);
 
+/*
+ * process-bpf-cycles.c: an event on each CPU that counts its cycles; of @for_test, a software event that counts a GHz.
+ * 0; -ENOENT: no CPU counts them; another negative errno.
+ */
+int process_bpf_try_cycles(bool for_test); /* whether a CPU counts them */
+int process_bpf_open_cycles(struct process_bpf *bpf, bool for_test);
+
 /* process-bpf-cpu.c: times of the policies into the sample's opps. */
 int process_bpf_read_opps(struct process_collector *collector, struct sample *sample);
 

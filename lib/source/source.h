@@ -27,6 +27,7 @@ enum source_counts {
         COUNTS_NET = 1 << 2,   /* bytes and bursts by kind of interface */
         COUNTS_OPPS = 1 << 3,  /* CPU time by frequency, and `any` of each policy */
         COUNTS_EXITS = 1 << 4, /* processes that begin and end between two polls */
+        COUNTS_CYCLES = 1 << 5, /* what COUNTS_OPPS comes from, where the kernel tells no frequency */
 };
 
 /* How network bytes are counted by process, the best first; docs/performance.md says what each misses. */

@@ -7,7 +7,7 @@
  * which includes its two clock reads: what an empty program shows stands first) and, for switches, by the
  * wall, as the median of pairs with and without, in turn.
  *
- * Usage: bench-hooks [net]
+ * Usage: bench-hooks [net | cycles]
  */
 
 #include <errno.h>
@@ -37,6 +37,7 @@
 #define RING_MAX 400
 
 static char tree[] = "/tmp/hooks-XXXXXX";
+static bool by_cycles; /* a software event stands in for the counter, and is read as that is */
 
 static double now_ns(void)
 {
@@ -58,7 +59,8 @@ static void write_text(const char *name, const char *text)
 struct source *hooks_load(const char *root, uint32_t leave_out, enum net_by net_by)
 {
         struct collector_options options = { .root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
-                                             .leave_out = leave_out, .net_by = net_by };
+                                             .leave_out = leave_out, .net_by = net_by,
+                                             .cycles_for_test = by_cycles };
         struct source *source = NULL;
         int err = collector_open(all_collectors, "bpf", &options, &source);
 
@@ -240,11 +242,33 @@ static void measure_switches(void)
         remove_tree();
 }
 
+static void measure_cycles(void)
+{
+        snprintf(tree, sizeof(tree), "/tmp/hooks-XXXXXX");
+        if (!mkdtemp(tree))
+                exit(1);
+        write_text("related_cpus", "0 1 2 3 4 5 6 7\n");
+        write_text("cpuinfo_min_freq", "700000\n");
+        write_text("cpuinfo_max_freq", "2100000\n");
+        printf("with cycles read at each switch:\n");
+        by_cycles = true;
+        measure_switch(2, 30000, 150);
+        measure_switch(RING_MAX, 200, 150);
+        measure_idle();
+        by_cycles = false;
+        remove_tree();
+}
+
 int main(int argc, char **argv)
 {
+        const char *only = argc > 1 ? argv[1] : "";
+
         measure_nothing();
-        if (argc < 2 || strcmp(argv[1], "net") != 0)
+        if (!*only)
                 measure_switches();
-        measure_net();
+        if (strcmp(only, "net") != 0)
+                measure_cycles();
+        if (strcmp(only, "cycles") != 0)
+                measure_net();
         return 0;
 }

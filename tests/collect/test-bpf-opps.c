@@ -112,6 +112,55 @@ static void many_policies(void)
         end();
 }
 
+/* No policy tells a frequency: an unknown point, those of a calibration, and boost. Three of a kind are one. */
+static void hidden_policies(void)
+{
+        static const uint32_t wanted[] = { KHZ_UNKNOWN, 400000,  700000,  900000,  1200000,
+                                           1400000,     1700000, 1900000, 2200000, 4700000 };
+        struct sample sample = { 0 };
+        struct bpf_opps opps;
+
+        begin();
+        check_int(bpf_opps_read_hidden(root_fd, &opps), -ENODATA);
+        for (uint32_t cpu = 0; cpu < 4; cpu++) {
+                static const char *const files[][2] = { { "cpuinfo_min_freq", "400000\n" },
+                                                        { "cpuinfo_max_freq", "4700000\n" },
+                                                        { "base_frequency", "2200000\n" } };
+                char path[96], text[16];
+
+                for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+                        snprintf(path, sizeof(path), CPUFREQ "policy%u/%s", cpu, files[i][0]);
+                        put(path, cpu == 3 && i == 1 ? "3000000\n" : files[i][1]);
+                }
+                snprintf(path, sizeof(path), CPUFREQ "policy%u/related_cpus", cpu);
+                snprintf(text, sizeof(text), "%u\n", cpu);
+                put(path, text);
+        }
+        put(CPUS "present", "0-3\n");
+        check_int(bpf_opps_read(root_fd, &opps), -ENODATA);
+        check_int(bpf_opps_read_hidden(root_fd, &opps), 0);
+        check(opps.by_cycles);
+        check_int(opps.n_policies, 2);
+        check_int(opps.range[0].n, ARRAY_SIZE(wanted));
+        for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
+                check_int(opps.khz[i], wanted[i]);
+        check_int(opps.khz[opps.n - 1], 3000000);
+        for (uint32_t cpu = 0; cpu < 4; cpu++) {
+                check_int(opps.policy_of_cpu[cpu], cpu / 3);
+                *sample_add_core(&sample) = (struct core){ .cpu = cpu, .policy = cpu };
+                *sample_add_opp(&sample) = (struct opp){ .policy = cpu, .khz = KHZ_UNKNOWN };
+        }
+        check_int(bpf_opps_place(&opps, &sample), 0);
+        check_int(sample.n_opps, 4 + 9 + 9);
+        check_int(sample.cores[2].policy, 0);
+        check_int(sample.cores[3].policy, 3);
+        check_int(sample.opps[opps.place[9]].khz, 4700000);
+        put(CPUFREQ "policy3/scaling_available_frequencies", "400000 3000000\n");
+        check_int(bpf_opps_read_hidden(root_fd, &opps), -ENODATA);
+        sample_clear(&sample);
+        end();
+}
+
 /* A measured frequency is a little beside the one that was set, and not a change of it. */
 static void nearest_frequency(void)
 {
@@ -190,6 +239,7 @@ int main(void)
         reads_policies();
         offline_policy();
         many_policies();
+        hidden_policies();
         nearest_frequency();
         places_all();
         return check_result();

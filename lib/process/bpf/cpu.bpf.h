@@ -8,6 +8,10 @@
  * At a switch between two tasks no clock is read: the scheduler has just updated prev's runtime, and its growth
  * goes to the operating point of this CPU. A clock is read if that changed while prev ran, to know the part before,
  * and at switches to and from idle, which say how long how many cores of a policy were busy.
+ *
+ * Where the kernel tells no frequency, and the CPU counts cycles, these are read at each switch. Cycles by runtime are
+ * a frequency, and what a task ran is split between the two operating points on both sides of it. What runs just now is
+ * counted at its next switch only, as nobody knows its cycles before.
  */
 
 /* An index that the verifier can see to be in range, however the checks around it are compiled. */
@@ -79,13 +83,30 @@ struct cpu_state cpus[BPF_CPUS_MAX];             /* `opp` is seeded by user spac
 struct policy_state policies[BPF_POLICIES_MAX];  /* likewise */
 __u64 loaded_ns;                                 /* boottime: the past of older threads was not split */
 
+/* An event of each CPU that counts its cycles while it works. */
+struct {
+        __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+        __uint(max_entries, BPF_CPUS_MAX);
+        __uint(key_size, sizeof(__u32));
+        __uint(value_size, sizeof(__u32));
+} cycles SEC(".maps");
+
+const volatile bool by_cycles; /* the first operating point of a policy is then for time of unknown frequency */
+
+#define SOME_NS 50000    /* of runtime, for a frequency: shorter, and the moments of reading matter */
+#define NEAR_A_POINT 64  /* a frequency within 1/64 of an operating point is that */
+
 #define OPP_INDEX(opp) WITHIN(opp, opp_mask + 1)
 
 static __always_inline struct thread_opps *stored_opps(struct task_struct *task, __u64 flags)
 {
-        if (opp_mask < BPF_OPPS_FEW)
-                return bpf_task_storage_get(&opps_few, task, 0, flags);
-        return bpf_task_storage_get(&opps_many, task, 0, flags);
+        struct thread_opps *opps;
+
+        if (opp_mask >= BPF_OPPS_FEW)
+                return bpf_task_storage_get(&opps_many, task, 0, flags);
+        opps = bpf_task_storage_get(&opps_few, task, 0, flags);
+        asm volatile("" : "+r"(opps)); /* two calls: one with either map would refer to the one that is not created */
+        return opps;
 }
 
 /* No two tasks begin in the same 64 bytes. */
@@ -123,8 +144,9 @@ static __always_inline void add_time(struct policy_state *policy, __u64 word, __
 
         if (opp >= BPF_OPPS_MAX || n == 0)
                 return;
-        __sync_fetch_and_add(&policy->times.busy_ns[WITHIN(opp, BPF_OPPS_MAX)],
-                             begin ? -(now_ns * n) : now_ns * n);
+        if (!by_cycles)
+                __sync_fetch_and_add(&policy->times.busy_ns[WITHIN(opp, BPF_OPPS_MAX)],
+                                     begin ? -(now_ns * n) : now_ns * n);
         __sync_fetch_and_add(&policy->times.any_ns[WITHIN(opp, BPF_OPPS_MAX)], begin ? -now_ns : now_ns);
 }
 
@@ -166,8 +188,74 @@ static __always_inline void leave_idle(struct cpu_state *state, __u32 cpu)
 {
         __u32 policy = policy_of_cpu[WITHIN(cpu, BPF_CPUS_MAX)];
 
-        if (policy < BPF_POLICIES_MAX)
+        if (policy < BPF_POLICIES_MAX && !by_cycles)
                 state->opp = WORD_OPP(policies[WITHIN(policy, BPF_POLICIES_MAX)].word);
+}
+
+/* The operating points on both sides of a frequency, and how near it is to the upper one. */
+static __always_inline void find_opp(struct cpu_state *state, __u32 policy, __u64 khz)
+{
+        __u32 first = opp_ranges[WITHIN(policy, BPF_POLICIES_MAX)].first,
+              n = opp_ranges[WITHIN(policy, BPF_POLICIES_MAX)].n, low = first + 1, next;
+        __u64 below_khz, above_khz;
+
+        for (__u32 i = 2; i < BPF_OPPS_MAX; i++) {
+                if (i >= n || opp_khz[WITHIN(first + i, BPF_OPPS_MAX)] > khz)
+                        break;
+                low = first + i;
+        }
+        next = low + 1 < first + n ? low + 1 : low;
+        below_khz = opp_khz[WITHIN(low, BPF_OPPS_MAX)];
+        above_khz = opp_khz[WITHIN(next, BPF_OPPS_MAX)];
+        state->opp = low;
+        if (next == low || khz <= below_khz + below_khz / NEAR_A_POINT)
+                state->above = 0;
+        else if (khz >= above_khz - above_khz / NEAR_A_POINT)
+                state->above = 1024;
+        else
+                state->above = (khz - below_khz) * 1024 / (above_khz - below_khz);
+}
+
+/* A task ran for so long on this CPU since its cycles were last read; 0: nobody knows. */
+static __always_inline void read_cycles(struct cpu_state *state, __u32 cpu, __u64 ran_ns)
+{
+        __u32 policy = policy_of_cpu[WITHIN(cpu, BPF_CPUS_MAX)];
+        struct bpf_perf_event_value value = { 0 };
+        __u64 before = state->cycles;
+
+        if (policy >= BPF_POLICIES_MAX)
+                return;
+        if (bpf_perf_event_read_value(&cycles, BPF_F_CURRENT_CPU, &value, sizeof(value))) {
+                /* It was offline, and its event is gone; or others have all counters. */
+                state->cycles = 0;
+                state->opp = opp_ranges[WITHIN(policy, BPF_POLICIES_MAX)].first;
+                state->above = 0;
+                return;
+        }
+        state->cycles = value.counter;
+        if (before == 0 || ran_ns == 0)
+                return;
+        state->some_ns += ran_ns;
+        state->some_cycles += value.counter - before;
+        if (state->some_ns < SOME_NS)
+                return;
+        find_opp(state, policy, state->some_cycles * 1000000 / state->some_ns);
+        state->some_ns = 0;
+        state->some_cycles = 0;
+}
+
+/* By cycles, the machine's time is the sum of its tasks'. */
+static __always_inline void give_machine(const struct cpu_state *state, __u32 cpu, __u64 ran_ns)
+{
+        __u32 policy = policy_of_cpu[WITHIN(cpu, BPF_CPUS_MAX)], opp = state->opp;
+        __u64 above_ns = ran_ns * state->above >> 10, *busy_ns;
+
+        if (policy >= BPF_POLICIES_MAX || opp >= n_opps)
+                return;
+        busy_ns = policies[WITHIN(policy, BPF_POLICIES_MAX)].times.busy_ns;
+        __sync_fetch_and_add(&busy_ns[WITHIN(opp, BPF_OPPS_MAX)], ran_ns - above_ns);
+        if (above_ns && opp + 1 < n_opps)
+                __sync_fetch_and_add(&busy_ns[WITHIN(opp + 1, BPF_OPPS_MAX)], above_ns);
 }
 
 /* Adds what a task ran before the operating point last changed; returns the rest, for the present one. */
@@ -197,6 +285,12 @@ static __always_inline void give(const struct cpu_state *state, __u64 *ns, __u64
 {
         __u32 opp = state->opp;
 
+        if (by_cycles && state->above && opp + 1 < n_opps) {
+                __u64 above_ns = ran_ns * state->above >> 10;
+
+                ns[OPP_INDEX(opp + 1)] += above_ns;
+                ran_ns -= above_ns;
+        }
         if (state->n_parts)
                 ran_ns = give_parts(state, ns, bpf_ktime_get_ns() - ran_ns, ran_ns);
         if (opp < n_opps)
@@ -239,16 +333,25 @@ int BPF_PROG(count_switch, bool preempt, struct task_struct *prev, struct task_s
         state = &cpus[WITHIN(cpu, BPF_CPUS_MAX)];
         if (!(prev->flags & PF_IDLE)) {
                 struct thread_opps *opps = opps_of(prev, BPF_LOCAL_STORAGE_GET_F_CREATE);
+                __u64 total_ns = prev->se.sum_exec_runtime, ran_ns = 0;
 
-                if (opps) {
-                        __u64 total_ns = prev->se.sum_exec_runtime, ran_ns = total_ns - opps->seen_ns;
-
-                        /* First seen in the middle of its life: the frequencies of its past are unknown. */
-                        if (opps->seen_ns || prev->start_boottime >= loaded_ns)
-                                give_thread(state, prev, opps, ran_ns);
-                        opps->seen_ns = total_ns;
+                /*
+                 * First seen in the middle of its life: the frequencies of its past are unknown. More seen than it
+                 * ran: the place is of a task that ended before the programs were all attached.
+                 */
+                if (opps && total_ns > opps->seen_ns && (opps->seen_ns || prev->start_boottime >= loaded_ns))
+                        ran_ns = total_ns - opps->seen_ns;
+                if (by_cycles) {
+                        read_cycles(state, cpu, ran_ns);
+                        give_machine(state, cpu, ran_ns);
                 }
+                if (opps && ran_ns)
+                        give_thread(state, prev, opps, ran_ns);
+                if (opps)
+                        opps->seen_ns = total_ns;
         } else if (busy) {
+                if (by_cycles)
+                        read_cycles(state, cpu, 0);
                 leave_idle(state, cpu);
         }
         state->n_parts = 0;
@@ -411,7 +514,7 @@ static __always_inline void add_thread_opps(struct task_struct *task, __u64 *sum
         }
         if (opps->had_threads)
                 add_exited(task, sums);
-        if (total_ns <= opps->seen_ns || !opps->seen_ns)
+        if (by_cycles || total_ns <= opps->seen_ns || !opps->seen_ns)
                 return;
         cpu = cpu_of(task);
         if (cpu < BPF_CPUS_MAX)

@@ -23,6 +23,7 @@ typedef _Bool bool;
 enum bpf_map_type {
         BPF_MAP_TYPE_HASH = 1,
         BPF_MAP_TYPE_ARRAY = 2,
+        BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
         BPF_MAP_TYPE_PERCPU_ARRAY = 6,
         BPF_MAP_TYPE_SK_STORAGE = 24,
         BPF_MAP_TYPE_RINGBUF = 27,
@@ -32,6 +33,12 @@ enum bpf_map_type {
 /* Steps of a CPU on its way; libbpf puts in the running kernel's number. */
 enum cpuhp_state {
         CPUHP_TEARDOWN_CPU,
+};
+
+#define BPF_F_CURRENT_CPU 0xffffffffULL
+
+struct bpf_perf_event_value {
+        __u64 counter, enabled, running;
 };
 
 enum {
