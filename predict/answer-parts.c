@@ -119,7 +119,8 @@ static void add_apps(struct table *table, const struct cost *cost, const struct 
 
 static void add_heads(struct table *table, const struct parts *parts)
 {
-        static const char *const heads[COLUMNS] = { "CPU", "Display", "Disk", "WiFi", "GPU", "Unseen", "Idle", "Sum" };
+        static const char *const heads[COLUMNS] = { "CPU", "Display", "Disk", "WiFi", "GPU", "GPS", "Audio", "Camera",
+                                                     "Unseen", "Idle", "Sum" };
 
         table_texts(table, TABLE_HEAD, "App", "State", NULL);
         for (size_t c = 0; c < COLUMNS; c++)
@@ -128,7 +129,7 @@ static void add_heads(struct table *table, const struct parts *parts)
 
 int answer_parts_table(const struct cost *cost, const struct profile *profile)
 {
-        _cleanup_(table_freep) struct table *table = table_new("nlrrrrrrrr");
+        _cleanup_(table_freep) struct table *table = table_new("nlrrrrrrrrrrr");
         struct parts parts = { 0 };
         double row[COLUMNS];
 

@@ -150,10 +150,13 @@ static void print_number(double value, int columns)
         printf("%*s", columns, text);
 }
 
-/* What no counter shows has a column where everyday use taught some of it. */
-static size_t components_shown(const struct trace_form *form)
+/* Parts that apps hold have a column where they have a price, what no counter shows where everyday use taught some of it. */
+static bool is_shown(const struct trace_form *form, size_t component)
 {
-        return form->profile->n_apps > 0 ? COMPONENT_BASE : COMPONENT_UNSEEN;
+        for (size_t i = 0; component > COMPONENT_GPU && i < form->profile->n_coefficients; i++)
+                if (model_term_component(form->profile->coefficients[i].term) == component)
+                        return true;
+        return component <= COMPONENT_GPU || (component == COMPONENT_UNSEEN && form->profile->n_apps > 0);
 }
 
 static void print_heads(const struct trace_form *form, const struct trace_line *line)
@@ -161,8 +164,9 @@ static void print_heads(const struct trace_form *form, const struct trace_line *
         printf("%-8s  %-*s %-10s%*s", line->total ? "total" : "time", form->app_columns,
                form->processes ? "process" : "app", "state", columns_of(form, COMPONENT_COUNT),
                line->total ? "J" : "W");
-        for (size_t c = 0; c < components_shown(form); c++)
-                printf("%*s", columns_of(form, c), component_names[c]);
+        for (size_t c = 0; c < COMPONENT_BASE; c++)
+                if (is_shown(form, c))
+                        printf("%*s", columns_of(form, c), component_names[c]);
         putchar('\n');
 }
 
@@ -176,8 +180,9 @@ static void print_line(const struct trace_form *form, const char *time, const ch
         room -= (int)table_print_cut(util_printable(app, name, sizeof(name)), (size_t)room);
         printf("%*s %-10s", room, "", state);
         print_number(value, columns_of(form, COMPONENT_COUNT));
-        for (size_t c = 0; component_j && c < components_shown(form); c++)
-                print_number(component_j[c] / seconds, columns_of(form, c));
+        for (size_t c = 0; component_j && c < COMPONENT_BASE; c++)
+                if (is_shown(form, c))
+                        print_number(component_j[c] / seconds, columns_of(form, c));
         putchar('\n');
 }
 
@@ -210,10 +215,12 @@ static void print_part(uint64_t ns, const struct trace_line *line, char *buf)
 
 static void used_text(const struct usage *usage, size_t component, const struct trace_line *line, char *buf)
 {
-        static const uint32_t counted[COMPONENT_BASE] = { USAGE_CPU, USAGE_DISPLAY, USAGE_DISK, USAGE_WIFI, USAGE_GPU };
+        static const uint32_t counted[COMPONENT_BASE] = { USAGE_CPU, USAGE_DISPLAY, USAGE_DISK, USAGE_WIFI, USAGE_GPU,
+                                                          USAGE_GPS, USAGE_AUDIO, USAGE_CAMERA };
         const uint64_t used[COMPONENT_BASE] = {
                 usage_busy_ns(usage), usage_screen_ns(usage), usage->read_bytes + usage->write_bytes,
                 usage->wifi_rx_bytes + usage->wifi_tx_bytes, usage->gpu_busy_ns,
+                usage->gps_on_ns, usage->audio_on_ns, usage->camera_on_ns,
         };
 
         *buf = '\0';
@@ -232,6 +239,9 @@ static void print_usage(const struct trace_form *form, const struct trace_line *
         size_t n = 0, shown = 0;
 
         for (size_t c = 0; c < COMPONENT_UNSEEN; c++) {
+                cells[c][0] = '\0';
+                if (!is_shown(form, c))
+                        continue;
                 used_text(usage, c, line, cells[c]);
                 n = cells[c][0] ? c + 1 : n;
                 shown += cells[c][0] && cells[c][0] != '?';
@@ -240,7 +250,8 @@ static void print_usage(const struct trace_form *form, const struct trace_line *
                 return;
         printf("%*s", 8 + 2 + form->app_columns + 1 + 10 + columns_of(form, COMPONENT_COUNT), "");
         for (size_t c = 0; c < n; c++)
-                printf("%*s", columns_of(form, c), cells[c]);
+                if (is_shown(form, c))
+                        printf("%*s", columns_of(form, c), cells[c]);
         putchar('\n');
 }
 

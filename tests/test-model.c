@@ -254,6 +254,44 @@ static void other_networks_are_named(const struct profile *profile)
         check_text(missing_of(profile, &usage), "network (other than WiFi)");
 }
 
+/* What apps hold is priced by the time, else named; a GPS that sleeps unpriced is in the base. */
+static void held_parts(void)
+{
+        static const char priced[] = "[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 10\n[battery]\nenergy_full_mwh = 10000\n"
+                                     "[base]\npower_mw = 100 1\n[gps]\non_mw = 350 10\nsleep_mw = 20 1\n[audio]\non_mw = 60 5\n";
+        static const char plain[] = "[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 10\n[battery]\nenergy_full_mwh = 10000\n"
+                                    "[base]\npower_mw = 100 1\n";
+        struct usage usage = { .have = USAGE_ALL, .gps_on_ns = S(10), .audio_on_ns = S(5), .camera_on_ns = S(1) };
+        struct model_vector vector = { 0 };
+        struct model_energy energy;
+
+        for (unsigned i = 0; i < 2; i++) {
+                _cleanup_(profile_freep) struct profile *profile = parse(i ? plain : priced);
+
+                if (!profile)
+                        return;
+                usage.time_ns = usage.gps_sleep_ns = 0;
+                check_text(missing_of(profile, &usage), i ? "gps, audio, camera" : "camera");
+                energy = energy_of(profile, &usage, 0);
+                check_near(energy.value_j, i ? 0 : 3.8, 1e-12);
+                if (i)
+                        check(isnan(energy.component_j[COMPONENT_GPS]) && isnan(energy.component_j[COMPONENT_AUDIO]));
+                else
+                        check_near(energy.component_j[COMPONENT_GPS], 3.5, 1e-12);
+                check(isnan(energy.component_j[COMPONENT_CAMERA]));
+                check_int(model_vector_make(profile, &usage, &vector), 0);
+                check_int(vector.unpriced, 0);
+                model_vector_clear(&vector);
+                usage.time_ns = usage.gps_sleep_ns = S(10);
+                check_near(energy_of(profile, &usage, 0).component_j[COMPONENT_BASE], i ? 1 : 1.2, 1e-12);
+                usage.have &= ~(uint32_t)USAGE_HELD;
+                check_text(missing_of(profile, &usage), i ? "" : "gps (not counted), audio (not counted)");
+                energy = energy_of(profile, &usage, 0);
+                check(isnan(energy.component_j[COMPONENT_GPS]) && isnan(energy.component_j[COMPONENT_CAMERA]));
+                usage.have = USAGE_ALL;
+        }
+}
+
 /* Whichever of the storages it was, the interval has it. */
 static void several_storages(void)
 {
@@ -372,6 +410,7 @@ int main(void)
         what_is_missing_is_named(profile);
         other_networks_are_named(profile);
         nothing_known();
+        held_parts();
         several_storages();
         no_errors_no_interval();
         vectors_add_up(profile);

@@ -50,7 +50,7 @@ static const char full[] =
         "[gpu]\n"
         "active_mw = 900 40\n"
         "[gps]\non_mw = 350\nsleep_mw = 0\nx-note = near\n"
-        "[audio]\non_mw = 60\n"
+        "[audio]\non_mw = 60\n[camera]\non_mw = 900 40\n"
         "[suspend]\n"
         "power_mw = 8 1\n"
         "[virtual]\n"
@@ -100,6 +100,13 @@ static struct profile *parse(const char *text)
         return profile;
 }
 
+static double value_of(const struct profile *profile, enum term term)
+{
+        ssize_t i = profile_find(profile, term, 0, 0, "");
+
+        return i < 0 ? NAN : profile->coefficients[i].value;
+}
+
 static void reads_every_key(void)
 {
         struct profile *profile = parse(full);
@@ -130,9 +137,10 @@ static void reads_every_key(void)
         check_int(profile->virtual_device.emission[0].brightness, 5);
         check_near(profile->virtual_device.emission[1].power_mw, 1200, 0);
         check_near(profile->misfit_percent, 12.5, 0);
-        check_near(profile->gps_on_mw, 350, 0);
-        check_near(profile->gps_sleep_mw, 0, 0);
-        check_near(profile->audio_on_mw, 60, 0);
+        check_near(value_of(profile, TERM_GPS), 350, 0);
+        check_near(value_of(profile, TERM_GPS_SLEEP), 0, 0);
+        check_near(value_of(profile, TERM_AUDIO), 60, 0);
+        check_near(value_of(profile, TERM_CAMERA), 900, 0);
         check_text(profile_extra(profile, "gps", "x-note"), "near");
         for (enum answer_kind kind = 0; kind < ANSWER_COUNT; kind++) {
                 const struct profile_score *score = &profile->learned.score[kind];
@@ -313,7 +321,7 @@ static const struct {
           "text:10: base.power_mw has a covariance, but no standard error" },
         { HEAD "[virtual]\nvoltage_mv.101 = 3300\n", "text:6: the state of charge of voltage_mv = 101" },
         { HEAD "[gps]\non_mw = -1\n", "text:6: on_mw = -1 is out of range" },
-        { HEAD "[gps]\non_mw = 1\non_mw = 1\n", "text:7: on_mw" },
+        { HEAD "[gps]\non_mw = 1\non_mw = 1\n", "text:7: gps.on_mw" },
         { HEAD "[gps]\nactive_mw = 1\n", "text:6: active_mw is no key of [gps]" },
         { HEAD "[audio]\nsleep_mw = 1\n", "text:6: sleep_mw is no key of [audio]" },
         { HEAD "[audio 1]\non_mw = 1\n", "text:6: [audio 1] is no section" },

@@ -77,7 +77,7 @@ static int take_only(const char *text, void *data)
                 size_t length = strcspn(at, ",");
                 int component = component_find(at, length);
 
-                if (component < 0 || component == COMPONENT_UNSEEN || components & 1u << component)
+                if (component < 0 || (component > COMPONENT_GPU && component != COMPONENT_BASE) || components & 1u << component)
                         return -EINVAL;
                 components |= 1u << component;
                 at += length;

@@ -86,7 +86,7 @@ static bool has_policy(const struct device_policy *group, uint32_t policy)
 static bool can_be_kept(const struct profile *before)
 {
         for (size_t i = 0; i < before->n_coefficients; i++)
-                if (isnan(before->coefficients[i].standard_error))
+                if (isnan(before->coefficients[i].standard_error) && !term_keys[before->coefficients[i].term].held)
                         return false;
         return profile_find(before, TERM_BASE, 0, 0, "") >= 0;
 }

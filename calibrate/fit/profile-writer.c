@@ -25,14 +25,22 @@ struct reply {
         char worse[128];
 };
 
-static void keep_parts(const struct profile *before, struct profile *profile)
+/* The base that was measured includes a GPS that sleeps, and what it draws when on is more than that. */
+static int keep_held(const struct profile *before, struct profile *profile)
 {
-        if (isnan(profile->gps_on_mw))
-                profile->gps_on_mw = before->gps_on_mw;
-        if (isnan(profile->gps_sleep_mw))
-                profile->gps_sleep_mw = before->gps_sleep_mw;
-        if (isnan(profile->audio_on_mw))
-                profile->audio_on_mw = before->audio_on_mw;
+        ssize_t sleep = profile_find(before, TERM_GPS_SLEEP, 0, 0, "");
+        int err = 0;
+
+        for (size_t i = 0; !err && i < before->n_coefficients; i++) {
+                struct coefficient kept = before->coefficients[i];
+
+                if (!term_keys[kept.term].held || kept.term == TERM_GPS_SLEEP || profile_find(profile, kept.term, 0, 0, "") >= 0)
+                        continue;
+                if (kept.term == TERM_GPS && sleep >= 0)
+                        kept.value = fmax(0, kept.value - before->coefficients[sleep].value);
+                err = profile_add(profile, &kept);
+        }
+        return err;
 }
 
 /*
@@ -46,8 +54,8 @@ static int write_profile(const char *path, struct profile *profile, struct writt
         int err = profile_load(path, NULL, &before) == 0 && profile->radios.n == 0 ?
                           radio_copy_all(&before->radios, &profile->radios) : 0;
 
-        if (before)
-                keep_parts(before, profile);
+        if (!err && before)
+                err = keep_held(before, profile);
         if (!err)
                 err = profile_print(profile, &text);
         if (!err)

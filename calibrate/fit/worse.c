@@ -18,7 +18,8 @@ static unsigned components_of(const struct profile *profile)
         unsigned components = 0;
 
         for (size_t i = 0; i < profile->n_coefficients; i++)
-                components |= 1u << model_term_component(profile->coefficients[i].term);
+                if (!term_keys[profile->coefficients[i].term].held)
+                        components |= 1u << model_term_component(profile->coefficients[i].term);
         return components;
 }
 

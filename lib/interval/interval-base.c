@@ -61,6 +61,8 @@ int interval_fill_base(struct making *making)
                                                    &maker->debt[a]);
         if (have & USAGE_WIFI)
                 usage->wifi_on_ns = associated_ns(making);
+        if (have & USAGE_GPS)
+                usage->gps_sleep_ns = making->awake_ns - MIN(making->awake_ns, machine_growth(making, AMOUNT_gps_on_ns));
         usage->time_ns = making->awake_ns;
         usage->suspend_ns = making->interval->suspend_ns;
         usage->have = base_have(making);

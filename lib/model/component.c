@@ -7,7 +7,8 @@
 
 const char *const component_names[COMPONENT_COUNT] = {
         [COMPONENT_CPU] = "cpu",   [COMPONENT_DISPLAY] = "display", [COMPONENT_DISK] = "disk",
-        [COMPONENT_WIFI] = "wifi", [COMPONENT_GPU] = "gpu",         [COMPONENT_UNSEEN] = "unseen",
+        [COMPONENT_WIFI] = "wifi", [COMPONENT_GPU] = "gpu",         [COMPONENT_GPS] = "gps",
+        [COMPONENT_AUDIO] = "audio", [COMPONENT_CAMERA] = "camera", [COMPONENT_UNSEEN] = "unseen",
         [COMPONENT_BASE] = "base",
 };
 
@@ -32,6 +33,10 @@ const struct term_key term_keys[TERM_COUNT] = {
         [TERM_WIFI_TX] = { "wifi", "tx_mj_per_mb", COMPONENT_WIFI, "mJ/MB" },
         [TERM_WIFI_WAKE] = { "wifi", "wake_mj", COMPONENT_WIFI, "mJ" },
         [TERM_GPU] = { "gpu", "active_mw", COMPONENT_GPU, "mW" },
+        [TERM_GPS] = { "gps", "on_mw", COMPONENT_GPS, "mW", .held = true },
+        [TERM_GPS_SLEEP] = { "gps", "sleep_mw", COMPONENT_BASE, "mW", .held = true },
+        [TERM_AUDIO] = { "audio", "on_mw", COMPONENT_AUDIO, "mW", .held = true },
+        [TERM_CAMERA] = { "camera", "on_mw", COMPONENT_CAMERA, "mW", .held = true },
         [TERM_SUSPEND] = { "suspend", "power_mw", COMPONENT_BASE, "mW" },
         [TERM_CURVE] = { "battery", "curve", COMPONENT_BASE, "", .by_point = true },
         [TERM_APP_CPU] = { "app", "cpu", COMPONENT_CPU, "", .by_policy = true },

@@ -23,6 +23,9 @@ enum component {
         COMPONENT_DISK,
         COMPONENT_WIFI,
         COMPONENT_GPU,
+        COMPONENT_GPS, /* it and the next two are held by apps: on while any app uses them */
+        COMPONENT_AUDIO,
+        COMPONENT_CAMERA,
         COMPONENT_UNSEEN, /* that everyday use showed an app to draw, and no counter does */
         COMPONENT_BASE, /* idle and suspended power */
         COMPONENT_COUNT
@@ -46,6 +49,10 @@ enum term {
         TERM_WIFI_TX,      /* mJ/MB */
         TERM_WIFI_WAKE,    /* mJ     wifi.wake_mj, per burst */
         TERM_GPU,          /* mW     gpu.active_mw */
+        TERM_GPS,          /* mW     gps.on_mw */
+        TERM_GPS_SLEEP,    /* mW     gps.sleep_mw             while no app uses it; without it, a part of base.power_mw */
+        TERM_AUDIO,        /* mW     audio.on_mw */
+        TERM_CAMERA,       /* mW     camera.on_mw */
         TERM_SUSPEND,      /* mW     suspend.power_mw */
         TERM_CURVE,        /*        battery.curve.N           of the gauge: a wave over its range; prices nothing (joulecast-fit) */
         TERM_APP_CPU,      /*        app.N.cpu                 learnt: added to the CPU energy of one app, as a part of it */
@@ -64,6 +71,7 @@ struct term_key {
         bool by_policy;   /* [cpu P]; [app N] */
         bool by_point;    /* key.POINT */
         bool by_disk;     /* [disk] or [disk NAME] */
+        bool held;        /* of a part that apps hold; no calibration measures it */
 };
 
 extern const struct term_key term_keys[TERM_COUNT];
@@ -78,8 +86,12 @@ enum usage_have {
         USAGE_OTHER_NET = 1 << 5, /* bytes over interfaces that are neither WiFi nor loopback; no term prices them yet */
         USAGE_PACKETS = 1 << 7,   /* of apps; no term prices them yet */
         USAGE_WIFI_WAKES = 1 << 6, /* the machine's own count of bursts; those of processes come with USAGE_WIFI */
+        USAGE_GPS = 1 << 8,       /* time it was on, shared by who held it; so are the next two */
+        USAGE_AUDIO = 1 << 9,
+        USAGE_CAMERA = 1 << 10,
 };
-#define USAGE_ALL (USAGE_CPU | USAGE_DISK | USAGE_WIFI | USAGE_GPU | USAGE_DISPLAY | USAGE_OTHER_NET | USAGE_PACKETS)
+#define USAGE_HELD (USAGE_GPS | USAGE_AUDIO | USAGE_CAMERA)
+#define USAGE_ALL (USAGE_CPU | USAGE_DISK | USAGE_WIFI | USAGE_GPU | USAGE_DISPLAY | USAGE_OTHER_NET | USAGE_PACKETS | USAGE_HELD)
 
 /*
  * Amounts that processes have, as totals that only grow:
@@ -100,13 +112,17 @@ enum usage_have {
         AMOUNT(wifi_tx_packets, USAGE_PACKETS, 0, TERM_NONE, 1, 0, 0)                                                  \
         AMOUNT(other_rx_packets, USAGE_PACKETS, 0, TERM_NONE, 1, 0, 0)                                                 \
         AMOUNT(other_tx_packets, USAGE_PACKETS, 0, TERM_NONE, 1, 0, 0)                                                 \
-        AMOUNT(gpu_busy_ns, USAGE_GPU, USAGE_GPU, TERM_GPU, NS_PER_S, 0, 0)
+        AMOUNT(gpu_busy_ns, USAGE_GPU, USAGE_GPU, TERM_GPU, NS_PER_S, 0, 0)                                            \
+        AMOUNT(gps_on_ns, USAGE_GPS, USAGE_GPS, TERM_GPS, NS_PER_S, 0, 0)                                              \
+        AMOUNT(audio_on_ns, USAGE_AUDIO, USAGE_AUDIO, TERM_AUDIO, NS_PER_S, 0, 0)                                      \
+        AMOUNT(camera_on_ns, USAGE_CAMERA, USAGE_CAMERA, TERM_CAMERA, NS_PER_S, 0, 0)
 
 /* Amounts of the whole machine only, 0 in an app's usage; bits and columns as above. interval-base.c makes them. */
 #define MACHINE_AMOUNTS(AMOUNT)                                                                                        \
         AMOUNT(time_ns, 0, 0, TERM_BASE, NS_PER_S, 0, 0)                                                               \
         AMOUNT(suspend_ns, 0, 0, TERM_SUSPEND, NS_PER_S, 0, 0)                                                         \
-        AMOUNT(wifi_on_ns, USAGE_WIFI, 0, TERM_WIFI_ON, NS_PER_S, 0, 0)
+        AMOUNT(wifi_on_ns, USAGE_WIFI, 0, TERM_WIFI_ON, NS_PER_S, 0, 0)                                                \
+        AMOUNT(gps_sleep_ns, USAGE_GPS, 0, TERM_GPS_SLEEP, NS_PER_S, 0, 0)
 
 #define AMOUNT_ENUM(word, ...) AMOUNT_##word,
 enum amount {

@@ -322,9 +322,46 @@ static int add_amount(const struct profile *profile, enum term term, double amou
         return unpriced(vector, model_term_component(term), key);
 }
 
+/*
+ * A part that apps hold. Without a price it is named and makes no forecast uncertain, as what is not known of an app has
+ * the width of such parts (model_misfit_sd_j()). Most machines do not tell it: so not counted is unknown, and named only
+ * where the profile could price it. A GPS without a price for its sleep is in the base's.
+ */
+static int add_held_amount(const struct profile *profile, const struct usage *usage, enum amount amount,
+                           struct model_vector *vector)
+{
+        const struct amount_kind *kind = &amount_kinds[amount];
+        enum component component = model_term_component(kind->term);
+        bool counted = usage->have & kind->have, priced = has_term(profile, kind->term);
+
+        if (counted && priced)
+                return add_amount(profile, kind->term, (double)usage->amount[amount] / kind->per_unit, vector);
+        if (component == COMPONENT_BASE || (counted && usage->amount[amount] == 0))
+                return 0;
+        if (priced)
+                return not_counted(vector, component);
+        vector->unknown |= UINT32_C(1) << component;
+        return counted ? name_missing(vector, component_names[component]) : 0;
+}
+
+static bool is_held(const struct amount_kind *kind)
+{
+        return kind->term != TERM_NONE && term_keys[kind->term].held;
+}
+
+static int add_held(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
+{
+        int err = 0;
+
+        for (size_t i = 0; !err && i < AMOUNT_COUNT; i++)
+                if (is_held(&amount_kinds[i]))
+                        err = add_held_amount(profile, usage, i, vector);
+        return err;
+}
+
 static bool is_priced_in(const struct amount_kind *kind, enum component component)
 {
-        return kind->term != TERM_NONE && model_term_component(kind->term) == component;
+        return kind->term != TERM_NONE && !is_held(kind) && model_term_component(kind->term) == component;
 }
 
 /*
@@ -374,6 +411,8 @@ static int add_all(const struct profile *profile, const struct usage *usage, str
                 err = add_display(profile, usage, vector);
         for (enum component c = COMPONENT_DISK; !err && c < COMPONENT_BASE; c++)
                 err = add_amounts(profile, usage, c, vector);
+        if (!err)
+                err = add_held(profile, usage, vector);
         return err ? err : name_other_net(usage, vector);
 }
 

@@ -349,7 +349,7 @@ static bool is_section(const char *section, const char *instance)
 {
         static const char *const plain[] = { "profile", "fit",  "battery", "base",    "display",    "disk",
                                              "wifi",    "gpu",  "suspend", "virtual", "covariance", "cpu",
-                                             "learned", "gps",  "audio" };
+                                             "learned", "gps",  "audio",   "camera" };
         uint32_t policy;
 
         if (strncmp(section, "x-", 2) == 0)

@@ -184,7 +184,7 @@ static void print_covariance(FILE *out, const struct profile *profile, const cha
 static bool prints_extras(const struct profile *profile, const char *section)
 {
         static const char *const names[] = { "profile", "fit", "battery", "base", "display", "wifi", "gpu", "suspend", "virtual",
-                                             "gps", "audio" };
+                                             "gps", "audio", "camera" };
         char name[32];
 
         for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -263,16 +263,6 @@ static void print_measured(FILE *out, const struct profile *measured)
         print_covariance(out, measured, "measured ");
 }
 
-/* [gps], [audio]: plain numbers. */
-static void print_part(FILE *out, const struct profile *profile, const char *section, bool has)
-{
-        if (!has && !has_section(profile, section))
-                return;
-        fprintf(out, "\n[%s]\n", section);
-        print_numbers(out, profile, section);
-        print_extras(out, profile, section);
-}
-
 static void print(FILE *out, const struct profile *profile)
 {
         char section[PROFILE_NAME_MAX + 8];
@@ -322,16 +312,14 @@ static void print(FILE *out, const struct profile *profile)
                 print_extras(out, profile, "display");
         }
         print_disks(out, profile);
-        for (const char *const *name = (const char *const[]){ "wifi", "gpu", "suspend", NULL }; *name;
-             name++) {
+        for (const char *const *name = (const char *const[]){ "wifi", "gpu", "gps", "audio", "camera", "suspend",
+                                                                        NULL }; *name; name++) {
                 if (!has_section(profile, *name))
                         continue;
                 fprintf(out, "\n[%s]\n", *name);
                 print_section(out, profile, *name, 0, "");
                 print_extras(out, profile, *name);
         }
-        print_part(out, profile, "gps", !isnan(profile->gps_on_mw) || !isnan(profile->gps_sleep_mw));
-        print_part(out, profile, "audio", !isnan(profile->audio_on_mw));
         radio_print(&profile->radios, out);
         print_virtual(out, profile);
         print_other_extras(out, profile);

@@ -21,9 +21,6 @@ const struct number_key number_keys[] = {
         NUMBER("fit", "discrepancy_percent", discrepancy_percent, 0, 100),
         NUMBER("fit", "misfit_percent", misfit_percent, 0, 100),
         NUMBER("battery", "energy_full_mwh", energy_full_mwh, 1, 1e8),
-        NUMBER("gps", "on_mw", gps_on_mw, 0, 1e6),
-        NUMBER("gps", "sleep_mw", gps_sleep_mw, 0, 1e6),
-        NUMBER("audio", "on_mw", audio_on_mw, 0, 1e6),
         LEARNED(spans, 0, 1e9),
         LEARNED(charge_full_percent, -50, 100),
         LEARNED(charge_full_se, 0, 100),
@@ -86,7 +83,6 @@ int profile_new(const char *device, double energy_full_mwh, struct profile **ret
         profile->scale_percent = NAN;
         profile->discrepancy_percent = NAN;
         profile->misfit_percent = NAN;
-        profile->gps_on_mw = profile->gps_sleep_mw = profile->audio_on_mw = NAN;
         for (size_t i = 0; i < n_number_keys; i++)
                 if (strcmp(number_keys[i].section, "learned") == 0)
                         memcpy((char *)profile + number_keys[i].offset, &(double){ NAN }, sizeof(double));

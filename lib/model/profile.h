@@ -169,7 +169,6 @@ struct profile {
         double *covariance; /* n x n, row-major, units multiplied; the diagonal is standard_error^2, NaN unknown */
 
         struct radios radios;
-        double gps_on_mw, gps_sleep_mw, audio_on_mw; /* NaN: unknown; only virtual devices use them */
         struct profile_virtual virtual_device;
 
         struct profile_app *apps;    /* ascending by number */

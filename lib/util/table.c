@@ -11,7 +11,7 @@
 #include "text.h"
 #include "util.h"
 
-#define COLUMNS_MAX 12
+#define COLUMNS_MAX 16
 #define NAME_COLUMNS 40
 #define YIELDS_TO 8 /* columns, of a name or a text in a terminal that is too narrow */
 

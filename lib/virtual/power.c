@@ -3,7 +3,6 @@
 #include "power.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,6 +180,15 @@ static void add_coefficient(struct power_model *model, const struct coefficient 
         case TERM_GPU:
                 model->gpu_w = c->value / 1e3;
                 break;
+        case TERM_GPS:
+                model->gps_on_w = c->value / 1e3;
+                break;
+        case TERM_GPS_SLEEP:
+                model->gps_sleep_w = c->value / 1e3;
+                break;
+        case TERM_AUDIO:
+                model->audio_on_w = c->value / 1e3;
+                break;
         case TERM_SUSPEND:
                 model->suspend_w = c->value / 1e3;
                 break;
@@ -191,11 +199,6 @@ static void add_coefficient(struct power_model *model, const struct coefficient 
                 model->wifi = true;
 }
 
-static double known(double value)
-{
-        return isnan(value) ? 0 : value;
-}
-
 int power_model_init(struct power_model *model, const struct profile *truth, const struct log *log)
 {
         int err;
@@ -203,9 +206,6 @@ int power_model_init(struct power_model *model, const struct profile *truth, con
         *model = (struct power_model){
                 .sub_additivity = truth->virtual_device.sub_additivity_percent / 100,
                 .max_brightness = truth->max_brightness ? truth->max_brightness : UINT32_MAX,
-                .gps_on_w = known(truth->gps_on_mw) / 1e3,
-                .gps_sleep_w = known(truth->gps_sleep_mw) / 1e3,
-                .audio_on_w = known(truth->audio_on_mw) / 1e3,
         };
         model->display = calloc(truth->n_coefficients + 1, sizeof(*model->display));
         if (!model->display)

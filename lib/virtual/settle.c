@@ -60,15 +60,13 @@ static double screen_w(const struct virtual_device *device)
 }
 
 /* What several apps hold at a time they share alike. */
-static double held_w(const struct virtual_device *device, bool gps)
+static void count_holders(const struct virtual_device *device, struct running *running)
 {
-        unsigned n = 0;
-
-        for (size_t i = 0; i < device->n_running; i++)
-                n += gps ? device->running[i].gps : device->running[i].audio;
-        if (n == 0)
-                return 0;
-        return (gps ? device->model.gps_on_w : device->model.audio_on_w) / n;
+        running->gps_holders = running->audio_holders = 0;
+        for (size_t i = 0; i < device->n_running; i++) {
+                running->gps_holders += running->gps && device->running[i].gps;
+                running->audio_holders += running->audio && device->running[i].audio;
+        }
 }
 
 /* The screen apart. */
@@ -92,8 +90,9 @@ static void recompute_app(struct virtual_device *device, struct running *running
                 running->display_w = screen_w(device);
                 device->fixed_nobody_w = nobody_w(device);
         }
-        running->gps_w = running->gps ? held_w(device, true) : 0;
-        running->audio_w = running->audio ? held_w(device, false) : 0;
+        count_holders(device, running);
+        running->gps_w = running->gps ? model->gps_on_w / running->gps_holders : 0;
+        running->audio_w = running->audio ? model->audio_on_w / running->audio_holders : 0;
         running->fixed_w = running->gpu_w + running->unseen_w + running->gps_w + running->audio_w;
         device->leaky_w += running->leaky_w;
         device->fixed_w += running->fixed_w;
@@ -171,6 +170,17 @@ static void settle_parts(const struct virtual_device *device, const struct runni
                 part_j[i < RATE_RX ? VIRTUAL_DISK : VIRTUAL_WIFI] += bytes_j(device, running, i);
 }
 
+static void settle_held(struct virtual_device *device, const struct running *running, struct app *app)
+{
+        uint64_t gps_ns = running->gps ? device->span_ns / running->gps_holders : 0;
+        uint64_t audio_ns = running->audio ? device->span_ns / running->audio_holders : 0;
+
+        app->gps_on_ns += gps_ns;
+        device->gps_on_ns += gps_ns;
+        app->audio_on_ns += audio_ns;
+        device->audio_on_ns += audio_ns;
+}
+
 static void settle_app(struct virtual_device *device, const struct running *running)
 {
         struct app *app = &device->apps[running->app];
@@ -180,6 +190,7 @@ static void settle_app(struct virtual_device *device, const struct running *runn
 
         settle_cpu(device, running, app);
         settle_bytes(device, running, app);
+        settle_held(device, running, app);
         app->gpu_ns += gpu_ns;
         device->gpu_ns += gpu_ns;
         for (unsigned i = 0; i < RATE_COUNT; i++)

@@ -173,7 +173,7 @@ static int read_process(struct virtual_device *device, const struct app *app, st
         process->uid = 1000;
         snprintf(process->comm, sizeof(process->comm), "%.15s", app->id);
         memcpy(process->app, app->id, sizeof(process->app));
-        process->have = USAGE_CPU | USAGE_DISK | USAGE_WIFI | USAGE_GPU;
+        process->have = USAGE_CPU | USAGE_DISK | USAGE_WIFI | USAGE_GPU | USAGE_HELD;
         process->cpu_ns = app->cpu_total_ns;
         if (process->cpu_opp_ns) {
                 process->have |= PROCESS_CPU_OPPS;
@@ -185,6 +185,8 @@ static int read_process(struct virtual_device *device, const struct app *app, st
         process->wifi_wakes = app->wakes;
         read_packets(device, app, process);
         process->gpu_busy_ns = app->gpu_ns;
+        process->gps_on_ns = app->gps_on_ns;
+        process->audio_on_ns = app->audio_on_ns;
         return 0;
 }
 
@@ -233,6 +235,8 @@ static void read_totals(const struct virtual_device *device, struct sample *samp
         sample->other_rx_bytes = device->other_bytes[RADIO_RX];
         sample->other_tx_bytes = device->other_bytes[RADIO_TX];
         sample->gpu_busy_ns = device->gpu_ns;
+        sample->gps_on_ns = device->gps_on_ns;
+        sample->audio_on_ns = device->audio_on_ns;
 }
 
 static int virtual_read(struct source *source, struct sample *sample)
@@ -246,7 +250,7 @@ static int virtual_read(struct source *source, struct sample *sample)
         if (read_opps(device, sample) < 0 || read_cores(device, sample) < 0 ||
             read_events(device, sample) < 0 || read_processes(device, sample) < 0)
                 return -ENOMEM;
-        sample->have |= SAMPLE_BATTERY | USAGE_DISK | USAGE_WIFI | USAGE_WIFI_WAKES | USAGE_GPU |
+        sample->have |= SAMPLE_BATTERY | USAGE_DISK | USAGE_WIFI | USAGE_WIFI_WAKES | USAGE_GPU | USAGE_HELD |
                         SAMPLE_SCREEN | SAMPLE_FOREGROUND | SAMPLE_PROCESSES;
         if (device->airs[VIRTUAL_AIR_CELLULAR].present)
                 sample->have |= USAGE_OTHER_NET;
