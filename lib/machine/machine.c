@@ -9,6 +9,7 @@
 
 #include "app/app.h"
 #include "focus/focus.h"
+#include "held/held.h"
 #include "source/battery.h"
 #include "source/clock.h"
 #include "source/cpu.h"
@@ -177,19 +178,19 @@ static int miss_gpu(int root_fd, const struct log *log)
         return 0;
 }
 
-/* Clocks and operating points come before processes, the GPU after them. */
+/* Clocks and operating points come before processes, the GPU and what apps hold after them. */
 static int add_all(int root_fd, const struct machine_options *options, struct sources *sources)
 {
         _cleanup_(sources_close) struct sources processes = { 0 };
         struct source *source = NULL;
         struct apps *apps = NULL;
-        bool gpu = false;
+        bool descriptors = false;
         int err = add_apps(root_fd, sources, &apps);
 
         if (!err)
                 err = open_processes(root_fd, options, apps, &processes);
         if (!err)
-                gpu = sees_descriptors(root_fd, &processes);
+                descriptors = sees_descriptors(root_fd, &processes);
         if (!err)
                 err = add_if_there(sources, clock_open(root_fd, &source), &source);
         if (!err)
@@ -204,7 +205,11 @@ static int add_all(int root_fd, const struct machine_options *options, struct so
                 err = add_focus(root_fd, options, apps, sources);
         if (!err)
                 err = move_all(&processes, sources);
-        if (err || !gpu)
+        if (!err)
+                err = held_open(root_fd, descriptors, &source);
+        if (!err)
+                err = sources_add(sources, source);
+        if (err || !descriptors)
                 return err ? err : miss_gpu(root_fd, options->log);
         return add_if_there(sources, gpu_open(root_fd, &source), &source);
 }

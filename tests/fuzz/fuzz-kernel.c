@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "held/sound.h"
 #include "source/battery.h"
 #include "source/cpu.h"
 #include "source/disk.h"
@@ -53,6 +54,14 @@ static void gpu(const char *text)
                             !strpbrk(client.device, " \t\n"));
 }
 
+static void sound(const char *text)
+{
+        pid_t owner;
+
+        if (sound_parse_status(text, &owner))
+                fuzz_assert(owner >= 0);
+}
+
 static void process(const uint8_t *data, size_t size, const char *text)
 {
         struct proc_stat stat;
@@ -73,6 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         battery(text);
         cpu(text);
         gpu(text);
+        sound(text);
         process(data, size, text);
         if (net_parse_line(text, &net))
                 fuzz_assert(memchr(net.name, '\0', sizeof(net.name)));

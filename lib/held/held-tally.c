@@ -1,0 +1,157 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "held-tally.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/util.h"
+
+struct holder {
+        pid_t pid;
+        uint64_t start_time; /* of the process that a sample showed; 0: none yet */
+        bool holds[HELD_PARTS];
+        bool seen;
+        uint64_t on_ns[HELD_PARTS];
+};
+
+static const enum amount amounts[HELD_PARTS] = {
+        [HELD_GPS] = AMOUNT_gps_on_ns, [HELD_AUDIO] = AMOUNT_audio_on_ns, [HELD_CAMERA] = AMOUNT_camera_on_ns,
+};
+
+int holders_add(struct holders *holders, pid_t pid)
+{
+        if (pid <= 0) {
+                holders->nobodys++;
+                return 0;
+        }
+        for (size_t i = 0; i < holders->n; i++)
+                if (holders->pids[i] == pid)
+                        return 0;
+        if (util_grow(&holders->pids, &holders->capacity, holders->n + 1, sizeof(*holders->pids)) < 0)
+                return -ENOMEM;
+        holders->pids[holders->n++] = pid;
+        return 0;
+}
+
+void holders_clear(struct holders *holders)
+{
+        free(holders->pids);
+        *holders = (struct holders){ 0 };
+}
+
+void held_tally_clear(struct held_tally *tally)
+{
+        free(tally->list);
+        *tally = (struct held_tally){ 0 };
+}
+
+static void share_until(struct held_tally *tally, enum held_part part, uint64_t now_ns)
+{
+        uint64_t ns = now_ns - MIN(now_ns, tally->parts[part].since_ns);
+        size_t n = tally->parts[part].n_holders;
+
+        tally->parts[part].since_ns += ns;
+        if (n == 0 || !tally->parts[part].known)
+                return;
+        tally->parts[part].on_ns += ns;
+        for (size_t i = 0; i < tally->n; i++)
+                if (tally->list[i].holds[part])
+                        tally->list[i].on_ns[part] += ns / n;
+}
+
+static struct holder *holder_of(struct held_tally *tally, pid_t pid)
+{
+        for (size_t i = 0; i < tally->n; i++)
+                if (tally->list[i].pid == pid)
+                        return &tally->list[i];
+        if (util_grow(&tally->list, &tally->capacity, tally->n + 1, sizeof(*tally->list)) < 0)
+                return NULL;
+        tally->list[tally->n] = (struct holder){ .pid = pid };
+        return &tally->list[tally->n++];
+}
+
+int held_tally_set(struct held_tally *tally, enum held_part part, const struct holders *holders, uint64_t now_ns)
+{
+        share_until(tally, part, now_ns);
+        for (size_t i = 0; i < tally->n; i++)
+                tally->list[i].holds[part] = false;
+        tally->parts[part].known = holders;
+        tally->parts[part].n_holders = 0;
+        for (size_t i = 0; holders && i < holders->n; i++) {
+                struct holder *holder = holder_of(tally, holders->pids[i]);
+
+                if (!holder)
+                        return -ENOMEM;
+                holder->holds[part] = true;
+        }
+        if (holders)
+                tally->parts[part].n_holders = holders->n + holders->nobodys;
+        return 0;
+}
+
+/* What it held was the process's that had this pid when a sample first showed it; another begins anew. */
+static void fill_process(struct held_tally *tally, uint32_t known, struct process *process)
+{
+        process->have |= known;
+        for (size_t i = 0; i < tally->n; i++) {
+                struct holder *holder = &tally->list[i];
+
+                if (holder->pid != process->pid || (process->ended_ns > 0 && holder->start_time != process->start_time))
+                        continue;
+                if (holder->start_time > 0 && holder->start_time != process->start_time)
+                        memset(holder->on_ns, 0, sizeof(holder->on_ns));
+                holder->start_time = process->start_time;
+                holder->seen = process->ended_ns == 0;
+                for (enum held_part part = 0; part < HELD_PARTS; part++)
+                        process->amount[amounts[part]] = holder->on_ns[part];
+        }
+}
+
+/* Of a process that a partial sample leaves out nothing is known but that it lives. */
+static bool is_gone(const struct sample *sample, const struct holder *holder)
+{
+        bool gone = !sample->partial;
+
+        for (size_t i = 0; !gone && i < sample->n_gone; i++)
+                gone = sample->gone[i].pid == holder->pid && sample->gone[i].start_time == holder->start_time;
+        return gone;
+}
+
+static void forget_gone(struct held_tally *tally, const struct sample *sample)
+{
+        size_t kept = 0;
+
+        for (size_t i = 0; i < tally->n; i++) {
+                const struct holder *holder = &tally->list[i];
+                bool holds = false;
+
+                for (enum held_part part = 0; part < HELD_PARTS; part++)
+                        holds = holds || holder->holds[part];
+                if (holds || holder->seen || !is_gone(sample, holder))
+                        tally->list[kept++] = *holder;
+        }
+        tally->n = kept;
+}
+
+int held_tally_fill(struct held_tally *tally, struct sample *sample)
+{
+        uint32_t known = 0;
+
+        for (enum held_part part = 0; part < HELD_PARTS; part++) {
+                share_until(tally, part, sample->monotonic_ns);
+                sample->amount[amounts[part]] = tally->parts[part].on_ns;
+                if (tally->parts[part].known)
+                        known |= amount_kinds[amounts[part]].have;
+        }
+        sample->have |= known;
+        if (!(sample->have & SAMPLE_PROCESSES))
+                return 0;
+        for (size_t i = 0; i < tally->n; i++)
+                tally->list[i].seen = false;
+        for (size_t i = 0; i < sample->n_processes; i++)
+                fill_process(tally, known, &sample->processes[i]);
+        forget_gone(tally, sample);
+        return 0;
+}

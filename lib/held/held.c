@@ -1,0 +1,96 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "held.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "camera.h"
+#include "sound.h"
+#include "util/units.h"
+#include "util/util.h"
+
+struct held_source {
+        struct source source; /* first */
+        int root_fd;
+        bool descriptors;
+        struct held_tally tally;
+        struct holders sound, camera, camera_before;
+        uint64_t looked_ns; /* 0: never */
+};
+
+/* Where it was not known before it begins now. */
+static int look(struct held_source *self, struct sample *sample)
+{
+        uint64_t now_ns = sample->monotonic_ns;
+        uint64_t middle_ns = self->looked_ns > 0 ? now_ns - (now_ns - MIN(now_ns, self->looked_ns)) / 2 : now_ns;
+        struct holders swap = self->camera_before;
+        int err = sound_find(self->root_fd, &self->sound);
+
+        if (!err || err == -ENODATA)
+                err = held_tally_set(&self->tally, HELD_AUDIO, err ? NULL : &self->sound, middle_ns);
+        self->looked_ns = now_ns;
+        if (err || !self->descriptors || !camera_is_there(self->root_fd) || !(sample->have & SAMPLE_PROCESSES))
+                return err ? err : held_tally_set(&self->tally, HELD_CAMERA, NULL, middle_ns);
+        self->camera_before = self->camera;
+        self->camera = swap;
+        err = camera_find(self->root_fd, sample, &self->camera_before, &self->camera);
+        return err ? err : held_tally_set(&self->tally, HELD_CAMERA, &self->camera, middle_ns);
+}
+
+static int held_read(struct source *source, struct sample *sample)
+{
+        struct held_source *self = (struct held_source *)source;
+        int err = look(self, sample);
+
+        return err ? err : held_tally_fill(&self->tally, sample);
+}
+
+static void held_close(struct source *source)
+{
+        struct held_source *self = (struct held_source *)source;
+
+        held_tally_clear(&self->tally);
+        holders_clear(&self->sound);
+        holders_clear(&self->camera);
+        holders_clear(&self->camera_before);
+        closep(&self->root_fd);
+        free(self);
+}
+
+static const struct source_ops held_ops = { "held", held_read, held_close };
+
+bool held_is(const struct source *source)
+{
+        return source->ops == &held_ops;
+}
+
+int held_set_gps(struct source *source, const struct holders *holders)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return held_tally_set(&((struct held_source *)source)->tally, HELD_GPS, holders,
+                              (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec);
+}
+
+int held_open(int root_fd, bool descriptors, struct source **ret)
+{
+        struct held_source *self = calloc(1, sizeof(*self));
+
+        if (!self)
+                return -ENOMEM;
+        self->source.ops = &held_ops;
+        self->descriptors = descriptors;
+        self->root_fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (self->root_fd < 0) {
+                int err = -errno;
+
+                free(self);
+                return err;
+        }
+        *ret = &self->source;
+        return 0;
+}

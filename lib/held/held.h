@@ -1,0 +1,17 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The source of parts that are on while an app holds them: sound, cameras, and the GPS as somebody tells who asks for
+ * it. Sound and cameras are looked at with each poll; a change since the last one was in the middle, on average.
+ */
+
+#include "held-tally.h"
+#include "source/source.h"
+
+/* @descriptors: those of all processes that are counted can be read, so that it is known who has a camera. */
+int held_open(int root_fd, bool descriptors, struct source **ret);
+bool held_is(const struct source *source);
+/* From now on. @holders: NULL where it is not known whether the GPS is on. */
+int held_set_gps(struct source *source, const struct holders *holders);

@@ -1,0 +1,260 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What apps hold: shared by moments, found in /proc, and on its way into rows. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "held/camera.h"
+#include "held/held.h"
+#include "held/sound.h"
+#include "interval-fixture.h"
+#include "tree.h"
+
+static int set(struct held_tally *tally, enum held_part part, pid_t one, pid_t other, size_t nobodys, uint64_t s)
+{
+        struct holders holders = { .nobodys = nobodys };
+        int err = 0;
+
+        if (one)
+                err = holders_add(&holders, one);
+        if (!err && other)
+                err = holders_add(&holders, other);
+        if (!err)
+                err = held_tally_set(tally, part, &holders, s * S);
+        holders_clear(&holders);
+        return err;
+}
+
+/* Two apps and a server share the sound; the rest of it is nobody's. What is unknown at an end is unknown in between. */
+static void goes_to_rows(void)
+{
+        struct held_tally tally = { 0 };
+        struct sample *sample;
+        struct fixture f;
+
+        setup(&f);
+        check_int(set(&tally, HELD_AUDIO, 0, 0, 0, 0), 0);
+        check_int(set(&tally, HELD_GPS, 10, 0, 0, 0), 0);
+        sample = after(&f, 0);
+        process(sample, 10, 1, "call", 0);
+        process(sample, 11, 1, "music", 0);
+        sample->monotonic_ns = 0;
+        check_int(held_tally_fill(&tally, sample), 0);
+        poll(&f);
+        check_int(set(&tally, HELD_AUDIO, 10, 11, 1, 3), 0);  /* 9 s for three */
+        check_int(set(&tally, HELD_AUDIO, 11, 0, 0, 12), 0);  /* 8 s for one */
+        check_int(set(&tally, HELD_AUDIO, 0, 0, 0, 20), 0);
+        check_int(set(&tally, HELD_GPS, 0, 0, 0, 25), 0);
+        sample = after(&f, 30);
+        process(sample, 10, 1, "call", S);
+        process(sample, 11, 1, "music", S);
+        sample->monotonic_ns = 30 * S;
+        check_int(held_tally_fill(&tally, sample), 0);
+        check_int(sample->have & USAGE_HELD, USAGE_GPS | USAGE_AUDIO);
+        check_int(poll(&f), 0);
+        check_int(row(&f, "call", STATE_BACKGROUND)->usage.audio_on_ns, 3 * S);
+        check_int(row(&f, "music", STATE_BACKGROUND)->usage.audio_on_ns, 11 * S);
+        check_int(f.interval.rows[0].usage.audio_on_ns, 3 * S);
+        check_int(row(&f, "call", STATE_BACKGROUND)->usage.gps_on_ns, 25 * S);
+        check_int(row(&f, "music", STATE_BACKGROUND)->usage.gps_on_ns, 0);
+        check_int(f.interval.rows[0].usage.gps_sleep_ns, 5 * S);
+        check_int(row(&f, "call", STATE_BACKGROUND)->usage.have & USAGE_HELD, USAGE_GPS | USAGE_AUDIO);
+        check_int(f.interval.rows[0].usage.have & USAGE_HELD, USAGE_GPS | USAGE_AUDIO);
+        check_int(held_tally_set(&tally, HELD_GPS, NULL, 40 * S), 0);
+        sample = after(&f, 30);
+        process(sample, 10, 2, "new", S); /* another process with that number has held nothing yet */
+        sample->monotonic_ns = 60 * S;
+        check_int(held_tally_fill(&tally, sample), 0);
+        check_int(sample->processes[0].audio_on_ns, 0);
+        check_int(poll(&f), 0);
+        check_int(f.interval.rows[0].usage.have & USAGE_HELD, USAGE_AUDIO);
+        check_int(f.interval.rows[0].usage.gps_sleep_ns, 0);
+        check_int(tally.n, 1); /* of who is gone nothing is kept */
+        held_tally_clear(&tally);
+        teardown(&f);
+}
+
+/* A holder that a partial sample leaves out goes on; one that is gone goes. */
+static void partial_samples(void)
+{
+        struct held_tally tally = { 0 };
+        struct sample sample = { .have = SAMPLE_PROCESSES, .monotonic_ns = 10 * S };
+
+        check_int(set(&tally, HELD_CAMERA, 10, 0, 0, 0), 0);
+        process(&sample, 10, 1, "call", 0);
+        check_int(held_tally_fill(&tally, &sample), 0);
+        check_int(sample.processes[0].camera_on_ns, 10 * S);
+        check_int(set(&tally, HELD_CAMERA, 0, 0, 0, 10), 0);
+        sample_reset(&sample);
+        sample = (struct sample){ .have = SAMPLE_PROCESSES, .monotonic_ns = 20 * S, .partial = true, .n_unlisted = 1,
+                                  .processes = sample.processes, .capacity = sample.capacity, .gone = sample.gone };
+        check_int(held_tally_fill(&tally, &sample), 0);
+        check_int(tally.n, 1);
+        check_int(sample_add_gone(&sample, 10, 1), 0);
+        check_int(held_tally_fill(&tally, &sample), 0);
+        check_int(tally.n, 0);
+        held_tally_clear(&tally);
+        sample_clear(&sample);
+}
+
+static void parses_status(void)
+{
+        static const struct {
+                const char *text;
+                bool runs;
+                pid_t owner;
+        } cases[] = {
+                { "closed\n", false, 0 },
+                { "state: RUNNING\nowner_pid   : 1234\ntrigger_time: 12.5\ntstamp      : 0.0\n", true, 1234 },
+                { "state: DRAINING\nowner_pid   : 7\n", true, 7 },
+                { "state: PREPARED\nowner_pid   : 7\n", false, 0 },
+                { "state: PAUSED\nowner_pid   : 7\n", false, 0 },
+                { "state: RUNNING\n", true, 0 },
+                { "state: RUNNING\nowner_pid   : -1\n", true, 0 },
+                { "state: RUNNING\nowner_pid   : x\n", true, 0 },
+                { "", false, 0 },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                pid_t owner = 0;
+
+                check_int(sound_parse_status(cases[i].text, &owner), cases[i].runs);
+                check_int(owner, cases[i].owner);
+        }
+}
+
+static void put(const char *dir, const char *path, const char *text)
+{
+        check(tree_write(dir, path, text, strlen(text)));
+}
+
+static void add_process(const char *dir, pid_t pid, const char *comm)
+{
+        char path[64], text[128];
+
+        snprintf(path, sizeof(path), "proc/%d/comm", (int)pid);
+        snprintf(text, sizeof(text), "%s\n", comm);
+        put(dir, path, text);
+        snprintf(path, sizeof(path), "proc/%d/status", (int)pid);
+        snprintf(text, sizeof(text), "Name:\t%s\nTgid:\t%d\nPid:\t%d\n", comm, (int)pid, (int)pid);
+        put(dir, path, text);
+}
+
+#define RUNNING "state: RUNNING\nowner_pid   : "
+
+/* A thread's stream is its process's, a server's is nobody's. */
+static void finds_sound(const char *dir, int root_fd)
+{
+        struct holders holders = { 0 };
+
+        check_int(sound_find(root_fd, &holders), -ENODATA);
+        put(dir, "proc/asound/card0/pcm0p/sub0/status", RUNNING "101\n");
+        put(dir, "proc/asound/card0/pcm0p/sub1/status", "closed\n");
+        put(dir, "proc/asound/card0/pcm0c/sub0/status", "state: SETUP\nowner_pid   : 300\n");
+        put(dir, "proc/asound/card1/pcm3p/sub0/status", RUNNING "200\n");
+        put(dir, "proc/asound/card1/pcm3p/info", RUNNING "300\n");
+        put(dir, "proc/asound/Intel/pcm0p/sub0/status", RUNNING "300\n");
+        put(dir, "proc/asound/cards", " 0 [Intel]\n");
+        add_process(dir, 100, "mpv");
+        put(dir, "proc/101/status", "Name:\tao/alsa\nTgid:\t100\nPid:\t101\n");
+        add_process(dir, 200, "pipewire");
+        add_process(dir, 300, "other");
+        check_int(sound_find(root_fd, &holders), 0);
+        check_int(holders.n, 1);
+        check_int(holders.n == 1 ? holders.pids[0] : 0, 100);
+        check_int(holders.nobodys, 1);
+        put(dir, "proc/asound/card0/pcm0p/sub0/status", RUNNING "102\n"); /* a thread that ended */
+        check_int(sound_find(root_fd, &holders), 0);
+        check_int(holders.n, 0);
+        check_int(holders.nobodys, 2);
+        holders_clear(&holders);
+}
+
+static void open_in(const char *dir, pid_t pid, const char *target)
+{
+        char path[128];
+
+        snprintf(path, sizeof(path), "%s/proc/%d/fd", dir, (int)pid);
+        mkdir(path, 0755);
+        snprintf(path, sizeof(path), "%s/proc/%d/fd/7", dir, (int)pid);
+        check_int(symlink(target, path), 0);
+}
+
+/* A decoder is no camera, and a driver that nobody holds is not looked for. */
+static void finds_cameras(const char *dir, int root_fd)
+{
+        struct holders before = { 0 }, holders = { 0 };
+        struct sample sample = { .have = SAMPLE_PROCESSES };
+
+        check(!camera_is_there(root_fd));
+        put(dir, "sys/class/video4linux/video0/dev", "81:0\n");
+        put(dir, "sys/class/video4linux/video0/device/driver/module/refcnt", "0\n");
+        put(dir, "sys/class/video4linux/video1/dev", "81:1\n");
+        put(dir, "run/udev/data/c81:0", "E:ID_V4L_VERSION=2\nE:ID_V4L_CAPABILITIES=:capture:\n");
+        put(dir, "run/udev/data/c81:1", "E:ID_V4L_VERSION=2\nE:ID_V4L_CAPABILITIES=:\n");
+        check(camera_is_there(root_fd));
+        open_in(dir, 100, "/dev/video0");
+        open_in(dir, 300, "/dev/video1");
+        for (pid_t pid = 100; pid <= 300; pid += 200)
+                process(&sample, pid, 1, "app", 0);
+        check_int(camera_find(root_fd, &sample, &before, &holders), 0);
+        check_int(holders.n, 0);
+        put(dir, "sys/class/video4linux/video0/device/driver/module/refcnt", "1\n");
+        check_int(camera_find(root_fd, &sample, &before, &holders), 0);
+        check_int(holders.n, 1);
+        check_int(holders.n == 1 ? holders.pids[0] : 0, 100);
+        sample.n_processes = 0;
+        sample.partial = true;
+        check_int(camera_find(root_fd, &sample, &holders, &before), 0);
+        check_int(before.n, 1); /* it did not run, and holds it */
+        holders_clear(&holders);
+        holders_clear(&before);
+        sample_clear(&sample);
+}
+
+/* A change between two polls was in the middle; without rights nobody knows of cameras. */
+static void source_reads(int root_fd, const char *dir)
+{
+        struct sample sample = { 0 };
+        struct source *source = NULL;
+
+        put(dir, "proc/asound/card0/pcm0p/sub0/status", "closed\n");
+        put(dir, "proc/asound/card1/pcm3p/sub0/status", "closed\n");
+        check_int(held_open(root_fd, false, &source), 0);
+        for (unsigned i = 0; source && i < 3; i++) {
+                sample_reset(&sample);
+                sample.have = SAMPLE_PROCESSES;
+                sample.monotonic_ns = (100 + 30 * i) * S;
+                process(&sample, 100, 1, "mpv", 0);
+                put(dir, "proc/asound/card0/pcm0p/sub0/status", i == 1 ? RUNNING "101\n" : "closed\n");
+                check_int(source->ops->read(source, &sample), 0);
+                check_int(sample.have & USAGE_HELD, USAGE_AUDIO);
+                check_int(sample.audio_on_ns, i * 15 * S);
+                check_int(sample.processes[0].audio_on_ns, i * 15 * S);
+                check_int(sample.processes[0].have & USAGE_HELD, USAGE_AUDIO);
+        }
+        if (source)
+                source->ops->close(source);
+        sample_clear(&sample);
+}
+
+int main(void)
+{
+        char dir[] = "/tmp/joulecast-held-XXXXXX";
+        int root_fd;
+
+        goes_to_rows();
+        partial_samples();
+        parses_status();
+        check(mkdtemp(dir) != NULL);
+        root_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        finds_sound(dir, root_fd);
+        finds_cameras(dir, root_fd);
+        source_reads(root_fd, dir);
+        close(root_fd);
+        tree_remove(dir);
+        return check_result();
+}
