@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "focus/focus.h"
+#include "held/held.h"
+#include "location.h"
 #include "machine/machine.h"
 #include "poller.h"
 #include "rights.h"
@@ -238,6 +240,17 @@ static int add_session(const struct options *options, struct sources *sources)
         return 0;
 }
 
+/* Without a bus it is not known who uses the GPS. */
+static int add_location(const struct options *options, struct sources *sources)
+{
+        struct source *location = NULL;
+
+        for (size_t i = 0; !options->machine && i < sources->n; i++)
+                if (held_is(sources->list[i]) && location_open(sources->list[i], &location) == 0)
+                        return sources_add(sources, location);
+        return 0;
+}
+
 /* The system service always answers; an error of its default socket does not stop recording. */
 static int open_answers(const struct options *options, const struct question_source *source,
                         double interval_s, struct poller *poller)
@@ -299,6 +312,8 @@ static int run(const struct options *options, const struct config *config)
         if (err)
                 return err;
         err = add_session(options, &poller.sources);
+        if (!err)
+                err = add_location(options, &poller.sources);
         if (!err)
                 err = open_database(options, &poller, &path);
         if (!err)

@@ -4,8 +4,8 @@
 
 /*
  * The session manager (systemd-logind, elogind): the user of the active session, whether it is locked or a greeter,
- * and suspend. A hint that is not set means nothing, since many lockers do not set it. No other file of the service
- * uses sd-bus.
+ * and suspend. A hint that is not set means nothing, since many lockers do not set it. Of the service,
+ * this file and location.c use sd-bus.
  */
 
 #include "source/source.h"

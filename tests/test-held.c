@@ -77,6 +77,40 @@ static void goes_to_rows(void)
         teardown(&f);
 }
 
+/* Known by its name: the first process of the app has it, and after that one's end another, from then on. */
+static void held_by_name(void)
+{
+        struct held_tally tally = { 0 };
+        struct holders holders = { 0 };
+        struct sample sample = { 0 };
+
+        check_int(holders_add_app(&holders, "map"), 0);
+        check_int(holders_add_app(&holders, "map"), 0);
+        check_int(holders.n_apps, 1);
+        check_int(held_tally_set(&tally, HELD_GPS, &holders, 0), 0);
+        check_int(set(&tally, HELD_AUDIO, 11, 0, 0, 0), 0);
+        for (unsigned i = 1; i <= 3; i++) {
+                sample_reset(&sample);
+                sample.have = SAMPLE_PROCESSES;
+                sample.monotonic_ns = i * 10 * S;
+                process(&sample, 10, 1, "other", 0);
+                if (i < 3)
+                        process(&sample, 11, 1, "map", 0);
+                process(&sample, 12, 1, "map", 0);
+                check_int(held_tally_fill(&tally, &sample), 0);
+                check_int(sample.processes[0].gps_on_ns, 0);
+                check_int(sample.processes[1].gps_on_ns, i < 3 ? i * 10 * S : 0);
+                check_int(sample.processes[1].audio_on_ns, i < 3 ? i * 10 * S : 0);
+        }
+        sample.monotonic_ns = 40 * S;
+        sample.processes[1].gps_on_ns = 0;
+        check_int(held_tally_fill(&tally, &sample), 0);
+        check_int(sample.processes[1].gps_on_ns, 10 * S);
+        held_tally_clear(&tally);
+        holders_clear(&holders);
+        sample_clear(&sample);
+}
+
 /* A holder that a partial sample leaves out goes on; one that is gone goes. */
 static void partial_samples(void)
 {
@@ -223,7 +257,7 @@ static void source_reads(int root_fd, const char *dir)
 
         put(dir, "proc/asound/card0/pcm0p/sub0/status", "closed\n");
         put(dir, "proc/asound/card1/pcm3p/sub0/status", "closed\n");
-        check_int(held_open(root_fd, false, &source), 0);
+        check_int(held_open(root_fd, NULL, false, &source), 0);
         for (unsigned i = 0; source && i < 3; i++) {
                 sample_reset(&sample);
                 sample.have = SAMPLE_PROCESSES;
@@ -247,6 +281,7 @@ int main(void)
         int root_fd;
 
         goes_to_rows();
+        held_by_name();
         partial_samples();
         parses_status();
         check(mkdtemp(dir) != NULL);

@@ -3,13 +3,15 @@
 #include "held-tally.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/util.h"
 
 struct holder {
-        pid_t pid;
+        char app[APP_ID_MAX]; /* "": it is told by its process */
+        pid_t pid;            /* 0: of the app, and no process of it was seen yet */
         uint64_t start_time; /* of the process that a sample showed; 0: none yet */
         bool holds[HELD_PARTS];
         bool seen;
@@ -35,9 +37,21 @@ int holders_add(struct holders *holders, pid_t pid)
         return 0;
 }
 
+int holders_add_app(struct holders *holders, const char *app)
+{
+        for (size_t i = 0; i < holders->n_apps; i++)
+                if (strcmp(holders->apps[i], app) == 0)
+                        return 0;
+        if (util_grow(&holders->apps, &holders->apps_capacity, holders->n_apps + 1, sizeof(*holders->apps)) < 0)
+                return -ENOMEM;
+        snprintf(holders->apps[holders->n_apps++], APP_ID_MAX, "%s", app);
+        return 0;
+}
+
 void holders_clear(struct holders *holders)
 {
         free(holders->pids);
+        free(holders->apps);
         *holders = (struct holders){ 0 };
 }
 
@@ -61,34 +75,41 @@ static void share_until(struct held_tally *tally, enum held_part part, uint64_t 
                         tally->list[i].on_ns[part] += ns / n;
 }
 
-static struct holder *holder_of(struct held_tally *tally, pid_t pid)
+/* By @pid, or where that is 0 by @app. */
+static int hold(struct held_tally *tally, enum held_part part, pid_t pid, const char *app)
 {
-        for (size_t i = 0; i < tally->n; i++)
-                if (tally->list[i].pid == pid)
-                        return &tally->list[i];
-        if (util_grow(&tally->list, &tally->capacity, tally->n + 1, sizeof(*tally->list)) < 0)
-                return NULL;
-        tally->list[tally->n] = (struct holder){ .pid = pid };
-        return &tally->list[tally->n++];
+        struct holder *holder = NULL;
+
+        for (size_t i = 0; !holder && i < tally->n; i++)
+                if (strcmp(tally->list[i].app, app) == 0 && (*app || tally->list[i].pid == pid))
+                        holder = &tally->list[i];
+        if (!holder) {
+                if (util_grow(&tally->list, &tally->capacity, tally->n + 1, sizeof(*tally->list)) < 0)
+                        return -ENOMEM;
+                holder = &tally->list[tally->n++];
+                *holder = (struct holder){ .pid = pid };
+                snprintf(holder->app, sizeof(holder->app), "%s", app);
+        }
+        holder->holds[part] = true;
+        return 0;
 }
 
 int held_tally_set(struct held_tally *tally, enum held_part part, const struct holders *holders, uint64_t now_ns)
 {
+        int err = 0;
+
         share_until(tally, part, now_ns);
         for (size_t i = 0; i < tally->n; i++)
                 tally->list[i].holds[part] = false;
         tally->parts[part].known = holders;
         tally->parts[part].n_holders = 0;
-        for (size_t i = 0; holders && i < holders->n; i++) {
-                struct holder *holder = holder_of(tally, holders->pids[i]);
-
-                if (!holder)
-                        return -ENOMEM;
-                holder->holds[part] = true;
-        }
+        for (size_t i = 0; holders && !err && i < holders->n; i++)
+                err = hold(tally, part, holders->pids[i], "");
+        for (size_t i = 0; holders && !err && i < holders->n_apps; i++)
+                err = hold(tally, part, 0, holders->apps[i]);
         if (holders)
-                tally->parts[part].n_holders = holders->n + holders->nobodys;
-        return 0;
+                tally->parts[part].n_holders = holders->n + holders->n_apps + holders->nobodys;
+        return err;
 }
 
 /* What it held was the process's that had this pid when a sample first showed it; another begins anew. */
@@ -98,6 +119,8 @@ static void fill_process(struct held_tally *tally, uint32_t known, struct proces
         for (size_t i = 0; i < tally->n; i++) {
                 struct holder *holder = &tally->list[i];
 
+                if (holder->pid == 0 && process->ended_ns == 0 && strcmp(holder->app, process->app) == 0)
+                        holder->pid = process->pid;
                 if (holder->pid != process->pid || (process->ended_ns > 0 && holder->start_time != process->start_time))
                         continue;
                 if (holder->start_time > 0 && holder->start_time != process->start_time)
@@ -105,14 +128,14 @@ static void fill_process(struct held_tally *tally, uint32_t known, struct proces
                 holder->start_time = process->start_time;
                 holder->seen = process->ended_ns == 0;
                 for (enum held_part part = 0; part < HELD_PARTS; part++)
-                        process->amount[amounts[part]] = holder->on_ns[part];
+                        process->amount[amounts[part]] += holder->on_ns[part];
         }
 }
 
 /* Of a process that a partial sample leaves out nothing is known but that it lives. */
 static bool is_gone(const struct sample *sample, const struct holder *holder)
 {
-        bool gone = !sample->partial;
+        bool gone = !sample->partial && !holder->seen;
 
         for (size_t i = 0; !gone && i < sample->n_gone; i++)
                 gone = sample->gone[i].pid == holder->pid && sample->gone[i].start_time == holder->start_time;
@@ -124,12 +147,17 @@ static void forget_gone(struct held_tally *tally, const struct sample *sample)
         size_t kept = 0;
 
         for (size_t i = 0; i < tally->n; i++) {
-                const struct holder *holder = &tally->list[i];
-                bool holds = false;
+                struct holder *holder = &tally->list[i];
+                bool holds = false, gone = is_gone(sample, holder);
 
+                if (gone && *holder->app && holder->pid > 0) { /* another process of the app begins anew */
+                        holder->pid = 0;
+                        holder->start_time = 0;
+                        memset(holder->on_ns, 0, sizeof(holder->on_ns));
+                }
                 for (enum held_part part = 0; part < HELD_PARTS; part++)
                         holds = holds || holder->holds[part];
-                if (holds || holder->seen || !is_gone(sample, holder))
+                if (holds || !gone)
                         tally->list[kept++] = *holder;
         }
         tally->n = kept;

@@ -20,10 +20,13 @@ enum held_part {
 struct holders {
         pid_t *pids;
         size_t n, capacity;
+        char (*apps)[APP_ID_MAX]; /* known by name only: the first of its processes that a sample shows has it */
+        size_t n_apps, apps_capacity;
         size_t nobodys; /* more of them, of whom no app is known, as a server that acts for others */
 };
 
 int holders_add(struct holders *holders, pid_t pid); /* once; 0 is nobody's. 0; -ENOMEM */
+int holders_add_app(struct holders *holders, const char *app);
 void holders_clear(struct holders *holders);         /* frees its memory */
 
 struct holder;

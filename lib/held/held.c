@@ -15,6 +15,7 @@
 struct held_source {
         struct source source; /* first */
         int root_fd;
+        struct apps *apps;
         bool descriptors;
         struct held_tally tally;
         struct holders sound, camera, camera_before;
@@ -67,6 +68,16 @@ bool held_is(const struct source *source)
         return source->ops == &held_ops;
 }
 
+int held_add_app(struct source *source, const char *desktop_id, struct holders *holders)
+{
+        struct held_source *self = (struct held_source *)source;
+        char app[APP_ID_MAX];
+
+        if (!self->apps || apps_find_window(self->apps, 0, 0, desktop_id, app) < 0)
+                return holders_add(holders, 0);
+        return holders_add_app(holders, app);
+}
+
 int held_set_gps(struct source *source, const struct holders *holders)
 {
         struct timespec now;
@@ -76,13 +87,14 @@ int held_set_gps(struct source *source, const struct holders *holders)
                               (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec);
 }
 
-int held_open(int root_fd, bool descriptors, struct source **ret)
+int held_open(int root_fd, struct apps *apps, bool descriptors, struct source **ret)
 {
         struct held_source *self = calloc(1, sizeof(*self));
 
         if (!self)
                 return -ENOMEM;
         self->source.ops = &held_ops;
+        self->apps = apps;
         self->descriptors = descriptors;
         self->root_fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (self->root_fd < 0) {

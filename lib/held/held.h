@@ -7,11 +7,14 @@
  * it. Sound and cameras are looked at with each poll; a change since the last one was in the middle, on average.
  */
 
+#include "app/app.h"
 #include "held-tally.h"
 #include "source/source.h"
 
-/* @descriptors: those of all processes that are counted can be read, so that it is known who has a camera. */
-int held_open(int root_fd, bool descriptors, struct source **ret);
+/* @apps: not owned; NULL: apps cannot be found by name. @descriptors: those of all processes that are counted can be read, so that it is known who has a camera. */
+int held_open(int root_fd, struct apps *apps, bool descriptors, struct source **ret);
 bool held_is(const struct source *source);
+/* Adds the app that a desktop id names. */
+int held_add_app(struct source *source, const char *desktop_id, struct holders *holders);
 /* From now on. @holders: NULL where it is not known whether the GPS is on. */
 int held_set_gps(struct source *source, const struct holders *holders);

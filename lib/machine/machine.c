@@ -206,7 +206,7 @@ static int add_all(int root_fd, const struct machine_options *options, struct so
         if (!err)
                 err = move_all(&processes, sources);
         if (!err)
-                err = held_open(root_fd, descriptors, &source);
+                err = held_open(root_fd, apps, descriptors, &source);
         if (!err)
                 err = sources_add(sources, source);
         if (err || !descriptors)
