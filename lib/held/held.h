@@ -11,7 +11,10 @@
 #include "held-tally.h"
 #include "source/source.h"
 
-/* @apps: not owned; NULL: apps cannot be found by name. @descriptors: those of all processes that are counted can be read, so that it is known who has a camera. */
+/*
+ * @apps: not owned; NULL: apps cannot be found by name.
+ * @descriptors: those of all processes that are counted can be read, so that it is known who has a camera.
+ */
 int held_open(int root_fd, struct apps *apps, bool descriptors, struct source **ret);
 bool held_is(const struct source *source);
 /* Adds the app that a desktop id names. */
