@@ -80,9 +80,9 @@ static void test_meaning(void)
         check_int(game->packet_bytes, 200);
         check_int(game->pattern, VIRTUAL_BURSTS);
         check_int(game->burst_packets, 7);
-        check_int(game->radio, VIRTUAL_AIR_CELLULAR);
+        check_int(game->radio, AIR_CELLULAR);
         check(game->gps && game->audio && !music->gps && !music->audio);
-        check_int(music->radio, VIRTUAL_AIR_WIFI);
+        check_int(music->radio, AIR_WIFI);
         check_near(music->packets_per_s, 0, 0);
         check_int(game->number, 1);
         check_near(music->unseen_mw, 0, 0);

@@ -35,7 +35,7 @@ static void test_counters(void)
         const struct virtual_work list[] = {
                 { .app = "mail", .packets_per_s = 0.5, .packet_bytes = 100, .number = 1 },
                 { .app = "call", .packets_per_s = 0.4, .packet_bytes = 10, .number = 2 },
-                { .app = "map", .packets_per_s = 1, .packet_bytes = 1000, .radio = VIRTUAL_AIR_CELLULAR, .number = 3 },
+                { .app = "map", .packets_per_s = 1, .packet_bytes = 1000, .radio = AIR_CELLULAR, .number = 3 },
         };
         struct sample sample = { 0 };
         const struct process *process;
@@ -82,7 +82,7 @@ static void test_payers(void)
         struct virtual_device *device = open_device(PLAIN RADIOS, VIRTUAL_SIMULATE, 1, 90);
         struct virtual_work list[] = {
                 { .app = "game", .packets_per_s = 1, .packet_bytes = 100, .number = 1, .foreground = true },
-                { .app = "sync", .packets_per_s = 1, .packet_bytes = 1000, .radio = VIRTUAL_AIR_CELLULAR, .number = 2 },
+                { .app = "sync", .packets_per_s = 1, .packet_bytes = 1000, .radio = AIR_CELLULAR, .number = 2 },
         };
         struct virtual_truth truth;
 
@@ -139,7 +139,7 @@ struct row {
         double gaps_s2;
 };
 
-static void watch(void *data, enum virtual_air air, uint64_t time_ns, enum radio_direction direction, uint64_t bytes,
+static void watch(void *data, enum air air, uint64_t time_ns, enum radio_direction direction, uint64_t bytes,
                   const char *app)
 {
         struct row *row = data;
@@ -207,7 +207,7 @@ static void test_refused(void)
                 { .app = "a", .packets_per_s = 1, .packet_bytes = 65536 },
                 { .app = "a", .packets_per_s = 1, .packet_bytes = 1, .pattern = VIRTUAL_BURSTS },
                 { .app = "a", .packets_per_s = 1, .packet_bytes = 1, .pattern = VIRTUAL_PATTERNS },
-                { .app = "a", .radio = VIRTUAL_AIRS },
+                { .app = "a", .radio = AIR_COUNT },
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)

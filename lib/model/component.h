@@ -163,6 +163,13 @@ struct amount_kind {
 
 extern const struct amount_kind amount_kinds[AMOUNT_COUNT];
 
+/* Radios whose packets are counted; a profile's [radio NAME] has the same name. */
+enum air {
+        AIR_WIFI,
+        AIR_CELLULAR,
+        AIR_COUNT
+};
+
 /* Amounts by key: time by something that has many values. Time by state of a radio will be one more. */
 enum keyed {
         KEYED_CPU,    /* by policy and frequency: busy time, summed over cores and threads */

@@ -10,6 +10,7 @@
 static void shrink(struct sample *sample)
 {
         util_shrink(&sample->gone, &sample->capacity.gone, sample->n_gone);
+        util_shrink(&sample->bursts, &sample->capacity.bursts, sample->n_bursts);
         if (!util_shrink(&sample->processes, &sample->capacity.processes, sample->n_processes))
                 return;
         free(TAKE_PTR(sample->cpu_opps));
@@ -29,6 +30,7 @@ void sample_reset(struct sample *sample)
                 .capacity = sample->capacity,
                 .cpu_opps = sample->cpu_opps,
                 .gone = sample->gone,
+                .bursts = sample->bursts,
                 .shown_by = sample->shown_by,
                 .shown_poll = sample->shown_poll,
                 .taken = sample->taken,
@@ -46,6 +48,7 @@ void sample_clear(struct sample *sample)
         free(sample->processes);
         free(sample->cpu_opps);
         free(sample->gone);
+        free(sample->bursts);
         *sample = (struct sample){ 0 };
 }
 
@@ -97,6 +100,13 @@ struct screen_event *sample_add_event(struct sample *sample)
                       sizeof(*sample->events)) < 0)
                 return NULL;
         return memset(&sample->events[sample->n_events++], 0, sizeof(*sample->events));
+}
+
+struct process_burst *sample_add_burst(struct sample *sample)
+{
+        if (util_grow(&sample->bursts, &sample->capacity.bursts, sample->n_bursts + 1, sizeof(*sample->bursts)) < 0)
+                return NULL;
+        return memset(&sample->bursts[sample->n_bursts++], 0, sizeof(*sample->bursts));
 }
 
 struct opp *sample_add_opp(struct sample *sample)

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "model/component.h"
+#include "radio/radio-ladder.h"
 
 #define APP_ID_MAX 128  /* longest id of an app, with its NUL */
 
@@ -25,6 +26,7 @@ enum sample_have {
         SAMPLE_SCREEN = 1 << 19,     /* on or off, brightness */
         SAMPLE_FOREGROUND = 1 << 20, /* which app has the screen; unset: unknown */
         SAMPLE_PROCESSES = 1 << 21,
+        SAMPLE_BURSTS = 1 << 22,     /* all packets since the sample before are in bursts */
 };
 
 enum battery_status {
@@ -104,6 +106,16 @@ struct process_id {
         uint64_t start_time;
 };
 
+/*
+ * Packets of one process over one radio. Not a total: a sample has those since the sample before, also of processes that it
+ * does not list and of some that ended; one that goes on at the poll is in it so far, and its rest is in the next.
+ */
+struct process_burst {
+        struct process_id process;   /* pid 0: of no process, as broadcasts are */
+        enum air air;
+        struct radio_burst burst;    /* its owner is not set; CLOCK_BOOTTIME */
+};
+
 /* A hostile agent cannot fill the memory: of more changes between two polls, the newest overwrites the last. */
 #define SCREEN_CHANGES_MAX 1024
 
@@ -152,12 +164,14 @@ struct sample {
         size_t n_unlisted;
         struct process_id *gone;
         size_t n_gone;
+        struct process_burst *bursts; /* in no order */
+        size_t n_bursts;
         const void *shown_by;        /* the table of processes that filled it in, at this poll of its own ... */
         uint64_t shown_poll;
         bool taken;                  /* ... and what it showed is known to who gets the next sample */
 
         struct {
-                size_t opps, cores, events, processes, cpu_opps, gone;
+                size_t opps, cores, events, processes, cpu_opps, gone, bursts;
         } capacity;             /* arrays are kept from poll to poll */
 };
 
@@ -168,5 +182,6 @@ void sample_clear(struct sample *sample); /* frees its memory */
 struct process *sample_add_process(struct sample *sample, bool opps);
 int sample_add_gone(struct sample *sample, pid_t pid, uint64_t start_time);
 struct screen_event *sample_add_event(struct sample *sample);
+struct process_burst *sample_add_burst(struct sample *sample);
 struct opp *sample_add_opp(struct sample *sample);
 struct core *sample_add_core(struct sample *sample);

@@ -15,7 +15,7 @@
 #define RATE_PACKETS_PER_S 10e3 /* ... where there would be more than these, as segmentation offload makes them */
 #define BURST_BYTES 100         /* of a burst by itself: a keepalive */
 
-static const char *const radio_of[VIRTUAL_AIRS] = { [VIRTUAL_AIR_WIFI] = "wifi", [VIRTUAL_AIR_CELLULAR] = "cellular" };
+static const char *const radio_of[AIR_COUNT] = { [AIR_WIFI] = "wifi", [AIR_CELLULAR] = "cellular" };
 
 /* A radio does not see the time in which the device is suspended. */
 static uint64_t awake_ns(const struct virtual_device *device)
@@ -25,30 +25,30 @@ static uint64_t awake_ns(const struct virtual_device *device)
 
 int air_open(struct virtual_device *device, const struct profile *truth)
 {
-        for (unsigned air = 0; air < VIRTUAL_AIRS; air++) {
+        for (unsigned air = 0; air < AIR_COUNT; air++) {
                 const struct radio *radio = radio_find(&truth->radios, radio_of[air]);
                 int err = radio ? automaton_init(&device->airs[air].automaton, radio, 0) : 0;
 
                 if (err)
                         return err;
                 device->airs[air].present = radio;
-                device->airs[air].on = radio && air != VIRTUAL_AIR_WIFI;
+                device->airs[air].on = radio && air != AIR_WIFI;
         }
-        if (device->airs[VIRTUAL_AIR_WIFI].present)
+        if (device->airs[AIR_WIFI].present)
                 device->model.wifi = true;
         return 0;
 }
 
 void air_close(struct virtual_device *device)
 {
-        for (unsigned air = 0; air < VIRTUAL_AIRS; air++)
+        for (unsigned air = 0; air < AIR_COUNT; air++)
                 automaton_clear(&device->airs[air].automaton);
         free(device->traffic);
 }
 
 void air_set_wifi(struct virtual_device *device, bool on)
 {
-        struct air *air = &device->airs[VIRTUAL_AIR_WIFI];
+        struct virtual_air *air = &device->airs[AIR_WIFI];
 
         if (!air->present || air->on == on)
                 return;
@@ -60,7 +60,7 @@ double air_w(const struct virtual_device *device)
 {
         double power_w = 0;
 
-        for (unsigned air = 0; air < VIRTUAL_AIRS; air++)
+        for (unsigned air = 0; air < AIR_COUNT; air++)
                 if (device->airs[air].on)
                         power_w += automaton_power_w(&device->airs[air].automaton);
         return power_w;
@@ -113,7 +113,7 @@ static void add_rows(struct virtual_device *device, const struct virtual_work *w
 
 static bool has_packets(const struct virtual_device *device, const struct virtual_work *work, size_t n)
 {
-        bool has = device->airs[VIRTUAL_AIR_WIFI].present || device->airs[VIRTUAL_AIR_CELLULAR].present;
+        bool has = device->airs[AIR_WIFI].present || device->airs[AIR_CELLULAR].present;
 
         for (size_t i = 0; i < n; i++)
                 has |= work[i].packets_per_s > 0;
@@ -169,16 +169,16 @@ static int packet(struct virtual_device *device, const struct traffic *row, uint
 {
         struct running *running = &device->running[row->running];
         struct app *app = &device->apps[row->app];
-        struct air *air = &device->airs[row->air];
+        struct virtual_air *air = &device->airs[row->air];
         bool foreground = running->foreground && device->screen_on, burst = false;
         double energy_j;
 
-        if (row->air == VIRTUAL_AIR_WIFI ? !device->wifi_on : !air->present)
+        if (row->air == AIR_WIFI ? !device->wifi_on : !air->present)
                 return 0;
         if (device->watcher)
                 device->watcher(device->watcher_data, row->air, now_ns, direction, row->bytes, app->id);
         app->packets[row->air][direction]++;
-        if (row->air == VIRTUAL_AIR_WIFI) {
+        if (row->air == AIR_WIFI) {
                 app->bytes[direction == RADIO_RX ? RATE_RX : RATE_TX] += (double)row->bytes;
                 app->wakes += count_burst(&app->silent_ns, now_ns);
                 burst = count_burst(&device->silent_ns, now_ns);
@@ -218,8 +218,8 @@ int air_step(struct virtual_device *device, uint64_t dt_ns, double *ret_j)
 
                 err = packet(device, row, now_ns, traffic_take(row), &energy_j);
         }
-        for (unsigned i = 0; !err && i < VIRTUAL_AIRS; i++) {
-                struct air *air = &device->airs[i];
+        for (unsigned i = 0; !err && i < AIR_COUNT; i++) {
+                struct virtual_air *air = &device->airs[i];
                 fj total;
 
                 if (air->on)
@@ -242,7 +242,7 @@ void air_next_second(struct virtual_device *device)
         }
 }
 
-double air_j(const struct virtual_device *device, enum virtual_air air, size_t app, bool foreground)
+double air_j(const struct virtual_device *device, enum air air, size_t app, bool foreground)
 {
         return (double)automaton_of(&device->airs[air].automaton, 2 * app + foreground) / 1e15;
 }

@@ -37,7 +37,7 @@ struct app {
         uint64_t shown[RATE_COUNT]; /* whole bytes thereof that are in the machine's totals */
         uint64_t wakes;
         double wake_phase;   /* part of a burst */
-        uint64_t packets[VIRTUAL_AIRS][RADIO_DIRECTIONS];
+        uint64_t packets[AIR_COUNT][RADIO_DIRECTIONS];
         uint64_t other_bytes[RADIO_DIRECTIONS];
         uint64_t silent_ns;  /* a packet over WiFi from then on is a burst */
         double energy_j[2];  /* the truth: in the background, in the foreground */
@@ -61,7 +61,7 @@ struct running {
 };
 
 /* A radio whose truth is an automaton. */
-struct air {
+struct virtual_air {
         bool present;
         bool on;
         struct automaton automaton;
@@ -77,7 +77,7 @@ struct virtual_device {
         struct noise noise;
         struct reception reception;
         struct panel panel;
-        struct air airs[VIRTUAL_AIRS];
+        struct virtual_air airs[AIR_COUNT];
         uint64_t traffic_seed;
         double full_factor;                  /* the full charge that is shown, against the true one */
         bool idle_lowers;                    /* the clock that work has raised falls whenever the policy idles */
@@ -172,7 +172,7 @@ int air_step(struct virtual_device *device, uint64_t dt_ns, double *ret_j);
 /* Byte rates have new factors. */
 void air_next_second(struct virtual_device *device);
 /* An app's part, in the background or foreground. */
-double air_j(const struct virtual_device *device, enum virtual_air air, size_t app, bool foreground);
+double air_j(const struct virtual_device *device, enum air air, size_t app, bool foreground);
 
 /* Remembers a change of what is on the screen as an event. 0; -ENOMEM. */
 int virtual_device_note_screen(struct virtual_device *device);

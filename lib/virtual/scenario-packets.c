@@ -49,7 +49,7 @@ static int parse_switch(const struct ini_place *place, const char *key, const ch
 int scenario_parse_packets(const struct ini_place *place, const char *key, const char *value, struct virtual_work *work)
 {
         static const char *const patterns[VIRTUAL_PATTERNS] = { "steady", "poisson", "bursts" };
-        static const char *const radios[VIRTUAL_AIRS] = { "wifi", "cellular" };
+        static const char *const radios[AIR_COUNT] = { "wifi", "cellular" };
         unsigned choice = 0;
         int err;
 
@@ -68,7 +68,7 @@ int scenario_parse_packets(const struct ini_place *place, const char *key, const
                 work->pattern = (enum virtual_pattern)choice;
                 return err;
         }
-        err = parse_choice(place, key, value, radios, VIRTUAL_AIRS, &choice);
-        work->radio = (enum virtual_air)choice;
+        err = parse_choice(place, key, value, radios, AIR_COUNT, &choice);
+        work->radio = (enum air)choice;
         return err;
 }

@@ -146,16 +146,16 @@ static int read_cores(struct virtual_device *device, struct sample *sample)
 /* A radio without an automaton has byte rates, whose packets nobody counts. */
 static void read_packets(const struct virtual_device *device, const struct app *app, struct process *process)
 {
-        const struct air *airs = device->airs;
+        const struct virtual_air *airs = device->airs;
 
-        if (airs[VIRTUAL_AIR_WIFI].present || (airs[VIRTUAL_AIR_CELLULAR].present && !device->model.wifi))
+        if (airs[AIR_WIFI].present || (airs[AIR_CELLULAR].present && !device->model.wifi))
                 process->have |= USAGE_PACKETS;
-        if (airs[VIRTUAL_AIR_CELLULAR].present)
+        if (airs[AIR_CELLULAR].present)
                 process->have |= USAGE_OTHER_NET;
-        process->wifi_rx_packets = app->packets[VIRTUAL_AIR_WIFI][RADIO_RX];
-        process->wifi_tx_packets = app->packets[VIRTUAL_AIR_WIFI][RADIO_TX];
-        process->other_rx_packets = app->packets[VIRTUAL_AIR_CELLULAR][RADIO_RX];
-        process->other_tx_packets = app->packets[VIRTUAL_AIR_CELLULAR][RADIO_TX];
+        process->wifi_rx_packets = app->packets[AIR_WIFI][RADIO_RX];
+        process->wifi_tx_packets = app->packets[AIR_WIFI][RADIO_TX];
+        process->other_rx_packets = app->packets[AIR_CELLULAR][RADIO_RX];
+        process->other_tx_packets = app->packets[AIR_CELLULAR][RADIO_TX];
         process->other_rx_bytes = app->other_bytes[RADIO_RX];
         process->other_tx_bytes = app->other_bytes[RADIO_TX];
 }
@@ -252,7 +252,7 @@ static int virtual_read(struct source *source, struct sample *sample)
                 return -ENOMEM;
         sample->have |= SAMPLE_BATTERY | USAGE_DISK | USAGE_WIFI | USAGE_WIFI_WAKES | USAGE_GPU | USAGE_HELD |
                         SAMPLE_SCREEN | SAMPLE_FOREGROUND | SAMPLE_PROCESSES;
-        if (device->airs[VIRTUAL_AIR_CELLULAR].present)
+        if (device->airs[AIR_CELLULAR].present)
                 sample->have |= USAGE_OTHER_NET;
         if (device->model.n_policies > 0)
                 sample->have |= SAMPLE_OPPS | SAMPLE_CORES;

@@ -26,7 +26,7 @@ struct traffic {
         size_t app;
         uint32_t number;
         enum traffic_kind kind;
-        enum virtual_air air;
+        enum air air;
         enum virtual_pattern pattern;
         double packets_per_s;
         uint64_t bytes;          /* of a packet */

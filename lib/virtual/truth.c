@@ -27,8 +27,8 @@ static int list_apps(struct virtual_device *device, size_t *ret)
                 for (unsigned foreground = 0; foreground < 2; foreground++) {
                         struct virtual_truth_app *app = &device->truth_apps[n];
 
-                        double wifi_j = air_j(device, VIRTUAL_AIR_WIFI, i, foreground);
-                        double cellular_j = air_j(device, VIRTUAL_AIR_CELLULAR, i, foreground);
+                        double wifi_j = air_j(device, AIR_WIFI, i, foreground);
+                        double cellular_j = air_j(device, AIR_CELLULAR, i, foreground);
 
                         if (device->apps[i].energy_j[foreground] + wifi_j + cellular_j == 0)
                                 continue;
@@ -56,7 +56,7 @@ int virtual_truth_read(struct virtual_device *device, struct virtual_truth *ret)
         if (err)
                 return err;
         base_j = device->base_j;
-        for (unsigned air = 0; air < VIRTUAL_AIRS; air++)
+        for (unsigned air = 0; air < AIR_COUNT; air++)
                 base_j += (double)device->airs[air].automaton.base / 1e15;
         *ret = (struct virtual_truth){
                 .total_j = device->total_j,
@@ -75,7 +75,7 @@ void virtual_truth_reset(struct virtual_device *device)
         device->total_j = 0;
         device->base_j = 0;
         device->percent_start = 100 * device->cell.charge;
-        for (unsigned air = 0; air < VIRTUAL_AIRS; air++) {
+        for (unsigned air = 0; air < AIR_COUNT; air++) {
                 automaton_forget(&device->airs[air].automaton);
                 device->airs[air].seen = 0;
         }

@@ -53,6 +53,6 @@ void virtual_truth_reset(struct virtual_device *device);
 double virtual_truth_power_w(const struct virtual_device *device);
 
 /* Each packet from now on, over whichever radio, at the time awake. NULL: no longer. */
-typedef void virtual_truth_packet(void *data, enum virtual_air air, uint64_t time_ns, enum radio_direction direction,
+typedef void virtual_truth_packet(void *data, enum air air, uint64_t time_ns, enum radio_direction direction,
                                   uint64_t bytes, const char *app);
 void virtual_truth_watch(struct virtual_device *device, virtual_truth_packet *watcher, void *data);

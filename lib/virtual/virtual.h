@@ -34,12 +34,7 @@ enum virtual_stream {
 #define VIRTUAL_PACKET_BYTES_MAX 65535 /* of an IP packet */
 #define VIRTUAL_BURST_MAX 10000
 
-/* The radios of a device, and how packets follow one another. */
-enum virtual_air {
-        VIRTUAL_AIR_WIFI,
-        VIRTUAL_AIR_CELLULAR,
-        VIRTUAL_AIRS
-};
+/* How packets follow one another. */
 enum virtual_pattern {
         VIRTUAL_STEADY,
         VIRTUAL_POISSON,
@@ -64,7 +59,7 @@ struct virtual_work {
         uint32_t packet_bytes;    /* of each */
         uint32_t burst_packets;
         enum virtual_pattern pattern;
-        enum virtual_air radio;   /* of all bytes, bursts and packets */
+        enum air radio;   /* of all bytes, bursts and packets */
         bool gps, audio;          /* it holds them */
         bool foreground;
         uint32_t number;          /* tells several pieces of work of one app apart, whose packets go on after a change */

@@ -90,7 +90,7 @@ static bool is_share(double share)
 
 static bool packets_fit(const struct virtual_work *work)
 {
-        if (work->radio >= VIRTUAL_AIRS || work->pattern >= VIRTUAL_PATTERNS ||
+        if (work->radio >= AIR_COUNT || work->pattern >= VIRTUAL_PATTERNS ||
             !(work->packets_per_s >= 0 && work->packets_per_s <= VIRTUAL_PACKETS_MAX_PER_S))
                 return false;
         return work->packets_per_s == 0 ||
@@ -186,7 +186,7 @@ static void add_work(struct virtual_device *device, struct running *running, con
         running->foreground |= work->foreground;
         running->bytes_per_s[RATE_READ] += work->read_mb_per_s * BYTES_PER_MB;
         running->bytes_per_s[RATE_WRITE] += work->write_mb_per_s * BYTES_PER_MB;
-        if (work->radio == VIRTUAL_AIR_WIFI && !device->airs[VIRTUAL_AIR_WIFI].present) { /* else they are packets */
+        if (work->radio == AIR_WIFI && !device->airs[AIR_WIFI].present) { /* else they are packets */
                 running->bytes_per_s[RATE_RX] += work->rx_mb_per_s * BYTES_PER_MB;
                 running->bytes_per_s[RATE_TX] += work->tx_mb_per_s * BYTES_PER_MB;
                 running->wakes_per_s += work->wakes_per_s;

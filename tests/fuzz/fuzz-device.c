@@ -21,7 +21,7 @@ static void work(struct virtual_device *device)
         virtual_set_wifi(device, true);
         virtual_set_screen(device, true, 1);
         fuzz_assert(virtual_set_content(device, 0.5) == 0);
-        list[1].radio = VIRTUAL_AIR_CELLULAR;
+        list[1].radio = AIR_CELLULAR;
         list[1].pattern = VIRTUAL_POISSON;
         virtual_set_work(device, list, 2); /* a device without CPUs has no use for it */
 }
