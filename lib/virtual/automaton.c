@@ -73,6 +73,31 @@ static void find_rest(struct automaton *automaton)
         }
 }
 
+static double mean_power_uw(const struct automaton_state *state)
+{
+        double pulse_uw = state->period_ns > 0 ? (double)state->pulse_uw * (double)state->on_ns / (double)state->period_ns : 0;
+
+        return (double)state->power_uw + pulse_uw;
+}
+
+/* Of the state, or the circle of states, where silence after a first packet ends. */
+static int64_t find_rest_power(const struct automaton *automaton)
+{
+        const struct automaton_state *states = automaton->states, *first = &states[automaton->initial];
+        size_t at = first->on[RADIO_TX].given ? first->on[RADIO_TX].state : automaton->initial, begin;
+        double energy = 0, time_ns = 0;
+
+        while (!states[at].rests)
+                at = states[at].next;
+        begin = at;
+        do {
+                energy += mean_power_uw(&states[at]) * (double)states[at].after_ns;
+                time_ns += (double)states[at].after_ns;
+                at = states[at].next;
+        } while (states[begin].ends && at != begin);
+        return llround(states[begin].ends ? energy / time_ns : mean_power_uw(&states[begin]));
+}
+
 int automaton_init(struct automaton *automaton, const struct radio *radio, uint64_t now_ns)
 {
         *automaton = (struct automaton){ .n_states = radio->n_states, .initial = radio->initial.state };
@@ -81,6 +106,7 @@ int automaton_init(struct automaton *automaton, const struct radio *radio, uint6
         for (unsigned d = 0; d < RADIO_DIRECTIONS; d++)
                 automaton->ns_per_byte[d] = radio->phy_kbps[d] > 0 ? 8e6 / radio->phy_kbps[d] : 0;
         find_rest(automaton);
+        automaton->rest_uw = find_rest_power(automaton);
         automaton->recent = calloc(RADIO_PACKETS_MAX, sizeof(*automaton->recent));
         if (!automaton->recent)
                 return -ENOMEM;
@@ -143,12 +169,18 @@ static uint64_t on_until(const struct automaton_state *state, uint64_t age_ns)
         return age_ns / state->period_ns * state->on_ns + MIN(part_ns, state->on_ns);
 }
 
-static void book(struct automaton *automaton, fj energy)
+static void book(struct automaton *automaton, uint64_t time_ns, fj energy)
 {
+        fj rest = (fj)automaton->rest_uw * time_ns;
+
         automaton->state_energy[automaton->state] += energy;
-        if (!automaton->span.open)
+        if (!automaton->span.open) {
                 automaton->base += energy;
-        else if (automaton->span.promoting)
+                return;
+        }
+        automaton->base += rest;
+        energy -= rest;
+        if (automaton->span.promoting)
                 automaton->span.promotion += energy;
         else if (automaton->now_ns < automaton->air_ns)
                 automaton->span.shared += energy;
@@ -169,7 +201,7 @@ static void pass(struct automaton *automaton, uint64_t until_ns)
                 if (state->period_ns > 0)
                         energy += (fj)state->pulse_uw * (on_until(state, to_ns - automaton->began_ns) -
                                                          on_until(state, automaton->now_ns - automaton->began_ns));
-                book(automaton, energy);
+                book(automaton, to_ns - automaton->now_ns, energy);
                 automaton->state_ns[automaton->state] += to_ns - automaton->now_ns;
                 automaton->now_ns = to_ns;
         }
@@ -333,12 +365,7 @@ int automaton_packet(struct automaton *automaton, uint64_t now_ns, enum radio_di
 
 double automaton_power_w(const struct automaton *automaton)
 {
-        const struct automaton_state *state = &automaton->states[automaton->state];
-        double power_uw = (double)state->power_uw;
-
-        if (state->period_ns > 0)
-                power_uw += (double)state->pulse_uw * (double)state->on_ns / (double)state->period_ns;
-        return power_uw / 1e6;
+        return mean_power_uw(&automaton->states[automaton->state]) / 1e6;
 }
 
 fj automaton_total(const struct automaton *automaton)

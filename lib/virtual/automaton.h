@@ -8,8 +8,8 @@
  *
  * A span lasts from the packet that leads the radio away from where silence leaves it until it is back there. Who
  * opened the span pays its promotion (states of fixed time at its begin) and its tail (after the last packet); what
- * lies between is shared by packets; a packet's own price is its owner's. What the radio draws outside of spans is
- * base.
+ * lies between is shared by packets; a packet's own price is its owner's. All that is above what the radio draws if nothing
+ * ever comes: that is base, also within spans.
  */
 
 #include <stdbool.h>
@@ -55,6 +55,7 @@ struct automaton_owner {
 struct automaton {
         struct automaton_state states[RADIO_STATES_MAX];
         size_t n_states, initial;
+        int64_t rest_uw;                   /* if nothing ever comes, after a first packet; pulses at their mean */
         double ns_per_byte[RADIO_DIRECTIONS];
 
         uint64_t now_ns, began_ns;         /* the state */
