@@ -39,6 +39,7 @@ static const struct {
         [COMPONENT_CPU] = { 0.02, 0.06 },  [COMPONENT_DISPLAY] = { 0.02, 0.1 }, [COMPONENT_DISK] = { 0.02, 0.05 },
         [COMPONENT_WIFI] = { 0.05, 0.2 },  [COMPONENT_GPU] = { 0.02, 0.05 },    [COMPONENT_UNSEEN] = { 0.01, 0.01 },
         [COMPONENT_GPS] = { 0.02, 0.05 },  [COMPONENT_AUDIO] = { 0.02, 0.05 },  [COMPONENT_CAMERA] = { 0.02, 0.05 },
+        [COMPONENT_CELLULAR] = { 0.05, 0.2 },
         [COMPONENT_BASE] = { 0.01, 0.02 },
         [KIND_APP + LEARNT_CPU] = { 0.02, 0.2 },    [KIND_APP + LEARNT_DISPLAY] = { 0.02, 0.2 },
         [KIND_APP + LEARNT_FRONT] = { 0.005, 0.2 }, [KIND_APP + LEARNT_BEHIND] = { 0.002, 0.05 },

@@ -128,13 +128,13 @@ static void print_row(FILE *file, const struct usage_table_row *row, const struc
         fputc('\n', file);
 }
 
-/* The points that any row has. */
+/* The points that any row has; but for those of radios, which are a thousand columns of numbers that nobody reads. */
 static int list_points(const struct usage_table *table, struct usage *all)
 {
         int err = 0;
 
         for (size_t r = 0; r < table->n_rows; r++)
-                for (size_t k = 0; k < KEYED_COUNT; k++)
+                for (size_t k = 0; k < KEYED_RADIO; k++)
                         for (size_t i = 0; !err && i < table->rows[r].usage.keyed[k].n; i++) {
                                 struct point key = table->rows[r].usage.keyed[k].list[i];
 

@@ -67,6 +67,7 @@ struct live_app {
         size_t n_leaving;          /* ... and are not any more, or ended */
         uint64_t life_ns;          /* the longest of those that were there for a part of the interval */
         struct tally tally[2];     /* by enum app_state */
+        uint64_t radio_owner;      /* its number in struct radio_owners, where that still has it; 0: it never had one */
 };
 
 /* Policies come and go with their CPUs, so the operating points of a sample stand elsewhere in the next. */
@@ -185,6 +186,8 @@ struct battery_levels {
 void battery_discharge(struct battery_levels *levels, const struct sample *before, const struct sample *now,
                        struct interval *ret);
 
+struct radio_owners;
+
 struct interval_maker {
         bool started;
         struct sample before;   /* but for its processes: */
@@ -195,8 +198,12 @@ struct interval_maker {
         struct battery_levels levels;
         uint64_t cpu_debt_ns;
         uint64_t debt[OWNER_AMOUNT_COUNT]; /* what owners had counted beyond the machine */
+        struct radio_owners *radio;   /* NULL: no packets were counted at the last sample */
         struct screen_event *skipped; /* of samples at which no interval ended */
         size_t n_skipped, skipped_capacity;
+        struct process_burst *skipped_bursts; /* likewise */
+        size_t n_skipped_bursts, skipped_bursts_capacity;
+        bool missed_bursts;           /* one of them did not know its bursts */
 };
 
 /* All that is needed to make one interval. */
@@ -220,3 +227,7 @@ int interval_add_owners(struct making *making); /* rows of the tallies, with scr
 /* interval-base.c */
 uint32_t interval_idle_have(const struct making *making);
 int interval_fill_base(struct making *making);
+
+/* interval-radio.c */
+void radio_owners_free(struct radio_owners *owners);
+int interval_count_radio(struct making *making); /* when all rows are there */

@@ -36,7 +36,9 @@ void interval_maker_free(struct interval_maker *maker)
         sample_clear(&maker->before);
         screen_split_clear(&maker->screen);
         cpu_split_clear(&maker->cpu);
+        radio_owners_free(maker->radio);
         free(maker->skipped);
+        free(maker->skipped_bursts);
         free(maker);
 }
 
@@ -118,6 +120,8 @@ static int make(struct making *making)
         if (!err)
                 err = interval_fill_base(making);
         if (!err)
+                err = interval_count_radio(making);
+        if (!err)
                 err = cpu_split_finish(&maker->cpu, &interval->shape);
         for (size_t i = 0; !err && i < interval->n_rows; i++) {
                 interval->rows[i].shaped = interval->rows[i].shaped && interval->shape.n > 0;
@@ -140,7 +144,9 @@ static void forget(struct interval_maker *maker)
         maker->levels = (struct battery_levels){ 0 };
         maker->cpu_debt_ns = 0;
         memset(maker->debt, 0, sizeof(maker->debt));
-        maker->n_skipped = 0;
+        maker->n_skipped = maker->n_skipped_bursts = 0;
+        maker->missed_bursts = false;
+        radio_owners_free(TAKE_PTR(maker->radio));
 }
 
 /* The next sample may leave out what this one told, if it comes from the same table. */
@@ -184,6 +190,24 @@ static int skip_event(struct interval_maker *maker, const struct screen_event *e
         return 0;
 }
 
+#define SKIPPED_BURSTS_MAX 65536 /* beyond, it is unknown which packets there were */
+
+static int skip_bursts(struct interval_maker *maker, const struct sample *sample)
+{
+        size_t n = maker->n_skipped_bursts;
+
+        if (!(sample->have & SAMPLE_BURSTS) || n + sample->n_bursts > SKIPPED_BURSTS_MAX)
+                maker->missed_bursts = true;
+        if (maker->missed_bursts || sample->n_bursts == 0)
+                return 0;
+        if (util_grow(&maker->skipped_bursts, &maker->skipped_bursts_capacity, n + sample->n_bursts,
+                      sizeof(*maker->skipped_bursts)) < 0)
+                return -ENOMEM;
+        memcpy(maker->skipped_bursts + n, sample->bursts, sample->n_bursts * sizeof(*sample->bursts));
+        maker->n_skipped_bursts += sample->n_bursts;
+        return 0;
+}
+
 int interval_skip(struct interval_maker *maker, const struct sample *sample)
 {
         int err = 0;
@@ -195,10 +219,23 @@ int interval_skip(struct interval_maker *maker, const struct sample *sample)
                 maker->before.battery.status = sample->battery.status;
         for (size_t i = 0; !err && i < sample->n_events; i++)
                 err = skip_event(maker, &sample->events[i]);
-        return err;
+        return err ? err : skip_bursts(maker, sample);
 }
 
-static int recall_skipped(struct interval_maker *maker, struct sample *sample)
+static int recall_bursts(struct interval_maker *maker, struct sample *sample)
+{
+        for (size_t i = 0; i < maker->n_skipped_bursts; i++) {
+                struct process_burst *burst = sample_add_burst(sample);
+
+                if (!burst)
+                        return -ENOMEM;
+                *burst = maker->skipped_bursts[i];
+        }
+        maker->n_skipped_bursts = 0;
+        return 0;
+}
+
+static int recall_events(struct interval_maker *maker, struct sample *sample)
 {
         size_t n = maker->n_skipped;
 
@@ -222,7 +259,9 @@ int interval_make(struct interval_maker *maker, struct sample *sample, struct in
         interval_reset(ret);
         if (is_new_start(maker, sample))
                 return start_anew(maker, sample);
-        err = recall_skipped(maker, sample);
+        err = recall_events(maker, sample);
+        if (!err)
+                err = recall_bursts(maker, sample);
         if (!err && (sample->have & SAMPLE_PROCESSES))
                 err = held_match(&maker->held, sample);
         if (!err)

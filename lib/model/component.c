@@ -6,10 +6,10 @@
 #include <string.h>
 
 const char *const component_names[COMPONENT_COUNT] = {
-        [COMPONENT_CPU] = "cpu",   [COMPONENT_DISPLAY] = "display", [COMPONENT_DISK] = "disk",
-        [COMPONENT_WIFI] = "wifi", [COMPONENT_GPU] = "gpu",         [COMPONENT_GPS] = "gps",
-        [COMPONENT_AUDIO] = "audio", [COMPONENT_CAMERA] = "camera", [COMPONENT_UNSEEN] = "unseen",
-        [COMPONENT_BASE] = "base",
+        [COMPONENT_CPU] = "cpu",       [COMPONENT_DISPLAY] = "display", [COMPONENT_DISK] = "disk",
+        [COMPONENT_WIFI] = "wifi",     [COMPONENT_GPU] = "gpu",         [COMPONENT_CELLULAR] = "cellular",
+        [COMPONENT_GPS] = "gps",       [COMPONENT_AUDIO] = "audio",     [COMPONENT_CAMERA] = "camera",
+        [COMPONENT_UNSEEN] = "unseen", [COMPONENT_BASE] = "base",
 };
 
 int component_find(const char *name, size_t length)
@@ -32,6 +32,8 @@ const struct term_key term_keys[TERM_COUNT] = {
         [TERM_WIFI_RX] = { "wifi", "rx_mj_per_mb", COMPONENT_WIFI, "mJ/MB" },
         [TERM_WIFI_TX] = { "wifi", "tx_mj_per_mb", COMPONENT_WIFI, "mJ/MB" },
         [TERM_WIFI_WAKE] = { "wifi", "wake_mj", COMPONENT_WIFI, "mJ" },
+        [TERM_WIFI_RADIO] = { "wifi", "radio", COMPONENT_WIFI, "", .held = true },
+        [TERM_CELLULAR] = { "cellular", "radio", COMPONENT_CELLULAR, "", .held = true },
         [TERM_GPU] = { "gpu", "active_mw", COMPONENT_GPU, "mW" },
         [TERM_GPS] = { "gps", "on_mw", COMPONENT_GPS, "mW", .held = true },
         [TERM_GPS_SLEEP] = { "gps", "sleep_mw", COMPONENT_BASE, "mW", .held = true },
@@ -53,4 +55,5 @@ const struct amount_kind amount_kinds[AMOUNT_COUNT] = { OWNER_AMOUNTS(AMOUNT_KIN
 const struct keyed_kind keyed_kinds[KEYED_COUNT] = {
         [KEYED_CPU] = { "cpu", "policy", "khz", "busy_ns", "any_ns", KHZ_UNKNOWN, USAGE_CPU },
         [KEYED_SCREEN] = { "screen", NULL, "brightness", "on_ns", NULL, BRIGHTNESS_UNKNOWN, USAGE_DISPLAY },
+        [KEYED_RADIO] = { "radio", "air", "cell", "amount", NULL, 0, USAGE_RADIO },
 };

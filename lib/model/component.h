@@ -23,6 +23,7 @@ enum component {
         COMPONENT_DISK,
         COMPONENT_WIFI,
         COMPONENT_GPU,
+        COMPONENT_CELLULAR,
         COMPONENT_GPS, /* it and the next two are held by apps: on while any app uses them */
         COMPONENT_AUDIO,
         COMPONENT_CAMERA,
@@ -48,6 +49,8 @@ enum term {
         TERM_WIFI_RX,      /* mJ/MB */
         TERM_WIFI_TX,      /* mJ/MB */
         TERM_WIFI_WAKE,    /* mJ     wifi.wake_mj, per burst */
+        TERM_WIFI_RADIO,   /*        wifi.radio                factor on the energy of [radio wifi], in place of the three above */
+        TERM_CELLULAR,     /*        cellular.radio            ... of [radio cellular] */
         TERM_GPU,          /* mW     gpu.active_mw */
         TERM_GPS,          /* mW     gps.on_mw */
         TERM_GPS_SLEEP,    /* mW     gps.sleep_mw             while no app uses it; without it, a part of base.power_mw */
@@ -89,9 +92,10 @@ enum usage_have {
         USAGE_GPS = 1 << 8,       /* time it was on, shared by who held it; so are the next two */
         USAGE_AUDIO = 1 << 9,
         USAGE_CAMERA = 1 << 10,
+        USAGE_RADIO = 1 << 11,    /* packets over radios, as amounts that any automaton prices (radio-ladder.h) */
 };
 #define USAGE_HELD (USAGE_GPS | USAGE_AUDIO | USAGE_CAMERA)
-#define USAGE_ALL (USAGE_CPU | USAGE_DISK | USAGE_WIFI | USAGE_GPU | USAGE_DISPLAY | USAGE_OTHER_NET | USAGE_PACKETS | USAGE_HELD)
+#define USAGE_ALL (USAGE_CPU | USAGE_DISK | USAGE_WIFI | USAGE_GPU | USAGE_DISPLAY | USAGE_OTHER_NET | USAGE_PACKETS | USAGE_HELD | USAGE_RADIO)
 
 /*
  * Amounts that processes have, as totals that only grow:
@@ -170,10 +174,11 @@ enum air {
         AIR_COUNT
 };
 
-/* Amounts by key: time by something that has many values. Time by state of a radio will be one more. */
+/* Amounts by key: time by something that has many values; and what is kept of packets. */
 enum keyed {
         KEYED_CPU,    /* by policy and frequency: busy time, summed over cores and threads */
         KEYED_SCREEN, /* by brightness: time the screen was on */
+        KEYED_RADIO,  /* by radio (enum air) and cell (radio-usage.h): packets, bytes, ms or spans */
         KEYED_COUNT
 };
 

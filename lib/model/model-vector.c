@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "model.h"
+#include "radio-usage.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -393,10 +394,56 @@ static int add_amounts(const struct profile *profile, const struct usage *usage,
         return err;
 }
 
-/* Ethernet, a modem: no coefficient prices them yet. They make no forecast uncertain, as their energy is mostly small. */
-static int name_other_net(const struct usage *usage, struct model_vector *vector)
+/* Where packets were counted and the profile has the radio, it prices what bytes and bursts price else. */
+static bool is_by_radio(const struct profile *profile, const struct usage *usage, enum air air)
 {
-        if (!(usage->have & USAGE_OTHER_NET) || (usage->other_rx_bytes == 0 && usage->other_tx_bytes == 0))
+        return (usage->have & USAGE_RADIO) && radio_usage_radio(profile, air);
+}
+
+/* A radio that is on takes what it draws if nothing ever comes, and what packets take above that. */
+static int add_radio(const struct profile *profile, const struct usage *usage, enum air air, uint64_t on_ns,
+                     struct model_vector *vector)
+{
+        ssize_t factor = profile_find(profile, radio_usage_term(air), 0, 0, "");
+        double above_mj, base_mw;
+        int err = radio_usage_price(profile, air, usage, &above_mj, &base_mw);
+
+        if (!err)
+                vector->weight[factor] += above_mj + base_mw * (double)on_ns * S_PER_NS;
+        return err;
+}
+
+static int add_wifi(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
+{
+        int err = 0;
+
+        if (!is_by_radio(profile, usage, AIR_WIFI))
+                return add_amounts(profile, usage, COMPONENT_WIFI, vector);
+        if (!(usage->have & USAGE_WIFI))
+                return not_counted(vector, COMPONENT_WIFI);
+        if (has_term(profile, TERM_WIFI_ON)) /* drawn beside the radio */
+                err = add_amount(profile, TERM_WIFI_ON, (double)usage->wifi_on_ns * S_PER_NS, vector);
+        return err ? err : add_radio(profile, usage, AIR_WIFI, usage->wifi_on_ns, vector);
+}
+
+/* Where no radio prices it, its bytes are among those of name_other_net(). */
+static int add_cellular(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
+{
+        if (!radio_usage_radio(profile, AIR_CELLULAR))
+                return 0;
+        if (!is_by_radio(profile, usage, AIR_CELLULAR))
+                return not_counted(vector, COMPONENT_CELLULAR);
+        return add_radio(profile, usage, AIR_CELLULAR, usage->time_ns, vector);
+}
+
+/*
+ * Ethernet, and a modem that the profile has no radio for. They make no forecast uncertain, as their energy is mostly small.
+ */
+static int name_other_net(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
+{
+        uint64_t priced = is_by_radio(profile, usage, AIR_CELLULAR) ? radio_usage_bytes(usage, AIR_CELLULAR) : 0;
+
+        if (!(usage->have & USAGE_OTHER_NET) || usage->other_rx_bytes + usage->other_tx_bytes <= priced)
                 return 0;
         return name_missing(vector, "network (other than WiFi)");
 }
@@ -410,10 +457,12 @@ static int add_all(const struct profile *profile, const struct usage *usage, str
         if (!err)
                 err = add_display(profile, usage, vector);
         for (enum component c = COMPONENT_DISK; !err && c < COMPONENT_BASE; c++)
-                err = add_amounts(profile, usage, c, vector);
+                err = c == COMPONENT_WIFI ? add_wifi(profile, usage, vector) : add_amounts(profile, usage, c, vector);
+        if (!err)
+                err = add_cellular(profile, usage, vector);
         if (!err)
                 err = add_held(profile, usage, vector);
-        return err ? err : name_other_net(usage, vector);
+        return err ? err : name_other_net(profile, usage, vector);
 }
 
 int model_vector_make(const struct profile *profile, const struct usage *usage, struct model_vector *ret)

@@ -9,6 +9,8 @@
 
 #include "profile-keys.h"
 #include "profile-parse.h"
+#include "radio-usage.h"
+#include "util/tuning.h"
 #include "util/util.h"
 
 int profile_twice(const struct ini_place *place, const char *key)
@@ -199,6 +201,42 @@ static int finish_measured(struct parser *parser, struct ini_place *place)
         return err;
 }
 
+/* The largest of a power; where none is known and others are, that of numbers of another device. */
+static double radio_error(const struct profile *profile, const struct radio *radio)
+{
+        double most = NAN;
+
+        for (size_t i = 0; i < radio->n_states; i++) {
+                const struct radio_value *power = &radio->states[i].power_mw;
+
+                if (power->value > 0)
+                        most = fmax(most, power->standard_error / power->value);
+        }
+        return isnan(most) && !isnan(profile->degrees_of_freedom) ? TUNING_RADIO_ERROR : most;
+}
+
+/* A radio whose packets are counted has a coefficient, which is a factor on all that it draws. */
+static int finish_radios(struct parser *parser, struct ini_place *place)
+{
+        struct profile *profile = parser->profile;
+        int err = radio_finish(&profile->radios, place);
+
+        for (enum air air = 0; !err && air < AIR_COUNT; air++) {
+                const struct radio *radio = radio_usage_radio(profile, air);
+                struct coefficient factor = { .term = radio_usage_term(air), .value = 1 };
+                bool given = profile_find(profile, factor.term, 0, 0, "") >= 0;
+
+                if (given && !radio)
+                        return ini_error(place, "radio of [%s] needs [radio %s]", term_keys[factor.term].section,
+                                         term_keys[factor.term].section);
+                if (given || !radio)
+                        continue;
+                factor.standard_error = radio_error(profile, radio);
+                err = profile_add(profile, &factor);
+        }
+        return err;
+}
+
 /* What is missing is missing up to the last line. */
 int profile_finish(struct parser *parser, const char *name, unsigned lines, const struct log *log)
 {
@@ -219,6 +257,6 @@ int profile_finish(struct parser *parser, const char *name, unsigned lines, cons
         if (!err)
                 err = finish_as(parser, &place);
         if (!err)
-                err = radio_finish(&parser->profile->radios, &place);
+                err = finish_radios(parser, &place);
         return err ? err : finish_covariance(parser, &place);
 }

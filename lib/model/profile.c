@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "profile-keys.h"
+#include "radio-usage.h"
 #include "util/util.h"
 
 #define NUMBER(section, key, field, min, max) { section, key, offsetof(struct profile, field), min, max }
@@ -76,8 +77,10 @@ int profile_new(const char *device, double energy_full_mwh, struct profile **ret
 {
         struct profile *profile = calloc(1, sizeof(*profile));
 
-        if (!profile)
+        if (!profile || radio_prices_new(&profile->radio_prices) < 0) {
+                free(profile);
                 return -ENOMEM;
+        }
         util_printable(device, profile->device, sizeof(profile->device));
         profile->degrees_of_freedom = NAN;
         profile->scale_percent = NAN;
@@ -108,6 +111,7 @@ void profile_free(struct profile *profile)
         free(profile->coefficients);
         free(profile->covariance);
         radio_clear_all(&profile->radios);
+        radio_prices_free(profile->radio_prices);
         free(profile->virtual_device.voltage);
         free(profile->virtual_device.emission);
         free(profile);

@@ -169,6 +169,7 @@ struct profile {
         double *covariance; /* n x n, row-major, units multiplied; the diagonal is standard_error^2, NaN unknown */
 
         struct radios radios;
+        struct radio_prices *radio_prices; /* of those whose packets are counted (radio-usage.h) */
         struct profile_virtual virtual_device;
 
         struct profile_app *apps;    /* ascending by number */

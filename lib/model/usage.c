@@ -91,11 +91,16 @@ void usage_cut(struct usage *usage, uint64_t from, uint64_t to, uint64_t of)
                 }
 }
 
-int usage_add_point(struct usage *usage, enum keyed keyed, const struct point *point)
+int usage_points_add(struct points *points, const struct point *point)
 {
         size_t at = 0;
 
-        return add_point(&usage->keyed[keyed], point, &at);
+        return add_point(points, point, &at);
+}
+
+int usage_add_point(struct usage *usage, enum keyed keyed, const struct point *point)
+{
+        return usage_points_add(&usage->keyed[keyed], point);
 }
 
 int usage_add_cpu(struct usage *usage, uint32_t policy, uint32_t khz, uint64_t busy_ns, uint64_t any_ns)

@@ -28,6 +28,7 @@ struct point {
                 uint64_t ns;
                 uint64_t busy_ns; /* summed over cores and threads */
                 uint64_t on_ns;
+                uint64_t amount;  /* of a cell: packets, bytes, ms or spans */
         };
         uint64_t any_ns; /* CPU: while at least one core of the policy was busy; an app's part is shared by busy time */
 };
@@ -45,6 +46,7 @@ struct usage {
                 struct { /* as enum keyed */
                         struct points cpu;
                         struct points screen;
+                        struct points radio;
                 };
         };
 };
@@ -60,6 +62,7 @@ int usage_add(struct usage *to, const struct usage *from);
 /* What is left is the part of it from @from to @to of @of; parts that meet sum to the whole exactly. */
 void usage_cut(struct usage *usage, uint64_t from, uint64_t to, uint64_t of);
 /* 0; -ENOMEM; -EOVERFLOW. */
+int usage_points_add(struct points *points, const struct point *point);
 int usage_add_point(struct usage *usage, enum keyed keyed, const struct point *point);
 int usage_add_cpu(struct usage *usage, uint32_t policy, uint32_t khz, uint64_t busy_ns, uint64_t any_ns);
 int usage_add_screen(struct usage *usage, uint32_t brightness, uint64_t on_ns);

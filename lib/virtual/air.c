@@ -44,6 +44,7 @@ void air_close(struct virtual_device *device)
         for (unsigned air = 0; air < AIR_COUNT; air++)
                 automaton_clear(&device->airs[air].automaton);
         free(device->traffic);
+        free(device->bursts);
 }
 
 void air_set_wifi(struct virtual_device *device, bool on)
@@ -155,6 +156,61 @@ static bool count_burst(uint64_t *silent_ns, uint64_t now_ns)
         return burst;
 }
 
+static int end_burst(struct virtual_device *device, const struct app *app, enum air air, const struct radio_burst *burst)
+{
+        if (burst->packets[RADIO_TX] + burst->packets[RADIO_RX] == 0)
+                return 0;
+        if (util_grow(&device->bursts, &device->bursts_capacity, device->n_bursts + 1, sizeof(*device->bursts)) < 0)
+                return -ENOMEM;
+        device->bursts[device->n_bursts++] = (struct process_burst){ { app->pid, app->began_ns }, air, *burst };
+        return 0;
+}
+
+/* As lib/process/bpf/net.bpf.h does. */
+static int add_to_burst(struct virtual_device *device, struct app *app, enum air air, enum radio_direction direction,
+                        uint64_t bytes, uint64_t now_ns)
+{
+        struct radio_burst *burst = &app->bursts[air];
+        int64_t boot_ns = (int64_t)(now_ns + device->suspended_ns);
+        int err = 0;
+
+        if (boot_ns - burst->last_ns >= RADIO_BURST_GAP_NS) {
+                err = end_burst(device, app, air, burst);
+                *burst = (struct radio_burst){ 0 };
+        }
+        if (burst->packets[RADIO_TX] + burst->packets[RADIO_RX] == 0)
+                burst->first_ns = boot_ns;
+        burst->last_ns = boot_ns;
+        burst->packets[direction]++;
+        burst->bytes[direction] += bytes;
+        burst->large += bytes >= RADIO_LARGE_BYTES;
+        return err;
+}
+
+int air_take_bursts(struct virtual_device *device, struct sample *sample)
+{
+        int err = 0;
+
+        for (size_t i = 0; !err && i < device->n_apps; i++)
+                for (enum air air = 0; !err && air < AIR_COUNT; air++) {
+                        struct radio_burst *burst = &device->apps[i].bursts[air];
+
+                        err = end_burst(device, &device->apps[i], air, burst);
+                        *burst = (struct radio_burst){ .last_ns = burst->last_ns };
+                }
+        for (size_t i = 0; !err && i < device->n_bursts; i++) {
+                struct process_burst *burst = sample_add_burst(sample);
+
+                if (!burst)
+                        return -ENOMEM;
+                *burst = device->bursts[i];
+        }
+        device->n_bursts = 0;
+        if (device->airs[AIR_WIFI].present || device->airs[AIR_CELLULAR].present)
+                sample->have |= SAMPLE_BURSTS;
+        return err;
+}
+
 /* Over WiFi of a device without [radio wifi]: bytes have their price, and a burst of the machine its own. */
 static double priced_j(const struct virtual_device *device, enum radio_direction direction, uint64_t bytes, bool burst)
 {
@@ -172,12 +228,16 @@ static int packet(struct virtual_device *device, const struct traffic *row, uint
         struct virtual_air *air = &device->airs[row->air];
         bool foreground = running->foreground && device->screen_on, burst = false;
         double energy_j;
+        int err;
 
         if (row->air == AIR_WIFI ? !device->wifi_on : !air->present)
                 return 0;
         if (device->watcher)
                 device->watcher(device->watcher_data, row->air, now_ns, direction, row->bytes, app->id);
         app->packets[row->air][direction]++;
+        err = add_to_burst(device, app, row->air, direction, row->bytes, now_ns);
+        if (err)
+                return err;
         if (row->air == AIR_WIFI) {
                 app->bytes[direction == RADIO_RX ? RATE_RX : RATE_TX] += (double)row->bytes;
                 app->wakes += count_burst(&app->silent_ns, now_ns);

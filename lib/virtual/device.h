@@ -40,6 +40,7 @@ struct app {
         uint64_t packets[AIR_COUNT][RADIO_DIRECTIONS];
         uint64_t other_bytes[RADIO_DIRECTIONS];
         uint64_t silent_ns;  /* a packet over WiFi from then on is a burst */
+        struct radio_burst bursts[AIR_COUNT]; /* the last of each; without packets since the source looked: none */
         double energy_j[2];  /* the truth: in the background, in the foreground */
         double part_j[2][VIRTUAL_PART_COUNT];
 };
@@ -141,6 +142,8 @@ struct virtual_device {
         uint64_t wakes_total;
         uint64_t silent_ns;                  /* as an app's */
         uint64_t other_bytes[RADIO_DIRECTIONS];
+        struct process_burst *bursts;        /* that ended since the source looked */
+        size_t n_bursts, bursts_capacity;
 
         /* the truth */
         double total_j, base_j;
@@ -170,6 +173,8 @@ int air_set_work(struct virtual_device *device, const struct virtual_work *work,
 /* The packets of the next @dt_ns, and what radios draw meanwhile. 0; -ENOMEM. */
 int air_step(struct virtual_device *device, uint64_t dt_ns, double *ret_j);
 /* Byte rates have new factors. */
+/* Those that ended since the last look, and the open ones so far. */
+int air_take_bursts(struct virtual_device *device, struct sample *sample);
 void air_next_second(struct virtual_device *device);
 /* An app's part, in the background or foreground. */
 double air_j(const struct virtual_device *device, enum air air, size_t app, bool foreground);

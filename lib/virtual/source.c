@@ -248,7 +248,8 @@ static int virtual_read(struct source *source, struct sample *sample)
         read_totals(device, sample);
         read_battery(device, &sample->battery);
         if (read_opps(device, sample) < 0 || read_cores(device, sample) < 0 ||
-            read_events(device, sample) < 0 || read_processes(device, sample) < 0)
+            read_events(device, sample) < 0 || read_processes(device, sample) < 0 ||
+            air_take_bursts(device, sample) < 0)
                 return -ENOMEM;
         sample->have |= SAMPLE_BATTERY | USAGE_DISK | USAGE_WIFI | USAGE_WIFI_WAKES | USAGE_GPU | USAGE_HELD |
                         SAMPLE_SCREEN | SAMPLE_FOREGROUND | SAMPLE_PROCESSES;

@@ -1,0 +1,44 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What is kept of packets (radio-ladder.h) as a keyed amount of a usage, and what it costs by the radios of a profile. A key is
+ * a cell of radio_shape_stored(); the bytes of each direction have the two keys after the last cell.
+ */
+
+#include "profile.h"
+#include "radio/radio-price.h"
+#include "usage.h"
+
+/* What the profile's radios make of it; made when it is first needed, as that takes some ms. */
+struct radio_prices {
+        struct radio_shape shape;
+        struct radio_price air[AIR_COUNT]; /* without a shape: not made yet */
+};
+
+int radio_prices_new(struct radio_prices **ret);
+void radio_prices_free(struct radio_prices *prices);
+
+/*
+ * Adds of an owner's amounts the part from part[0] to part[1] of part[2]; parts that meet sum to the whole exactly.
+ * 0; -ENOMEM; -EOVERFLOW.
+ */
+int radio_usage_add(struct points *points, enum air air, const struct radio_shape *shape, const struct radio_amounts *amounts,
+                    const uint64_t part[3]);
+
+/* Its [radio NAME], and the coefficient that goes with it; NULL: the profile has none. */
+const struct radio *radio_usage_radio(const struct profile *profile, enum air air);
+enum term radio_usage_term(enum air air);
+
+/**
+ * radio_usage_price() - what a usage's packets cost
+ * @ret_mj: above the base
+ * @ret_base_mw: what the radio draws if nothing ever comes
+ *
+ * Return: 0; -ENOMEM.
+ */
+int radio_usage_price(const struct profile *profile, enum air air, const struct usage *usage, double *ret_mj,
+                      double *ret_base_mw);
+/* Bytes of both directions. */
+uint64_t radio_usage_bytes(const struct usage *usage, enum air air);
