@@ -193,14 +193,14 @@ static int pack_alive(struct store *store, const struct interval *interval, stru
 
         for (size_t i = 0; !err && i < n; i++)
                 if (i == 0 || set[i] != set[i - 1])
-                        err = store_put_number(ret, (uint64_t)(set[i] - (i ? set[i - 1] : 0)));
+                        err = bytes_put(ret, (uint64_t)(set[i] - (i ? set[i - 1] : 0)));
         return err;
 }
 
 /* Writes the set only if it is not the one of the interval before. */
 static int put_alive(struct store *store, const struct interval *interval)
 {
-        _cleanup_(store_bytes_clear) struct bytes packed = { 0 };
+        _cleanup_(bytes_clear) struct bytes packed = { 0 };
         sqlite3_stmt *add;
         int err = pack_alive(store, interval, &packed);
 
@@ -217,7 +217,7 @@ static int put_alive(struct store *store, const struct interval *interval)
         if (err)
                 return err;
         store->alive_id = sqlite3_last_insert_rowid(store->db);
-        store_bytes_clear(&store->alive);
+        bytes_clear(&store->alive);
         store->alive = packed;
         packed = (struct bytes){ 0 };
         return 0;

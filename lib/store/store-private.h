@@ -10,6 +10,7 @@
 #include <sqlite3.h>
 
 #include "store.h"
+#include "util/bytes.h"
 #include "util/units.h"
 
 #define HOUR_NS ((int64_t)(3600 * NS_PER_S))
@@ -106,13 +107,6 @@ struct key_name { /* ascending by id: what points are counted by, where that is 
         enum keyed keyed;
         uint32_t group;
         uint32_t key;
-};
-
-/* Grows at its end; room is kept. */
-struct bytes {
-        unsigned char *data;
-        size_t n;
-        size_t capacity;
 };
 
 /* What one app used in one state, while summing up. */
@@ -212,15 +206,9 @@ bool names_find_key(const struct store *store, enum keyed keyed, uint64_t id, st
 const struct app_name *names_find_app(const struct store *store, uint64_t id);
 
 /* store-usage.c. Readers return -EBADMSG for anything that no writer wrote. */
-struct reader {
-        const unsigned char *at;
-        const unsigned char *end;
-};
-struct reader store_reader_of(sqlite3_stmt *statement, int column);
-int store_put_number(struct bytes *bytes, uint64_t number);
-int store_get_number(struct reader *reader, uint64_t *ret);
+struct bytes_reader store_reader_of(sqlite3_stmt *statement, int column);
 int store_put_points(struct store *store, enum keyed keyed, const struct points *points); /* to the end of store->bytes */
-int store_get_points(const struct store *store, enum keyed keyed, struct reader reader, struct points *ret);
+int store_get_points(const struct store *store, enum keyed keyed, struct bytes_reader reader, struct points *ret);
 
 /* A row of table usage or period_usage, which have the same columns; their numbers as those of bindings. */
 enum {
@@ -324,5 +312,3 @@ static inline int64_t floor_to(int64_t now_ns, int64_t length_ns)
 {
         return bucket_of(now_ns + 1, length_ns);
 }
-
-void store_bytes_clear(struct bytes *bytes);

@@ -151,11 +151,11 @@ static int mark_alive(struct store *store, bool *used)
         if (!sets)
                 return -EBADMSG;
         while (!err && (more = store_step(store, sets)) == 1) {
-                struct reader reader = store_reader_of(sets, 0);
+                struct bytes_reader reader = store_reader_of(sets, 0);
                 uint64_t app = 0, step;
 
                 while (!err && reader.at < reader.end) {
-                        err = store_get_number(&reader, &step);
+                        err = bytes_get(&reader, &step);
                         app += err ? 0 : step;
                         mark(store, app, used);
                 }

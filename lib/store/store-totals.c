@@ -167,7 +167,7 @@ struct store_row totals_row(struct store *store, size_t i, const struct times *t
 }
 
 /* Apps that were alive all of the time, but for those that have a row, which says so itself. */
-static int add_alive(struct store *store, struct totals *totals, struct reader reader, uint64_t awake_ns)
+static int add_alive(struct store *store, struct totals *totals, struct bytes_reader reader, uint64_t awake_ns)
 {
         uint64_t app = 0, step;
         int err = 0;
@@ -176,7 +176,7 @@ static int add_alive(struct store *store, struct totals *totals, struct reader r
                 struct totals_slot *slot;
                 size_t index;
 
-                err = store_get_number(&reader, &step);
+                err = bytes_get(&reader, &step);
                 app += step;
                 slot = err ? NULL : slot_of(store, totals, app, STATE_BACKGROUND, &index, &err);
                 if (slot && slot->interval != totals->intervals)

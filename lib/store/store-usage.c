@@ -4,8 +4,7 @@
 /*
  * A usage as columns: one for each amount of the table in component.h, by its word. NULL is 0, or was not counted
  * where column `have` lacks the bit of the amount (enum usage_have). Of each keyed amount there is a column with
- * the sum, as cpu_busy_ns, and one with its points, as cpu, packed: LEB128 varints (seven bits a byte, low ones
- * first, the high bit says that more follow), for each point
+ * the sum, as cpu_busy_ns, and one with its points, as cpu, packed (util/bytes.h), for each point
  *
  *   the id of its (group, key) in table key, or its key + 1 where keys have no group; ns; any_ns if it has one
  *
@@ -19,46 +18,12 @@
 #include "store-private.h"
 #include "util/util.h"
 
-void store_bytes_clear(struct bytes *bytes)
-{
-        free(bytes->data);
-        *bytes = (struct bytes){ 0 };
-}
-
-int store_put_number(struct bytes *bytes, uint64_t number)
-{
-        if (util_grow(&bytes->data, &bytes->capacity, bytes->n + 10, 1) < 0)
-                return -ENOMEM;
-        for (; number >= 0x80; number >>= 7)
-                bytes->data[bytes->n++] = (unsigned char)(number | 0x80);
-        bytes->data[bytes->n++] = (unsigned char)number;
-        return 0;
-}
-
-int store_get_number(struct reader *reader, uint64_t *ret)
-{
-        uint64_t number = 0;
-
-        for (unsigned shift = 0; reader->at < reader->end && shift < 64; shift += 7) {
-                unsigned char byte = *reader->at++;
-
-                if (shift == 63 && byte > 1)
-                        return -EBADMSG;
-                number |= (uint64_t)(byte & 0x7f) << shift;
-                if (!(byte & 0x80)) {
-                        *ret = number;
-                        return 0;
-                }
-        }
-        return -EBADMSG;
-}
-
-struct reader store_reader_of(sqlite3_stmt *statement, int column)
+struct bytes_reader store_reader_of(sqlite3_stmt *statement, int column)
 {
         const unsigned char *blob = sqlite3_column_blob(statement, column);
         int n = sqlite3_column_bytes(statement, column);
 
-        return (struct reader){ blob, blob ? blob + n : blob };
+        return (struct bytes_reader){ blob, blob ? blob + n : blob };
 }
 
 static int put_point(struct store *store, enum keyed keyed, const struct point *point)
@@ -68,10 +33,10 @@ static int put_point(struct store *store, enum keyed keyed, const struct point *
         int err = kind->group ? names_key(store, keyed, point->group, point->key, &id) : 0;
 
         if (!err)
-                err = store_put_number(&store->bytes, (uint64_t)id);
+                err = bytes_put(&store->bytes, (uint64_t)id);
         if (!err)
-                err = store_put_number(&store->bytes, point->ns);
-        return err || !kind->any_ns ? err : store_put_number(&store->bytes, point->any_ns);
+                err = bytes_put(&store->bytes, point->ns);
+        return err || !kind->any_ns ? err : bytes_put(&store->bytes, point->any_ns);
 }
 
 int store_put_points(struct store *store, enum keyed keyed, const struct points *points)
@@ -83,16 +48,16 @@ int store_put_points(struct store *store, enum keyed keyed, const struct points 
         return err;
 }
 
-static int get_point(const struct store *store, enum keyed keyed, struct reader *reader, struct point *ret)
+static int get_point(const struct store *store, enum keyed keyed, struct bytes_reader *reader, struct point *ret)
 {
         const struct keyed_kind *kind = &keyed_kinds[keyed];
         uint64_t id = 0;
-        int err = store_get_number(reader, &id);
+        int err = bytes_get(reader, &id);
 
         if (!err)
-                err = store_get_number(reader, &ret->ns);
+                err = bytes_get(reader, &ret->ns);
         if (!err && kind->any_ns)
-                err = store_get_number(reader, &ret->any_ns);
+                err = bytes_get(reader, &ret->any_ns);
         if (err || !kind->group) {
                 ret->key = (uint32_t)id - 1;
                 return err || id > UINT32_MAX ? -EBADMSG : 0;
@@ -100,7 +65,7 @@ static int get_point(const struct store *store, enum keyed keyed, struct reader 
         return names_find_key(store, keyed, id, ret) ? 0 : -EBADMSG;
 }
 
-int store_get_points(const struct store *store, enum keyed keyed, struct reader reader, struct points *ret)
+int store_get_points(const struct store *store, enum keyed keyed, struct bytes_reader reader, struct points *ret)
 {
         struct usage usage = { 0 };
         int err = 0;

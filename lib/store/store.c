@@ -115,8 +115,8 @@ void store_close(struct store *store)
         unlock(store);
         names_clear(store);
         totals_clear(&store->totals);
-        store_bytes_clear(&store->bytes);
-        store_bytes_clear(&store->alive);
+        bytes_clear(&store->bytes);
+        bytes_clear(&store->alive);
         free(store->apps);
         free(store->app_slots);
         free(store->users);

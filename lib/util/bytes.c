@@ -1,0 +1,42 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "bytes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "util.h"
+
+void bytes_clear(struct bytes *bytes)
+{
+        free(bytes->data);
+        *bytes = (struct bytes){ 0 };
+}
+
+int bytes_put(struct bytes *bytes, uint64_t number)
+{
+        if (util_grow(&bytes->data, &bytes->capacity, bytes->n + 10, 1) < 0)
+                return -ENOMEM;
+        for (; number >= 0x80; number >>= 7)
+                bytes->data[bytes->n++] = (unsigned char)(number | 0x80);
+        bytes->data[bytes->n++] = (unsigned char)number;
+        return 0;
+}
+
+int bytes_get(struct bytes_reader *reader, uint64_t *ret)
+{
+        uint64_t number = 0;
+
+        for (unsigned shift = 0; reader->at < reader->end && shift < 64; shift += 7) {
+                unsigned char byte = *reader->at++;
+
+                if (shift == 63 && byte > 1)
+                        return -EBADMSG;
+                number |= (uint64_t)(byte & 0x7f) << shift;
+                if (!(byte & 0x80)) {
+                        *ret = number;
+                        return 0;
+                }
+        }
+        return -EBADMSG;
+}
