@@ -13,6 +13,7 @@
 
 #include "check.h"
 #include "radio-traffic.h"
+#include "radio/radio-pack.h"
 #include "radio/radio-price.h"
 #include "util/util.h"
 
@@ -132,76 +133,20 @@ struct kept {
         size_t rows, filled, bytes;          /* of an owner in a poll; of all rows, cells that are not 0, and bytes */
 };
 
-static size_t varint(int64_t value)
+/* As many bytes as it is packed in, and it is the same when unpacked. */
+static size_t packed_bytes(const struct radio_shape *shape, const struct radio_amounts *amounts)
 {
-        uint64_t zigzag = ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
-        size_t n = 1;
+        _cleanup_free_ unsigned char *packed = NULL;
+        struct radio_amounts unpacked = { 0 };
+        size_t n = 0;
 
-        for (; zigzag >= 0x80; zigzag >>= 7)
-                n++;
+        check_int(radio_pack(shape, amounts, &packed, &n), 0);
+        check_int(radio_unpack(shape, packed, n, &unpacked), 0);
+        check(unpacked.cells &&
+              memcmp(unpacked.cells, amounts->cells, radio_shape_cells(shape) * sizeof(*unpacked.cells)) == 0 &&
+              memcmp(unpacked.bytes, amounts->bytes, sizeof(unpacked.bytes)) == 0);
+        free(unpacked.cells);
         return n;
-}
-
-/* Deltas as varints, runs of 0 as a 0 and how many. */
-struct packing {
-        size_t bytes, zeros;
-};
-
-static void pack_zeros(struct packing *packing)
-{
-        if (packing->zeros > 0)
-                packing->bytes += 1 + varint((int64_t)packing->zeros);
-        packing->zeros = 0;
-}
-
-static void pack(struct packing *packing, int64_t value)
-{
-        if (value == 0) {
-                packing->zeros++;
-                return;
-        }
-        pack_zeros(packing);
-        packing->bytes += varint(value);
-}
-
-/* A row of cells, each against the one @step before. */
-static void pack_deltas(struct packing *packing, const int64_t *cells, size_t n, size_t step)
-{
-        for (size_t i = 0; i < n; i++)
-                pack(packing, cells[i * step] - (i > 0 ? cells[(i - 1) * step] : 0));
-}
-
-/*
- * Time up as how often it was all the time between two rungs, and the rest: for one owner the same from rung to rung,
- * and 0, but for those at which silences ended.
- */
-static void pack_up(struct packing *packing, const struct radio_shape *shape, const int64_t *up_ms)
-{
-        int64_t before = 0;
-
-        pack(packing, up_ms[0]);
-        for (size_t k = 1; k < shape->n_rungs; k++) {
-                int64_t width_ms = shape->rung_ms[k] - shape->rung_ms[k - 1], ms = up_ms[k] - up_ms[k - 1];
-
-                pack(packing, ms % width_ms);
-                pack(packing, ms / width_ms - before);
-                before = ms / width_ms;
-        }
-}
-
-static size_t packed_bytes(const struct radio_shape *shape, const int64_t *cells)
-{
-        struct packing packing = { 0 };
-
-        for (size_t c = 0; c < radio_cell_up(shape, 0, 0); c++)
-                pack(&packing, cells[c]);
-        for (size_t c = 0; c < radio_shape_classes(shape); c++) {
-                pack_up(&packing, shape, &cells[radio_cell_up(shape, c, 0)]);
-                pack_deltas(&packing, &cells[radio_cell_opened(shape, c, 0)], shape->n_rungs, 1);
-        }
-        for (size_t d = 0; d < shape->n_ages; d++)
-                pack_deltas(&packing, &cells[radio_cell_early(shape, 0, d)], shape->n_rungs, shape->n_ages);
-        return packing.bytes; /* zeros at the end need no byte */
 }
 
 static void keep_poll(const struct radio_ladder *ladder, struct kept *kept)
@@ -221,7 +166,7 @@ static void keep_poll(const struct radio_ladder *ladder, struct kept *kept)
                 }
                 kept->filled += filled;
                 kept->rows += filled > 0;
-                kept->bytes += packed_bytes(shape, amounts->cells);
+                kept->bytes += packed_bytes(shape, amounts);
         }
 }
 

@@ -30,7 +30,7 @@ int bytes_get(struct bytes_reader *reader, uint64_t *ret)
         for (unsigned shift = 0; reader->at < reader->end && shift < 64; shift += 7) {
                 unsigned char byte = *reader->at++;
 
-                if (shift == 63 && byte > 1)
+                if ((shift == 63 && byte > 1) || (shift > 0 && byte == 0))
                         return -EBADMSG;
                 number |= (uint64_t)(byte & 0x7f) << shift;
                 if (!(byte & 0x80)) {

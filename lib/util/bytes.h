@@ -21,4 +21,4 @@ struct bytes_reader {
 
 void bytes_clear(struct bytes *bytes);
 int bytes_put(struct bytes *bytes, uint64_t number);         /* 0; -ENOMEM */
-int bytes_get(struct bytes_reader *reader, uint64_t *ret);   /* 0; -EBADMSG */
+int bytes_get(struct bytes_reader *reader, uint64_t *ret);   /* 0; -EBADMSG, also if it has more bytes than it needs */
