@@ -50,10 +50,10 @@ static double at_rest_j(const struct radio_run *run, double base_mw, size_t *sta
         struct radio_run copy = *run;
         double joules;
 
-        copy.recent = run->recent ? malloc(RADIO_PACKETS_MAX * sizeof(*copy.recent)) : NULL;
+        copy.recent = run->recent ? malloc(run->n_kept * sizeof(*copy.recent)) : NULL;
         copy.waiting = run->waiting ? malloc(run->capacity * sizeof(*copy.waiting)) : NULL;
         if (copy.recent)
-                memcpy(copy.recent, run->recent, RADIO_PACKETS_MAX * sizeof(*copy.recent));
+                memcpy(copy.recent, run->recent, run->n_kept * sizeof(*copy.recent));
         if (copy.waiting)
                 memcpy(copy.waiting, run->waiting, run->capacity * sizeof(*copy.waiting));
         check_int(radio_run_until(&copy, run->now_ns + SLEEP_NS), 0);

@@ -21,19 +21,29 @@ static int64_t uw_of_mw(double mw)
         return (int64_t)llround(mw * 1e3);
 }
 
-static bool counts(const struct radio *radio)
+/* How many of the last packets its rules may look at; 0: none has to be kept. */
+static size_t n_counted(const struct radio *radio)
 {
-        for (size_t i = 0; i < radio->n_states; i++)
-                if (radio->states[i].reset.given || radio->states[i].rate.move.given)
-                        return true;
-        return false;
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < radio->n_states; i++) {
+                const struct radio_state *state = &radio->states[i];
+                uint64_t reset = state->reset.bytes > 0 ? RADIO_PACKETS_MAX : state->reset.packets + 1;
+
+                if (state->rate.move.given)
+                        n = MAX(n, state->rate.packets + 1);
+                if (state->reset.given)
+                        n = MAX(n, reset);
+        }
+        return (size_t)n;
 }
 
 int radio_run_start(struct radio_run *run, const struct radio *radio, enum radio_signal signal)
 {
-        *run = (struct radio_run){ .radio = radio, .signal = signal, .state = radio->initial.state };
-        if (counts(radio)) {
-                run->recent = calloc(RADIO_PACKETS_MAX, sizeof(*run->recent));
+        *run = (struct radio_run){ .radio = radio, .signal = signal, .state = radio->initial.state,
+                                   .n_kept = n_counted(radio) };
+        if (run->n_kept > 0) {
+                run->recent = calloc(run->n_kept, sizeof(*run->recent));
                 if (!run->recent)
                         return -ENOMEM;
         }
@@ -112,23 +122,23 @@ static bool came(const struct radio_run *run, uint64_t packets, double ms)
 {
         if (packets == 0 || run->n_recent < packets)
                 return packets == 0;
-        return run->recent[(run->n_recent - packets) % RADIO_PACKETS_MAX].time_ns > run->now_ns - ns_of_ms(ms);
+        return run->recent[(run->n_recent - packets) % run->n_kept].time_ns > run->now_ns - ns_of_ms(ms);
 }
 
 static uint64_t bytes_in_last(const struct radio_run *run, double ms)
 {
-        uint64_t first = run->n_recent < RADIO_PACKETS_MAX ? 0 : run->n_recent - RADIO_PACKETS_MAX, end = run->n_recent;
+        uint64_t first = run->n_recent < run->n_kept ? 0 : run->n_recent - run->n_kept, end = run->n_recent;
         int64_t since_ns = run->now_ns - ns_of_ms(ms);
 
         while (first < end) {
                 uint64_t middle = first + (end - first) / 2;
 
-                if (run->recent[middle % RADIO_PACKETS_MAX].time_ns > since_ns)
+                if (run->recent[middle % run->n_kept].time_ns > since_ns)
                         end = middle;
                 else
                         first = middle + 1;
         }
-        return first == run->n_recent ? 0 : run->bytes - run->recent[first % RADIO_PACKETS_MAX].bytes;
+        return first == run->n_recent ? 0 : run->bytes - run->recent[first % run->n_kept].bytes;
 }
 
 static bool restarts(const struct radio_run *run, const struct radio_state *state)
@@ -208,7 +218,7 @@ static int deliver(struct radio_run *run, enum radio_direction direction, uint64
         if (moves && state->on[direction].at_pulse && !at_pulse(run))
                 return wait_for_pulse(run, bytes);
         if (run->recent)
-                run->recent[run->n_recent++ % RADIO_PACKETS_MAX] = (struct radio_packet){ run->now_ns, run->bytes };
+                run->recent[run->n_recent++ % run->n_kept] = (struct radio_packet){ run->now_ns, run->bytes };
         run->bytes += bytes;
         if (moves && state->on[direction].move.state != run->state)
                 enter(run, state->on[direction].move.state);

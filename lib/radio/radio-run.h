@@ -38,7 +38,8 @@ struct radio_run {
         int64_t busy_until_ns;         /* the last packet's end */
         int64_t restarted_ns;          /* the timer runs since then, or since the state began if that is later */
         struct radio_total totals[RADIO_STATES_MAX];
-        struct radio_packet *recent;   /* ring of RADIO_PACKETS_MAX if a rule counts, else NULL; bytes: of all before it */
+        struct radio_packet *recent;   /* ring of n_kept if a rule counts, else NULL; bytes: of all before it */
+        size_t n_kept;
         uint64_t n_recent, bytes;      /* ever */
         struct radio_packet *waiting;  /* for a pulse */
         size_t n_waiting, capacity;
