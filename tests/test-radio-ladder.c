@@ -14,7 +14,7 @@
 #include "check.h"
 #include "radio-traffic.h"
 #include "radio/radio-pack.h"
-#include "radio/radio-price.h"
+#include "radio/radio-parts.h"
 #include "util/util.h"
 
 #define POLL_NS INT64_C(30000000000)
@@ -577,6 +577,41 @@ static void check_lone(const struct tried *tried, const struct radio_shape *shap
         check_near(radio_price_j(&price, &ladder.owners[0]), want_j, 0.01 * want_j);
 }
 
+/* Powers times seconds and the rest are the price; a second more in one state is one less in another. */
+static void check_parts(const struct tried *tried, const struct radio_shape *shape, const struct kept *kept)
+{
+        _cleanup_(radio_price_clear) struct radio_price price = { 0 };
+        _cleanup_(radio_parts_clear) struct radio_parts parts = { 0 };
+        const struct radio *radio = &tried->radio;
+        double base_mw = 0, shares = 0;
+        bool absolute = false;
+
+        check_int(radio_price_make(&price, radio, RADIO_SIGNAL_HIGH, shape), 0);
+        check_int(radio_parts_make(&parts, radio, RADIO_SIGNAL_HIGH, shape), 0);
+        for (size_t o = 0; o < OWNERS; o++) {
+                struct radio_part_sums sums;
+                double sum_j, all_s = 0, awake_s = 0, want_j = radio_price_j(&price, &kept->owners[o]);
+
+                radio_parts_sum(&parts, &kept->owners[o], &sums);
+                sum_j = sums.pulses_j + sums.packets_j;
+                for (size_t i = 0; i < radio->n_states; i++) {
+                        sum_j += radio_power_mw(&radio->states[i], RADIO_SIGNAL_HIGH) * 1e-3 * sums.state_s[i];
+                        all_s += sums.state_s[i];
+                        awake_s += fabs(sums.state_s[i]);
+                        absolute |= radio->states[i].pulse.absolute;
+                }
+                check_near(sum_j, want_j, 1e-6 * fabs(want_j));
+                if (!absolute) /* such pulses are in no state */
+                        check_near(all_s, 0, 1e-6 * awake_s);
+        }
+        for (size_t i = 0; i < radio->n_states; i++) {
+                base_mw += radio_power_mw(&radio->states[i], RADIO_SIGNAL_HIGH) * parts.states[i].base_mw;
+                shares += parts.states[i].base_mw;
+        }
+        check_near(base_mw + parts.pulses.base_mw, price.base_mw, 1e-6 * price.base_mw);
+        check(absolute || fabs(shares - 1) < 1e-9);
+}
+
 /* WiFi that takes three times the power above 27 packets a second: all of that class is on one side of it. */
 static void check_threshold(const struct radio_shape *shape, double seconds)
 {
@@ -614,6 +649,10 @@ int main(int argc, char **argv)
         start_trial(&trial, *what ? 1800 : 900, argc > 3 ? (uint64_t)atoi(argv[3]) : 17);
         for (size_t p = 0; !*what && p < TRAFFIC_PATTERNS; p++)
                 check_sums(&trial.traffic[p], &shape);
+        keep(&shape, &trial.traffic[TRAFFIC_ALL], RADIO_BURST_GAP_NS, false, &kept[0]);
+        for (size_t r = 0; !*what && r < trial.n_tried; r++)
+                check_parts(&tried[r], &shape, &kept[0]);
+        free(kept[0].cells);
         try_shape(&trial, &shape, RADIO_BURST_GAP_NS, errors, kept);
         sum_up(&trial, errors, &shipped, &random);
         check(shipped.all <= 2 && shipped.owner <= 5);
