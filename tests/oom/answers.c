@@ -3,7 +3,8 @@
 
 /*
  * answers library|service PROFILE DATABASE: what each public function of the library says, or the service to each
- * question. Exit 1 and a sentence where one has no memory; then nothing may be wrong that was printed.
+ * question. answers radio FILE NAME: what some traffic costs. Exit 1 and a sentence where one has no memory; then
+ * nothing may be wrong that was printed.
  */
 
 #include <errno.h>
@@ -12,6 +13,8 @@
 
 #include "joulecast.h"
 #include "question.h"
+#include "radio/radio-pack.h"
+#include "radio/radio-parts.h"
 #include "util/util.h"
 
 static int failed(const char *what, int err)
@@ -145,12 +148,66 @@ static int ask_service(const char *profile, const char *database)
         return 0;
 }
 
+/* What was packed, and is unpacked again. */
+static int print_amounts(const struct radio_price *price, const struct radio_parts *parts,
+                         const struct radio_amounts *amounts)
+{
+        _cleanup_free_ unsigned char *packed = NULL;
+        struct radio_amounts unpacked = { 0 };
+        struct radio_part_sums sums;
+        size_t n = 0;
+        int err = radio_pack(price->shape, amounts, &packed, &n);
+
+        if (!err)
+                err = radio_unpack(price->shape, packed, n, &unpacked);
+        if (err)
+                return err;
+        radio_parts_sum(parts, &unpacked, &sums);
+        printf("%d: %zu bytes, %.6f J, of pulses %.6f, of packets %.6f", (int)amounts->owner, n,
+               radio_price_j(price, &unpacked), sums.pulses_j, sums.packets_j);
+        for (size_t i = 0; i < parts->n_states; i++)
+                printf(", %.3f s", sums.state_s[i]);
+        printf("\n");
+        free(unpacked.cells);
+        return 0;
+}
+
+static int ask_radio(const char *path, const char *name)
+{
+        struct radio_burst bursts[] = { { 1, 1000000, 40000000, { 9, 4 }, { 900, 9000 }, 3 },
+                                        { 2, 3000000000, 3000000000, { 1, 0 }, { 60, 0 }, 0 } };
+        _cleanup_(radio_ladder_clear) struct radio_ladder ladder = { 0 };
+        _cleanup_(radio_price_clear) struct radio_price price = { 0 };
+        _cleanup_(radio_parts_clear) struct radio_parts parts = { 0 };
+        _cleanup_(radio_clear_all) struct radios radios = { 0 };
+        _cleanup_(radio_clear) struct radio radio = { 0 };
+        const struct log quiet = { 0 };
+        struct radio_shape shape;
+        bool others;
+        int err;
+
+        radio_shape_make(&shape, 1000, 0.5, 0.5, true, 0);
+        err = radio_load(path, &quiet, &radios, &others);
+        err = err ? err : radio_with_carrier(&radios, name, NULL, &radio);
+        err = err ? err : radio_price_make(&price, &radio, RADIO_SIGNAL_HIGH, &shape);
+        err = err ? err : radio_parts_make(&parts, &radio, RADIO_SIGNAL_HIGH, &shape);
+        err = err ? err : radio_ladder_start(&ladder, &shape);
+        for (int64_t s = 2; !err && s <= 6; s += 2) {
+                err = radio_ladder_poll(&ladder, bursts, s < 6 ? (size_t)s / 2 : 0, s * INT64_C(1000000000));
+                for (size_t i = 0; !err && i < ladder.n_owners; i++)
+                        err = print_amounts(&price, &parts, &ladder.owners[i]);
+        }
+        return err ? failed("radio", err) : 0;
+}
+
 int main(int argc, char **argv)
 {
         int code;
 
         if (argc != 4)
                 return 2;
-        code = strcmp(argv[1], "service") == 0 ? ask_service(argv[2], argv[3]) : ask_library(argv[2], argv[3]);
+        code = strcmp(argv[1], "service") == 0 ? ask_service(argv[2], argv[3]) :
+               strcmp(argv[1], "radio") == 0   ? ask_radio(argv[2], argv[3]) :
+                                                 ask_library(argv[2], argv[3]);
         return fflush(stdout) == 0 ? code : 1;
 }
