@@ -133,6 +133,63 @@ static void disk_and_net_texts(void)
         check(!net_parse_line(" wlan0: 12 1", &net));
 }
 
+static void kinds_of_interfaces(void)
+{
+        static const struct {
+                const char *path, *text;
+        } files[] = {
+                { "lo/type", "772\n" },
+                { "enp1s0/device/x", "" },
+                { "enp1s0/type", "1\n" },
+                { "enp1s0/uevent", "INTERFACE=enp1s0\nIFINDEX=2\n" },
+                { "wlp2s0/device/x", "" },
+                { "wlp2s0/phy80211/x", "" },
+                { "wlp2s0/uevent", "DEVTYPE=wlan\nINTERFACE=wlp2s0\n" },
+                { "wwan0/device/x", "" }, /* qmi_wwan, cdc_mbim and drivers/net/wwan */
+                { "wwan0/type", "65534\n" },
+                { "wwan0/uevent", "DEVTYPE=wwan\nINTERFACE=wwan0\nIFINDEX=4\n" },
+                { "rmnet_ipa0/device/x", "" },
+                { "rmnet_ipa0/type", "519\n" },
+                { "rmnet_data0/type", "519\n" }, /* a channel of that modem, which counts its bytes, too */
+                { "rmnet_data0/lower_rmnet_ipa0/x", "" },
+                { "qmimux0/lower_wwan0/x", "" },
+                { "wlp2s0.7/lower_wlp2s0/x", "" },
+                { "bridge0/lower_wlp2s0/x", "" },
+                { "bridge0/lower_enp1s0/x", "" },
+                { "ppp0/type", "512\n" },
+        };
+        static const struct {
+                const char *name;
+                enum net_kind kind, of_packets;
+        } cases[] = {
+                { "lo", NET_VIRTUAL, NET_VIRTUAL },
+                { "enp1s0", NET_OTHER, NET_OTHER },
+                { "wlp2s0", NET_WIFI, NET_WIFI },
+                { "wwan0", NET_CELLULAR, NET_CELLULAR },
+                { "rmnet_ipa0", NET_CELLULAR, NET_CELLULAR },
+                { "rmnet_data0", NET_VIRTUAL, NET_CELLULAR },
+                { "qmimux0", NET_VIRTUAL, NET_CELLULAR },
+                { "wlp2s0.7", NET_VIRTUAL, NET_WIFI },
+                { "bridge0", NET_VIRTUAL, NET_VIRTUAL },
+                { "ppp0", NET_VIRTUAL, NET_VIRTUAL },
+        };
+        char dir[64] = "/tmp/joulecast-net-XXXXXX", path[128];
+        int root_fd;
+
+        check(mkdtemp(dir) != NULL);
+        for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+                snprintf(path, sizeof(path), "sys/class/net/%s", files[i].path);
+                tree_write(dir, path, files[i].text, strlen(files[i].text));
+        }
+        root_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                check_int(net_kind_of(root_fd, cases[i].name), cases[i].kind);
+                check_int(net_kind_of_packets(root_fd, cases[i].name), cases[i].of_packets);
+        }
+        close(root_fd);
+        tree_remove(dir);
+}
+
 #define N_PROCESSES 10000
 
 static void many_processes(void)
@@ -171,6 +228,7 @@ int main(int argc, char **argv)
         uids();
         cpu_texts();
         disk_and_net_texts();
+        kinds_of_interfaces();
         if (argc > 1)
                 many_processes();
         return check_result();

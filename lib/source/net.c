@@ -3,11 +3,14 @@
 
 /*
  * Bytes by interface. By sysfs (Documentation/ABI/testing/sysfs-class-net), WiFi interfaces have `wireless` or
- * `phy80211`, hardware has `device`. Without sysfs, names decide.
+ * `phy80211`, hardware has `device`. A modem's device type is "wwan" (drivers/net/wwan/wwan_core.c, and FLAG_WWAN of
+ * drivers/net/usb/usbnet.c), or it has IP packets without any header of a link (ARPHRD_RAWIP: drivers/net/ipa). PPP
+ * over a modem's serial line is like any other PPP, and has no `device`. Without sysfs, names decide.
  */
 
 #include "net.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,6 +19,7 @@
 #include "util/util.h"
 
 #define NET_DEV_MAX (128 << 10)
+#define ARPHRD_RAWIP "519\n" /* include/uapi/linux/if_arp.h */
 
 bool net_parse_line(const char *line, struct net_line *ret)
 {
@@ -46,6 +50,17 @@ static bool has(int root_fd, const char *name, const char *attribute)
         return faccessat(root_fd, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+static bool is_modem(int root_fd, const char *name)
+{
+        char path[96], text[512];
+
+        snprintf(path, sizeof(path), "sys/class/net/%s/uevent", name);
+        if (util_read_at(root_fd, path, text, sizeof(text)) > 0 && strstr(text, "DEVTYPE=wwan\n"))
+                return true;
+        snprintf(path, sizeof(path), "sys/class/net/%s/type", name);
+        return util_read_at(root_fd, path, text, sizeof(text)) > 0 && strcmp(text, ARPHRD_RAWIP) == 0;
+}
+
 enum net_kind net_kind_of(int root_fd, const char *name)
 {
         if (strcmp(name, "lo") == 0)
@@ -54,7 +69,26 @@ enum net_kind net_kind_of(int root_fd, const char *name)
                 return strncmp(name, "wl", 2) == 0 ? NET_WIFI : NET_OTHER;
         if (has(root_fd, name, "wireless") || has(root_fd, name, "phy80211"))
                 return NET_WIFI;
-        return has(root_fd, name, "device") ? NET_OTHER : NET_VIRTUAL;
+        if (!has(root_fd, name, "device"))
+                return NET_VIRTUAL;
+        return is_modem(root_fd, name) ? NET_CELLULAR : NET_OTHER;
+}
+
+enum net_kind net_kind_of_packets(int root_fd, const char *name)
+{
+        enum net_kind kind = net_kind_of(root_fd, name);
+        _cleanup_closedir_ DIR *dir = NULL;
+        const struct dirent *entry;
+        char path[96];
+        size_t n = 0;
+
+        snprintf(path, sizeof(path), "sys/class/net/%s", name);
+        if (kind == NET_VIRTUAL)
+                dir = util_opendir_at(root_fd, path);
+        while (dir && (entry = readdir(dir)))
+                if (strncmp(entry->d_name, "lower_", 6) == 0 && n++ == 0)
+                        kind = net_kind_of(root_fd, entry->d_name + 6);
+        return n > 1 ? NET_VIRTUAL : kind;
 }
 
 bool net_is_up(int root_fd, const char *name)
@@ -81,6 +115,7 @@ static void add_interface(const struct net_source *self, const struct net_line *
                 sample->wifi_tx_bytes += line->tx_bytes;
                 sample->wifi_on = sample->wifi_on || net_is_up(self->root_fd, line->name);
                 break;
+        case NET_CELLULAR:
         case NET_OTHER:
                 sample->other_rx_bytes += line->rx_bytes;
                 sample->other_tx_bytes += line->tx_bytes;

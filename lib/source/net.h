@@ -16,13 +16,16 @@ struct net_line {
 enum net_kind {
         NET_VIRTUAL, /* loopback, bridges, tunnels: their bytes pass through another interface or none */
         NET_WIFI,
-        NET_OTHER,   /* wired, cellular */
+        NET_CELLULAR,
+        NET_OTHER,   /* wired */
 };
 
 /* One line of /proc/net/dev; not of its header. */
 bool net_parse_line(const char *line, struct net_line *ret);
 
 enum net_kind net_kind_of(int root_fd, const char *name);
+/* Also of an interface that stands on one other, as a modem's channel (rmnet, qmimux) and a VLAN do: the other's. */
+enum net_kind net_kind_of_packets(int root_fd, const char *name);
 bool net_is_up(int root_fd, const char *name); /* of a WiFi interface: associated */
 
 int net_open(int root_fd, struct source **ret);
