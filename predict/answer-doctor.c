@@ -102,6 +102,7 @@ static const struct {
 } count_names[] = {
         { COUNTS_CPU, "CPU" },       { COUNTS_DISK, "disk" },   { COUNTS_NET, "network" },
         { COUNTS_OPPS, "frequency" }, { COUNTS_CYCLES, "cycles" }, { COUNTS_EXITS, "exits" },
+        { COUNTS_BURSTS, "bursts of packets" },
 };
 
 static struct cJSON *overhead_json(const struct overhead *overhead)

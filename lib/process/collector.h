@@ -19,7 +19,8 @@ struct collector_options {
         uint32_t leave_out;                     /* COUNTS_* not to load */
         enum net_by net_by;                     /* this one, or no network bytes at all */
         bool cycles_for_test;                   /* a software event stands in for the CPU's cycles */
-        const char *wifi_for_test;              /* an interface to be taken for WiFi, or NULL */
+        const char *radio_for_test;             /* an interface to be taken for ... */
+        enum air air_for_test;                  /* ... this radio's; or NULL */
 };
 
 struct collector {

@@ -116,7 +116,7 @@ static void choose_maps(struct process_bpf *bpf, uint32_t counts, bool iterator,
         }
 }
 
-static void set_constants(struct process_bpf *bpf, uint32_t counts, const struct bpf_opps *opps)
+static void set_constants(struct process_bpf *bpf, uint32_t counts, bool bursts, const struct bpf_opps *opps)
 {
         struct timespec tick = { 0 };
 
@@ -124,6 +124,7 @@ static void set_constants(struct process_bpf *bpf, uint32_t counts, const struct
         bpf->rodata->max_records = MAX_RECORDS;
         bpf->rodata->tick_ns = (uint64_t)tick.tv_nsec;
         bpf->rodata->with_net = counts & COUNTS_NET;
+        bpf->rodata->with_bursts = bursts;
         bpf->rodata->with_exits = counts & COUNTS_EXITS;
         bpf->rodata->with_cpu = counts & COUNTS_OPPS;
         if (!(counts & COUNTS_OPPS))
@@ -157,6 +158,7 @@ static void seed_opps(struct process_bpf *bpf, const struct bpf_opps *opps)
 SAME(rodata, with_cpu);
 SAME(rodata, with_exits);
 SAME(rodata, with_net);
+SAME(rodata, with_bursts);
 SAME(rodata, n_opps);
 SAME(rodata, max_records);
 SAME(rodata, places_bits);
@@ -172,11 +174,11 @@ SAME(bss, cpus);
 SAME(bss, policies);
 SAME(bss, net_machine);
 SAME(bss, lost_exits);
-SAME(bss, wifi_for_test);
-SAME(bss, wifi_indexes);
+SAME(bss, for_test);
+SAME(bss, interfaces);
+SAME(bss, bursts_room);
 SAME(bss, default_kind);
 SAME(bss, own_namespace);
-SAME(bss, tunnels);
 SAME(bss, carriers);
 SAME(bss, carriers_found);
 SAME(bss, n_carriers_found);
@@ -203,17 +205,24 @@ static struct process_bpf *open_skeleton(bool iterator)
         return NULL;
 }
 
+/* They need the ring. */
+static bool has_bursts(uint32_t counts, enum net_by net_by)
+{
+        return (counts & COUNTS_NET) && (counts & COUNTS_EXITS) && net_by == NET_BY_PACKETS;
+}
+
 static int load_counts(const struct wanted *wanted, uint32_t counts, struct process_bpf **ret)
 {
         struct process_bpf *bpf = open_skeleton(wanted->iterator);
+        bool bursts = has_bursts(counts, wanted->net_by);
         int err;
 
         if (!bpf)
                 return -errno;
         choose_programs(bpf, counts, wanted->iterator, wanted->opps->by_cycles);
         choose_maps(bpf, counts, wanted->iterator, wanted->opps);
-        net_way_choose(bpf, counts & COUNTS_NET ? wanted->net_by : NET_BY_BEST);
-        set_constants(bpf, counts, wanted->opps);
+        net_way_choose(bpf, counts & COUNTS_NET ? wanted->net_by : NET_BY_BEST, bursts);
+        set_constants(bpf, counts, bursts, wanted->opps);
         err = process_bpf__load(bpf);
         if (!err && (counts & COUNTS_OPPS))
                 seed_opps(bpf, wanted->opps);
@@ -274,7 +283,7 @@ static int load_most(struct wanted *wanted, enum net_by only, struct process_col
         }
         if (err)
                 return err;
-        collector->source.counts = counts;
+        collector->source.counts = counts | (has_bursts(counts, wanted->net_by) ? COUNTS_BURSTS : 0);
         collector->source.net_by = counts & COUNTS_NET ? wanted->net_by : NET_BY_BEST;
         return 0;
 }
@@ -422,7 +431,8 @@ static int load(const struct collector_options *options, bool iterator, struct p
         collector->carriers_iterator = bpf_program__attach_iter(collector->bpf->progs.find_carrier, NULL);
         if (!collector->carriers_iterator)
                 return -errno;
-        return process_bpf_watch_interfaces(collector, options->wifi_for_test);
+        return process_bpf_watch_interfaces(collector, options->radio_for_test,
+                                            options->air_for_test == AIR_CELLULAR ? KIND_CELLULAR : KIND_WIFI);
 }
 
 int process_bpf_load(const struct collector_options *options, bool iterator,

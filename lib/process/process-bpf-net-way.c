@@ -15,7 +15,7 @@
 #include "util/util.h"
 #include "process.skel.h"
 
-void net_way_choose(struct process_bpf *bpf, enum net_by by)
+void net_way_choose(struct process_bpf *bpf, enum net_by by, bool bursts)
 {
         struct bpf_program *const of_calls[] = { bpf->progs.count_send, bpf->progs.count_receive };
         struct bpf_program *const of_packets[] = { bpf->progs.own_new_socket, bpf->progs.leave_socket,
@@ -26,6 +26,11 @@ void net_way_choose(struct process_bpf *bpf, enum net_by by)
                 bpf_program__set_autoload(of_calls[i], by == NET_BY_CALLS);
         for (size_t i = 0; i < ARRAY_SIZE(of_packets); i++)
                 bpf_program__set_autoload(of_packets[i], by == NET_BY_PACKETS);
+        bpf_program__set_autoload(bpf->progs.count_group, bursts);
+        bpf_program__set_autoload(bpf->progs.tell_bursts, bursts);
+        bpf_map__set_autocreate(bpf->maps.open_bursts, bursts);
+        if (bursts)
+                bpf_map__set_max_entries(bpf->maps.exits, EXITS_SIZE + BURSTS_SIZE);
         bpf_map__set_autocreate(bpf->maps.sockets, by == NET_BY_PACKETS);
         bpf_map__set_autocreate(bpf->maps.owners, by == NET_BY_PACKETS);
         bpf_map__set_autocreate(bpf->maps.net_places, by != NET_BY_BEST);

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -18,47 +17,41 @@
 
 #include "net-tunnel.h"
 #include "process-bpf.h"
+#include "source/net.h"
 #include "util/util.h"
 #include "process.skel.h"
 
-static bool is_wifi(int class_fd, const char *name)
+static void add_interface(struct interface *list, size_t *n, uint32_t index, uint32_t kind)
 {
-        char path[IFNAMSIZ + 32];
-        struct stat status;
-
-        snprintf(path, sizeof(path), "%s/phy80211", name);
-        return fstatat(class_fd, path, &status, 0) == 0;
+        if (*n < INTERFACES_MAX)
+                list[(*n)++] = (struct interface){ index, kind };
 }
 
-/* Written over the old list, whose first entries a program may be reading just now. */
-static void find_wifi(struct process_bpf *bpf, DIR *class_dir)
+/* Interfaces whose packets go over a radio. */
+static void find_radios(int root_fd, DIR *class_dir, struct interface *list, size_t *n)
 {
         struct dirent *entry;
-        size_t n = 0;
 
-        while (n < WIFI_INTERFACES_MAX && (entry = readdir(class_dir))) {
-                char path[IFNAMSIZ + 32], text[64];
-                uint64_t index;
+        while ((entry = readdir(class_dir))) {
+                enum net_kind kind;
+                uint32_t index;
 
-                if (entry->d_name[0] == '.' || strlen(entry->d_name) >= IFNAMSIZ ||
-                    !is_wifi(dirfd(class_dir), entry->d_name))
+                if (entry->d_name[0] == '.')
                         continue;
-                snprintf(path, sizeof(path), "%.15s/ifindex", entry->d_name);
-                if (util_read_at(dirfd(class_dir), path, text, sizeof(text)) > 0 &&
-                    util_parse_u64(text, &index) == 0 && index <= INT_MAX)
-                        bpf->bss->wifi_indexes[n++] = (int)index;
+                kind = net_kind_of_packets(root_fd, entry->d_name);
+                if (kind != NET_WIFI && kind != NET_CELLULAR)
+                        continue;
+                index = if_nametoindex(entry->d_name); /* 0: /sys is of another namespace */
+                if (index)
+                        add_interface(list, n, index, kind == NET_WIFI ? KIND_WIFI : KIND_CELLULAR);
         }
-        while (n < WIFI_INTERFACES_MAX)
-                bpf->bss->wifi_indexes[n++] = 0;
 }
 
-static uint32_t kind_of_hardware(const struct process_bpf *bpf, int index)
+static uint32_t kind_in(const struct interface *list, int index)
 {
-        if (index && index == bpf->bss->wifi_for_test)
-                return KIND_WIFI;
-        for (size_t i = 0; index && i < WIFI_INTERFACES_MAX; i++)
-                if (bpf->bss->wifi_indexes[i] == index)
-                        return KIND_WIFI;
+        for (size_t i = 0; index && i < INTERFACES_MAX; i++)
+                if (list[i].index == (uint32_t)index)
+                        return list[i].kind;
         return KIND_OTHER;
 }
 
@@ -76,50 +69,46 @@ static void find_carriers(const struct process_collector *collector)
         memcpy(bpf->bss->carriers, bpf->bss->carriers_found, sizeof(bpf->bss->carriers));
 }
 
-static void set_tunnels(const struct process_collector *collector, const struct net_tunnels *found)
+/* What goes through a tunnel goes over the hardware below. */
+static void add_tunnels(const struct process_collector *collector, const struct net_tunnels *found,
+                        struct interface *list, size_t *n)
 {
         struct process_bpf *bpf = collector->bpf;
-        uint32_t kind = kind_of_hardware(bpf, found->uplink);
-        struct tunnel tunnels[TUNNELS_MAX] = { 0 };
+        uint32_t kind = kind_in(list, found->uplink);
         bool carried = false;
-        struct stat own;
 
-        for (size_t i = 0; i < MIN(found->n, (size_t)TUNNELS_MAX); i++) {
-                tunnels[i] = (struct tunnel){ (uint32_t)found->list[i].index,
-                                              kind | (found->list[i].carried ? KIND_CARRIED : 0) };
+        for (size_t i = 0; i < found->n; i++) {
+                add_interface(list, n, (uint32_t)found->list[i].index,
+                              kind | (found->list[i].carried ? KIND_CARRIED : 0));
                 carried = carried || found->list[i].carried;
         }
-        bpf->bss->own_namespace = stat("/proc/self/ns/net", &own) == 0 ? (uint32_t)own.st_ino : 0;
         if (carried)
                 find_carriers(collector);
         else
                 memset(bpf->bss->carriers, 0, sizeof(bpf->bss->carriers));
-        memcpy(bpf->bss->tunnels, tunnels, sizeof(tunnels));
 }
 
-static uint32_t kind_of_default(const struct process_bpf *bpf, const struct net_tunnels *tunnels)
-{
-        uint32_t metric;
-        int index = net_route_find(0, &metric);
-        const struct net_tunnel *tunnel = net_tunnels_get(tunnels, index);
-
-        if (!tunnel)
-                return kind_of_hardware(bpf, index);
-        return kind_of_hardware(bpf, tunnels->uplink) | (tunnel->carried ? KIND_CARRIED : 0);
-}
-
+/* Written over the old list, whose first entries a program may be reading just now. */
 static void find_interfaces(struct process_collector *collector)
 {
         struct process_bpf *bpf = collector->bpf;
         _cleanup_closedir_ DIR *dir = util_opendir_at(collector->root_fd, "sys/class/net");
+        struct interface list[INTERFACES_MAX] = { 0 };
         struct net_tunnels tunnels = { 0 };
+        struct stat own;
+        uint32_t metric;
+        size_t n = 0;
 
         if (!dir)
                 return;
-        find_wifi(bpf, dir);
-        if (net_tunnels_find(bpf->bss->wifi_for_test, &tunnels) == 0)
-                set_tunnels(collector, &tunnels);
-        bpf->bss->default_kind = kind_of_default(bpf, &tunnels);
+        if (bpf->bss->for_test.index)
+                list[n++] = bpf->bss->for_test;
+        find_radios(collector->root_fd, dir, list, &n);
+        bpf->bss->own_namespace = stat("/proc/self/ns/net", &own) == 0 ? (uint32_t)own.st_ino : 0;
+        if (net_tunnels_find((int)bpf->bss->for_test.index, &tunnels) == 0)
+                add_tunnels(collector, &tunnels, list, &n);
+        memcpy(bpf->bss->interfaces, list, sizeof(list));
+        bpf->bss->default_kind = kind_in(list, net_route_find(0, &metric));
 }
 
 #define GROUP(number) (1U << ((number) - 1))
@@ -158,10 +147,10 @@ static bool interfaces_changed(int fd)
         }
 }
 
-int process_bpf_watch_interfaces(struct process_collector *collector, const char *wifi_for_test)
+int process_bpf_watch_interfaces(struct process_collector *collector, const char *for_test, enum interface_kind kind)
 {
-        if (wifi_for_test)
-                collector->bpf->bss->wifi_for_test = (int)if_nametoindex(wifi_for_test);
+        if (for_test)
+                collector->bpf->bss->for_test = (struct interface){ if_nametoindex(for_test), kind };
         collector->interfaces_fd = listen_to_interfaces();
         if (collector->interfaces_fd < 0)
                 return collector->interfaces_fd;

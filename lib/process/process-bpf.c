@@ -88,6 +88,8 @@ int process_bpf_take_event(void *data, const void *bytes, size_t size)
         if (size >= offsetof(struct cgroup_record, names) &&
             ((const struct cgroup_record *)bytes)->kind == RECORD_CGROUP)
                 return process_bpf_take_cgroup(collector, bytes, size);
+        if (size >= sizeof(struct burst_record) && ((const struct burst_record *)bytes)->kind == RECORD_BURST)
+                return process_bpf_take_burst(collector, bytes);
         if (size < sizeof(record) + (split ? collector->opps.n * sizeof(*opps) : 0))
                 return 0;
         memcpy(&record, bytes, sizeof(record));
@@ -239,16 +241,18 @@ static void tell_lost(struct process_collector *collector)
 }
 
 /* Events come before the walk: a name that changed by exec must not rename the program before it. */
-static int process_bpf_read(struct source *source, struct sample *sample)
+static int read_all(struct process_collector *collector, struct sample *sample)
 {
-        struct process_collector *collector = (struct process_collector *)source;
         bool split = collector->source.counts & COUNTS_OPPS;
         int err = 0;
 
         process_bpf_forget_programs(collector);
         process_table_begin(collector->table);
+        collector->sample = sample;
         collector->bpf->bss->n_polls++;
-        if (collector->exits.consumed)
+        if (collector->source.counts & COUNTS_BURSTS)
+                err = process_bpf_tell_bursts(collector);
+        if (err >= 0 && collector->exits.consumed)
                 err = process_ring_read(&collector->exits, process_bpf_take_event, collector);
         if (err >= 0 && collector->summed != collector->bpf->bss->summed_ends)
                 err = process_bpf_take_sums(collector, take_sum);
@@ -268,6 +272,16 @@ static int process_bpf_read(struct source *source, struct sample *sample)
         err = process_table_finish(collector->table, collector->told_all, sample,
                                    split ? collector->opps.place : NULL);
         process_bpf_forget_programs(collector);
+        return err;
+}
+
+static int process_bpf_read(struct source *source, struct sample *sample)
+{
+        struct process_collector *collector = (struct process_collector *)source;
+        int err = read_all(collector, sample);
+
+        if (collector->source.counts & COUNTS_BURSTS)
+                process_bpf_finish_bursts(collector, err != 0, sample);
         return err;
 }
 

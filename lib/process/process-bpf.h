@@ -56,11 +56,14 @@ struct process_collector {
         uint64_t summed;                      /* ends that had no room there and were added up, likewise */
         uint64_t *users;                      /* rows of `user_row`: a uid and its struct user_ends, as taken so far */
         size_t n_users, users_capacity, user_row;
+        struct sample *sample;                /* that is being read */
+        uint64_t bursts_lost;                 /* because the ring was full, as reported so far */
+        bool bursts_missed;                   /* some since the sample before are in none */
         int interfaces_fd; /* reports changes of interfaces and routes */
         int root_fd;
 };
 
-/* One record of the ring: a process that ended or executed a program, or a control group. @data: the collector */
+/* One record of the ring: a process that ended or executed a program, a control group, or a burst. @data: the collector */
 int process_bpf_take_event(void *data, const void *bytes, size_t size);
 
 /* process-bpf-load.c: loads what the kernel supports of what is wanted; sets `counts`. */
@@ -102,10 +105,19 @@ int process_bpf_take_sums(struct process_collector *collector,
                           int (*take)(struct process_collector *collector, const struct process_record *record,
                                       const uint64_t *opps));
 
+/*
+ * process-bpf-bursts.c: those that go on are put into the ring, as far as they have come; one record of the ring; and what
+ * the sample says of all, unless the read @failed.
+ */
+int process_bpf_tell_bursts(struct process_collector *collector);
+int process_bpf_take_burst(struct process_collector *collector, const struct burst_record *record);
+void process_bpf_finish_bursts(struct process_collector *collector, bool failed, struct sample *sample);
+
 /* process-bpf-net.c: bursts of the machine, and the kinds of interfaces. */
 void process_bpf_read_net(struct process_collector *collector, struct sample *sample);
-int process_bpf_watch_interfaces(struct process_collector *collector, const char *wifi_for_test);
+/* @for_test: an interface to be taken for @kind; NULL: none. */
+int process_bpf_watch_interfaces(struct process_collector *collector, const char *for_test, enum interface_kind kind);
 
 /* process-bpf-net-way.c: which programs count network bytes; NET_BY_BEST: none. */
-void net_way_choose(struct process_bpf *bpf, enum net_by by);
+void net_way_choose(struct process_bpf *bpf, enum net_by by, bool bursts);
 int net_way_attach(struct process_bpf *bpf, enum net_by by, int root_fd); /* what libbpf does not attach by itself */

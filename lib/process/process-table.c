@@ -290,6 +290,13 @@ bool process_table_is_seen(struct process_table *table, pid_t pid, uint64_t star
         return known && known->told_poll == table->poll;
 }
 
+uint64_t process_table_start_time(const struct process_table *table, pid_t pid, uint64_t start_ns)
+{
+        const struct known *known = find(table, pid, start_ns);
+
+        return known ? known->start_time : start_ns / START_TICK_NS;
+}
+
 void process_table_base(const struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t *read_bytes,
                         uint64_t *write_bytes)
 {

@@ -60,6 +60,8 @@ void process_table_begin(struct process_table *table);
 int process_table_gone(struct process_table *table, size_t place);
 int process_table_alive(struct process_table *table, size_t place, const struct process_seen *seen);
 bool process_table_is_seen(struct process_table *table, pid_t pid, uint64_t start_ns); /* alive, in this poll */
+/* Of what a process did now, in the order of events, as the sample will identify it; also of one that was never seen. */
+uint64_t process_table_start_time(const struct process_table *table, pid_t pid, uint64_t start_ns);
 /* Bytes of a living process that are its reaped children's: process_table_reaped() so far. */
 void process_table_base(const struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t *read_bytes,
                         uint64_t *write_bytes);

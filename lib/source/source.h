@@ -28,6 +28,7 @@ enum source_counts {
         COUNTS_OPPS = 1 << 3,  /* CPU time by frequency, and `any` of each policy */
         COUNTS_EXITS = 1 << 4, /* processes that begin and end between two polls */
         COUNTS_CYCLES = 1 << 5, /* what COUNTS_OPPS comes from, where the kernel tells no frequency */
+        COUNTS_BURSTS = 1 << 6, /* of packets, by process and radio */
 };
 
 /* How network bytes are counted by process, the best first; docs/performance.md says what each misses. */

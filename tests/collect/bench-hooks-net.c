@@ -210,7 +210,7 @@ static void measure_way(enum net_by by, const char *name)
         for (size_t i = 0; (source->counts & COUNTS_NET) && i < ARRAY_SIZE(types); i++) {
                 make_pair(types[i].type, &here, &there);
                 for (int wifi = 0; wifi < 2; wifi++) {
-                        bpf->bss->wifi_for_test = wifi ? 9 : 0;
+                        bpf->bss->for_test = (struct interface){ wifi ? 9 : 0, KIND_WIFI };
                         snprintf(what, sizeof(what), "%s, %s, %s", name, types[i].name,
                                  wifi ? "WiFi" : "other");
                         measure(bpf, what, send_blocks, here, there);

@@ -29,6 +29,7 @@ static struct source *source, *sockets; /* the second: of NET_BY_SOCKETS */
 static struct sample sample;
 static struct apps *apps;
 static enum net_by way;
+static enum air air; /* that the wire is taken for, if for a radio */
 static pid_t peer;
 
 static inline const struct process *find(pid_t pid)
@@ -50,7 +51,7 @@ static inline void look(void)
 static inline bool open_all(const char *collector, const char *wifi)
 {
         struct collector_options options = { .root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
-                                             .wifi_for_test = wifi, .net_by = way };
+                                             .radio_for_test = wifi, .air_for_test = air, .net_by = way };
         bool there;
 
         check_int(apps_new(options.root_fd, NULL, &apps), 0);

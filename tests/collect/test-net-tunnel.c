@@ -108,6 +108,7 @@ static uint64_t wire_bytes(bool sent)
 
 struct moved {
         uint64_t sent, received, wakes, elsewhere;
+        uint64_t packets; /* both ways */
 };
 
 static struct moved moved_by(pid_t pid, bool wifi)
@@ -118,9 +119,11 @@ static struct moved moved_by(pid_t pid, bool wifi)
                 return (struct moved){ 0 };
         if (wifi)
                 return (struct moved){ process->wifi_tx_bytes, process->wifi_rx_bytes, process->wifi_wakes,
-                                       process->other_tx_bytes + process->other_rx_bytes };
+                                       process->other_tx_bytes + process->other_rx_bytes,
+                                       process->wifi_tx_packets + process->wifi_rx_packets };
         return (struct moved){ process->other_tx_bytes, process->other_rx_bytes, process->wifi_wakes,
-                               process->wifi_tx_bytes + process->wifi_rx_bytes };
+                               process->wifi_tx_bytes + process->wifi_rx_bytes,
+                               process->other_tx_packets + process->other_rx_packets };
 }
 
 static void send_over_tunnel(void)
@@ -208,10 +211,11 @@ static void test_work(size_t i, pid_t carrier, bool wifi)
         settle();
         app = moved_by(pid, wifi);
         after = moved_by(carrier, wifi);
-        fprintf(stderr, "%s (%s): app %llu/%llu, carrier %llu/%llu, wire %llu/%llu\n", works[i].name, wifi ? "wifi" : "other",
+        fprintf(stderr, "%s (%s): app %llu/%llu, carrier %llu/%llu, wire %llu/%llu, packets %llu and %llu\n", works[i].name, wifi ? "wifi" : "other",
                 (unsigned long long)app.sent, (unsigned long long)app.received,
                 (unsigned long long)(after.sent - before.sent), (unsigned long long)(after.received - before.received),
-                (unsigned long long)(wire_bytes(true) - sent), (unsigned long long)(wire_bytes(false) - received));
+                (unsigned long long)(wire_bytes(true) - sent), (unsigned long long)(wire_bytes(false) - received),
+                (unsigned long long)app.packets, (unsigned long long)(after.packets - before.packets));
         check(about(app.sent, works[i].sent) && about(app.received, works[i].received));
         check_int(app.elsewhere, 0);
         check_int(after.elsewhere, 0);
@@ -219,6 +223,7 @@ static void test_work(size_t i, pid_t carrier, bool wifi)
         check(app.received + after.received - before.received <= wire_bytes(false) - received + UNREAD);
         check(after.sent - before.sent < most && after.received - before.received < most); /* the headers are its own */
         check(!wifi || sockets || app.wakes > 0);
+        check(way != NET_BY_PACKETS || after.packets - before.packets < app.packets / 2);
         end_child(pid);
 }
 

@@ -1,12 +1,16 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* CPU time by operating point, which a collector counts beside the CPU time, sums to it at every poll. */
+/*
+ * CPU time by operating point, which a collector counts beside the CPU time, sums to it at every poll. And whose an event
+ * between two polls is.
+ */
 
 #include <fcntl.h>
 
 #include "check.h"
 #include "process/process-table.h"
+#include "util/units.h"
 #include "util/util.h"
 
 #define OPPS 3
@@ -60,8 +64,39 @@ static void points_sum_to_the_cpu_time(void)
         sample_clear(&sample);
 }
 
+/* What comes before an exec is the old program's, what comes after it the new one's; as a sample lists them. */
+static void events_are_of_a_program(void)
+{
+        struct process_seen seen = { .pid = 10, .ppid = 1, .start_ns = 5 * NS_PER_S, .comm = "a", .have = USAGE_CPU };
+        struct process_table *table = NULL;
+        struct sample sample = { 0 };
+        _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        uint64_t before, after;
+
+        check_int(process_table_new(root_fd, NULL, true, 0, &table), 0);
+        check_int(process_table_start_time(table, 10, seen.start_ns), 500); /* never seen: in steps of 10 ms, as all */
+        process_table_begin(table);
+        check_int(process_table_alive(table, 0, &seen), 0);
+        check_int(process_table_finish(table, true, &sample, NULL), 0);
+        sample_reset(&sample);
+        process_table_begin(table);
+        before = process_table_start_time(table, 10, seen.start_ns);
+        check_int(process_table_execed(table, &seen, 7 * NS_PER_S), 0);
+        after = process_table_start_time(table, 10, seen.start_ns);
+        check_int(process_table_ended(table, &seen, 8 * NS_PER_S, NULL), 0);
+        check_int(process_table_finish(table, true, &sample, NULL), 0);
+        check_int(sample.n_processes, 2);
+        check_int(before, sample.processes[0].start_time);
+        check_int(after, sample.processes[1].start_time);
+        check_int(before, 500);
+        check_int(after, 700);
+        process_table_free(table);
+        sample_clear(&sample);
+}
+
 int main(void)
 {
         points_sum_to_the_cpu_time();
+        events_are_of_a_program();
         return check_result();
 }

@@ -76,6 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_assert(process_table_new(root_fd, NULL, true, collector.opps.n, &collector.table) == 0);
         fill_ring((uint64_t)data[0] * 512 + (data[1] & ~UINT64_C(7)), data + 2,
                   MIN(size - 2, (size_t)RING_SIZE) & ~(size_t)7);
+        collector.sample = &sample;
         process_table_begin(collector.table);
         (void)process_ring_read(&ring, take, &collector);
         consumed = *ring.consumed;
@@ -83,6 +84,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_assert(process_table_finish(collector.table, true, &sample, collector.opps.place) == 0);
         for (size_t i = 0; i < sample.n_processes; i++)
                 fuzz_assert(memchr(sample.processes[i].comm, '\0', sizeof(sample.processes[i].comm)));
+        for (size_t i = 0; i < sample.n_bursts; i++)
+                fuzz_assert(sample.bursts[i].air < AIR_COUNT && sample.bursts[i].burst.first_ns >= 0 &&
+                            sample.bursts[i].burst.first_ns <= sample.bursts[i].burst.last_ns);
         process_table_free(collector.table);
         process_bpf_free_cgroups(&collector);
         sample_clear(&sample);

@@ -166,7 +166,7 @@ def network(suite):
         phone = suite.boot(kernel=kernel)
         release = phone.output("uname -r").strip()
         for way in ways:
-            for test in ("test-process-net", "test-net-owners", "test-net-tunnel"):
+            for test in ("test-process-net", "test-net-owners", "test-net-tunnel", "test-net-bursts"):
                 said = phone.output("/usr/local/lib/phone/%s %s %s 2>&1; echo $?" % (test, collector, way), 300).splitlines()
                 suite.check(said[-1] == "0", "Linux %s: %s, %s, %s:" % (release, collector, way, test), said[-1],
                             *(line for line in said if "got" in line or "skipped" in line))

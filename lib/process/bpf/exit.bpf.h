@@ -92,6 +92,8 @@ int BPF_PROG(task_freed, struct task_struct *task)
 {
         bool leader = task->pid == task->tgid; /* else a thread, or a leader that another's exec replaced */
 
+        if (with_bursts && leader)
+                tell_bursts_of(who_is(task));
         if (with_exits && leader)
                 tell_exit(task);
         if (with_cpu)
@@ -112,6 +114,8 @@ int BPF_PROG(record_exec, struct task_struct *task)
 
         if (is_new(task))
                 return 0;
+        if (with_bursts)
+                tell_bursts_of(who_is(task));
         record = reserve_record(user_of(task), 0);
         if (!record) {
                 __sync_fetch_and_add(&lost_exits.n, 1);

@@ -61,6 +61,10 @@ enum {
 #define MSG_PEEK 2
 #define MSG_ERRQUEUE 0x2000 /* a socket's own datagrams come back, with timestamps or errors */
 #define BPF_TCP_LISTEN 10
+#define ETH_P_ARP 0x0806
+#define PACKET_HOST 0 /* include/uapi/linux/if_packet.h */
+#define PACKET_BROADCAST 1
+#define PACKET_MULTICAST 2
 #define IPPROTO_TCP 6
 #define IPPROTO_UDP 17
 #define IFF_LOOPBACK (1 << 3)
@@ -254,6 +258,13 @@ struct dst_entry {
         struct net_device *dev;
 };
 
+struct sk_buff {
+        struct net_device *dev;
+        unsigned int len;
+        __u8 pkt_type : 3;
+        __be16 protocol;
+};
+
 struct in6_addr {
         union {
                 __be32 u6_addr32[4];
@@ -294,7 +305,8 @@ struct bpf_sock {
 
 struct __sk_buff {
         __u32 len;
-        __u32 unused_to_ifindex[9];
+        __u32 pkt_type;
+        __u32 unused_to_ifindex[8];
         __u32 ifindex;
         __u32 unused_to_data[8];
         __u32 data;

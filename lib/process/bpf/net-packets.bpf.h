@@ -149,44 +149,83 @@ static __always_inline __u32 payload_of(struct __sk_buff *packet)
         return packet->len > headers ? packet->len - headers : 0;
 }
 
-/* The kernel hands a large packet to the device as one, which sends it in segments; and joins what it receives. */
-static __always_inline void add_packets(struct net_storage *storage, int kind, bool received, __u32 segments)
+static __always_inline void add_packets(struct net_storage *storage, int kind, bool received, __u64 n)
 {
         struct net_totals *totals = &storage->totals;
-        __u64 n = segments ? segments : 1;
 
-        if ((kind & ~KIND_CARRIED) == KIND_WIFI)
+        if (kind == KIND_WIFI)
                 __sync_fetch_and_add(received ? &totals->wifi_rx_packets : &totals->wifi_tx_packets, n);
         else
                 __sync_fetch_and_add(received ? &totals->other_rx_packets : &totals->other_tx_packets, n);
 }
 
-static __always_inline void count_packet(struct __sk_buff *packet, bool received)
+static __always_inline bool is_radio(int kind)
+{
+        return kind == KIND_WIFI || kind == KIND_CELLULAR;
+}
+
+/* Whose socket it is; 0: nobody knows. */
+static __always_inline __u64 owner_of(struct __sk_buff *packet, bool received)
 {
         struct bpf_sock *sk = packet->sk;
         struct socket_place *place;
-        struct net_storage *storage;
-        bool listening;
-        __u32 payload;
         __u64 *owner;
-        int kind = kind_of_index(packet->ifindex);
 
-        if (!sk || kind == KIND_LOOPBACK)
-                return;
-        payload = payload_of(packet);
-        listening = received && sk->state == BPF_TCP_LISTEN;
+        if (!sk)
+                return 0;
         place = place_of_socket(bpf_get_socket_cookie(packet));
         owner = place ? &place->who : bpf_sk_storage_get(&owners, sk, 0, 0);
-        if (!owner)
-                return;
-        if (place && listening) /* before it accepts any */
+        if (owner && place && received && sk->state == BPF_TCP_LISTEN) /* before it accepts any */
                 bpf_sk_storage_get(&owners, sk, owner, BPF_SK_STORAGE_GET_F_CREATE);
-        storage = net_storage_of(*owner);
-        if (!storage)
+        return owner ? *owner : 0;
+}
+
+/* What came for all, or for a group, is counted where it arrives, once for all sockets that get it. */
+static __always_inline void count_packet(struct __sk_buff *packet, bool received)
+{
+        int kind = kind_of_index(packet->ifindex), hardware = kind & ~KIND_CARRIED;
+        struct seen_packets seen = { .received = received, .n = packet->gso_segs, .length = packet->len };
+        struct net_storage *storage;
+        __u64 who;
+
+        if (kind == KIND_LOOPBACK || (received && packet->pkt_type != PACKET_HOST))
                 return;
-        add_packets(storage, kind, received, packet->gso_segs);
-        if (payload)
-                add_bytes(storage, *owner, kind, received, payload);
+        if (seen.n == 0) /* else it is sent in so many segments by the device, or the kernel joined what it received */
+                seen.n = 1;
+        seen.bytes = payload_of(packet);
+        who = owner_of(packet, received);
+        storage = who ? net_storage_of(who) : NULL;
+        if (!storage) {
+                seen.bytes = seen.length;
+                if (with_bursts && is_radio(kind)) /* through a tunnel it is the carrier's */
+                        count_burst(&nobodys, NOBODY, kind, &seen);
+                return;
+        }
+        if (seen.bytes)
+                seen.bytes = add_bytes(storage, who, kind, received, seen.bytes);
+        seen.n = own_packets(who, kind, received, seen.n);
+        if (seen.n == 0)
+                return;
+        add_packets(storage, hardware, received, seen.n);
+        if (with_bursts && is_radio(hardware))
+                count_burst(&storage->bursts, who, hardware, &seen);
+}
+
+/* What comes for all, or for a group, is nobody's: the radio hears it in any case. So is what asks for addresses. */
+SEC("tp_btf/netif_receive_skb")
+int BPF_PROG(count_group, struct sk_buff *packet)
+{
+        struct seen_packets seen = { .received = 1, .n = 1 };
+        __u8 type = BPF_CORE_READ_BITFIELD(packet, pkt_type);
+        int kind;
+
+        if (type != PACKET_BROADCAST && type != PACKET_MULTICAST && packet->protocol != bpf_htons(ETH_P_ARP))
+                return 0;
+        kind = kind_of_device(packet->dev);
+        seen.length = seen.bytes = packet->len;
+        if (is_radio(kind))
+                count_burst(&nobodys, NOBODY, kind, &seen);
+        return 0;
 }
 
 SEC("cgroup_skb/egress")

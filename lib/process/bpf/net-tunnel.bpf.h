@@ -9,24 +9,26 @@
  * through the tunnel is taken off what the carrier moves, so that it keeps the headers and what is its own.
  */
 
-struct tunnel tunnels[TUNNELS_MAX];  /* of the namespace below; set by user space, as the carriers */
-__u32 own_namespace;                 /* inode of its network namespace */
+struct interface interfaces[INTERFACES_MAX]; /* radios and tunnels, set by user space, as the carriers; and of */
+__u32 own_namespace;                 /* this network namespace: its inode */
 __u64 carriers[CARRIERS_MAX];        /* who_is(); 0: no more of them */
 __u64 carriers_found[CARRIERS_MAX];  /* by the last walk through all files */
 __u32 n_carriers_found;
 
 struct {
         __u64 rx_bytes, tx_bytes;
+        __u64 packets[2]; /* sent, received */
 } carried; /* moved by apps, and not yet taken off a carrier */
 
 /* A carrier that compresses or drops never moves it all; more than this is forgotten. */
 #define CARRIED_MOST (16 << 20)
+#define CARRIED_PACKETS_MOST (CARRIED_MOST >> 10)
 
-static __always_inline int kind_of_tunnel(__u32 index)
+static __always_inline int kind_in_list(__u32 index)
 {
-        for (__u32 i = 0; i < TUNNELS_MAX && tunnels[i].index; i++)
-                if (tunnels[i].index == index)
-                        return tunnels[i].kind;
+        for (__u32 i = 0; i < INTERFACES_MAX && interfaces[i].index; i++)
+                if (interfaces[i].index == index)
+                        return interfaces[i].kind;
         return KIND_OTHER;
 }
 
@@ -38,12 +40,24 @@ static __always_inline bool is_carrier(__u64 who)
         return 0;
 }
 
-/* How many of these bytes of a carrier are an app's. Two CPUs at the same time: one of them takes nothing. */
-static __always_inline __u64 take_carried(__u64 *of, __u64 bytes)
+/* How many bytes or packets of a carrier are an app's. Two CPUs at the same time: one of them takes nothing. */
+static __always_inline __u64 take_carried(__u64 *of, __u64 n)
 {
-        __u64 all = *of, taken = all < bytes ? all : bytes;
+        __u64 all = *of, taken = all < n ? all : n;
 
         return taken && __sync_val_compare_and_swap(of, all, all - taken) == all ? taken : 0;
+}
+
+/* How many of these packets are its own; for bytes add_bytes() does it. */
+static __always_inline __u32 own_packets(__u64 who, int kind, bool received, __u32 n)
+{
+        __u64 *through = &carried.packets[received];
+
+        if (carriers[0] && is_carrier(who))
+                return n - take_carried(through, n);
+        if (kind & KIND_CARRIED && *through < CARRIED_PACKETS_MOST)
+                __sync_fetch_and_add(through, n);
+        return n;
 }
 
 /* Who has the device open from which tunnels are made (Documentation/networking/tuntap.rst), and sends from here. */

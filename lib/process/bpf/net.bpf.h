@@ -14,9 +14,12 @@
  * Both count payload; headers are in the interface's totals alone, and so unattributed.
  */
 
+#include "net-bursts.bpf.h"
+
 struct net_storage {
         struct net_totals totals;
         __u64 last_wifi_ns;
+        struct bursts bursts; /* by packets alone */
 };
 
 /*
@@ -72,7 +75,18 @@ static __always_inline struct net_storage *net_storage_of(__u64 who)
         return bpf_map_lookup_elem(&net_elsewhere, &who);
 }
 
-/* Exists while the process lives; what its sockets send later is unattributed. */
+static __always_inline struct net_storage *set_owner(struct net_storage *storage)
+{
+        struct task_struct *leader = bpf_get_current_task_btf()->group_leader;
+
+        if (storage && with_bursts) {
+                storage->bursts.pid = leader->tgid;
+                storage->bursts.start_ns = leader->start_boottime;
+        }
+        return storage;
+}
+
+/* Of the process that runs. Exists while it lives; what its sockets send later is unattributed. */
 static __always_inline struct net_storage *make_net_storage(__u64 who)
 {
         static const struct net_storage nothing;
@@ -87,9 +101,9 @@ static __always_inline struct net_storage *make_net_storage(__u64 who)
                 return NULL;
         whose = __sync_val_compare_and_swap(&place->who, 0, who);
         if (whose == 0 || whose == who)
-                return &place->storage;
+                return set_owner(&place->storage);
         bpf_map_update_elem(&net_elsewhere, &who, &nothing, BPF_NOEXIST);
-        return net_storage_of(who);
+        return set_owner(net_storage_of(who));
 }
 
 static __always_inline void forget_net(__u64 who)
@@ -104,6 +118,52 @@ static __always_inline void forget_net(__u64 who)
         }
 }
 
+static __always_inline struct bursts *bursts_of(__u64 who)
+{
+        struct net_storage *storage = net_storage_of(who);
+
+        if (!storage)
+                return NULL;
+        asm volatile("" : "+r"(storage)); /* the verifier allows no arithmetic before it was compared with NULL */
+        return &storage->bursts;
+}
+
+static __always_inline void tell_bursts_of(__u64 who)
+{
+        struct bursts *bursts = bursts_of(who);
+
+        if (bursts)
+                tell_open(bursts);
+}
+
+/* Of one in the list; 0: there are no more. A function of its own, so that the verifier checks it once. */
+__noinline int tell_next(void)
+{
+        __u64 who = take_open();
+        struct bursts *bursts;
+
+        if (who == 0)
+                return 0;
+        bursts = who == NOBODY ? &nobodys : bursts_of(who);
+        if (!bursts) /* it has ended, and all was told */
+                return 1;
+        /* First, so that a packet that comes meanwhile puts it into the list again. */
+        __sync_lock_test_and_set(&bursts->open, 0);
+        tell_open(bursts);
+        return 1;
+}
+
+/* For a poll: BURSTS_A_CALL if there may be more, else less. */
+SEC("syscall")
+int tell_bursts(void *ctx)
+{
+        int n = 0;
+
+        while (n < BURSTS_A_CALL && tell_next())
+                n++;
+        return n;
+}
+
 #include "net-tunnel.bpf.h"
 
 #define SILENCE_NS 1000000000ULL /* a burst follows this much silence: the tail of the radio has ended */
@@ -116,7 +176,7 @@ struct {
         __u64 last_wifi_ns;
 } net_machine;
 
-int wifi_for_test; /* index of an interface to be taken for WiFi; 0: none */
+struct interface for_test; /* one to be taken for another kind; in any namespace */
 
 static __always_inline int kind_of_device(struct net_device *device)
 {
@@ -124,10 +184,10 @@ static __always_inline int kind_of_device(struct net_device *device)
                 return KIND_LOOPBACK;
         if (bpf_core_field_exists(device->ieee80211_ptr) && device->ieee80211_ptr)
                 return KIND_WIFI;
-        if (wifi_for_test && device->ifindex == wifi_for_test)
-                return KIND_WIFI;
-        return tunnels[0].index && device->nd_net.net->ns.inum == own_namespace ? kind_of_tunnel(device->ifindex)
-                                                                                 : KIND_OTHER;
+        if (for_test.index && device->ifindex == for_test.index)
+                return for_test.kind;
+        return interfaces[0].index && device->nd_net.net->ns.inum == own_namespace ? kind_in_list(device->ifindex)
+                                                                                    : KIND_OTHER;
 }
 
 static __always_inline bool is_loopback_address(struct sock_common *common)
@@ -139,19 +199,12 @@ static __always_inline bool is_loopback_address(struct sock_common *common)
                !common->skc_v6_daddr.in6_u.u6_addr32[2];
 }
 
-/* Indexes of this namespace's WiFi interfaces, then zeros: where only an index is known. */
-int wifi_indexes[WIFI_INTERFACES_MAX];
-
-static __always_inline int kind_of_index(int index)
+/* Where only an index is known. */
+static __always_inline int kind_of_index(__u32 index)
 {
         if (index == 1) /* in every network namespace */
                 return KIND_LOOPBACK;
-        if (wifi_for_test && index == wifi_for_test)
-                return KIND_WIFI;
-        for (__u32 i = 0; i < WIFI_INTERFACES_MAX && wifi_indexes[i]; i++)
-                if (wifi_indexes[i] == index)
-                        return KIND_WIFI;
-        return kind_of_tunnel(index);
+        return for_test.index && index == for_test.index ? for_test.kind : kind_in_list(index);
 }
 
 __u32 default_kind; /* of the default route: for datagrams sent without a connection; set by user space */
@@ -191,8 +244,8 @@ static __always_inline void note_wifi(struct net_storage *storage)
                 net_machine.last_wifi_ns = now_ns;
 }
 
-/* Threads (and with packets CPUs) add at the same time. */
-static __always_inline void add_bytes(struct net_storage *storage, __u64 who, int kind, bool received, __u64 bytes)
+/* Threads (and with packets CPUs) add at the same time. Returns how many are its own. */
+static __always_inline __u64 add_bytes(struct net_storage *storage, __u64 who, int kind, bool received, __u64 bytes)
 {
         __u64 *through = received ? &carried.rx_bytes : &carried.tx_bytes, taken = 0;
 
@@ -214,6 +267,7 @@ static __always_inline void add_bytes(struct net_storage *storage, __u64 who, in
         } else {
                 __sync_fetch_and_add(&storage->totals.other_tx_bytes, bytes);
         }
+        return bytes;
 }
 
 static __always_inline void count_bytes(struct sock *sk, bool received, __u64 bytes)

@@ -37,17 +37,17 @@ struct net_totals {
 enum interface_kind {
         KIND_LOOPBACK,
         KIND_WIFI,
+        KIND_CELLULAR,
         KIND_OTHER,
 };
 
 #define KIND_CARRIED (1 << 8) /* with a kind: of a tunnel whose packets a process sends again as its own */
 
-#define WIFI_INTERFACES_MAX 8
-#define TUNNELS_MAX 8
+#define INTERFACES_MAX 16
 #define CARRIERS_MAX 8
 
-/* An interface without a device of its own, and the kind of the one by which its packets leave the machine. */
-struct tunnel {
+/* And the kind of hardware by which its packets leave the machine. */
+struct interface {
         __u32 index; /* 0: no more of them */
         __u32 kind;
 };
@@ -58,6 +58,7 @@ enum process_record_kind {
         RECORD_EXEC, /* totals up to an exec of a process that an earlier walk saw */
         RECORD_THREAD, /* of an iterator file: one more thread of the process `pid` */
         RECORD_CGROUP, /* a struct cgroup_record */
+        RECORD_BURST, /* a struct burst_record */
 };
 
 struct process_record {
@@ -73,6 +74,33 @@ struct process_record {
         char comm[16];
         struct process_totals totals;
         struct net_totals net;
+};
+
+/* Of the ring, in bytes. */
+#define EXITS_SIZE (512 * 1024)  /* about 3,000 processes between two polls */
+#define BURSTS_SIZE (512 * 1024) /* 7,281 bursts */
+
+#define BURST_GAP_NS 50000000 /* as lib/radio/radio-ladder.h */
+#define BURST_LARGE_BYTES 256
+#define BURSTS_OPEN_MAX 4096 /* processes with packets between two polls */
+#define BURSTS_A_CALL 64     /* of these, handed over by one call */
+
+enum burst_radio {
+        BURST_WIFI,
+        BURST_CELLULAR,
+        BURST_RADIOS
+};
+
+struct burst_record {
+        __u32 pid; /* 0: of no process */
+        __u32 kind; /* as in a process_record */
+        __u64 start_ns; /* of the process: boottime, as all */
+        __u64 first_ns;
+        __u64 last_ns;
+        __u64 bytes[2]; /* sent, received: as in net_totals, but of no process with headers */
+        __u32 packets[2];
+        __u32 large; /* of them, with headers */
+        __u32 radio;
 };
 
 #define PROGRAM_NAME_MAX 60 /* longer ones are cut */

@@ -24,6 +24,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile bool with_cpu;
 const volatile bool with_exits;
 const volatile bool with_net;
+const volatile bool with_bursts;
 const volatile __u32 n_opps;
 const volatile __u32 max_records; /* a power of two */
 
@@ -43,6 +44,7 @@ static __always_inline __u64 number_of(const void *address)
         return ret;
 }
 
+#include "ring.bpf.h"
 #include "cpu.bpf.h"
 #include "net.bpf.h"
 #include "totals.bpf.h"

@@ -3,20 +3,13 @@
 #pragma once
 
 /*
- * Each user's share of the ring: a user may take so many times as much of it as is left for all others, less for
- * processes that began since the last walk, of which thousands may end in a second. Those that have no room are
- * added up for their user; so a flood costs its own user's detail only.
+ * Each user's share of the ring's part for ends and execs: a user may take so many times as much of it as is left for
+ * all others, less for processes that began since the last walk, of which thousands may end in a second. Those that
+ * have no room are added up for their user; so a flood costs its own user's detail only.
  */
 
-#define EXITS_SIZE (512 * 1024) /* about 3,000 processes between two polls */
-#define RING_HEADER 8
 #define SHARE_NEW 3 /* a user alone gets three quarters of the ring */
 #define SHARE_OLD 7 /* and seven eighths */
-
-struct {
-        __uint(type, BPF_MAP_TYPE_RINGBUF);
-        __uint(max_entries, EXITS_SIZE);
-} exits SEC(".maps");
 
 struct {
         __uint(type, BPF_MAP_TYPE_HASH);
@@ -39,7 +32,6 @@ const volatile struct {
         __u64 opps[BPF_OPPS_MAX];
 } no_ends;
 
-__u64 n_polls;     /* of user space, which has emptied the ring */
 __u64 summed_ends; /* of all users */
 
 #define NAMESPACES_MAX 34 /* the kernel nests no more */
@@ -85,7 +77,7 @@ static __always_inline bool is_new(const struct task_struct *task)
 /* Room for a record of @size bytes, if there is any for this user. */
 static __always_inline bool take_share(struct user_ends *user, __u64 size, bool fresh)
 {
-        __u64 free = EXITS_SIZE - bpf_ringbuf_query(&exits, BPF_RB_AVAIL_DATA);
+        __u64 free = exits_free();
 
         if (!user)
                 return 1;
