@@ -111,16 +111,24 @@ static void *echo_small(void *unused)
         return NULL;
 }
 
-#define THREADS 4
+#define FLOOD 20000
+
+static void *flood_small(void *unused)
+{
+        send_some(FLOOD, SMALL);
+        return NULL;
+}
+
+#define THREADS 4 /* of each */
 
 static void use_all(void)
 {
-        pthread_t threads[THREADS];
+        pthread_t threads[2 * THREADS];
         int fd;
 
         raise(SIGSTOP);
-        for (int i = 0; i < THREADS; i++)
-                if (pthread_create(&threads[i], NULL, echo_small, NULL) != 0)
+        for (int i = 0; i < 2 * THREADS; i++)
+                if (pthread_create(&threads[i], NULL, i % 2 ? echo_small : flood_small, NULL) != 0)
                         _exit(1);
         fd = connect_to(THERE, 7001, SOCK_STREAM);
         write_all(fd, BYTES);
@@ -128,7 +136,7 @@ static void use_all(void)
         fd = connect_to(THERE, 7002, SOCK_STREAM);
         read_all(fd, 0);
         close(fd);
-        for (int i = 0; i < THREADS; i++)
+        for (int i = 0; i < 2 * THREADS; i++)
                 pthread_join(threads[i], NULL);
 }
 
@@ -185,6 +193,7 @@ static void test_sums(void)
         check_totals(process, &sum);
         check(sum.bytes[RADIO_TX] >= BYTES + THREADS * 100 * (LARGE + 2 * SMALL));
         check(sum.bytes[RADIO_RX] >= BYTES + THREADS * 100 * (LARGE + 2 * SMALL));
+        check(sum.packets[RADIO_TX] >= THREADS * (FLOOD + 300));
         check(sum.large >= 2 * THREADS * 100);
 }
 
@@ -284,7 +293,7 @@ static void test_open(void)
         pid_t pid = start(send_and_stop);
         const struct process *process;
         struct sum all = { 0 }, end = { 0 };
-        uint64_t start_time = 0;
+        uint64_t start_time = 0, began_ns = 0;
 
         for (unsigned i = 0; i < 3; i++) {
                 struct sum sum = { 0 };
@@ -293,6 +302,9 @@ static void test_open(void)
                 look();
                 if (i == 0)
                         start_time = start_of(pid);
+                for (size_t b = 0; b < sample.n_bursts; b++) /* the rest begins with a packet of its own */
+                        check(sample.bursts[b].process.pid != pid ||
+                              sample.bursts[b].burst.first_ns + CLOCK_NS >= (int64_t)began_ns);
                 add(&sum, pid, start_time);
                 add(&all, pid, start_time);
                 check_int(sum.packets[RADIO_TX], 20 + i);
@@ -302,9 +314,12 @@ static void test_open(void)
                 sum = (struct sum){ 0 };
                 add(&sum, pid, start_time);
                 check_int(sum.n, 0);
+                began_ns = util_boottime_ns();
                 kill(pid, SIGCONT);
         }
         waitpid(pid, NULL, 0);
+        for (int i = 0; i < 5; i++)
+                ends_barrier(); /* the kernel has freed it */
         process = look_until_its_end(pid, start_time, &end);
         check_int(end.packets[RADIO_TX], 3);
         check_int(end.large, 0);
