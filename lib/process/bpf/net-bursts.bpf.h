@@ -33,8 +33,8 @@ struct bursts {
 static struct bursts nobodys; /* of no process */
 
 /*
- * Who has packets that user space has not been told of. Not a queue, which a program that may sleep cannot use before
- * Linux 6.2.
+ * Who has packets that user space has not been told of. Not a queue, since tell_bursts() may sleep, and Linux 6.1 lets
+ * such a program use none.
  */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
