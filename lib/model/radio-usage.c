@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "util/units.h"
+#include "radio/radio-pack.h"
 #include "util/util.h"
 
 static const struct {
@@ -71,19 +71,96 @@ enum term radio_usage_term(enum air air)
         return airs[air].term;
 }
 
-/* The part of a usage over one radio as the ladder gave it; what a database names beyond the shape is left out. */
-static void take_apart(const struct radio_shape *shape, const struct usage *usage, enum air air, struct radio_amounts *ret)
+/* What goes over one radio, as the ladder gave it, without what is beyond the shape. 0; -ENOENT: nothing; -ENOMEM. */
+static int take_apart(const struct radio_shape *shape, const struct points *points, enum air air, struct radio_amounts *ret)
 {
-        for (size_t i = 0; i < usage->radio.n; i++) {
-                const struct point *point = &usage->radio.list[i];
+        struct radio_amounts amounts = { 0 };
+
+        for (size_t i = 0; i < points->n; i++) {
+                const struct point *point = &points->list[i];
 
                 if (point->group != air)
                         continue;
+                if (!amounts.cells)
+                        amounts.cells = calloc(radio_shape_cells(shape), sizeof(*amounts.cells));
+                if (!amounts.cells)
+                        return -ENOMEM;
                 if (point->key < radio_shape_cells(shape))
-                        ret->cells[point->key] = (int64_t)MIN(point->amount, (uint64_t)INT64_MAX);
+                        amounts.cells[point->key] = (int64_t)MIN(point->amount, (uint64_t)INT64_MAX);
                 else if (point->key < key_of_bytes(shape, RADIO_DIRECTIONS))
-                        ret->bytes[point->key - key_of_bytes(shape, 0)] = point->amount;
+                        amounts.bytes[point->key - key_of_bytes(shape, 0)] = point->amount;
         }
+        *ret = amounts;
+        return amounts.cells ? 0 : -ENOENT;
+}
+
+static int pack_air(const struct radio_shape *shape, const struct points *points, enum air air, struct bytes *bytes)
+{
+        _cleanup_free_ unsigned char *data = NULL;
+        struct radio_amounts amounts;
+        size_t n;
+        int err = take_apart(shape, points, air, &amounts);
+
+        if (err)
+                return err == -ENOENT ? 0 : err;
+        err = radio_pack(shape, &amounts, &data, &n);
+        free(amounts.cells);
+        if (!err)
+                err = bytes_put(bytes, air);
+        if (!err)
+                err = bytes_put(bytes, n);
+        return err ? err : bytes_put_raw(bytes, data, n);
+}
+
+int radio_usage_pack(const struct points *points, struct bytes *bytes)
+{
+        struct radio_shape shape;
+        int err = 0;
+
+        if (points->n == 0)
+                return 0;
+        radio_shape_stored(&shape);
+        for (enum air air = 0; !err && air < AIR_COUNT; air++)
+                err = pack_air(&shape, points, air, bytes);
+        return err;
+}
+
+static int unpack_air(const struct radio_shape *shape, struct bytes_reader *reader, uint64_t *next_air, struct points *points)
+{
+        struct radio_amounts amounts;
+        uint64_t air, n;
+        int err = bytes_get(reader, &air);
+
+        if (!err)
+                err = bytes_get(reader, &n);
+        if (err || air < *next_air || air >= AIR_COUNT || n > (uint64_t)(reader->end - reader->at))
+                return -EBADMSG;
+        err = radio_unpack(shape, reader->at, (size_t)n, &amounts);
+        if (err)
+                return err;
+        reader->at += n;
+        *next_air = air + 1;
+        err = radio_usage_add(points, (enum air)air, shape, &amounts, (uint64_t[]){ 0, 1, 1 });
+        free(amounts.cells);
+        return err;
+}
+
+int radio_usage_unpack(struct bytes_reader *reader, struct points *ret)
+{
+        struct points points = { 0 };
+        struct radio_shape shape;
+        uint64_t next_air = 0;
+        int err = 0;
+
+        if (reader->at < reader->end)
+                radio_shape_stored(&shape);
+        while (!err && reader->at < reader->end)
+                err = unpack_air(&shape, reader, &next_air, &points);
+        if (err)
+                free(points.list);
+        else
+                *ret = points;
+        return err;
 }
 
 int radio_usage_price(const struct profile *profile, enum air air, const struct usage *usage, double *ret_mj,
@@ -91,18 +168,19 @@ int radio_usage_price(const struct profile *profile, enum air air, const struct 
 {
         const struct radio_shape *shape = &profile->radio_prices->shape;
         struct radio_price *price = &profile->radio_prices->air[air];
-        _cleanup_free_ int64_t *cells = calloc(radio_shape_cells(shape), sizeof(*cells));
-        struct radio_amounts amounts = { .cells = cells };
-        int err = cells ? 0 : -ENOMEM;
+        struct radio_amounts amounts;
+        int err = 0;
 
-        if (!err && !price->shape)
+        if (!price->shape)
                 err = radio_price_make(price, radio_usage_radio(profile, air), RADIO_SIGNAL_HIGH, shape);
         if (err)
                 return err;
-        take_apart(shape, usage, air, &amounts);
-        *ret_mj = radio_price_j(price, &amounts) * 1e3;
         *ret_base_mw = price->base_mw;
-        return 0;
+        err = take_apart(shape, &usage->radio, air, &amounts);
+        *ret_mj = err ? 0 : radio_price_j(price, &amounts) * 1e3;
+        if (!err)
+                free(amounts.cells);
+        return err == -ENOENT ? 0 : err;
 }
 
 uint64_t radio_usage_bytes(const struct usage *usage, enum air air)

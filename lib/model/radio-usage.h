@@ -10,6 +10,7 @@
 #include "profile.h"
 #include "radio/radio-price.h"
 #include "usage.h"
+#include "util/bytes.h"
 
 /* What the profile's radios make of it; made when it is first needed, as that takes some ms. */
 struct radio_prices {
@@ -26,6 +27,13 @@ void radio_prices_free(struct radio_prices *prices);
  */
 int radio_usage_add(struct points *points, enum air air, const struct radio_shape *shape, const struct radio_amounts *amounts,
                     const uint64_t part[3]);
+
+/*
+ * As few bytes: for each radio that has some its number, how many bytes follow, and these (radio-pack.h).
+ * radio_usage_unpack() takes all that is left of @reader. 0; -ENOMEM; -EBADMSG; -ERANGE: an amount beyond RADIO_CELL_MAX.
+ */
+int radio_usage_pack(const struct points *points, struct bytes *bytes);
+int radio_usage_unpack(struct bytes_reader *reader, struct points *ret);
 
 /* Its [radio NAME], and the coefficient that goes with it; NULL: the profile has none. */
 const struct radio *radio_usage_radio(const struct profile *profile, enum air air);

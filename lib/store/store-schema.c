@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "store-checksum.h"
+#include "radio/radio-pack.h"
 #include "store-private.h"
 #include "util/util.h"
 
@@ -14,7 +15,7 @@
 #define APPLICATION_ID_VIRTUAL 0x4a4f5556 /* "JOUV": a virtual device did it */
 
 /* Each amount has its columns, so a database with fewer of them is an older one. */
-#define SCHEMA_VERSION (40000 + 100 * KEYED_COUNT + AMOUNT_COUNT)
+#define SCHEMA_VERSION (40000 + 1000 * RADIO_PACK_VERSION + 100 * KEYED_COUNT + AMOUNT_COUNT)
 
 /* A poll changes a few pages, and each is written whole: 10 kB a poll with these, 20 kB with SQLite's of 4096. */
 #define PAGE_SIZE "1024"

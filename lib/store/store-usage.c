@@ -8,6 +8,8 @@
  *
  *   the id of its (group, key) in table key, or its key + 1 where keys have no group; ns; any_ns if it has one
  *
+ * Those of radios are packed more closely (model/radio-usage.h).
+ *
  * In an interval whose CPU time was shared by the machine's proportions (column interval.shape, packed likewise),
  * usages that have these proportions have the sum only: usage_points_share() gives their points back to the ns.
  */
@@ -15,6 +17,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "model/radio-usage.h"
 #include "store-private.h"
 #include "util/util.h"
 
@@ -43,6 +46,8 @@ int store_put_points(struct store *store, enum keyed keyed, const struct points 
 {
         int err = 0;
 
+        if (keyed == KEYED_RADIO)
+                return radio_usage_pack(points, &store->bytes);
         for (size_t i = 0; !err && i < points->n; i++)
                 err = put_point(store, keyed, &points->list[i]);
         return err;
@@ -68,7 +73,7 @@ static int get_point(const struct store *store, enum keyed keyed, struct bytes_r
 int store_get_points(const struct store *store, enum keyed keyed, struct bytes_reader reader, struct points *ret)
 {
         struct usage usage = { 0 };
-        int err = 0;
+        int err = keyed == KEYED_RADIO ? radio_usage_unpack(&reader, &usage.radio) : 0;
 
         while (!err && reader.at < reader.end) {
                 struct point point = { 0 };

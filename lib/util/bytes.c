@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util.h"
 
@@ -20,6 +21,16 @@ int bytes_put(struct bytes *bytes, uint64_t number)
         for (; number >= 0x80; number >>= 7)
                 bytes->data[bytes->n++] = (unsigned char)(number | 0x80);
         bytes->data[bytes->n++] = (unsigned char)number;
+        return 0;
+}
+
+int bytes_put_raw(struct bytes *bytes, const unsigned char *data, size_t n)
+{
+        if (util_grow(&bytes->data, &bytes->capacity, bytes->n + n, 1) < 0)
+                return -ENOMEM;
+        if (n > 0)
+                memcpy(bytes->data + bytes->n, data, n);
+        bytes->n += n;
         return 0;
 }
 
