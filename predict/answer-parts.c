@@ -119,8 +119,12 @@ static void add_apps(struct table *table, const struct cost *cost, const struct 
 
 static void add_heads(struct table *table, const struct parts *parts)
 {
-        static const char *const heads[COLUMNS] = { "CPU", "Display", "Disk", "WiFi", "GPU", "GPS", "Audio", "Camera",
-                                                     "Unseen", "Idle", "Sum" };
+        static const char *const heads[COLUMNS] = {
+                [COMPONENT_CPU] = "CPU",     [COMPONENT_DISPLAY] = "Display", [COMPONENT_DISK] = "Disk",
+                [COMPONENT_WIFI] = "WiFi",   [COMPONENT_GPU] = "GPU",         [COMPONENT_CELLULAR] = "Cellular",
+                [COMPONENT_GPS] = "GPS",     [COMPONENT_AUDIO] = "Audio",     [COMPONENT_CAMERA] = "Camera",
+                [COMPONENT_UNSEEN] = "Unseen", [COMPONENT_BASE] = "Idle",     [SUM] = "Sum",
+        };
 
         table_texts(table, TABLE_HEAD, "App", "State", NULL);
         for (size_t c = 0; c < COLUMNS; c++)
@@ -129,10 +133,11 @@ static void add_heads(struct table *table, const struct parts *parts)
 
 int answer_parts_table(const struct cost *cost, const struct profile *profile)
 {
-        _cleanup_(table_freep) struct table *table = table_new("nlrrrrrrrrrrr");
+        _cleanup_(table_freep) struct table *table = table_new("nlrrrrrrrrrrrr");
         struct parts parts = { 0 };
         double row[COLUMNS];
 
+        _Static_assert(COLUMNS == 12, "as many columns of the table");
         table_spare(table, "1"); /* and no number: they add up */
         sum_up(cost, &parts);
         add_heads(table, &parts);
