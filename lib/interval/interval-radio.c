@@ -133,6 +133,15 @@ static struct interval_row *find_row(const struct making *making, const struct r
         return NULL;
 }
 
+/* Of who woke the radio once, and whose silence is over at all timers. */
+static bool is_nothing(const struct radio_shape *shape, const struct radio_amounts *amounts)
+{
+        for (size_t i = 0; i < radio_shape_cells(shape); i++)
+                if (amounts->cells[i])
+                        return false;
+        return true;
+}
+
 static int add_part(struct making *making, const struct radio_owner *owner, enum app_state state, enum air air,
                     const struct radio_amounts *amounts, const uint64_t part[3])
 {
@@ -175,6 +184,8 @@ static int share(struct making *making, enum air air)
         for (size_t i = 0; !err && i < ladder->n_owners; i++) {
                 const struct radio_owner *owner = find_owner(owners, ladder->owners[i].owner);
 
+                if (is_nothing(&owners->shape, &ladder->owners[i]))
+                        continue;
                 err = owner ? add_to_owner(making, owner, air, &ladder->owners[i]) :
                               radio_usage_add(&making->interval->rows[0].usage.radio, air, &owners->shape, &ladder->owners[i],
                                               (uint64_t[]){ 0, 1, 1 });

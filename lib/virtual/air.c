@@ -166,7 +166,7 @@ static int end_burst(struct virtual_device *device, const struct app *app, enum 
         return 0;
 }
 
-/* As lib/process/bpf/net.bpf.h does. */
+/* As lib/process/bpf/net-bursts.bpf.h does: a packet is seen when it has gone over the air, as a driver that is full waits. */
 static int add_to_burst(struct virtual_device *device, struct app *app, enum air air, enum radio_direction direction,
                         uint64_t bytes, uint64_t now_ns)
 {
@@ -235,9 +235,6 @@ static int packet(struct virtual_device *device, const struct traffic *row, uint
         if (device->watcher)
                 device->watcher(device->watcher_data, row->air, now_ns, direction, row->bytes, app->id);
         app->packets[row->air][direction]++;
-        err = add_to_burst(device, app, row->air, direction, row->bytes, now_ns);
-        if (err)
-                return err;
         if (row->air == AIR_WIFI) {
                 app->bytes[direction == RADIO_RX ? RATE_RX : RATE_TX] += (double)row->bytes;
                 app->wakes += count_burst(&app->silent_ns, now_ns);
@@ -247,8 +244,11 @@ static int packet(struct virtual_device *device, const struct traffic *row, uint
                 app->other_bytes[direction] += row->bytes;
                 device->other_bytes[direction] += row->bytes;
         }
-        if (air->present)
-                return automaton_packet(&air->automaton, now_ns, direction, row->bytes, 2 * row->app + foreground);
+        if (air->present) {
+                err = automaton_packet(&air->automaton, now_ns, direction, row->bytes, 2 * row->app + foreground);
+                return err ? err : add_to_burst(device, app, row->air, direction, row->bytes,
+                                                MAX(now_ns, air->automaton.air_ns));
+        }
         energy_j = priced_j(device, direction, row->bytes, burst);
         app->energy_j[foreground] += energy_j;
         app->part_j[foreground][VIRTUAL_WIFI] += energy_j;
