@@ -152,7 +152,7 @@ static int add_part(struct making *making, const struct radio_owner *owner, enum
         row = find_row(making, owner, state);
         if (!row)
                 row = interval_add_row(making, owner->app, owner->uid, state);
-        return row ? radio_usage_add(&row->usage.radio, air, &making->maker->radio->shape, amounts, part) : -ENOMEM;
+        return row ? radio_usage_append(&row->usage.radio, air, &making->maker->radio->shape, amounts, part) : -ENOMEM;
 }
 
 /* To each state by the part of its life that the app spent in it. */
@@ -187,7 +187,7 @@ static int share(struct making *making, enum air air)
                 if (is_nothing(&owners->shape, &ladder->owners[i]))
                         continue;
                 err = owner ? add_to_owner(making, owner, air, &ladder->owners[i]) :
-                              radio_usage_add(&making->interval->rows[0].usage.radio, air, &owners->shape, &ladder->owners[i],
+                              radio_usage_append(&making->interval->rows[0].usage.radio, air, &owners->shape, &ladder->owners[i],
                                               (uint64_t[]){ 0, 1, 1 });
         }
         return err;

@@ -39,26 +39,41 @@ static uint32_t key_of_bytes(const struct radio_shape *shape, size_t direction)
         return (uint32_t)(radio_shape_cells(shape) + direction);
 }
 
-static int add(struct points *points, enum air air, uint32_t key, uint64_t amount, const uint64_t part[3])
+/* How many cells and bytes are not 0. */
+static size_t count(const struct radio_shape *shape, const struct radio_amounts *amounts)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < radio_shape_cells(shape); i++)
+                n += amounts->cells[i] != 0;
+        for (size_t d = 0; d < RADIO_DIRECTIONS; d++)
+                n += amounts->bytes[d] != 0;
+        return n;
+}
+
+static void append(struct points *points, enum air air, uint32_t key, uint64_t amount, const uint64_t part[3])
 {
         struct point point = { .group = air, .key = key };
 
         point.amount = mul_div(amount, part[1], part[2]) - mul_div(amount, part[0], part[2]);
-
-        return point.amount ? usage_points_add(points, &point) : 0;
+        if (point.amount)
+                points->list[points->n++] = point;
 }
 
-int radio_usage_add(struct points *points, enum air air, const struct radio_shape *shape, const struct radio_amounts *amounts,
-                    const uint64_t part[3])
+int radio_usage_append(struct points *points, enum air air, const struct radio_shape *shape, const struct radio_amounts *amounts,
+                       const uint64_t part[3])
 {
-        int err = 0;
+        struct point *grown = reallocarray(points->list, points->n + count(shape, amounts) + 1, sizeof(*grown));
 
-        for (size_t i = 0; !err && i < radio_shape_cells(shape); i++)
+        if (!grown)
+                return -ENOMEM;
+        points->list = grown;
+        for (size_t i = 0; i < radio_shape_cells(shape); i++)
                 if (amounts->cells[i])
-                        err = add(points, air, (uint32_t)i, (uint64_t)amounts->cells[i], part);
-        for (size_t d = 0; !err && d < RADIO_DIRECTIONS; d++)
-                err = add(points, air, key_of_bytes(shape, d), amounts->bytes[d], part);
-        return err;
+                        append(points, air, (uint32_t)i, (uint64_t)amounts->cells[i], part);
+        for (size_t d = 0; d < RADIO_DIRECTIONS; d++)
+                append(points, air, key_of_bytes(shape, d), amounts->bytes[d], part);
+        return 0;
 }
 
 const struct radio *radio_usage_radio(const struct profile *profile, enum air air)
@@ -140,7 +155,7 @@ static int unpack_air(const struct radio_shape *shape, struct bytes_reader *read
                 return err;
         reader->at += n;
         *next_air = air + 1;
-        err = radio_usage_add(points, (enum air)air, shape, &amounts, (uint64_t[]){ 0, 1, 1 });
+        err = radio_usage_append(points, (enum air)air, shape, &amounts, (uint64_t[]){ 0, 1, 1 });
         free(amounts.cells);
         return err;
 }

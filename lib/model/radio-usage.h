@@ -22,11 +22,11 @@ int radio_prices_new(struct radio_prices **ret);
 void radio_prices_free(struct radio_prices *prices);
 
 /*
- * Adds of an owner's amounts the part from part[0] to part[1] of part[2]; parts that meet sum to the whole exactly.
- * 0; -ENOMEM; -EOVERFLOW.
+ * Appends of an owner's amounts the part from part[0] to part[1] of part[2]; parts that meet sum to the whole exactly.
+ * @points has none of this radio and of later ones. 0; -ENOMEM.
  */
-int radio_usage_add(struct points *points, enum air air, const struct radio_shape *shape, const struct radio_amounts *amounts,
-                    const uint64_t part[3]);
+int radio_usage_append(struct points *points, enum air air, const struct radio_shape *shape, const struct radio_amounts *amounts,
+                       const uint64_t part[3]);
 
 /*
  * As few bytes: for each radio that has some its number, how many bytes follow, and these (radio-pack.h).

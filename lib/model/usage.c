@@ -119,6 +119,50 @@ bool usage_is_empty(const struct usage *usage)
         return usage->have == 0 && usage_is_zero(usage) && usage->time_ns == 0 && usage->suspend_ns == 0;
 }
 
+/* How many points of @from @to does not have. */
+static size_t count_new(const struct points *to, const struct points *from)
+{
+        size_t n = 0;
+
+        for (size_t i = 0, at = 0; i < from->n; i++) {
+                while (at < to->n && compare(&to->list[at], &from->list[i]) < 0)
+                        at++;
+                n += at == to->n || compare(&to->list[at], &from->list[i]) != 0;
+        }
+        return n;
+}
+
+/* From the back, so that none is moved twice. */
+static int add_points(struct points *to, const struct points *from)
+{
+        size_t n = count_new(to, from), end = to->n + n, old = to->n;
+        int err = 0;
+
+        if (n > 0) {
+                struct point *grown = reallocarray(to->list, end, sizeof(*grown));
+
+                if (!grown)
+                        return -ENOMEM;
+                to->list = grown;
+                to->n = end;
+        }
+        for (size_t i = from->n; i-- > 0 && !err;) {
+                const struct point *point = &from->list[i];
+
+                while (old > 0 && compare(&to->list[old - 1], point) > 0)
+                        to->list[--end] = to->list[--old];
+                if (old > 0 && compare(&to->list[old - 1], point) == 0) {
+                        to->list[--end] = to->list[--old];
+                        err = add(&to->list[end].ns, point->ns);
+                        if (!err)
+                                err = add(&to->list[end].any_ns, point->any_ns);
+                } else {
+                        to->list[--end] = *point;
+                }
+        }
+        return err;
+}
+
 int usage_add(struct usage *to, const struct usage *from)
 {
         uint32_t have = usage_is_empty(to) ? from->have : to->have & from->have;
@@ -126,9 +170,8 @@ int usage_add(struct usage *to, const struct usage *from)
 
         for (size_t i = 0; !err && i < AMOUNT_COUNT; i++)
                 err = add(&to->amount[i], from->amount[i]);
-        for (size_t k = 0; k < KEYED_COUNT; k++)
-                for (size_t i = 0, at = 0; !err && i < from->keyed[k].n; i++)
-                        err = add_point(&to->keyed[k], &from->keyed[k].list[i], &at);
+        for (size_t k = 0; !err && k < KEYED_COUNT; k++)
+                err = add_points(&to->keyed[k], &from->keyed[k]);
         if (!err)
                 to->have = have;
         return err;
