@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "model/profile-history.h"
+#include "model/radio-usage.h"
 #include "util/own-folder.h"
 #include "util/util.h"
 #include "worse.h"
@@ -43,6 +44,24 @@ static int keep_held(const struct profile *before, struct profile *profile)
         return err;
 }
 
+/* What was measured while nothing went over a radio has its rest: over WiFi while associated, over a modem all the time. */
+static int keep_radios(const struct profile *before, struct profile *profile)
+{
+        static const enum term with_rest[AIR_COUNT] = { [AIR_WIFI] = TERM_WIFI_ON, [AIR_CELLULAR] = TERM_BASE };
+        int err = profile->radios.n == 0 ? radio_copy_all(&before->radios, &profile->radios) : 0;
+
+        for (enum air air = 0; !err && air < AIR_COUNT; air++) {
+                ssize_t measured = profile_find(profile, with_rest[air], 0, 0, "");
+                double rest_mw;
+
+                if (measured < 0 || !radio_usage_radio(profile, air))
+                        continue;
+                err = radio_usage_rest_mw(profile, air, &rest_mw);
+                profile->coefficients[measured].value = fmax(0, profile->coefficients[measured].value - rest_mw);
+        }
+        return err;
+}
+
 /*
  * One that is clearly worse than the profile in its place is written beside it. Radios, GPS and sound are not measured by a
  * calibration, so those of the profile in its place are kept.
@@ -51,8 +70,7 @@ static int write_profile(const char *path, struct profile *profile, struct writt
 {
         _cleanup_(profile_freep) struct profile *before = NULL;
         _cleanup_free_ char *text = NULL;
-        int err = profile_load(path, NULL, &before) == 0 && profile->radios.n == 0 ?
-                          radio_copy_all(&before->radios, &profile->radios) : 0;
+        int err = profile_load(path, NULL, &before) == 0 ? keep_radios(before, profile) : 0;
 
         if (!err && before)
                 err = keep_held(before, profile);

@@ -405,11 +405,12 @@ static int add_radio(const struct profile *profile, const struct usage *usage, e
                      struct model_vector *vector)
 {
         ssize_t factor = profile_find(profile, radio_usage_term(air), 0, 0, "");
-        double above_mj, base_mw;
-        int err = radio_usage_price(profile, air, usage, &above_mj, &base_mw);
+        double above_mj, rest_mw = 0;
+        int err = radio_usage_price(profile, air, usage, &above_mj);
 
         if (!err)
-                vector->weight[factor] += above_mj + base_mw * (double)on_ns * S_PER_NS;
+                err = radio_usage_rest_mw(profile, air, &rest_mw);
+        vector->weight[factor] += above_mj + rest_mw * (double)on_ns * S_PER_NS;
         return err;
 }
 

@@ -349,7 +349,7 @@ static bool is_section(const char *section, const char *instance)
 {
         static const char *const plain[] = { "profile", "fit",  "battery", "base",    "display",    "disk",
                                              "wifi",    "gpu",  "suspend", "virtual", "covariance", "cpu",
-                                             "learned", "gps",  "audio",   "camera" };
+                                             "learned", "gps",  "audio",   "camera",  "cellular" };
         uint32_t policy;
 
         if (strncmp(section, "x-", 2) == 0)
@@ -370,8 +370,8 @@ static int on_key(void *data, const struct ini_place *place, const char *section
 static int on_measured(struct parser *parser, const struct ini_place *place, const char *section, const char *key,
                        const char *value)
 {
-        static const char *const sections[] = { "fit", "battery", "base", "cpu ", "display", "disk", "wifi", "gpu", "suspend",
-                                                "covariance" };
+        static const char *const sections[] = { "fit", "battery", "base", "cpu ", "display", "disk", "wifi", "cellular", "gpu", "gps",
+                                                "audio", "camera", "suspend", "covariance" };
         bool known = false;
         int err;
 

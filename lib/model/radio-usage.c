@@ -178,24 +178,35 @@ int radio_usage_unpack(struct bytes_reader *reader, struct points *ret)
         return err;
 }
 
-int radio_usage_price(const struct profile *profile, enum air air, const struct usage *usage, double *ret_mj,
-                      double *ret_base_mw)
+/* What the profile's radio makes of cells; NULL without memory. */
+static const struct radio_price *price_of(const struct profile *profile, enum air air)
 {
-        const struct radio_shape *shape = &profile->radio_prices->shape;
         struct radio_price *price = &profile->radio_prices->air[air];
-        struct radio_amounts amounts;
-        int err = 0;
 
-        if (!price->shape)
-                err = radio_price_make(price, radio_usage_radio(profile, air), RADIO_SIGNAL_HIGH, shape);
-        if (err)
-                return err;
-        *ret_base_mw = price->base_mw;
-        err = take_apart(shape, &usage->radio, air, &amounts);
+        if (!price->shape && radio_price_make(price, radio_usage_radio(profile, air), RADIO_SIGNAL_HIGH,
+                                              &profile->radio_prices->shape) < 0)
+                return NULL;
+        return price;
+}
+
+int radio_usage_price(const struct profile *profile, enum air air, const struct usage *usage, double *ret_mj)
+{
+        const struct radio_price *price = price_of(profile, air);
+        struct radio_amounts amounts;
+        int err = price ? take_apart(price->shape, &usage->radio, air, &amounts) : -ENOMEM;
+
         *ret_mj = err ? 0 : radio_price_j(price, &amounts) * 1e3;
         if (!err)
                 free(amounts.cells);
         return err == -ENOENT ? 0 : err;
+}
+
+int radio_usage_rest_mw(const struct profile *profile, enum air air, double *ret_mw)
+{
+        const struct radio_price *price = price_of(profile, air);
+
+        *ret_mw = price ? price->base_mw : 0;
+        return price ? 0 : -ENOMEM;
 }
 
 uint64_t radio_usage_bytes(const struct usage *usage, enum air air)

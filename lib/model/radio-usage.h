@@ -39,14 +39,9 @@ int radio_usage_unpack(struct bytes_reader *reader, struct points *ret);
 const struct radio *radio_usage_radio(const struct profile *profile, enum air air);
 enum term radio_usage_term(enum air air);
 
-/**
- * radio_usage_price() - what a usage's packets cost
- * @ret_mj: above the base
- * @ret_base_mw: what the radio draws if nothing ever comes
- *
- * Return: 0; -ENOMEM.
- */
-int radio_usage_price(const struct profile *profile, enum air air, const struct usage *usage, double *ret_mj,
-                      double *ret_base_mw);
+/* What a usage's packets cost by the profile's radio, above its rest. 0; -ENOMEM. */
+int radio_usage_price(const struct profile *profile, enum air air, const struct usage *usage, double *ret_mj);
+/* What it draws if nothing ever comes. 0; -ENOMEM. */
+int radio_usage_rest_mw(const struct profile *profile, enum air air, double *ret_mw);
 /* Bytes of both directions. */
 uint64_t radio_usage_bytes(const struct usage *usage, enum air air);
