@@ -6,17 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/units.h"
+#include "radio-rate.h"
 #include "util/util.h"
-
-/* Packets of the last second are counted in slots. */
-#define SLOT_MS 125
-#define SLOTS_PER_S 8
-
-struct slot {
-        uint64_t packets, large;
-        int64_t busy_ms; /* of its bursts; more than there are, where they overlap */
-};
 
 struct radio_ladder_work {
         /* Of the open span at each rung, in this poll: shared among its owners when it ends, or at the poll. */
@@ -29,9 +20,7 @@ struct radio_ladder_work {
         size_t shares_capacity;
         uint64_t *numbers;    /* of owners */
         size_t numbers_capacity;
-        struct slot *slots;   /* of a cluster: bursts less than a second apart, and the second before */
-        size_t slots_capacity, n_slots;
-        int64_t first_slot;
+        struct radio_rate rate;
 };
 
 int radio_ladder_start(struct radio_ladder *ladder, const struct radio_shape *shape)
@@ -45,18 +34,12 @@ void radio_ladder_clear(struct radio_ladder *ladder)
         if (ladder->work) {
                 free(ladder->work->shares);
                 free(ladder->work->numbers);
-                free(ladder->work->slots);
+                radio_rate_clear(&ladder->work->rate);
         }
         free(ladder->work);
         free(ladder->owners);
         free(ladder->cells);
         *ladder = (struct radio_ladder){ 0 };
-}
-
-/* Rounded down at both ends, so that lengths are right on average. */
-static int64_t ms_of_ns(int64_t ns)
-{
-        return ns / (int64_t)NS_PER_MS;
 }
 
 static int compare_bursts(const void *a, const void *b)
@@ -129,90 +112,7 @@ static int prepare(struct radio_ladder *ladder, const struct radio_burst *bursts
         return 0;
 }
 
-static uint64_t packets_of(const struct radio_burst *burst)
-{
-        return burst->packets[RADIO_TX] + burst->packets[RADIO_RX];
-}
-
-/* So many of its @n come before a time, if they are evenly spaced among its packets. */
-static uint64_t before_ms(const struct radio_burst *burst, uint64_t n, int64_t time_ms)
-{
-        int64_t first_ms = ms_of_ns(burst->first_ns), long_ms = ms_of_ns(burst->last_ns) - first_ms;
-
-        if (time_ms > first_ms + long_ms)
-                return n;
-        return time_ms <= first_ms ? 0 : (uint64_t)((double)n * (double)(time_ms - first_ms) / (double)(long_ms + 1));
-}
-
-static int64_t slot_of(int64_t ms)
-{
-        return ms / SLOT_MS;
-}
-
-static struct slot *slot_at(const struct radio_ladder_work *work, int64_t slot)
-{
-        return &work->slots[slot - work->first_slot];
-}
-
-/* Counts a cluster's packets. What the second before it had stays. 0; -ENOMEM. */
-static int count_slots(struct radio_ladder_work *work, const struct radio_burst *bursts, size_t n)
-{
-        int64_t first = slot_of(ms_of_ns(bursts[0].first_ns)) - SLOTS_PER_S, end = 0;
-        struct slot kept[SLOTS_PER_S] = { 0 };
-        int err;
-
-        for (size_t i = 0; i < n; i++)
-                end = MAX(end, slot_of(ms_of_ns(bursts[i].last_ns)) + 1);
-        for (int64_t s = 0; s < SLOTS_PER_S; s++)
-                if (first + s >= work->first_slot && first + s - work->first_slot < (int64_t)work->n_slots)
-                        kept[s] = *slot_at(work, first + s);
-        err = util_grow(&work->slots, &work->slots_capacity, (size_t)(end - first), sizeof(*work->slots));
-        if (err)
-                return err;
-        work->first_slot = first;
-        work->n_slots = (size_t)(end - first);
-        memset(work->slots, 0, work->n_slots * sizeof(*work->slots));
-        memcpy(work->slots, kept, sizeof(kept));
-        for (size_t i = 0; i < n; i++) {
-                int64_t first_ms = ms_of_ns(bursts[i].first_ns), last_ms = ms_of_ns(bursts[i].last_ns);
-                uint64_t packets = 0, large = 0, all = packets_of(&bursts[i]);
-
-                for (int64_t s = slot_of(first_ms); s <= slot_of(last_ms); s++) {
-                        uint64_t to = before_ms(&bursts[i], all, (s + 1) * SLOT_MS);
-                        uint64_t large_to = before_ms(&bursts[i], bursts[i].large, (s + 1) * SLOT_MS);
-
-                        slot_at(work, s)->busy_ms += MIN(last_ms, (s + 1) * SLOT_MS) - MAX(first_ms, s * SLOT_MS);
-                        slot_at(work, s)->packets += to - packets;
-                        slot_at(work, s)->large += large_to - large;
-                        packets = to;
-                        large = large_to;
-                }
-        }
-        return 0;
-}
-
-static size_t class_at(const struct radio_ladder *ladder, int64_t slot)
-{
-        const struct radio_shape *shape = ladder->shape;
-        uint64_t packets = 0, large = 0;
-        size_t class = 0;
-
-        for (int64_t s = slot - SLOTS_PER_S + 1; s <= slot; s++) {
-                packets += slot_at(ladder->work, s)->packets;
-                large += slot_at(ladder->work, s)->large;
-        }
-        if (packets >= RADIO_DENSE) {
-                const struct slot *now = slot_at(ladder->work, slot);
-                uint64_t busy_ms = (uint64_t)MIN(MAX(now->busy_ms, 1), SLOT_MS);
-
-                packets = MAX(RADIO_DENSE, now->packets * 1000 / busy_ms);
-        }
-        while (class + 1 < shape->n_rates && (int64_t)packets >= shape->rate[class + 1])
-                class++;
-        return class + (shape->sizes && large > 0 ? shape->n_rates : 0);
-}
-
-/* @total in parts as of @so_far and @part of @all: they add up. */
+/* What @part of @all gets of @total after others got @so_far, rounded so that all parts add up to @total. */
 static int64_t part_of(int64_t total, uint64_t so_far, uint64_t part, uint64_t all)
 {
         __extension__ typedef __int128 wide;
@@ -220,6 +120,7 @@ static int64_t part_of(int64_t total, uint64_t so_far, uint64_t part, uint64_t a
         return (int64_t)((wide)total * (so_far + part) / all - (wide)total * so_far / all);
 }
 
+/* What a rung's open span took in this poll goes to its owners, by their packets. */
 static void share(struct radio_ladder *ladder, size_t rung)
 {
         struct radio_ladder_work *work = ladder->work;
@@ -264,7 +165,10 @@ static void grow(struct radio_ladder *ladder, size_t rung, int64_t ms)
         }
 }
 
-/* Silence until a time, up to what was counted before. @next: who ends it then; SIZE_MAX: it goes on. */
+/*
+ * Silence since the last packet, of which some may have been counted at a poll, until a time. @next: whose packet ends it
+ * then; SIZE_MAX: none yet.
+ */
 static void be_silent(struct radio_ladder *ladder, int64_t until_ms, size_t next)
 {
         const struct radio_shape *shape = ladder->shape;
@@ -272,9 +176,10 @@ static void be_silent(struct radio_ladder *ladder, int64_t until_ms, size_t next
         bool ends = next != SIZE_MAX;
 
         for (size_t k = 0; k < shape->n_rungs; k++) {
-                int64_t slept_ms = ladder->last_ms + shape->rung_ms[k];
+                int64_t asleep_ms = ladder->last_ms + shape->rung_ms[k]; /* from then on, with this timer */
                 int64_t shared_ms = ladder->last_ms + MAX(shape->rung_ms[k], shape->share_ms);
-                int64_t up_ms = MAX(0, MIN(until_ms, slept_ms) - ladder->now_ms);
+                int64_t up_ms = MAX(0, MIN(until_ms, asleep_ms) - ladder->now_ms);
+                /* is it shared by the owners of the span, or the opener's? */
                 bool inside = ladder->began && until_ms < shared_ms && (ends || ladder->work->inside[k].packets > 0);
 
                 if (inside)
@@ -284,7 +189,7 @@ static void be_silent(struct radio_ladder *ladder, int64_t until_ms, size_t next
                                 .cells[radio_cell_up(shape, class, k)] += up_ms;
                 if (!ends)
                         continue;
-                if (ladder->began && until_ms < slept_ms) {
+                if (ladder->began && until_ms < asleep_ms) {
                         grow(ladder, k, until_ms - ladder->last_ms);
                         continue;
                 }
@@ -298,15 +203,15 @@ static void be_silent(struct radio_ladder *ladder, int64_t until_ms, size_t next
         ladder->now_ms = MAX(ladder->now_ms, until_ms);
 }
 
-/* It is up in any case until a time, since packets come all the time. */
+/* Until a time within a burst: whatever its timer, the radio is up. */
 static void be_busy(struct radio_ladder *ladder, int64_t until_ms)
 {
         const struct radio_shape *shape = ladder->shape;
         int64_t counted_ms = MAX(ladder->now_ms, ladder->last_ms), from_ms = ladder->last_ms;
 
         for (int64_t at = counted_ms; at < until_ms;) {
-                int64_t to = MIN(until_ms, (slot_of(at) + 1) * SLOT_MS);
-                size_t class = class_at(ladder, slot_of(at));
+                int64_t to = MIN(until_ms, (radio_slot_of(at) + 1) * RADIO_SLOT_MS);
+                size_t class = radio_rate_class(&ladder->work->rate, ladder->shape, radio_slot_of(at));
 
                 for (size_t k = 0; k < shape->n_rungs; k++)
                         ladder->work->inside[k].up_ms[class] += to - at;
@@ -321,18 +226,18 @@ static void be_busy(struct radio_ladder *ladder, int64_t until_ms)
 static void count_packets(struct radio_ladder *ladder, const struct radio_burst *burst, size_t owner)
 {
         struct radio_amounts *amounts = &ladder->owners[owner];
-        uint64_t all = packets_of(burst), sent[RADIO_DIRECTIONS] = { 0 };
+        uint64_t all = radio_packets_of(burst), sent[RADIO_DIRECTIONS] = { 0 };
 
         for (size_t k = 0; k < ladder->shape->n_rungs; k++) {
                 ladder->work->shares[k * ladder->n_owners + owner] += all;
                 ladder->work->inside[k].packets += all;
                 ladder->work->inside[k].any = true;
         }
-        for (int64_t s = slot_of(ms_of_ns(burst->first_ns)); s <= slot_of(ms_of_ns(burst->last_ns)); s++) {
-                size_t class = class_at(ladder, s);
+        for (int64_t s = radio_slot_of(radio_first_ms(burst)); s <= radio_slot_of(radio_last_ms(burst)); s++) {
+                size_t class = radio_rate_class(&ladder->work->rate, ladder->shape, s);
 
                 for (size_t d = 0; d < RADIO_DIRECTIONS; d++) {
-                        uint64_t to = before_ms(burst, burst->packets[d], (s + 1) * SLOT_MS);
+                        uint64_t to = radio_rate_before(burst, burst->packets[d], (s + 1) * RADIO_SLOT_MS);
 
                         amounts->cells[radio_cell_packets(class, d)] += (int64_t)(to - sent[d]);
                         sent[d] = to;
@@ -344,10 +249,10 @@ static void count_packets(struct radio_ladder *ladder, const struct radio_burst 
 
 static void add_burst(struct radio_ladder *ladder, const struct radio_burst *burst)
 {
-        int64_t first_ms = ms_of_ns(burst->first_ns), last_ms = ms_of_ns(burst->last_ns);
+        int64_t first_ms = radio_first_ms(burst), last_ms = radio_last_ms(burst);
         size_t owner = owner_of(ladder, burst->owner);
 
-        if (packets_of(burst) == 0)
+        if (radio_packets_of(burst) == 0)
                 return;
         if (!ladder->began || first_ms > ladder->last_ms) {
                 be_silent(ladder, first_ms, owner);
@@ -358,7 +263,7 @@ static void add_burst(struct radio_ladder *ladder, const struct radio_burst *bur
         if (last_ms < ladder->last_ms)
                 return;
         be_busy(ladder, last_ms);
-        ladder->last_class = class_at(ladder, slot_of(last_ms));
+        ladder->last_class = radio_rate_class(&ladder->work->rate, ladder->shape, radio_slot_of(last_ms));
 }
 
 int radio_ladder_poll(struct radio_ladder *ladder, struct radio_burst *bursts, size_t n, int64_t until_ns)
@@ -378,7 +283,7 @@ int radio_ladder_poll(struct radio_ladder *ladder, struct radio_burst *bursts, s
 
                 for (j = i + 1; j < n && bursts[j].first_ns < last_ns + apart_ns; j++)
                         last_ns = MAX(last_ns, bursts[j].last_ns);
-                err = count_slots(ladder->work, bursts + i, j - i);
+                err = radio_rate_count(&ladder->work->rate, bursts + i, j - i);
                 for (size_t b = i; !err && b < j; b++)
                         add_burst(ladder, &bursts[b]);
         }
@@ -388,7 +293,7 @@ int radio_ladder_poll(struct radio_ladder *ladder, struct radio_burst *bursts, s
         }
         if (!ladder->began)
                 return 0;
-        be_silent(ladder, ms_of_ns(until_ns), SIZE_MAX);
+        be_silent(ladder, until_ns / (int64_t)NS_PER_MS, SIZE_MAX);
         for (size_t k = 0; k < ladder->shape->n_rungs; k++)
                 share(ladder, k);
         return 0;
