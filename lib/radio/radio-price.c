@@ -13,8 +13,9 @@
 #define AWAKE_MS 80 /* a silence that no radio sleeps in */
 
 /*
- * A silence takes, rung by rung, the time up there at the mean power between two rungs; and, from each rung on, what is
- * more at its end and what waking costs more than a packet of the next class that is awake.
+ * Between two rungs a silent radio draws the mean power there, so a ms up at a rung counts for how much less it draws
+ * above that rung than below. What this leaves out is jump_uj, the same for all silences that end between two rungs: how
+ * far off the mean power is at their end, and what the packet that wakes takes more than one of its class that need not.
  */
 static void price_class(struct radio_price *price, const struct radio_silence *silences, size_t index)
 {
@@ -30,8 +31,7 @@ static void price_class(struct radio_price *price, const struct radio_silence *s
 
                 for (int i = 0; i < RADIO_SAMPLES; i++) {
                         double ms = radio_meter_sample_ms(shape, k, i);
-                        const struct radio_silence *next =
-                                &silences[radio_meter_class_after(shape, index, ms)];
+                        const struct radio_silence *next = &silences[radio_meter_class_after(shape, index, ms)];
 
                         jump_uj += (own->wake_uj[k][i] - next->tail_uj + own->end_uj[k][i] - own->up_uj[k] -
                                     above_mw * (ms - (double)shape->rung_ms[k])) / RADIO_SAMPLES;
