@@ -212,6 +212,28 @@ static void learned_is_printed_again(void)
         }
 }
 
+/* What was measured of each section, and a radio's factor. */
+static void measured_parts_are_printed_again(void)
+{
+        static const char text[] = "[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 20\n[battery]\nenergy_full_mwh = 10000\n"
+                                   "[gps]\non_mw = 300 10\n[radio cellular]\ninitial = idle\n[radio cellular idle]\npower_mw = 10 1\n"
+                                   "[measured battery]\nenergy_full_mwh = 9000\n[measured gps]\non_mw = 310 5\n"
+                                   "[measured cellular]\nradio = 1.1 0.1\n";
+        struct profile *profile = NULL, *again = NULL;
+        char *once = NULL, *twice = NULL;
+
+        check_int(profile_parse(text, strlen(text), "t", NULL, &profile), 0);
+        check_int(profile_print(profile, &once), 0);
+        check(strstr(once, "\n[cellular]\nradio = 1 0.1\n")); /* the error of its power */
+        check_int(profile_parse(once, strlen(once), "t", NULL, &again), 0);
+        check_int(profile_print(again, &twice), 0);
+        check_text(twice, once);
+        free(once);
+        free(twice);
+        profile_free(profile);
+        profile_free(again);
+}
+
 static void round_trip_is_exact(void)
 {
         struct profile *first = parse(full), *second;
@@ -475,6 +497,7 @@ static void is_independent_of_the_locale(void)
                         break;
         extras_are_printed_again();
         learned_is_printed_again();
+        measured_parts_are_printed_again();
         round_trip_is_exact();
         setlocale(LC_ALL, "C");
 }
