@@ -3,7 +3,8 @@
 
 /*
  * CPU time by operating point where the kernel tells no frequency. The policies are a machine tree's, and a software
- * event that counts a GHz stands in for cycles; the scheduler and its switches are real.
+ * event that counts a GHz stands in for cycles; the scheduler and its switches are real. With "counted", the CPU's own
+ * counter is read: that of QEMU's aarch64 counts a GHz, too (tests/arm).
  */
 
 #include <errno.h>
@@ -24,7 +25,6 @@
 #include "util/util.h"
 
 #define CPUFREQ "sys/devices/system/cpu/cpufreq/"
-#define LONG_NS (500 * NS_PER_MS)
 
 /* A GHz is a point of the first policy, and in the middle between two of the second. */
 static const struct {
@@ -38,6 +38,8 @@ static const struct {
 
 static struct source *cpu, *source;
 static struct sample sample;
+static uint64_t work_ns, long_ns; /* without a rest, and in all */
+static double far_share; /* of the time may be at other points */
 static uint64_t wall_ns; /* since before the collector was there */
 
 static uint64_t clock_ns(clockid_t clock)
@@ -66,7 +68,10 @@ static void pin(int number)
         sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* Works for a millisecond, and sleeps as long. */
+/*
+ * Works for so long, and sleeps a millisecond. An emulated CPU takes some 30 us from the moment from which the scheduler
+ * counts to the switch, where cycles are read.
+ */
 static pid_t start_hopping(int number)
 {
         pid_t pid = start_child();
@@ -77,7 +82,7 @@ static pid_t start_hopping(int number)
         for (;;) {
                 uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-                while (clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns < NS_PER_MS)
+                while (clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns < work_ns)
                         ;
                 usleep(1000);
         }
@@ -123,7 +128,7 @@ static void check_process(pid_t pid, uint32_t policy, uint32_t below_khz, uint32
                 cycles / sum_ns, near_ns / 1e6, any_ns / 1e6, (double)wall_ns / 1e6);
         check(any_ns >= 0.9 * sum_ns && any_ns <= (double)wall_ns);
         check_near(sum_ns, want_ns, 0.02 * want_ns);
-        check_near(near_ns, sum_ns, 0.1 * sum_ns);
+        check_near(near_ns, sum_ns, far_share * sum_ns);
         check_near(cycles / sum_ns, 1e6, 5e4);
 }
 
@@ -135,7 +140,7 @@ static void run(void)
                 children[i] = start_hopping(i);
         poll_once();
         for (int i = 0; i < 2; i++) {
-                while (ran_ns(children[i]) < LONG_NS)
+                while (ran_ns(children[i]) < long_ns)
                         usleep(10 * 1000);
                 kill(children[i], SIGSTOP);
                 waitpid(children[i], NULL, WUNTRACED);
@@ -149,12 +154,17 @@ static void run(void)
                 end_child(children[i]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
         static char dir[] = "/tmp/joulecast-cycles-XXXXXX";
-        struct collector_options options = { .cycles_for_test = true };
+        bool counted = argc > 1 && strcmp(argv[1], "counted") == 0;
+        struct collector_options options = { .cycles_for_test = !counted };
         int err;
 
+        /* This machine may stop an emulated CPU between the clock and the cycles. */
+        far_share = counted ? 0.2 : 0.1;
+        work_ns = counted ? 10 * NS_PER_MS : NS_PER_MS;
+        long_ns = counted ? 2 * NS_PER_S : 500 * NS_PER_MS;
         if (sysconf(_SC_NPROCESSORS_ONLN) < 2) {
                 printf("skipped: needs two CPUs\n");
                 return 77;
