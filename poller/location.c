@@ -16,7 +16,8 @@
 #define CLIENTS_PATH "/org/freedesktop/GeoClue2/Client"
 #define MODEMS "org.freedesktop.ModemManager1"
 #define MODEMS_PATH "/org/freedesktop/ModemManager1"
-#define MODEM_LOCATION MODEMS ".Modem.Location"
+#define MODEM MODEMS ".Modem"
+#define MODEM_LOCATION MODEM ".Location"
 #define PROPERTIES "org.freedesktop.DBus.Properties"
 #define OBJECTS "org.freedesktop.DBus.ObjectManager"
 #define GPS_SOURCES 0x16u /* MMModemLocationSource: GPS_RAW, GPS_NMEA, GPS_UNMANAGED */
@@ -37,6 +38,7 @@ struct location_source {
         sd_bus *bus;
         struct source *held;
         bool has_gps, on;
+        char modem[64];       /* whose signal is asked for; "": there is none */
         struct client clients[CLIENTS_MAX];
         size_t n_clients;
         bool stale;           /* ask the modems again */
@@ -78,7 +80,7 @@ static int read_properties(sd_bus_message *message, const struct property *wante
         return err < 0 ? err : sd_bus_message_exit_container(message);
 }
 
-static int read_modem(struct location_source *self, sd_bus_message *message)
+static int read_modem(struct location_source *self, const char *path, sd_bus_message *message)
 {
         uint32_t enabled = 0, capabilities = 0;
         const struct property wanted[] = { { "Enabled", 'u', &enabled, NULL }, { "Capabilities", 'u', &capabilities, NULL } };
@@ -88,6 +90,8 @@ static int read_modem(struct location_source *self, sd_bus_message *message)
                 const char *interface;
 
                 err = sd_bus_message_read(message, "s", &interface);
+                if (err >= 0 && strcmp(interface, MODEM) == 0 && strlen(path) < sizeof(self->modem))
+                        strcpy(self->modem, path);
                 if (err >= 0)
                         err = strcmp(interface, MODEM_LOCATION) == 0 ? read_properties(message, wanted, ARRAY_SIZE(wanted)) :
                                                                        sd_bus_message_skip(message, "a{sv}");
@@ -108,6 +112,7 @@ static int ask_modems(struct location_source *self)
         self->stale = false;
         self->changed = true;
         self->has_gps = self->on = false;
+        self->modem[0] = '\0';
         if (err >= 0)
                 err = sd_bus_message_set_auto_start(question, false);
         if (err >= 0)
@@ -115,9 +120,11 @@ static int ask_modems(struct location_source *self)
         if (err >= 0)
                 err = sd_bus_message_enter_container(reply, 'a', "{oa{sa{sv}}}");
         while (err >= 0 && (err = sd_bus_message_enter_container(reply, 'e', "oa{sa{sv}}")) > 0) {
-                err = sd_bus_message_skip(reply, "o");
+                const char *path;
+
+                err = sd_bus_message_read(reply, "o", &path);
                 if (err >= 0)
-                        err = read_modem(self, reply);
+                        err = read_modem(self, path, reply);
                 if (err >= 0)
                         err = sd_bus_message_exit_container(reply);
         }
@@ -227,6 +234,7 @@ static void hear_location(struct source *source, uint64_t boottime_ns)
         if (more < 0) {
                 sd_bus_close(self->bus);
                 self->has_gps = self->on = self->stale = false;
+                self->modem[0] = '\0';
                 self->changed = true;
         } else if (self->stale) {
                 (void)ask_modems(self); /* who does not answer has no GPS that we know of */
@@ -235,13 +243,29 @@ static void hear_location(struct source *source, uint64_t boottime_ns)
                 self->changed = true;
 }
 
+/* Asked at polls, as it changes more often than there are polls. */
+static void ask_signal(struct location_source *self, struct sample *sample)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        uint32_t percent;
+        int recent;
+
+        if (!self->modem[0] ||
+            sd_bus_get_property(self->bus, MODEMS, self->modem, MODEM, "SignalQuality", NULL, &reply, "(ub)") < 0 ||
+            sd_bus_message_read(reply, "(ub)", &percent, &recent) < 0 || !recent || percent > 100)
+                return;
+        sample->signal.have |= SIGNAL_CELLULAR;
+        sample->signal.cellular_signal_percent = percent;
+}
+
 static int read_location(struct source *source, struct sample *sample)
 {
         struct location_source *self = (struct location_source *)source;
 
         drop_gone(self);
+        ask_signal(self, sample);
         hear_location(source, sample->boottime_ns); /* what the calls left in the queue, too */
-        return -ENODATA;                            /* the source of what is held has it */
+        return 0;                                   /* the source of what is held has the GPS */
 }
 
 static int fd_location(const struct source *source)

@@ -4,10 +4,14 @@
 
 /*
  * Who uses the GPS, by the system's bus: ModemManager tells whether it is on, geoclue which apps asked for a position.
- * Their programs are not known, only the desktop ids that the user's agent let in. Neither is started for that.
+ * Their programs are not known, only the desktop ids that the user's agent let in. And how strongly the modem hears its
+ * cell. Neither is started for that.
  */
 
 #include "source/source.h"
 
-/* A source without levels: it passes on to @held (a source of held.h), which must live longer. -ENODEV: there is no bus. */
+/*
+ * A source of the signal. The GPS it passes on to @held (a source of held.h), which must live longer. -ENODEV: there is
+ * no bus.
+ */
 int location_open(struct source *held, struct source **ret);

@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Who uses the GPS: a child on a bus of our own stands for ModemManager, and for geoclue as that shows itself to others. */
+/*
+ * Who uses the GPS, and how the modem hears: a child on a bus of our own stands for ModemManager, and for geoclue as that
+ * shows itself to others.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,6 +39,19 @@ static const sd_bus_vtable client_table[] = {
         SD_BUS_PROPERTY("Active", "b", refuse, 0, 0),
         SD_BUS_VTABLE_END,
 };
+static unsigned signal_percent = 73, signal_recent = 1;
+
+static int tell_signal(sd_bus *bus, const char *path, const char *interface, const char *property,
+                       sd_bus_message *reply, void *data, sd_bus_error *error)
+{
+        return sd_bus_message_append(reply, "(ub)", signal_percent, signal_recent);
+}
+
+static const sd_bus_vtable signal_table[] = {
+        SD_BUS_VTABLE_START(0),
+        SD_BUS_PROPERTY("SignalQuality", "(ub)", tell_signal, 0, 0),
+        SD_BUS_VTABLE_END,
+};
 static const sd_bus_vtable modem_table[] = {
         SD_BUS_VTABLE_START(0),
         SD_BUS_PROPERTY("Capabilities", "u", NULL, sizeof(uint32_t), 0),
@@ -53,12 +69,18 @@ static void tell_client(sd_bus *bus, bool active)
                            "Active", "b", (int)active, 0);
 }
 
-/* Of a byte: + and -: the GPS goes on and off; a, i: the client is active, or not any more; v: its program ended. */
+/*
+ * Of a byte: + and -: the GPS goes on and off; a, i: the client is active, or not any more; v: its program ended;
+ * s, o: the signal is weaker, and is old.
+ */
 static void act(sd_bus *bus, sd_bus_slot **client, char word)
 {
         if (word == '+' || word == '-') {
                 modem_values[0] = word == '+' ? enabled | GPS_NMEA : enabled;
                 sd_bus_emit_properties_changed(bus, MODEMS_PATH "/Modem/0", MODEMS ".Modem.Location", "Enabled", NULL);
+        } else if (word == 's' || word == 'o') {
+                signal_percent = 12;
+                signal_recent = word == 's';
         } else if (word == 'v') {
                 *client = sd_bus_slot_unref(*client);
         } else {
@@ -78,6 +100,7 @@ static void serve(int from_fd)
         if (sd_bus_open_system(&bus) < 0 || sd_bus_add_object_manager(bus, NULL, MODEMS_PATH) < 0 ||
             sd_bus_add_object_vtable(bus, NULL, MODEMS_PATH "/Modem/0", MODEMS ".Modem.Location", modem_table,
                                      modem_values) < 0 ||
+            sd_bus_add_object_vtable(bus, NULL, MODEMS_PATH "/Modem/0", MODEMS ".Modem", signal_table, NULL) < 0 ||
             sd_bus_request_name(bus, GEOCLUE, 0) < 0 || sd_bus_request_name(bus, MODEMS, 0) < 0)
                 _exit(1);
         for (;;) {
@@ -111,6 +134,7 @@ static bool modems_answer(void)
 struct desk {
         struct source *held, *location;
         struct sample sample;
+        struct signal signal;
         uint64_t machine_ns, map_ns; /* at the look before */
 };
 
@@ -122,7 +146,9 @@ static void look(struct desk *desk)
 
         desk->machine_ns = desk->sample.gps_on_ns;
         desk->map_ns = desk->sample.n_processes > 0 ? desk->sample.processes[0].gps_on_ns : 0;
-        desk->location->ops->read(desk->location, &desk->sample);
+        desk->sample.signal.have = 0;
+        check_int(desk->location->ops->read(desk->location, &desk->sample), 0);
+        desk->signal = desk->sample.signal;
         sample_reset(&desk->sample);
         clock_gettime(CLOCK_MONOTONIC, &now);
         desk->sample.monotonic_ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
@@ -155,6 +181,21 @@ static void expect(struct desk *desk, int to_fd, const char *word, bool on, bool
         check(desk->sample.processes[0].gps_on_ns <= desk->sample.gps_on_ns);
 }
 
+/* -1: unknown. */
+static void expect_signal(struct desk *desk, int to_fd, const char *word, int percent)
+{
+        int got = -2;
+
+        if (*word)
+                check_int(write(to_fd, word, 1), 1);
+        for (unsigned i = 0; i < 300 && got != percent; i++) {
+                look(desk);
+                got = desk->signal.have & SIGNAL_CELLULAR ? (int)desk->signal.cellular_signal_percent : -1;
+                usleep(20000);
+        }
+        check_int(got, percent);
+}
+
 static void tells_who(int to_fd)
 {
         struct desk desk = { 0 };
@@ -169,6 +210,9 @@ static void tells_who(int to_fd)
         check_int(location_open(desk.held, &desk.location), 0);
         look(&desk);
         expect(&desk, to_fd, "", false, false);
+        expect_signal(&desk, to_fd, "", 73);
+        expect_signal(&desk, to_fd, "s", 12);
+        expect_signal(&desk, to_fd, "o", -1); /* not measured lately */
         expect(&desk, to_fd, "+", true, false); /* somebody's */
         expect(&desk, to_fd, "a", true, true);
         expect(&desk, to_fd, "i", true, false);
@@ -195,6 +239,7 @@ static void without_modems(void)
         for (unsigned i = 0; i < 3; i++)
                 look(&desk);
         check_int(desk.sample.have & USAGE_GPS, 0);
+        check_int(desk.signal.have, 0);
         desk.location->ops->close(desk.location);
         desk.held->ops->close(desk.held);
         sample_clear(&desk.sample);

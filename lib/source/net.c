@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "util/util.h"
+#include "wifi-signal.h"
 
 #define NET_DEV_MAX (128 << 10)
 #define ARPHRD_RAWIP "519\n" /* include/uapi/linux/if_arp.h */
@@ -103,17 +104,68 @@ struct net_source {
         struct source source;
         int root_fd;
         char *text;
+        bool real; /* its interfaces are the kernel's, which can be asked */
+        struct wifi_signal signal;
 };
 
-static void add_interface(const struct net_source *self, const struct net_line *line, struct sample *sample)
+static int ask_signal(struct net_source *self, const char *name, int32_t *dbm)
+{
+        char path[96], text[16];
+        uint64_t index;
+
+        snprintf(path, sizeof(path), "sys/class/net/%s/ifindex", name);
+        if (!self->real || util_read_at(self->root_fd, path, text, sizeof(text)) <= 0 ||
+            util_parse_u64(text, &index) < 0 || index > INT32_MAX)
+                return -ENOENT;
+        return wifi_signal_ask(&self->signal, (uint32_t)index, dbm);
+}
+
+static int look_up_signal(const struct net_source *self, const char *name, int32_t *dbm)
+{
+        char text[4096], *state = NULL;
+
+        if (util_read_at(self->root_fd, "proc/net/wireless", text, sizeof(text)) <= 0)
+                return -ENODATA;
+        for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state))
+                if (wifi_signal_parse_line(line, name, dbm))
+                        return 0;
+        return -ENODATA;
+}
+
+/* Of the first interface that has one. */
+static void read_signal(struct net_source *self, const char *name, struct sample *sample)
+{
+        int32_t dbm;
+        int err;
+
+        if (sample->signal.have & SIGNAL_WIFI)
+                return;
+        err = ask_signal(self, name, &dbm);
+        if (err && err != -ENODATA)
+                err = look_up_signal(self, name, &dbm);
+        if (err)
+                return;
+        sample->signal.have |= SIGNAL_WIFI;
+        sample->signal.wifi_signal_dbm = dbm;
+}
+
+static void add_wifi(struct net_source *self, const struct net_line *line, struct sample *sample)
+{
+        sample->wifi_rx_bytes += line->rx_bytes;
+        sample->wifi_tx_bytes += line->tx_bytes;
+        if (!net_is_up(self->root_fd, line->name))
+                return;
+        sample->wifi_on = true;
+        read_signal(self, line->name, sample);
+}
+
+static void add_interface(struct net_source *self, const struct net_line *line, struct sample *sample)
 {
         switch (net_kind_of(self->root_fd, line->name)) {
         case NET_VIRTUAL:
                 break;
         case NET_WIFI:
-                sample->wifi_rx_bytes += line->rx_bytes;
-                sample->wifi_tx_bytes += line->tx_bytes;
-                sample->wifi_on = sample->wifi_on || net_is_up(self->root_fd, line->name);
+                add_wifi(self, line, sample);
                 break;
         case NET_CELLULAR:
         case NET_OTHER:
@@ -147,6 +199,7 @@ static void net_close(struct source *source)
         struct net_source *self = (struct net_source *)source;
 
         closep(&self->root_fd);
+        wifi_signal_close(&self->signal);
         free(self->text);
         free(self);
 }
@@ -155,6 +208,7 @@ static const struct source_ops net_ops = { "net", net_read, net_close };
 
 int net_open(int root_fd, struct source **ret)
 {
+        _cleanup_close_ int proc_fd = -1;
         struct net_source *self;
 
         if (faccessat(root_fd, "proc/net/dev", R_OK, 0) < 0)
@@ -164,6 +218,7 @@ int net_open(int root_fd, struct source **ret)
                 return -ENOMEM;
         self->source.ops = &net_ops;
         self->root_fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        self->signal.fd = -1;
         self->text = malloc(NET_DEV_MAX);
         if (self->root_fd < 0 || !self->text) {
                 int err = self->text ? -errno : -ENOMEM;
@@ -171,6 +226,8 @@ int net_open(int root_fd, struct source **ret)
                 net_close(&self->source);
                 return err;
         }
+        proc_fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        self->real = util_is_procfs(proc_fd);
         *ret = &self->source;
         return 0;
 }

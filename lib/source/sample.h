@@ -63,6 +63,18 @@ struct battery {
         int32_t temperature_dc;     /* tenths of a degree C */
 };
 
+enum signal_have {
+        SIGNAL_WIFI = 1 << 0,
+        SIGNAL_CELLULAR = 1 << 1,
+};
+
+/* How strongly the radios hear their other side now: what they send and receive costs more where that is weak. */
+struct signal {
+        uint32_t have;                    /* SIGNAL_* */
+        int32_t wifi_signal_dbm;          /* -128..-1, of the access point */
+        uint32_t cellular_signal_percent; /* 0..100, as ModemManager makes it of what the modem says */
+};
+
 /* One operating point of one policy, since boot. */
 struct opp {
         uint32_t policy;
@@ -145,6 +157,7 @@ struct sample {
         size_t n_cores;
 
         bool wifi_on;           /* associated now */
+        struct signal signal;
         OWNER_AMOUNT_MEMBERS;   /* of all storages, of all WiFi interfaces ... */
 
         struct screen_event *events; /* since the sample before, ascending in time; the last one holds from then on */

@@ -11,6 +11,7 @@
 #include "source/gpu.h"
 #include "source/net.h"
 #include "source/proc.h"
+#include "source/wifi-signal.h"
 #include "util/util.h"
 
 /* Texts of /sys and /proc, all parsers on the same bytes: drivers and process names write what they like. */
@@ -77,6 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         _cleanup_free_ char *text = strndup((const char *)data, size);
         struct net_line net;
         struct disk_line disk;
+        int32_t dbm;
 
         fuzz_assert(text);
         battery(text);
@@ -84,6 +86,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         gpu(text);
         sound(text);
         process(data, size, text);
+        if (wifi_signal_parse_line(text, "wlan0", &dbm))
+                fuzz_assert(dbm < 0 && dbm >= INT8_MIN);
         if (net_parse_line(text, &net))
                 fuzz_assert(memchr(net.name, '\0', sizeof(net.name)));
         if (disk_parse_line(text, &disk))
