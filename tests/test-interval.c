@@ -195,6 +195,24 @@ static void what_the_machine_did_not_do_no_process_did(void)
         teardown(&f);
 }
 
+/* As the battery's level: that of the end, whether or not it was known before. */
+static void the_signal_is_that_of_the_end(void)
+{
+        struct fixture f;
+
+        setup(&f);
+        after(&f, 0);
+        poll(&f);
+        after(&f, 30)->signal = (struct signal){ SIGNAL_WIFI, -55, 0 };
+        check_int(poll(&f), 0);
+        check_int(f.interval.signal.have, SIGNAL_WIFI);
+        check_int(f.interval.signal.wifi_signal_dbm, -55);
+        after(&f, 30);
+        check_int(poll(&f), 0);
+        check_int(f.interval.signal.have, 0);
+        teardown(&f);
+}
+
 /* As if it had not been looked at, but for what only that look was told of the screen. */
 static void a_skipped_sample_is_in_the_next_interval(void)
 {
@@ -264,5 +282,6 @@ int main(void)
         a_clock_that_stands_is_no_suspend();
         jitter_is_no_suspend();
         what_the_machine_did_not_do_no_process_did();
+        the_signal_is_that_of_the_end();
         return check_result();
 }

@@ -248,6 +248,48 @@ static void killed_in_roll_up(void)
         remove_database();
 }
 
+static void append_with_signal(struct store *store, int64_t end_ns, uint64_t elapsed_ns, uint64_t suspend_ns,
+                               const struct signal *signal)
+{
+        struct interval interval = { 0 };
+
+        make_interval(&interval, end_ns, elapsed_ns, 1);
+        interval.suspend_ns = suspend_ns;
+        interval.signal = *signal;
+        check_int(store_append(store, &interval), 0);
+        interval_clear(&interval);
+}
+
+/* The mean of the time awake in which it is known: -50 dBm for a minute and -80 dBm for two. */
+static void signal_survives_the_roll_up(void)
+{
+        const struct signal near = { SIGNAL_WIFI, -50, 0 }, none = { 0 };
+        const struct signal far = { SIGNAL_WIFI | SIGNAL_CELLULAR, -80, 12 };
+        const int64_t hour = (START / HOUR + 1) * HOUR;
+        struct store *store = open_store(STORE_WRITE);
+        struct store_battery before, after;
+
+        append_with_signal(store, hour + 60 * S, 60 * NS_PER_S, 0, &none);
+        before = battery_of_all(store);
+        check(isnan(before.wifi_signal_dbm) && isnan(before.cellular_signal_percent));
+        append_with_signal(store, hour + 120 * S, 60 * NS_PER_S, 0, &near);
+        append_with_signal(store, hour + HOUR + 60 * S, 600 * NS_PER_S, 480 * NS_PER_S, &far);
+        for (int i = 2; i < 6; i++) /* the clock of the last hour may be set */
+                append_with_signal(store, hour + i * HOUR, (uint64_t)HOUR, 0, &none);
+        for (int rolled_up = 0; rolled_up < 2; rolled_up++) {
+                if (rolled_up)
+                        check_int(store_roll_up(store, hour + 3 * DAY, &(struct store_retention){ 0, 1, 0 }), 0);
+                after = battery_of_all(store);
+                check_near(after.wifi_signal_dbm, -70, 1e-9);
+                check_near(after.cellular_signal_percent, 12, 1e-9);
+                check_int(store_battery(store, INT64_MIN, hour + HOUR, &before), 0);
+                check_near(before.wifi_signal_dbm, -50, 1e-9);
+        }
+        check(count_in_file("interval") <= 2 && count_in_file("period") > 3);
+        store_close(store);
+        remove_database();
+}
+
 /* Polls of 301 s: one is counted by the kernel, the next shared. */
 static void split_is_told_and_survives_the_roll_up(void)
 {
@@ -308,6 +350,7 @@ int main(void)
         a_history_after_a_clock_that_was_ahead();
         killed_in_roll_up();
         split_is_told_and_survives_the_roll_up();
+        signal_survives_the_roll_up();
         sleeps_are_kept();
         remove_database();
         return check_result();

@@ -295,6 +295,9 @@ static int look_at_poll(void *data, const struct store_poll *poll)
         check_int(poll->battery.have, want->battery.have);
         check_int(poll->battery.capacity_percent, want->battery.capacity_percent);
         check_int(poll->battery.power_uw, want->battery.power_uw);
+        check_int(poll->signal.have, want->signal.have);
+        check_int(poll->signal.wifi_signal_dbm, want->signal.wifi_signal_dbm);
+        check_int(poll->signal.cellular_signal_percent, want->signal.cellular_signal_percent);
         for (size_t i = 0; i < poll->n_rows; i++)
                 check_int(add_up(&polls->sum, &poll->rows[i]), 0);
         return polls->n == polls->stop_at ? 42 : 0;
@@ -312,6 +315,12 @@ static void polls_are_what_was_recorded(void)
                 if (i % 4 == 0) {
                         intervals[i].battery.have |= BATTERY_POWER;
                         intervals[i].battery.power_uw = 1000 * i;
+                }
+                if (i % 3 > 0)
+                        intervals[i].signal = (struct signal){ .have = SIGNAL_WIFI, .wifi_signal_dbm = -40 - (int)i };
+                if (i % 3 == 2) {
+                        intervals[i].signal.have |= SIGNAL_CELLULAR;
+                        intervals[i].signal.cellular_signal_percent = (uint32_t)(3 * i);
                 }
                 check_int(store_append(store, &intervals[i]), 0);
         }

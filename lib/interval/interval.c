@@ -91,6 +91,7 @@ static void measure_time(struct making *making)
                 interval->suspend_ns = elapsed_ns - running_ns;
         measure_clock(making, elapsed_ns);
         interval->have = making->before->have & making->now->have;
+        interval->signal = making->now->signal;
         interval->battery = making->now->battery;
         if (!(making->now->have & SAMPLE_BATTERY))
                 interval->battery = (struct battery){ 0 };

@@ -55,6 +55,7 @@ struct interval {
         uint32_t battery_have;     /* INTERVAL_* */
         uint64_t discharge_uj;     /* what the battery gave, by its own level: 0 until the level moves */
         double discharge_percent;
+        struct signal signal;      /* at the end */
 
         /*
          * Where CPU time was shared among policies and frequencies: the proportions, as usage_points_share() takes them.

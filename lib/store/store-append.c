@@ -253,6 +253,10 @@ static int put_interval(struct store *store, const struct interval *interval, in
         if (interval->split_by != SPLIT_UNKNOWN)
                 sqlite3_bind_int64(add, 20, interval->split_by);
         sqlite3_bind_int64(add, 21, recorded_ns);
+        if (interval->signal.have & SIGNAL_WIFI)
+                sqlite3_bind_int64(add, 22, interval->signal.wifi_signal_dbm);
+        if (interval->signal.have & SIGNAL_CELLULAR)
+                sqlite3_bind_int64(add, 23, interval->signal.cellular_signal_percent);
         return store_step(store, add);
 }
 

@@ -10,7 +10,7 @@
 #include "util/util.h"
 
 /* Columns of SQL_POLLS beside those of SQL_INTERVAL. */
-enum { SUSPEND = 3, DISCHARGE_UJ, DISCHARGE_NPERCENT, SPLIT_BY = 10, BATTERY = 12 };
+enum { SUSPEND = 3, DISCHARGE_UJ, DISCHARGE_NPERCENT, SPLIT_BY = 10, BATTERY = 14 };
 
 /* Largest difference between the fall of the level and what was counted: noise, but no charger. */
 #define DRIFT_PERCENT 0.5
@@ -80,16 +80,17 @@ static int read_poll(struct store *store, sqlite3_stmt *row, struct rows *rows, 
         *ret = (struct store_poll){
                 .start_ns = times.start_ns,
                 .end_ns = times.end_ns,
-                .elapsed_ns = (uint64_t)times.sums[0],
+                .elapsed_ns = (uint64_t)times.sums[SUM_ELAPSED_NS],
                 .suspend_ns = (uint64_t)sqlite3_column_int64(row, SUSPEND),
                 .discharge_j = sqlite3_column_type(row, DISCHARGE_UJ) == SQLITE_NULL
-                                       ? NAN : (double)times.sums[3] / 1e6,
+                                       ? NAN : (double)times.sums[SUM_DISCHARGE_UJ] / 1e6,
                 .discharge_percent = sqlite3_column_type(row, DISCHARGE_NPERCENT) == SQLITE_NULL
-                                             ? NAN : (double)times.sums[4] / 1e9,
+                                             ? NAN : (double)times.sums[SUM_DISCHARGE_NPERCENT] / 1e9,
                 .split_by = split_by(row),
                 .rows = rows ? rows->list : NULL,
                 .n_rows = store->totals.n,
         };
+        ret->signal = store_read_signal(row);
         store_read_battery(row, BATTERY, &ret->battery);
         return 0;
 }

@@ -249,14 +249,26 @@ int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt
 int totals_add_period(struct store *store, struct totals *totals, int64_t period);
 int totals_add(struct store *store, struct totals *to, const struct totals *from);
 
+/* As the columns of a period. Of a level there is the time in which it is known, and its product with that time. */
+enum time_sum {
+        SUM_ELAPSED_NS,
+        SUM_KNOWN_NS,
+        SUM_PERCENT_KNOWN_NS,
+        SUM_DISCHARGE_UJ,
+        SUM_DISCHARGE_NPERCENT,
+        SUM_COUNTED_NS,
+        SUM_SHARED_NS,
+        SUM_WIFI_SIGNAL_NS,
+        SUM_WIFI_SIGNAL_DBM_NS, /* negative */
+        SUM_CELLULAR_SIGNAL_NS,
+        SUM_CELLULAR_SIGNAL_PERCENT_NS,
+        TIME_SUMS
+};
+
 /* An interval's or a period's own numbers. */
 struct times {
         int64_t start_ns, end_ns;
-        /*
-         * elapsed_ns, known_ns, percent_known_ns, discharge_uj,
-         * discharge_npercent, counted_ns, shared_ns: as the columns
-         */
-        int64_t sums[7];
+        int64_t sums[TIME_SUMS];
         int64_t recorded_ns;
         bool details; /* all that it sums is still there, too */
 };
@@ -264,6 +276,7 @@ struct times {
 /* Of the store's own totals, for those who read; valid until they change. */
 struct store_row totals_row(struct store *store, size_t i, const struct times *times);
 
+struct signal store_read_signal(sqlite3_stmt *row); /* of SQL_INTERVAL */
 int store_times_of_interval(sqlite3_stmt *row, struct times *ret); /* of SQL_INTERVAL */
 int store_times_of_period(struct store *store, int64_t period, struct times *ret);
 

@@ -9,6 +9,7 @@
  */
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "store-private.h"
@@ -320,7 +321,7 @@ int store_rows(struct store *store, const struct store_query *query,
 
 static bool is_known_throughout(const struct times *times)
 {
-        return (double)times->sums[1] >= 0.99 * (double)times->sums[0];
+        return (double)times->sums[SUM_KNOWN_NS] >= 0.99 * (double)times->sums[SUM_ELAPSED_NS];
 }
 
 /* On battery without a gap, as pieces come. */
@@ -332,7 +333,7 @@ struct stretches {
 /* All of @sums: none is negative, and nor are they together. */
 static int add_battery(struct times *sums, struct stretches *stretches, const struct times *times)
 {
-        stretches->n += times->sums[1] > 0 && (!stretches->known || times->start_ns > sums->end_ns + GAP_NS);
+        stretches->n += times->sums[SUM_KNOWN_NS] > 0 && (!stretches->known || times->start_ns > sums->end_ns + GAP_NS);
         stretches->known = is_known_throughout(times);
         sums->start_ns = MIN(sums->start_ns, times->start_ns);
         sums->end_ns = MAX(sums->end_ns, times->end_ns);
@@ -416,6 +417,12 @@ int store_battery_step(struct store *store, struct battery *ret)
         return more < 0 ? more : 0;
 }
 
+/* Of a time and a level's product with it. */
+static double mean_of(const int64_t *sums)
+{
+        return sums[0] > 0 ? (double)sums[1] / (double)sums[0] : NAN;
+}
+
 int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct store_battery *ret)
 {
         const struct store_query query = { .from_ns = from_ns, .to_ns = to_ns, .grain = STORE_BEST, .uid = -1 };
@@ -443,13 +450,15 @@ int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct st
         if (plan.n == 0)
                 return -ENODATA;
         *ret = (struct store_battery){
-                .elapsed_ns = (uint64_t)all.sums[0],
-                .known_ns = (uint64_t)all.sums[1],
-                .percent_known_ns = (uint64_t)all.sums[2],
-                .discharge_uj = (uint64_t)all.sums[3],
-                .discharge_percent = (double)all.sums[4] / 1e9,
-                .counted_ns = (uint64_t)all.sums[5],
-                .shared_ns = (uint64_t)all.sums[6],
+                .elapsed_ns = (uint64_t)all.sums[SUM_ELAPSED_NS],
+                .known_ns = (uint64_t)all.sums[SUM_KNOWN_NS],
+                .percent_known_ns = (uint64_t)all.sums[SUM_PERCENT_KNOWN_NS],
+                .discharge_uj = (uint64_t)all.sums[SUM_DISCHARGE_UJ],
+                .discharge_percent = (double)all.sums[SUM_DISCHARGE_NPERCENT] / 1e9,
+                .counted_ns = (uint64_t)all.sums[SUM_COUNTED_NS],
+                .shared_ns = (uint64_t)all.sums[SUM_SHARED_NS],
+                .wifi_signal_dbm = mean_of(&all.sums[SUM_WIFI_SIGNAL_NS]),
+                .cellular_signal_percent = mean_of(&all.sums[SUM_CELLULAR_SIGNAL_NS]),
                 .first_ns = all.start_ns,
                 .last_ns = all.end_ns,
                 .last = last,

@@ -95,8 +95,8 @@ static int write_period(struct store *store, enum store_grain grain, int64_t buc
         sqlite3_bind_int64(add, 4, times->end_ns);
         for (size_t i = 0; i < ARRAY_SIZE(times->sums); i++)
                 sqlite3_bind_int64(add, 5 + (int)i, times->sums[i]);
-        sqlite3_bind_int64(add, 12, times->recorded_ns);
-        sqlite3_bind_int64(add, 13, times->details);
+        sqlite3_bind_int64(add, 5 + TIME_SUMS, times->recorded_ns);
+        sqlite3_bind_int64(add, 6 + TIME_SUMS, times->details);
         err = store_step(store, add);
         return err ? err : write_usages(store, totals, sqlite3_last_insert_rowid(store->db));
 }

@@ -15,7 +15,7 @@
 #define APPLICATION_ID_VIRTUAL 0x4a4f5556 /* "JOUV": a virtual device did it */
 
 /* Each amount has its columns, so a database with fewer of them is an older one. */
-#define SCHEMA_VERSION (40000 + 1000 * RADIO_PACK_VERSION + 100 * KEYED_COUNT + AMOUNT_COUNT)
+#define SCHEMA_VERSION (50000 + 1000 * RADIO_PACK_VERSION + 100 * KEYED_COUNT + AMOUNT_COUNT)
 
 /* A poll changes a few pages, and each is written whole: 10 kB a poll with these, 20 kB with SQLite's of 4096. */
 #define PAGE_SIZE "1024"
@@ -27,7 +27,8 @@
  * poll, of `usage` for each owner (app, user, state) in it; from there into periods of an hour (grain 1)
  * and periods of a day (grain 2), one for each bucket, with rows in `period_usage`. Clocks jump, so how far that has
  * come (`mark`) and what is old goes by `recorded_ns`: all time that was recorded until then. `split_by` is enum
- * cpu_split_by; a period has the time in which CPU time was split in either way. @COLUMNS@ and the like are the table of amounts (usage_columns()); store-usage.c describes them.
+ * cpu_split_by; a period has the time in which CPU time was split in either way, and the sums of enum time_sum.
+ * @COLUMNS@ and the like are the table of amounts (usage_columns()); store-usage.c describes them.
  */
 static const char schema[] =
         "CREATE TABLE app (id INTEGER PRIMARY KEY, app TEXT NOT NULL, uid INTEGER NOT NULL, name TEXT,"
@@ -39,13 +40,16 @@ static const char schema[] =
         " suspend_ns INTEGER NOT NULL, discharge_uj INTEGER, discharge_npercent INTEGER,"
         " battery_status INTEGER, capacity_percent INTEGER, charge_now_uah INTEGER, charge_full_uah INTEGER,"
         " energy_now_uwh INTEGER, energy_full_uwh INTEGER, voltage_uv INTEGER, power_uw INTEGER,"
-        " temperature_dc INTEGER, alive INTEGER REFERENCES alive, first_usage INTEGER NOT NULL,"
+        " temperature_dc INTEGER, wifi_signal_dbm INTEGER, cellular_signal_percent INTEGER,"
+        " alive INTEGER REFERENCES alive, first_usage INTEGER NOT NULL,"
         " n_usages INTEGER NOT NULL, shape BLOB, split_by INTEGER, recorded_ns INTEGER NOT NULL);"
         "CREATE TABLE usage (id INTEGER PRIMARY KEY, interval INTEGER NOT NULL REFERENCES interval, @TYPES@);"
         "CREATE TABLE period (id INTEGER PRIMARY KEY, grain INTEGER NOT NULL, bucket_ns INTEGER NOT NULL,"
         " start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
         " known_ns INTEGER NOT NULL, percent_known_ns INTEGER NOT NULL, discharge_uj INTEGER NOT NULL,"
         " discharge_npercent INTEGER NOT NULL, counted_ns INTEGER NOT NULL, shared_ns INTEGER NOT NULL,"
+        " wifi_signal_ns INTEGER NOT NULL, wifi_signal_dbm_ns INTEGER NOT NULL,"
+        " cellular_signal_ns INTEGER NOT NULL, cellular_signal_percent_ns INTEGER NOT NULL,"
         " recorded_ns INTEGER NOT NULL, details INTEGER NOT NULL, UNIQUE (grain, bucket_ns));"
         "CREATE TABLE period_usage (period INTEGER NOT NULL REFERENCES period, @TYPES@,"
         " PRIMARY KEY (period, app, state)) WITHOUT ROWID;"
@@ -64,12 +68,14 @@ static const char begin_anew[] =
 
 #define INTERVAL_COLUMNS                                                                                     \
         "SELECT end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent, first_usage, n_usages," \
-        " shape, apps, split_by, recorded_ns"
+        " shape, apps, split_by, recorded_ns, wifi_signal_dbm, cellular_signal_percent"
 #define INTERVAL_TABLES " FROM interval LEFT JOIN alive ON alive.id = interval.alive"
 #define INTERVALS INTERVAL_COLUMNS INTERVAL_TABLES
 #define BATTERY_COLUMNS                                                                                      \
         "battery_status, capacity_percent, charge_now_uah, charge_full_uah, energy_now_uwh, energy_full_uwh," \
         " voltage_uv, power_uw, temperature_dc"
+
+#define SIGNAL_SUMS "wifi_signal_ns, wifi_signal_dbm_ns, cellular_signal_ns, cellular_signal_percent_ns"
 
 static const char *const statement_text[SQL_COUNT] = {
         [SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
@@ -89,8 +95,9 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_ADD_INTERVAL] =
                 "INSERT INTO interval (end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent,"
                 " battery_status, capacity_percent, charge_now_uah, charge_full_uah, energy_now_uwh, energy_full_uwh,"
-                " voltage_uv, power_uw, temperature_dc, alive, first_usage, n_usages, shape, split_by, recorded_ns)"
-                " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21)",
+                " voltage_uv, power_uw, temperature_dc, alive, first_usage, n_usages, shape, split_by, recorded_ns,"
+                " wifi_signal_dbm, cellular_signal_percent)"
+                " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23)",
         [SQL_ADD_USAGE] = "INSERT INTO usage (interval, @COLUMNS@) VALUES @ROW@",
         [SQL_ADD_COMMON_USAGES] = "INSERT INTO usage (interval, @COMMON_COLUMNS@) VALUES @COMMON_ROWS@",
         [SQL_LAST_USAGE] = "SELECT ifnull(max(id), 0) FROM usage",
@@ -106,13 +113,14 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_DUE] = INTERVALS " WHERE end_ns > ?1 AND recorded_ns > ?2 AND recorded_ns <= ?3 ORDER BY recorded_ns",
         [SQL_OPEN] = "SELECT min(end_ns) FROM interval WHERE end_ns > ?1 AND recorded_ns > ?2",
         [SQL_PERIOD] = "SELECT start_ns, end_ns, elapsed_ns, known_ns, percent_known_ns, discharge_uj,"
-                       " discharge_npercent, counted_ns, shared_ns, recorded_ns, details FROM period WHERE id = ?1",
+                       " discharge_npercent, counted_ns, shared_ns, " SIGNAL_SUMS ", recorded_ns, details"
+                       " FROM period WHERE id = ?1",
         [SQL_FIND_PERIOD] = "SELECT id FROM period WHERE grain = ?1 AND bucket_ns = ?2",
         [SQL_PERIOD_USAGE] = "SELECT period, @COLUMNS@ FROM period_usage WHERE period = ?1",
         [SQL_ADD_PERIOD] = "INSERT INTO period (grain, bucket_ns, start_ns, end_ns, elapsed_ns, known_ns,"
-                           " percent_known_ns, discharge_uj, discharge_npercent, counted_ns, shared_ns, recorded_ns,"
-                           " details)"
-                           " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+                           " percent_known_ns, discharge_uj, discharge_npercent, counted_ns, shared_ns,"
+                           " " SIGNAL_SUMS ", recorded_ns, details)"
+                           " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)",
         [SQL_ADD_PERIOD_USAGE] = "INSERT INTO period_usage (period, @COLUMNS@) VALUES @ROW@",
         [SQL_DROP_PERIOD] = "DELETE FROM period WHERE id = ?1",
         [SQL_DROP_PERIOD_USAGE] = "DELETE FROM period_usage WHERE period = ?1",

@@ -12,7 +12,7 @@
 /* Columns of SQL_INTERVAL. */
 enum {
         END, START, ELAPSED, SUSPEND, DISCHARGE_UJ, DISCHARGE_NPERCENT, FIRST_USAGE, N_USAGES, SHAPE, ALIVE, SPLIT_BY,
-        RECORDED
+        RECORDED, WIFI_SIGNAL, CELLULAR_SIGNAL
 };
 
 void totals_reset(struct totals *totals)
@@ -206,13 +206,22 @@ int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt
 #define MOST_UJ INT64_C(1000000000000000)
 #define MOST_NPERCENT INT64_C(100000000000)
 
+/* A time, and the product of it and levels of @least..@most. */
+static bool is_mean(const int64_t *sums, int64_t elapsed_ns, int least, int most)
+{
+        return sums[0] >= 0 && sums[0] <= elapsed_ns && (double)sums[1] >= (double)least * (double)sums[0] &&
+               (double)sums[1] <= (double)most * (double)sums[0];
+}
+
 static bool is_sane(const struct times *times)
 {
-        const int64_t *sums = times->sums, most_ns = INT64_MAX / 4;
+        const int64_t *sums = times->sums, elapsed_ns = sums[SUM_ELAPSED_NS], most_ns = INT64_MAX / 4;
 
         return times->start_ns > -INT64_MAX / 2 && times->start_ns <= times->end_ns && times->end_ns < INT64_MAX / 2 &&
-               sums[0] <= most_ns && sums[1] <= sums[0] && sums[2] <= sums[0] && sums[5] <= sums[0] &&
-               sums[6] <= sums[0] - sums[5] && sums[3] <= MOST_UJ;
+               elapsed_ns <= most_ns && sums[SUM_KNOWN_NS] <= elapsed_ns && sums[SUM_PERCENT_KNOWN_NS] <= elapsed_ns &&
+               sums[SUM_COUNTED_NS] <= elapsed_ns && sums[SUM_SHARED_NS] <= elapsed_ns - sums[SUM_COUNTED_NS] &&
+               sums[SUM_DISCHARGE_UJ] <= MOST_UJ && is_mean(&sums[SUM_WIFI_SIGNAL_NS], elapsed_ns, INT8_MIN, -1) &&
+               is_mean(&sums[SUM_CELLULAR_SIGNAL_NS], elapsed_ns, 0, 100);
 }
 
 /* NULL is 0. */
@@ -222,24 +231,67 @@ static bool take_number(sqlite3_stmt *row, int column, int64_t *ret)
         return sqlite3_column_type(row, column) == SQLITE_NULL || store_is_number(row, column);
 }
 
+static bool is_between(sqlite3_stmt *row, int column, int least, int most)
+{
+        int64_t value = sqlite3_column_int64(row, column);
+
+        return sqlite3_column_type(row, column) == SQLITE_INTEGER && value >= least && value <= most;
+}
+
+struct signal store_read_signal(sqlite3_stmt *row)
+{
+        struct signal signal = { 0 };
+
+        if (is_between(row, WIFI_SIGNAL, INT8_MIN, -1)) {
+                signal.have |= SIGNAL_WIFI;
+                signal.wifi_signal_dbm = sqlite3_column_int(row, WIFI_SIGNAL);
+        }
+        if (is_between(row, CELLULAR_SIGNAL, 0, 100)) {
+                signal.have |= SIGNAL_CELLULAR;
+                signal.cellular_signal_percent = (uint32_t)sqlite3_column_int(row, CELLULAR_SIGNAL);
+        }
+        return signal;
+}
+
+/* The level at the end stands for the time awake. */
+static bool add_signal(sqlite3_stmt *row, struct times *times)
+{
+        const struct signal signal = store_read_signal(row);
+        int64_t *sums = times->sums, suspend_ns = sqlite3_column_int64(row, SUSPEND), awake_ns;
+
+        if (!signal.have)
+                return true;
+        if (!store_is_number(row, SUSPEND) || suspend_ns > sums[SUM_ELAPSED_NS])
+                return false;
+        awake_ns = sums[SUM_ELAPSED_NS] - suspend_ns;
+        sums[SUM_WIFI_SIGNAL_NS] = signal.have & SIGNAL_WIFI ? awake_ns : 0;
+        sums[SUM_CELLULAR_SIGNAL_NS] = signal.have & SIGNAL_CELLULAR ? awake_ns : 0;
+        return !__builtin_mul_overflow(sums[SUM_WIFI_SIGNAL_NS], signal.wifi_signal_dbm,
+                                       &sums[SUM_WIFI_SIGNAL_DBM_NS]) &&
+               !__builtin_mul_overflow(sums[SUM_CELLULAR_SIGNAL_NS], signal.cellular_signal_percent,
+                                       &sums[SUM_CELLULAR_SIGNAL_PERCENT_NS]);
+}
+
 int store_times_of_interval(sqlite3_stmt *row, struct times *ret)
 {
         int64_t elapsed_ns = sqlite3_column_int64(row, ELAPSED), split_by = sqlite3_column_int64(row, SPLIT_BY);
         struct times times = {
                 .start_ns = sqlite3_column_int64(row, START),
                 .end_ns = sqlite3_column_int64(row, END),
-                .sums = { elapsed_ns,
-                          sqlite3_column_type(row, DISCHARGE_UJ) != SQLITE_NULL ? elapsed_ns : 0,
-                          sqlite3_column_type(row, DISCHARGE_NPERCENT) != SQLITE_NULL ? elapsed_ns : 0,
-                          0, 0,
-                          split_by == SPLIT_COUNTED ? elapsed_ns : 0, split_by == SPLIT_SHARED ? elapsed_ns : 0 },
+                .sums = { [SUM_ELAPSED_NS] = elapsed_ns,
+                          [SUM_KNOWN_NS] = sqlite3_column_type(row, DISCHARGE_UJ) != SQLITE_NULL ? elapsed_ns : 0,
+                          [SUM_PERCENT_KNOWN_NS] =
+                                  sqlite3_column_type(row, DISCHARGE_NPERCENT) != SQLITE_NULL ? elapsed_ns : 0,
+                          [SUM_COUNTED_NS] = split_by == SPLIT_COUNTED ? elapsed_ns : 0,
+                          [SUM_SHARED_NS] = split_by == SPLIT_SHARED ? elapsed_ns : 0 },
                 .recorded_ns = sqlite3_column_int64(row, RECORDED),
                 .details = true,
         };
 
-        if (!store_is_number(row, ELAPSED) || !take_number(row, DISCHARGE_UJ, &times.sums[3]) ||
-            !take_number(row, DISCHARGE_NPERCENT, &times.sums[4]) || times.sums[4] > MOST_NPERCENT ||
-            sqlite3_column_type(row, START) != SQLITE_INTEGER || !is_sane(&times))
+        if (!store_is_number(row, ELAPSED) || !take_number(row, DISCHARGE_UJ, &times.sums[SUM_DISCHARGE_UJ]) ||
+            !take_number(row, DISCHARGE_NPERCENT, &times.sums[SUM_DISCHARGE_NPERCENT]) ||
+            times.sums[SUM_DISCHARGE_NPERCENT] > MOST_NPERCENT ||
+            sqlite3_column_type(row, START) != SQLITE_INTEGER || !add_signal(row, &times) || !is_sane(&times))
                 return -EBADMSG;
         *ret = times;
         return 0;
@@ -259,12 +311,13 @@ int store_times_of_period(struct store *store, int64_t period, struct times *ret
                 return more < 0 ? more : -EBADMSG;
         times.start_ns = sqlite3_column_int64(row, 0);
         times.end_ns = sqlite3_column_int64(row, 1);
-        for (int i = 0; i < (int)ARRAY_SIZE(times.sums); i++) {
+        for (int i = 0; i < TIME_SUMS; i++) {
                 times.sums[i] = sqlite3_column_int64(row, 2 + i);
-                err = err || !store_is_number(row, 2 + i);
+                err = err || sqlite3_column_type(row, 2 + i) != SQLITE_INTEGER ||
+                      (times.sums[i] < 0 && i != SUM_WIFI_SIGNAL_DBM_NS);
         }
-        times.recorded_ns = sqlite3_column_int64(row, 9);
-        times.details = sqlite3_column_int64(row, 10);
+        times.recorded_ns = sqlite3_column_int64(row, 2 + TIME_SUMS);
+        times.details = sqlite3_column_int64(row, 3 + TIME_SUMS);
         sqlite3_reset(row);
         if (err || !is_sane(&times))
                 return -EBADMSG;

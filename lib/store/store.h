@@ -95,6 +95,7 @@ struct store_battery {
         uint64_t elapsed_ns;   /* all time recorded */
         uint64_t counted_ns;   /* thereof with CPU time split by frequency as the kernel counted it ... */
         uint64_t shared_ns;    /* ... and as shared by the time at each frequency; the rest had nothing to split, or is unknown */
+        double wifi_signal_dbm, cellular_signal_percent; /* mean over the time in which it is known; NaN: never */
         int64_t first_ns, last_ns;
         unsigned stretches;    /* in which discharge_uj was known without a gap; more, if a period had gaps */
         struct battery last;   /* at last_ns */
@@ -128,7 +129,8 @@ struct store_poll {
         double discharge_j;        /* NaN: unknown */
         double discharge_percent;  /* NaN: unknown */
         enum cpu_split_by split_by;
-        struct battery battery;    /* at the end; without any `have`: unknown */
+        struct battery battery;    /* at the end; without any `have`: unknown; so is the signal */
+        struct signal signal;
         const struct store_row *rows; /* all users', the base too; valid until the next poll */
         size_t n_rows;
 };
