@@ -94,7 +94,8 @@ static void make(struct everyday *everyday, struct everyday_use uses[N_USES], in
 {
         *everyday = (struct everyday){ .start_ns = start_ns, .end_ns = start_ns + LENGTH,
                                        .elapsed_ns = (uint64_t)LENGTH, .energy_j = 576.125, .percent = 1, .level = 50.5,
-                                       .late_s = 30, .gauge_j = 570.5, .shared = true, .uses = uses,
+                                       .late_s = 30, .gauge_j = 570.5, .wifi_signal_dbm = -61.25,
+                                       .cellular_signal_percent = 40.5, .shared = true, .uses = uses,
                                        .n_uses = N_USES };
         memset(uses, 0, N_USES * sizeof(*uses));
         uses[0].usage = (struct usage){ .have = USAGE_ALL, .time_ns = (uint64_t)LENGTH, .wifi_on_ns = 5 };
@@ -146,6 +147,10 @@ static void check_same(const struct everyday *got, const struct everyday *want)
         check(got->energy_j == want->energy_j || (isnan(got->energy_j) && isnan(want->energy_j)));
         check(got->gauge_j == want->gauge_j || (isnan(got->gauge_j) && isnan(want->gauge_j)));
         check(got->percent == want->percent && got->level == want->level && got->late_s == want->late_s);
+        check(got->wifi_signal_dbm == want->wifi_signal_dbm ||
+              (isnan(got->wifi_signal_dbm) && isnan(want->wifi_signal_dbm)));
+        check(got->cellular_signal_percent == want->cellular_signal_percent ||
+              (isnan(got->cellular_signal_percent) && isnan(want->cellular_signal_percent)));
         check_int(got->shared, want->shared);
         check_int(got->n_uses, want->n_uses);
         for (size_t i = 0; i < want->n_uses; i++) {
@@ -185,7 +190,7 @@ static void round_trip(void)
         make(&want[0], uses[0], START, "browser", 100);
         make(&want[1], uses[1], START + LENGTH, "browser", 200);
         make(&want[2], uses[2], START + 3 * LENGTH, "game", 200);
-        want[1].energy_j = want[1].gauge_j = NAN;
+        want[1].energy_j = want[1].gauge_j = want[1].wifi_signal_dbm = want[1].cellular_signal_percent = NAN;
         want[1].shared = false;
         check_int(everyday_append(observations, want, 2), 0);
         check_int(everyday_append(observations, want, 3), 0); /* two are there already */
@@ -291,6 +296,8 @@ static void hostile(void)
                 "UPDATE everyday SET energy_j = -1",
                 "UPDATE everyday SET energy_j = 9e999",
                 "UPDATE everyday SET gauge_j = -9e999",
+                "UPDATE everyday SET wifi_signal_dbm = 9e999",
+                "UPDATE everyday SET cellular_signal_percent = 101",
                 "UPDATE everyday SET late_s = 1e6",
                 "UPDATE everyday_use SET state = 2 WHERE key = 1 AND app = 1",
                 "UPDATE everyday_use SET value = -1",

@@ -29,6 +29,7 @@ struct device {
         uint64_t program_bytes;
         enum battery_status status;
         double level;        /* percent */
+        struct signal signal;
 };
 
 static void setup(struct device *device, bool fine)
@@ -106,6 +107,7 @@ static void step(struct device *device, double percent, int64_t seconds, int64_t
                        SAMPLE_OPPS;
         strcpy(sample->boot_id, "a boot");
         sample->battery = battery_of(device);
+        sample->signal = device->signal;
         sample->screen = (struct screen_event){ .foreground_known = true, .app = "front", .screen_known = true,
                                                 .screen_on = true, .brightness = 100 };
         for (uint32_t khz = 300000; khz <= 900000; khz += 300000)
@@ -239,6 +241,38 @@ static void one_percent_steps(void)
         }
         if (n > 0)
                 check_sums(&device, list, n);
+        everyday_free(list, n);
+        teardown(&device);
+}
+
+/* The mean over the time in which it is known: a step was 20 s before the poll that saw it. */
+static void signal_of_a_span(void)
+{
+        struct everyday *list;
+        struct device device;
+        size_t n;
+
+        setup(&device, false);
+        step(&device, 0, POLL_S, 0);
+        device.signal = (struct signal){ SIGNAL_WIFI, -50, 0 };
+        step(&device, 1, POLL_S, 0);
+        for (int i = 0; i < 4; i++)
+                step(&device, 0, POLL_S, 0);
+        device.signal.have = 0;
+        for (int i = 0; i < 5; i++)
+                step(&device, 0, POLL_S, 0);
+        device.signal = (struct signal){ SIGNAL_WIFI, -80, 0 };
+        step(&device, 1, POLL_S, 0);
+        device.signal = (struct signal){ SIGNAL_CELLULAR, 0, 33 };
+        percent_step(&device, 5);
+        list = read_after(&device, INT64_MIN, &n);
+        check_int(n, 2);
+        if (n == 2) {
+                check_near(list[0].wifi_signal_dbm, -(50 * (20 + 4 * POLL_S) + 80 * 10) / 150.0, 1e-9);
+                check(isnan(list[0].cellular_signal_percent));
+                check_near(list[1].wifi_signal_dbm, -80, 1e-9);
+                check_near(list[1].cellular_signal_percent, 33, 1e-9);
+        }
         everyday_free(list, n);
         teardown(&device);
 }
@@ -517,6 +551,7 @@ int main(void)
 {
         name_database();
         one_percent_steps();
+        signal_of_a_span();
         fast_percent_steps();
         fine_ticks();
         breaks();

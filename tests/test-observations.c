@@ -21,7 +21,8 @@ static void fill(struct observation *observation)
                 .run = 7, .sequence = 3, .pass = 1, .mode = "cpu.0.1026000.one", .kind = "cpu", .method = METHOD_GAUGE,
                 .start_realtime_ns = INT64_C(1764000000123456789), .elapsed_ns = 20000000001, .percent = 83.5,
                 .steps = NAN, .charge_full_uah = 3950000, .voltage_mv = 3987.25, .power_mw = 1.0 / 3, .gauge_updates = 6,
-                .refresh_s = 3.5, .temperature_c = NAN, .held_back = true, .rejected = "",
+                .refresh_s = 3.5, .temperature_c = NAN, .wifi_signal_dbm = -61.5,
+                .cellular_signal_percent = NAN, .held_back = true, .rejected = "",
         };
         observation->usage.have = USAGE_CPU | USAGE_DISPLAY | USAGE_WIFI;
         observation->usage.time_ns = 20000000001;
@@ -51,6 +52,8 @@ static void check_same(const struct observation *got, const struct observation *
         check_int(got->gauge_updates, want->gauge_updates);
         check(got->refresh_s == want->refresh_s);
         check(isnan(got->temperature_c));
+        check(got->wifi_signal_dbm == want->wifi_signal_dbm);
+        check(isnan(got->cellular_signal_percent));
         check_int(got->burn, want->burn);
         check_int(got->held_back, want->held_back);
         check_text(got->rejected, want->rejected);
@@ -187,7 +190,7 @@ static void refuses(void)
         check_int(sqlite3_open(path, &db), SQLITE_OK);
         check_int(sqlite3_exec(db, "INSERT INTO run VALUES (1, 'd', 'm', '', 0, 0, NULL, 0, NULL, 0);"
                                    "INSERT INTO observation VALUES (1, 1, 0, 0, char(27) || 'mode', 'k', 'gauge', 0, 0,"
-                                   "NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, '{broken', 0, 0, '');",
+                                   "NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, '{broken', 0, 0, '');",
                                NULL, NULL, NULL), SQLITE_OK);
         check_int(observations_open(path, false, NULL, &observations), 0);
         check_int(observations_read(observations, 1, &list, &n), -EINVAL);

@@ -115,6 +115,53 @@ static void percent(void)
         hardware->ops->close(hardware);
 }
 
+static int (*read_device)(struct hardware *hardware, struct sample *sample);
+static int wifi_dbm;
+
+/* It weakens by a decibel from one reading to the next. */
+static int read_with_signal(struct hardware *hardware, struct sample *sample)
+{
+        int err = read_device(hardware, sample);
+
+        sample->signal = (struct signal){ SIGNAL_WIFI, --wifi_dbm, 0 };
+        return err;
+}
+
+static void signal_of_an_observation(void)
+{
+        const struct mode mode = { .name = "wifi.on", .kind = "wifi", .wifi_on = true };
+        struct hardware_description description;
+        struct hardware *hardware = NULL;
+        struct hardware_ops ops;
+        struct observation observation;
+        struct runner runner;
+        struct plan plan;
+        int first;
+
+        open_quiet("gauge_period_s = 3.5\ngauge_noise_percent = 0.3\ngauge_quantum_mw = 1\n", 90, &hardware,
+                   &description);
+        ops = *hardware->ops;
+        read_device = ops.read;
+        ops.read = read_with_signal;
+        hardware->ops = &ops;
+        check_int(plan_make(&description, &plan), 0);
+        check_int(runner_open(hardware, &description, &no_signal, false, &runner), 0);
+        check_int(runner_learn_gauge(&runner, &plan.modes[plan.burn].mode), 0);
+        first = wifi_dbm;
+        check_int(runner_dwell(&runner, &mode, &observation), 0);
+        check(first - wifi_dbm > 10);
+        check(observation.wifi_signal_dbm > wifi_dbm && observation.wifi_signal_dbm < first);
+        check(isnan(observation.cellular_signal_percent));
+        observation_clear(&observation);
+        first = wifi_dbm;
+        check_int(runner_dwell(&runner, &mode, &observation), 0);
+        check(observation.wifi_signal_dbm < first); /* nothing of the one before */
+        observation_clear(&observation);
+        plan_clear(&plan);
+        runner_close(&runner);
+        hardware->ops->close(hardware);
+}
+
 static void gauge(void)
 {
         struct hardware_description description;
@@ -532,6 +579,7 @@ int main(void)
         describes();
         percent();
         gauge();
+        signal_of_an_observation();
         bursts_are_counted_where_paid();
         gauge_without_noise();
         gauge_forgets(false);

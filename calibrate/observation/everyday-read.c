@@ -28,7 +28,9 @@ bool everyday_is_sane(const struct everyday *everyday)
                (isnan(everyday->energy_j) || is_amount(everyday->energy_j, MOST_J)) &&
                (isnan(everyday->gauge_j) || is_amount(everyday->gauge_j, MOST_J)) && everyday->percent > 0 &&
                everyday->percent <= MOST_PERCENT && is_amount(everyday->level, MOST_PERCENT) &&
-               is_amount(everyday->late_s, (double)everyday->elapsed_ns / NS_PER_S + 1);
+               is_amount(everyday->late_s, (double)everyday->elapsed_ns / NS_PER_S + 1) &&
+               (isnan(everyday->wifi_signal_dbm) || is_amount(-everyday->wifi_signal_dbm, -INT8_MIN)) &&
+               (isnan(everyday->cellular_signal_percent) || is_amount(everyday->cellular_signal_percent, 100));
 }
 
 /* 1: a row; 0: none, also where the tables are not made yet. */
@@ -78,7 +80,9 @@ static void read_span(sqlite3_stmt *row, struct everyday *ret)
                 .level = column_real(row, 6),
                 .late_s = column_real(row, 7),
                 .gauge_j = column_real(row, 8),
-                .shared = sqlite3_column_int64(row, 9) != 0,
+                .wifi_signal_dbm = column_real(row, 9),
+                .cellular_signal_percent = column_real(row, 10),
+                .shared = sqlite3_column_int64(row, 11) != 0,
         };
 }
 
@@ -199,7 +203,8 @@ static int read_all(struct observations *observations, struct everyday_list *lis
         int code = SQLITE_DONE;
         int err = observations_prepare(observations,
                                        "SELECT id, start_ns, end_ns, elapsed_ns, energy_j, percent, level, late_s,"
-                                       " gauge_j, shared FROM everyday ORDER BY end_ns", &rows);
+                                       " gauge_j, wifi_signal_dbm, cellular_signal_percent, shared"
+                                       " FROM everyday ORDER BY end_ns", &rows);
 
         if (!err)
                 err = observations_prepare(observations,

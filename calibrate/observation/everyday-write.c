@@ -24,14 +24,15 @@
 #define MOST_BYTES "12e6"
 
 /* What SQLite needs for a row of `everyday` and of `everyday_use`, with the room that rows leave which are gone. */
-#define BYTES_OF_SPAN 155
+#define BYTES_OF_SPAN 173
 #define BYTES_OF_AMOUNT 27
 
 static const char tables[] =
         "CREATE TABLE IF NOT EXISTS everyday ("
         " id INTEGER PRIMARY KEY, start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
         " energy_j REAL, percent REAL NOT NULL, level REAL NOT NULL, late_s REAL NOT NULL, gauge_j REAL,"
-        " shared INTEGER NOT NULL, screen_app INTEGER, brightness INTEGER, bytes INTEGER NOT NULL);"
+        " wifi_signal_dbm REAL, cellular_signal_percent REAL, shared INTEGER NOT NULL,"
+        " screen_app INTEGER, brightness INTEGER, bytes INTEGER NOT NULL);"
         "CREATE TABLE IF NOT EXISTS everyday_app (id INTEGER PRIMARY KEY, app TEXT NOT NULL UNIQUE);"
         "CREATE TABLE IF NOT EXISTS everyday_key ("
         " id INTEGER PRIMARY KEY, word TEXT NOT NULL, \"group\" INTEGER NOT NULL, key INTEGER NOT NULL,"
@@ -87,7 +88,8 @@ static int writer_prepare(struct writer *writer)
         } all[] = {
                 { &writer->span,
                   "INSERT INTO everyday (start_ns, end_ns, elapsed_ns, energy_j, percent, level, late_s, gauge_j,"
-                  " shared, screen_app, brightness, bytes) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12"
+                  " wifi_signal_dbm, cellular_signal_percent, shared, screen_app, brightness, bytes)"
+                  " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14"
                   " WHERE NOT EXISTS (SELECT 1 FROM everyday WHERE start_ns < ?2 AND end_ns > ?1)" },
                 { &writer->find_app, "SELECT id FROM everyday_app WHERE app = ?1" },
                 { &writer->add_app, "INSERT INTO everyday_app (app) VALUES (?1)" },
@@ -256,16 +258,18 @@ static int bind_span(struct writer *writer, const struct everyday *everyday)
         bind_real(writer->span, 6, everyday->level);
         bind_real(writer->span, 7, everyday->late_s);
         bind_real(writer->span, 8, everyday->gauge_j);
-        sqlite3_bind_int64(writer->span, 9, everyday->shared);
-        sqlite3_bind_null(writer->span, 10);
+        bind_real(writer->span, 9, everyday->wifi_signal_dbm);
+        bind_real(writer->span, 10, everyday->cellular_signal_percent);
+        sqlite3_bind_int64(writer->span, 11, everyday->shared);
+        sqlite3_bind_null(writer->span, 12);
         if (longest)
-                sqlite3_bind_int64(writer->span, 10, app);
-        sqlite3_bind_null(writer->span, 11);
+                sqlite3_bind_int64(writer->span, 12, app);
+        sqlite3_bind_null(writer->span, 13);
         if (brightness_of(longest, &brightness))
-                sqlite3_bind_int64(writer->span, 11, brightness);
+                sqlite3_bind_int64(writer->span, 13, brightness);
         for (size_t i = 0; i < everyday->n_uses; i++)
                 bytes += BYTES_OF_AMOUNT * amounts_of(&everyday->uses[i]);
-        sqlite3_bind_int64(writer->span, 12, (int64_t)bytes);
+        sqlite3_bind_int64(writer->span, 14, (int64_t)bytes);
         return err;
 }
 

@@ -8,6 +8,7 @@
  */
 
 #include "everyday-private.h"
+#include "signal-mean.h"
 
 #include <errno.h>
 #include <math.h>
@@ -44,6 +45,7 @@ struct walk {
         size_t capacity_of_uses;
         size_t hint;          /* where the next use is looked for first: rows come in about the same order */
         double level_begin;
+        struct signal_mean signal;
 
         bool has_before;      /* the poll before: */
         struct store_poll before;
@@ -70,6 +72,7 @@ static void drop(struct walk *walk)
         everyday_clear(&walk->span);
         walk->open = false;
         walk->capacity_of_uses = walk->hint = 0;
+        walk->signal = (struct signal_mean){ 0 };
 }
 
 static void walk_clear(struct walk *walk)
@@ -175,6 +178,7 @@ static int extend(struct walk *walk, const struct store_poll *poll, struct part 
         span->elapsed_ns += elapsed_ns;
         span->gauge_j += battery->have & BATTERY_POWER
                                  ? (double)battery->power_uw / 1e6 * (double)elapsed_ns / NS_PER_S : NAN;
+        signal_mean_add(&walk->signal, &poll->signal, (double)elapsed_ns);
         span->shared = span->shared || (poll->split_by == SPLIT_SHARED && has_cpu_time(poll));
         return add_uses(walk, poll, &part);
 }
@@ -191,6 +195,7 @@ static int begin(struct walk *walk, const struct store_poll *poll, bool follows)
         walk->span = (struct everyday){ .start_ns = poll->end_ns, .follows = follows };
         walk->open = true;
         walk->capacity_of_uses = walk->hint = 0;
+        walk->signal = (struct signal_mean){ 0 };
         walk->level_begin = store_level_percent(&poll->battery, poll->battery.have);
         return extend(walk, poll, (struct part){ step_ns(poll), poll->elapsed_ns, poll->elapsed_ns });
 }
@@ -212,6 +217,8 @@ static int finish(struct walk *walk, const struct store_poll *poll)
                 return err;
         span->end_ns = poll->end_ns;
         span->late_s = (double)poll->elapsed_ns / NS_PER_S;
+        span->wifi_signal_dbm = signal_mean_wifi_dbm(&walk->signal);
+        span->cellular_signal_percent = signal_mean_cellular_percent(&walk->signal);
         span->level = (walk->level_begin + store_level_percent(&poll->battery, poll->battery.have)) / 2;
         walk->list[walk->n++] = *span;
         *span = (struct everyday){ 0 };

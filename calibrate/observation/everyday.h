@@ -26,6 +26,7 @@ struct everyday {
         double percent;       /* of charge that passed, by the finest level there is */
         double level;         /* state of charge in its middle, percent */
         double late_s;        /* a step was seen up to so much later: the time between polls there */
+        double wifi_signal_dbm, cellular_signal_percent; /* mean by time; NaN: unknown */
         double gauge_j;       /* integral of the power that a sensor showed; NaN: there is none */
         bool shared;          /* CPU times were shared by the time at each frequency (SPLIT_SHARED), not counted */
         struct everyday_use *uses; /* each app and state once; what hardly did anything is in TUNING_OTHER_APPS */

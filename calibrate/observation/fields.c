@@ -24,6 +24,8 @@ const struct field observation_fields[OBSERVATION_FIELDS] = {
         FIELD(observation, gauge_updates, U32),
         FIELD(observation, refresh_s, REAL),
         FIELD(observation, temperature_c, REAL),
+        FIELD(observation, wifi_signal_dbm, REAL),
+        FIELD(observation, cellular_signal_percent, REAL),
         FIELD(observation, burn, BOOL),
         FIELD(observation, held_back, BOOL),
         FIELD(observation, rejected, TEXT),

@@ -22,6 +22,6 @@ struct field {
         size_t size; /* of a text with its NUL */
 };
 
-#define OBSERVATION_FIELDS 19 /* all but the method and the usage */
+#define OBSERVATION_FIELDS 21 /* all but the method and the usage */
 #define RUN_FIELDS 9          /* all but the description */
 extern const struct field observation_fields[OBSERVATION_FIELDS], run_fields[RUN_FIELDS];

@@ -40,6 +40,8 @@ struct observation {
         uint32_t gauge_updates;   /* gauge: how many distinct updates the mean holds */
         double refresh_s;         /* measured refresh of the level or the gauge; NaN: not known yet */
         double temperature_c;     /* NaN unknown */
+        double wifi_signal_dbm;   /* mean of the readings, as cellular_signal_percent; NaN unknown, or not on */
+        double cellular_signal_percent;
         struct usage usage;       /* what the system's counters moved by over elapsed_ns */
         bool burn;                /* first partial step: not fitted */
         bool held_back;           /* mixed row that validates and is not fitted */

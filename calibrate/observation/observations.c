@@ -11,7 +11,7 @@
 #include "util/safe-folder.h"
 #include "util/util.h"
 
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 #define BUSY_MS 5000 /* joulecast-fit reads while a run is written; commits take milliseconds */
 
 static const char schema[] =
@@ -26,10 +26,11 @@ static const char schema[] =
         " sequence INTEGER NOT NULL, pass INTEGER NOT NULL, mode TEXT NOT NULL, kind TEXT NOT NULL,"
         " method TEXT NOT NULL, start_realtime_ns INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
         " percent REAL, steps REAL, charge_full_uah REAL, voltage_mv REAL, power_mw REAL,"
-        " gauge_updates INTEGER NOT NULL, refresh_s REAL, temperature_c REAL, usage TEXT NOT NULL,"
+        " gauge_updates INTEGER NOT NULL, refresh_s REAL, temperature_c REAL,"
+        " wifi_signal_dbm REAL, cellular_signal_percent REAL, usage TEXT NOT NULL,"
         " burn INTEGER NOT NULL, held_back INTEGER NOT NULL, rejected TEXT NOT NULL,"
         " UNIQUE (run, sequence));"
-        "PRAGMA user_version = 1;"
+        "PRAGMA user_version = 2;"
         "COMMIT;";
 
 static int errno_from_sqlite(int code)

@@ -31,6 +31,7 @@ static int count(struct runner *runner)
                         return err;
         }
         usage->have = before & counted(interval->have);
+        signal_mean_add(&runner->span.signal, &interval->signal, 1);
         runner->span.suspend_ns += interval->suspend_ns;
         return 0;
 }

@@ -83,6 +83,7 @@ int runner_span_begin(struct runner *runner)
                 .start_realtime_ns = runner->first.realtime_ns +
                                      (int64_t)(runner->look.at_ns - runner->first.at_ns),
         };
+        signal_mean_add(&runner->span.signal, &runner->interval.signal, 1);
         return 0;
 }
 
@@ -168,6 +169,8 @@ int runner_span_fill(struct runner *runner, const struct mode *mode, enum observ
                 .power_mw = span->power_s > 0 ? span->power_mj / span->power_s : NAN,
                 .refresh_s = NAN,
                 .temperature_c = runner->look.temperature_c,
+                .wifi_signal_dbm = signal_mean_wifi_dbm(&span->signal),
+                .cellular_signal_percent = signal_mean_cellular_percent(&span->signal),
                 .usage = span->usage, /* moved */
                 .held_back = mode->held_back,
         };

@@ -14,6 +14,7 @@
 #include "look.h"
 #include "observation/daemons.h"
 #include "observation/observation.h"
+#include "observation/signal-mean.h"
 #include "refresh.h"
 
 /* Since the span began. */
@@ -23,6 +24,7 @@ struct span {
         struct usage usage;
         double voltage_mv_s, voltage_s; /* integral, and the time it covers */
         double power_mj, power_s;       /* the same of the sensor of power */
+        struct signal_mean signal;      /* of the readings at both ends, or of all looks */
         uint64_t suspend_ns;
         bool disturbed;                 /* a charger was plugged in */
 };
