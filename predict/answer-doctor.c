@@ -157,6 +157,8 @@ static struct cJSON *recorded_json(const struct recorded *recorded)
         cJSON_AddNumberToObject(json, "suspend_mw", recorded->n_sleeps > 0 ? recorded->suspend_mw : NAN);
         cJSON_AddNumberToObject(json, "suspend_error_mw",
                                 recorded->n_sleeps > 0 ? recorded->suspend_error_mw : NAN);
+        cJSON_AddNumberToObject(json, "wifi_signal_dbm", recorded->wifi_signal_dbm);
+        cJSON_AddNumberToObject(json, "cellular_signal_percent", recorded->cellular_signal_percent);
         return json;
 }
 
@@ -219,6 +221,8 @@ int doctor_json(const struct findings *findings)
         cJSON_AddItemToObject(json, "display", display_json(findings));
         cJSON_AddBoolToObject(json, "disk", findings->has_disk);
         cJSON_AddBoolToObject(json, "network", findings->has_net);
+        cJSON_AddNumberToObject(json, "wifi_signal_dbm",
+                                findings->signal.have & SIGNAL_WIFI ? findings->signal.wifi_signal_dbm : NAN);
         cJSON_AddItemToObject(json, "profile", answer_text(findings->profile[0] ? findings->profile : NULL));
         cJSON_AddItemToObject(json, "profile_basis", answer_text(findings->model ? profile_basis(findings->model) : NULL));
         cJSON_AddItemToObject(json, "profile_device", answer_text(findings->model ? findings->model->device : NULL));
@@ -361,6 +365,11 @@ static void print_recorded(const struct recorded *recorded)
         if (recorded->n_sleeps > 0)
                 table_note("Power while suspended: %.3g mW (standard error %.2g mW), from %zu sleeps; forecasts of "
                            "standby use it.", recorded->suspend_mw, recorded->suspend_error_mw, recorded->n_sleeps);
+        if (!isnan(recorded->wifi_signal_dbm))
+                table_note("The signal of WiFi was %.0f dBm on average.", recorded->wifi_signal_dbm);
+        if (!isnan(recorded->cellular_signal_percent))
+                table_note("The signal of the mobile network was %.0f %% on average.",
+                           recorded->cellular_signal_percent);
 }
 
 int doctor_table(const struct findings *findings)
@@ -389,6 +398,8 @@ int doctor_table(const struct findings *findings)
         for (size_t i = 0; i < findings->n_missing; i++)
                 table_texts(table, TABLE_PLAIN, findings->missing[i].what, findings->missing[i].why, NULL);
         table_print(table);
+        if (findings->signal.have & SIGNAL_WIFI)
+                table_note("The signal of WiFi is %d dBm.", findings->signal.wifi_signal_dbm);
         print_recorded(&findings->recorded);
         return CODE_OK;
 }

@@ -37,6 +37,8 @@ void doctor_look_at_recorded(struct findings *findings)
                 .recorded_s = (double)week.elapsed_ns / 1e9,
                 .counted_s = (double)week.counted_ns / 1e9,
                 .shared_s = (double)week.shared_ns / 1e9,
+                .wifi_signal_dbm = week.wifi_signal_dbm,
+                .cellular_signal_percent = week.cellular_signal_percent,
         };
         look_at_sleeps(store, findings);
 }

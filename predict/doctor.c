@@ -157,6 +157,24 @@ static bool opens(int root_fd, int (*open_source)(int root_fd, struct source **r
         return true;
 }
 
+static void look_at_net(int root_fd, struct findings *findings)
+{
+        struct source *source = NULL;
+        struct sample sample = { 0 };
+
+        findings->has_net = doctor_saw(findings, net_open(root_fd, &source)) == 0;
+        if (!findings->has_net) {
+                doctor_miss(findings, "network", "proc/net/dev shows no interface");
+                return;
+        }
+        if (source->ops->read(source, &sample) == 0)
+                findings->signal = sample.signal;
+        if (sample.wifi_on && !(sample.signal.have & SIGNAL_WIFI))
+                doctor_miss(findings, "WiFi signal", "neither nl80211 nor proc/net/wireless tells how strong it is");
+        source->ops->close(source);
+        sample_clear(&sample);
+}
+
 static void look_at_rest(int root_fd, struct findings *findings)
 {
         int err = doctor_saw(findings, display_look(root_fd, &findings->display));
@@ -172,9 +190,7 @@ static void look_at_rest(int root_fd, struct findings *findings)
         findings->has_disk = opens(root_fd, disk_open, findings);
         if (!findings->has_disk)
                 doctor_miss(findings, "disk", "proc/diskstats shows no storage");
-        findings->has_net = opens(root_fd, net_open, findings);
-        if (!findings->has_net)
-                doctor_miss(findings, "network", "proc/net/dev shows no interface");
+        look_at_net(root_fd, findings);
 }
 
 static bool has_sockets(int root_fd, struct findings *findings)

@@ -42,6 +42,7 @@ struct recorded {
         double shared_s;          /* with it estimated; the rest has one frequency, or none known */
         size_t n_sleeps;          /* long ones on battery, with the power in them */
         double suspend_mw, suspend_error_mw;
+        double wifi_signal_dbm, cellular_signal_percent; /* means; NaN: unknown */
 };
 
 struct findings {
@@ -57,6 +58,7 @@ struct findings {
         struct overhead overhead;
         bool has_display, has_disk, has_net;
         struct display_state display;
+        struct signal signal;           /* now */
         char profile[PATH_MAX], database[PATH_MAX];
         struct profile *model;          /* that answers are made by; NULL: none */
         char model_why[160];            /* "": the device's own, or named */
