@@ -48,7 +48,7 @@ static void test_meaning(void)
                 "cores = 0.8 0.3\nread_mb_per_s = 0.1\nwrite_mb_per_s = 0.02\nrx_mb_per_s = 0.05\n"
                 "tx_mb_per_s = 0.01\nwakes_per_s = 0.1\ngpu = 0.4\ncpu_factor = 0.7\ncontent = 0.25\nunseen_mw = 400\n"
                 "packets_per_s = 50\npacket_bytes = 200\npattern = bursts\nburst_packets = 7\nradio = cellular\n"
-                "gps = on\naudio = on\n";
+                "gps = on\naudio = on\ncamera = on\n";
         _cleanup_(scenario_freep) struct scenario *scenario = NULL;
         const struct virtual_work *game, *music;
 
@@ -81,7 +81,7 @@ static void test_meaning(void)
         check_int(game->pattern, VIRTUAL_BURSTS);
         check_int(game->burst_packets, 7);
         check_int(game->radio, AIR_CELLULAR);
-        check(game->gps && game->audio && !music->gps && !music->audio);
+        check(game->gps && game->audio && game->camera && !music->gps && !music->audio && !music->camera);
         check_int(music->radio, AIR_WIFI);
         check_near(music->packets_per_s, 0, 0);
         check_int(game->number, 1);
@@ -149,6 +149,7 @@ static void test_mistakes(void)
                   "s.ini:2: pattern = random is unknown; it may be steady, poisson or bursts" },
                 { "[segment 1]\nradio = lte\n", "s.ini:2: radio = lte is unknown; it may be wifi or cellular" },
                 { "[segment 1]\ngps = 1\n", "s.ini:2: gps = 1 is unknown; it may be off or on" },
+                { "[segment 1]\ncamera = 1\n", "s.ini:2: camera = 1 is unknown; it may be off or on" },
                 { "[segment 1]\naudio = loud\n", "s.ini:2: audio = loud is unknown; it may be off or on" },
                 { QUIET "packet_bytes = 100\n", "s.ini:2: [segment 1] has packet_bytes and no packets_per_s" },
                 { QUIET "pattern = poisson\n", "s.ini:2: [segment 1] has pattern and no packets_per_s" },

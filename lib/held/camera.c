@@ -35,8 +35,9 @@ static bool is_camera(int root_fd, const char *name)
 static bool is_idle(int root_fd, const char *name)
 {
         char path[96], text[32];
+        int length = snprintf(path, sizeof(path), "sys/class/video4linux/%s/device/driver/module/refcnt", name);
 
-        return snprintf(path, sizeof(path), "sys/class/video4linux/%s/device/driver/module/refcnt", name) < (int)sizeof(path) &&
+        return length < (int)sizeof(path) &&
                util_read_at(root_fd, path, text, sizeof(text)) > 0 && strcmp(text, "0\n") == 0;
 }
 

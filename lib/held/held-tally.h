@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * How long each process held a part of the machine that is on while anybody uses it. At each moment its holders share it
- * alike, so that their times sum to the time it was on. Uses no clock and no file.
+ * How long each process held a part of the machine that is on while anybody uses it. At each moment its holders share
+ * it alike, so that their times sum to the time it was on. Uses no clock and no file.
  */
 
 #include "source/sample.h"

@@ -17,7 +17,8 @@ bool sound_parse_status(const char *text, pid_t *owner)
         const char *line = strstr(text, "\nowner_pid");
         char state[16];
 
-        if (sscanf(text, "state: %15s", state) != 1 || (strcmp(state, "RUNNING") != 0 && strcmp(state, "DRAINING") != 0))
+        if (sscanf(text, "state: %15s", state) != 1 ||
+            (strcmp(state, "RUNNING") != 0 && strcmp(state, "DRAINING") != 0))
                 return false;
         if (!line || sscanf(line, " owner_pid : %d", owner) != 1 || *owner < 0)
                 *owner = 0;
@@ -27,7 +28,8 @@ bool sound_parse_status(const char *text, pid_t *owner)
 /* Their streams are those of clients, which they alone know. */
 static bool is_server(const char *comm)
 {
-        static const char *const servers[] = { "pipewire", "pipewire-pulse", "wireplumber", "pulseaudio", "jackd", "jackdbus" };
+        static const char *const servers[] = { "pipewire", "pipewire-pulse", "wireplumber",
+                                               "pulseaudio", "jackd", "jackdbus" };
 
         for (size_t i = 0; i < ARRAY_SIZE(servers); i++)
                 if (strcmp(comm, servers[i]) == 0)

@@ -32,7 +32,7 @@ struct app {
         uint64_t *cpu_ns;    /* by operating point of the device; of this process */
         struct by_cycles cpu; /* where only cycles tell that */
         uint64_t cpu_total_ns;
-        uint64_t gpu_ns, gps_on_ns, audio_on_ns;
+        uint64_t gpu_ns, gps_on_ns, audio_on_ns, camera_on_ns;
         double bytes[RATE_COUNT];
         uint64_t shown[RATE_COUNT]; /* whole bytes thereof that are in the machine's totals */
         uint64_t wakes;
@@ -55,10 +55,10 @@ struct running {
         double wakes_per_s;
         double gpu;
         double leaky_w;       /* CPU with its share of S and idle, before leakage */
-        bool gps, audio;
-        unsigned gps_holders, audio_holders; /* how many have what it has, itself included */
-        double display_w, gpu_w, unseen_w, gps_w, audio_w;
-        double fixed_w;       /* all five */
+        bool gps, audio, camera;
+        unsigned gps_holders, audio_holders, camera_holders; /* how many have what it has, itself included */
+        double display_w, gpu_w, unseen_w, gps_w, audio_w, camera_w;
+        double fixed_w;       /* all six */
 };
 
 /* A radio whose truth is an automaton. */
@@ -137,7 +137,7 @@ struct virtual_device {
         uint64_t *opp_time_ns, *opp_busy_ns, *opp_any_ns; /* by operating point */
         struct by_cycles busy, any;          /* `seen_ns` of `busy`: what it grew by */
         uint64_t cpu_busy_ns[POWER_MAX_CPUS];
-        uint64_t gpu_ns, gps_on_ns, audio_on_ns;
+        uint64_t gpu_ns, gps_on_ns, audio_on_ns, camera_on_ns;
         uint64_t bytes[RATE_COUNT];
         uint64_t wakes_total;
         uint64_t silent_ns;                  /* as an app's */

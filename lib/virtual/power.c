@@ -189,6 +189,9 @@ static void add_coefficient(struct power_model *model, const struct coefficient 
         case TERM_AUDIO:
                 model->audio_on_w = c->value / 1e3;
                 break;
+        case TERM_CAMERA:
+                model->camera_on_w = c->value / 1e3;
+                break;
         case TERM_SUSPEND:
                 model->suspend_w = c->value / 1e3;
                 break;

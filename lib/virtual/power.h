@@ -64,7 +64,7 @@ struct power_model {
         double wifi_on_w;
         double wake_j;
         double gpu_w;
-        double gps_on_w, gps_sleep_w, audio_on_w;
+        double gps_on_w, gps_sleep_w, audio_on_w, camera_on_w;
 };
 
 /* -EINVAL (and a sentence) for more CPUs or policies than there is room for. */

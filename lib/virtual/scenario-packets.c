@@ -63,6 +63,8 @@ int scenario_parse_packets(const struct ini_place *place, const char *key, const
                 return parse_switch(place, key, value, &work->gps);
         if (strcmp(key, "audio") == 0)
                 return parse_switch(place, key, value, &work->audio);
+        if (strcmp(key, "camera") == 0)
+                return parse_switch(place, key, value, &work->camera);
         if (strcmp(key, "pattern") == 0) {
                 err = parse_choice(place, key, value, patterns, VIRTUAL_PATTERNS, &choice);
                 work->pattern = (enum virtual_pattern)choice;

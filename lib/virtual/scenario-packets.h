@@ -5,5 +5,5 @@
 #include "util/ini-text.h"
 #include "virtual.h"
 
-/* packets_per_s, packet_bytes, pattern, burst_packets, radio, gps or audio. 0; -EINVAL after ini_error(). */
+/* packets_per_s, packet_bytes, pattern, burst_packets, radio, gps, audio or camera. 0; -EINVAL after ini_error(). */
 int scenario_parse_packets(const struct ini_place *place, const char *key, const char *value, struct virtual_work *work);

@@ -41,6 +41,7 @@ enum segment_key {
         KEY_RADIO,
         KEY_GPS,
         KEY_AUDIO,
+        KEY_CAMERA,
         KEY_COUNT
 };
 
@@ -65,6 +66,7 @@ static const char *const segment_keys[KEY_COUNT] = {
         [KEY_RADIO] = "radio",
         [KEY_GPS] = "gps",
         [KEY_AUDIO] = "audio",
+        [KEY_CAMERA] = "camera",
 };
 
 struct reading {

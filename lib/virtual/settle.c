@@ -62,10 +62,11 @@ static double screen_w(const struct virtual_device *device)
 /* What several apps hold at a time they share alike. */
 static void count_holders(const struct virtual_device *device, struct running *running)
 {
-        running->gps_holders = running->audio_holders = 0;
+        running->gps_holders = running->audio_holders = running->camera_holders = 0;
         for (size_t i = 0; i < device->n_running; i++) {
                 running->gps_holders += running->gps && device->running[i].gps;
                 running->audio_holders += running->audio && device->running[i].audio;
+                running->camera_holders += running->camera && device->running[i].camera;
         }
 }
 
@@ -93,7 +94,8 @@ static void recompute_app(struct virtual_device *device, struct running *running
         count_holders(device, running);
         running->gps_w = running->gps ? model->gps_on_w / running->gps_holders : 0;
         running->audio_w = running->audio ? model->audio_on_w / running->audio_holders : 0;
-        running->fixed_w = running->gpu_w + running->unseen_w + running->gps_w + running->audio_w;
+        running->camera_w = running->camera ? model->camera_on_w / running->camera_holders : 0;
+        running->fixed_w = running->gpu_w + running->unseen_w + running->gps_w + running->audio_w + running->camera_w;
         device->leaky_w += running->leaky_w;
         device->fixed_w += running->fixed_w;
         running->fixed_w += running->display_w;
@@ -165,6 +167,7 @@ static void settle_parts(const struct virtual_device *device, const struct runni
         part_j[VIRTUAL_GPU] += running->gpu_w * span_s;
         part_j[VIRTUAL_GPS] += running->gps_w * span_s;
         part_j[VIRTUAL_AUDIO] += running->audio_w * span_s;
+        part_j[VIRTUAL_CAMERA] += running->camera_w * span_s;
         part_j[VIRTUAL_UNSEEN] += running->unseen_w * span_s;
         for (unsigned i = 0; i < RATE_COUNT; i++)
                 part_j[i < RATE_RX ? VIRTUAL_DISK : VIRTUAL_WIFI] += bytes_j(device, running, i);
@@ -174,11 +177,14 @@ static void settle_held(struct virtual_device *device, const struct running *run
 {
         uint64_t gps_ns = running->gps ? device->span_ns / running->gps_holders : 0;
         uint64_t audio_ns = running->audio ? device->span_ns / running->audio_holders : 0;
+        uint64_t camera_ns = running->camera ? device->span_ns / running->camera_holders : 0;
 
         app->gps_on_ns += gps_ns;
         device->gps_on_ns += gps_ns;
         app->audio_on_ns += audio_ns;
         device->audio_on_ns += audio_ns;
+        app->camera_on_ns += camera_ns;
+        device->camera_on_ns += camera_ns;
 }
 
 static void settle_app(struct virtual_device *device, const struct running *running)

@@ -187,6 +187,7 @@ static int read_process(struct virtual_device *device, const struct app *app, st
         process->gpu_busy_ns = app->gpu_ns;
         process->gps_on_ns = app->gps_on_ns;
         process->audio_on_ns = app->audio_on_ns;
+        process->camera_on_ns = app->camera_on_ns;
         return 0;
 }
 
@@ -237,6 +238,7 @@ static void read_totals(const struct virtual_device *device, struct sample *samp
         sample->gpu_busy_ns = device->gpu_ns;
         sample->gps_on_ns = device->gps_on_ns;
         sample->audio_on_ns = device->audio_on_ns;
+        sample->camera_on_ns = device->camera_on_ns;
 }
 
 static int virtual_read(struct source *source, struct sample *sample)

@@ -11,7 +11,8 @@
 const char *const virtual_part_names[VIRTUAL_PART_COUNT] = {
         [VIRTUAL_CPU] = "cpu",   [VIRTUAL_DISPLAY] = "display", [VIRTUAL_DISK] = "disk",
         [VIRTUAL_WIFI] = "wifi", [VIRTUAL_CELLULAR] = "cellular", [VIRTUAL_GPU] = "gpu",
-        [VIRTUAL_GPS] = "gps",   [VIRTUAL_AUDIO] = "audio",     [VIRTUAL_UNSEEN] = "unseen",
+        [VIRTUAL_GPS] = "gps",   [VIRTUAL_AUDIO] = "audio",     [VIRTUAL_CAMERA] = "camera",
+        [VIRTUAL_UNSEEN] = "unseen",
 };
 
 /* Apps that did anything, background before foreground. */

@@ -20,6 +20,7 @@ enum virtual_part {
         VIRTUAL_GPU,
         VIRTUAL_GPS,
         VIRTUAL_AUDIO,
+        VIRTUAL_CAMERA,
         VIRTUAL_UNSEEN, /* shown by no counter */
         VIRTUAL_PART_COUNT
 };

@@ -60,7 +60,7 @@ struct virtual_work {
         uint32_t burst_packets;
         enum virtual_pattern pattern;
         enum air radio;   /* of all bytes, bursts and packets */
-        bool gps, audio;          /* it holds them */
+        bool gps, audio, camera;  /* it holds them */
         bool foreground;
         uint32_t number;          /* tells several pieces of work of one app apart, whose packets go on after a change */
 };

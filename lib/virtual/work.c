@@ -169,7 +169,8 @@ static void begin_process(struct virtual_device *device, struct app *app)
                 return;
         app->listed = true;
         app->began_ns = device->now_ns;
-        app->cpu_total_ns = app->gpu_ns = app->gps_on_ns = app->audio_on_ns = app->wakes = 0;
+        app->cpu_total_ns = app->gpu_ns = app->wakes = 0;
+        app->gps_on_ns = app->audio_on_ns = app->camera_on_ns = 0;
         memset(app->cpu_ns, 0, device->model.n_opps * sizeof(*app->cpu_ns));
         by_cycles_reset(&app->cpu, device->model.n_opps);
         memset(app->bytes, 0, sizeof(app->bytes));
@@ -193,6 +194,7 @@ static void add_work(struct virtual_device *device, struct running *running, con
         }
         running->gps |= work->gps;
         running->audio |= work->audio;
+        running->camera |= work->camera;
         running->gpu += work->gpu;
         running->unseen_w += work->unseen_mw / 1e3;
         for (unsigned cpu = 0; cpu < device->model.n_cpus; cpu++) {
