@@ -160,6 +160,30 @@ static void parses_status(void)
         }
 }
 
+static void parses_lists(void)
+{
+        static const struct {
+                const char *line;
+                unsigned playback, capture, card, device;
+        } cases[] = {
+                { "00-03: HDMI 0 : HDMI 0 : playback 1", 1, 0, 0, 3 },
+                { "12-00: USB Audio : USB Audio : playback 1 : capture 2", 1, 2, 12, 0 },
+                { "01-00: a : capture 8", 0, 8, 1, 0 },
+                { "01-00: a : capture 99999999999", 0, 64, 1, 0 },
+                { "01-00: a : playback x", 0, 0, 0, 0 },
+                { "a-b: c : playback 1", 0, 0, 0, 0 },
+                { "", 0, 0, 0, 0 },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                unsigned card = 0, device = 0;
+
+                check_int(sound_parse_pcm(cases[i].line, " : playback", &card, &device), cases[i].playback);
+                check_int(sound_parse_pcm(cases[i].line, " : capture", &card, &device), cases[i].capture);
+                check(!cases[i].playback || (card == cases[i].card && device == cases[i].device));
+        }
+}
+
 static void put(const char *dir, const char *path, const char *text)
 {
         check(tree_write(dir, path, text, strlen(text)));
@@ -185,6 +209,8 @@ static void finds_sound(const char *dir, int root_fd)
         struct holders holders = { 0 };
 
         check_int(sound_find(root_fd, &holders), -ENODATA);
+        put(dir, "proc/asound/pcm",
+            "00-00: ALC : Analog : playback 2 : capture 1\n01-03: HDMI 0 : HDMI 0 : playback 1\n");
         put(dir, "proc/asound/card0/pcm0p/sub0/status", RUNNING "101\n");
         put(dir, "proc/asound/card0/pcm0p/sub1/status", "closed\n");
         put(dir, "proc/asound/card0/pcm0c/sub0/status", "state: SETUP\nowner_pid   : 300\n");
@@ -284,6 +310,7 @@ int main(void)
         held_by_name();
         partial_samples();
         parses_status();
+        parses_lists();
         check(mkdtemp(dir) != NULL);
         root_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         finds_sound(dir, root_fd);

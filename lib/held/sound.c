@@ -2,14 +2,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "sound.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "util/util.h"
 
-#define MOST_STREAMS 256
+#define MOST_STREAMS 64 /* of a device, each way */
+#define LIST_MAX 32768
 
 /* Lines of "key   : value", the first "state: RUNNING"; or "closed". A stream that drains still plays. */
 bool sound_parse_status(const char *text, pid_t *owner)
@@ -56,51 +57,56 @@ pid_t held_client(int root_fd, pid_t thread)
         return is_server(comm) ? 0 : pid;
 }
 
-static int look_at_stream(int root_fd, int pcm_fd, const char *name, struct holders *ret)
+static int look_at_stream(int root_fd, int asound_fd, const char *path, struct holders *ret)
 {
-        char path[64], text[512];
+        char text[512];
         pid_t owner;
 
-        if (strncmp(name, "sub", 3) != 0 || snprintf(path, sizeof(path), "%s/status", name) >= (int)sizeof(path) ||
-            util_read_at(pcm_fd, path, text, sizeof(text)) <= 0 || !sound_parse_status(text, &owner))
+        if (util_read_at(asound_fd, path, text, sizeof(text)) <= 0 || !sound_parse_status(text, &owner))
                 return 0;
         return holders_add(ret, held_client(root_fd, owner));
 }
 
-static int look_at_pcm(int root_fd, int card_fd, const char *name, struct holders *ret)
+unsigned sound_parse_pcm(const char *line, const char *direction, unsigned *card, unsigned *device)
 {
-        _cleanup_closedir_ DIR *dir = strncmp(name, "pcm", 3) == 0 ? util_opendir_at(card_fd, name) : NULL;
-        const struct dirent *entry;
+        const char *found = strstr(line, direction);
+        unsigned n;
+
+        if (!found || sscanf(line, "%4u-%4u:", card, device) != 2 || sscanf(found + strlen(direction), " %4u", &n) != 1)
+                return 0;
+        return MIN(n, (unsigned)MOST_STREAMS);
+}
+
+static int look_at_pcm(int root_fd, int asound_fd, const char *line, char letter, struct holders *ret)
+{
+        unsigned card = 0, device = 0;
+        unsigned n = sound_parse_pcm(line, letter == 'p' ? " : playback" : " : capture", &card, &device);
+        char path[64];
         int err = 0;
 
-        for (size_t n = 0; dir && !err && n < MOST_STREAMS && (entry = readdir(dir)); n++)
-                err = look_at_stream(root_fd, dirfd(dir), entry->d_name, ret);
+        for (unsigned i = 0; !err && i < n; i++) {
+                snprintf(path, sizeof(path), "card%u/pcm%u%c/sub%u/status", card, device, letter, i);
+                err = look_at_stream(root_fd, asound_fd, path, ret);
+        }
         return err;
 }
 
-static int look_at_card(int root_fd, int asound_fd, const char *name, struct holders *ret)
-{
-        /* "card0", but not the links by name, nor "cards" */
-        _cleanup_closedir_ DIR *dir = strncmp(name, "card", 4) == 0 && name[4] >= '0' && name[4] <= '9' ?
-                                              util_opendir_at(asound_fd, name) : NULL;
-        const struct dirent *entry;
-        int err = 0;
-
-        while (dir && !err && (entry = readdir(dir)))
-                err = look_at_pcm(root_fd, dirfd(dir), entry->d_name, ret);
-        return err;
-}
-
+/* The list says which streams there are: to walk the folders takes a third longer. */
 int sound_find(int root_fd, struct holders *ret)
 {
-        _cleanup_closedir_ DIR *dir = util_opendir_at(root_fd, "proc/asound");
-        const struct dirent *entry;
+        _cleanup_close_ int asound_fd = openat(root_fd, "proc/asound", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        char text[LIST_MAX], *state = NULL;
         int err = 0;
 
         ret->n = ret->nobodys = 0;
-        if (!dir)
+        if (asound_fd < 0)
                 return -ENODATA;
-        while (!err && (entry = readdir(dir)))
-                err = look_at_card(root_fd, dirfd(dir), entry->d_name, ret);
+        if (util_read_at(asound_fd, "pcm", text, sizeof(text)) < 0)
+                return 0; /* cards without streams */
+        for (char *line = strtok_r(text, "\n", &state); !err && line; line = strtok_r(NULL, "\n", &state)) {
+                err = look_at_pcm(root_fd, asound_fd, line, 'p', ret);
+                if (!err)
+                        err = look_at_pcm(root_fd, asound_fd, line, 'c', ret);
+        }
         return err;
 }

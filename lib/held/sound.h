@@ -16,6 +16,12 @@
 /* False: it is closed, or does not run. @owner: the thread that opened it; 0: unknown. */
 bool sound_parse_status(const char *text, pid_t *owner);
 
+/*
+ * A line of /proc/asound/pcm, "00-03: HDMI 0 : HDMI 0 : playback 1 : capture 2": how many streams a device has in
+ * " : playback" or " : capture".
+ */
+unsigned sound_parse_pcm(const char *line, const char *direction, unsigned *card, unsigned *device);
+
 /* Who plays or records. 0; -ENODATA: this machine shows no sound; -ENOMEM. */
 int sound_find(int root_fd, struct holders *ret);
 

@@ -2,9 +2,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What a poll costs to find who holds sound and cameras: on this machine; with two sound cards of 16 streams each, of which
- * two run; and with a camera that is in use, for which the descriptors of all processes are read. Cards and camera are files
- * of a folder, processes are this machine's. CPU time, medians of polls with a sleep before each. As root.
+ * What a poll costs to find who holds sound and cameras: on this machine; with two sound cards of 16 streams each, of
+ * which two run; and with a camera that is in use, for which the descriptors of all processes are read. Cards and camera
+ * are files of a folder in memory, processes are this machine's. CPU time, medians of polls with a sleep before each.
+ * As root.
  *
  * Usage: bench-held [POLLS]
  */
@@ -86,10 +87,16 @@ static void write_file(const char *dir, const char *path, const char *text)
 int main(int argc, char **argv)
 {
         int polls = argc > 1 ? atoi(argv[1]) : 100;
-        char dir[] = "/tmp/joulecast-held-XXXXXX", camera[] = "/tmp/joulecast-held-XXXXXX", path[128], text[128];
+        char dir[] = "/dev/shm/joulecast-held-XXXXXX", camera[] = "/dev/shm/joulecast-held-XXXXXX";
+        char path[128], text[128], list[4096];
+        size_t length = 0;
 
         if (polls < 1 || polls > POLLS_MAX || !mkdtemp(dir) || !mkdtemp(camera))
                 return 2;
+        for (int i = 0; i < CARDS * STREAMS; i++)
+                length += (size_t)snprintf(list + length, sizeof(list) - length, "%02d-%02d: id : name : playback 1\n",
+                                           i / STREAMS, i % STREAMS);
+        write_file(dir, "proc/asound/pcm", list);
         for (int i = 0; i < CARDS * STREAMS; i++) {
                 snprintf(path, sizeof(path), "proc/asound/card%d/pcm%dp/sub0/status", i / STREAMS, i % STREAMS);
                 snprintf(text, sizeof(text), "state: RUNNING\nowner_pid   : %d\n", i ? getpid() : 1);

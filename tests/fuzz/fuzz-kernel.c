@@ -57,10 +57,12 @@ static void gpu(const char *text)
 
 static void sound(const char *text)
 {
+        unsigned card, device;
         pid_t owner;
 
         if (sound_parse_status(text, &owner))
                 fuzz_assert(owner >= 0);
+        fuzz_assert(sound_parse_pcm(text, " : playback", &card, &device) <= 64);
 }
 
 static void process(const uint8_t *data, size_t size, const char *text)
