@@ -95,6 +95,9 @@ static inline void fill_randomly(struct usage *usage)
                 usage->amount[i] = draw() % 3 ? 0 : draw() >> (30 + draw() % 30);
         if (draw() % 3 == 0)
                 usage_add_screen(usage, draw() % 2 ? BRIGHTNESS_UNKNOWN : 100, draw() % NS_PER_S);
+        for (uint64_t i = draw() % 8; i > 0; i--) /* cells of radios */
+                usage_add_point(usage, KEYED_RADIO, &(struct point){ .group = draw() % AIR_COUNT, .key = draw() % 1865,
+                                                                     .amount = 1 + draw() % 100000 });
 }
 
 static inline void make_interval(struct interval *interval, int64_t end_ns, uint64_t elapsed_ns,

@@ -107,6 +107,9 @@ static void make(struct everyday *everyday, struct everyday_use uses[N_USES], in
         check_int(usage_add_cpu(&uses[1].usage, 4, KHZ_UNKNOWN, 5, 4), 0);
         check_int(usage_add_screen(&uses[1].usage, brightness, 20000000000), 0);
         check_int(usage_add_screen(&uses[1].usage, BRIGHTNESS_UNKNOWN, 1), 0);
+        for (uint32_t i = 0; i < 2 * AIR_COUNT; i++) /* packed, beside the others */
+                check_int(usage_add_point(&uses[1].usage, KEYED_RADIO,
+                                          &(struct point){ .group = i / 2, .key = 600 * i, .amount = 1 + 999 * i }), 0);
         snprintf(uses[2].app, sizeof(uses[2].app), "daemon");
         uses[2].active_s = 900;
         uses[2].usage.have = USAGE_DISK;

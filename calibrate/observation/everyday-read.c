@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/radio-usage.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -106,10 +107,20 @@ static int read_amount(const char *word, const struct point *point, struct every
         for (size_t i = 0; i < AMOUNT_COUNT; i++)
                 if (strcmp(word, amount_kinds[i].word) == 0)
                         use->usage.amount[i] = point->ns;
-        for (size_t k = 0; k < KEYED_COUNT; k++)
+        for (size_t k = 0; k < KEYED_RADIO; k++)
                 if (strcmp(word, keyed_kinds[k].word) == 0)
                         return usage_add_point(&use->usage, k, point);
         return 0;
+}
+
+static int read_radio(sqlite3_stmt *row, struct everyday_use *use)
+{
+        const unsigned char *data = sqlite3_column_blob(row, 6);
+        struct bytes_reader reader = { data, data ? data + sqlite3_column_bytes(row, 6) : data };
+
+        if (sqlite3_column_type(row, 6) != SQLITE_BLOB || use->usage.radio.n > 0)
+                return -EINVAL;
+        return radio_usage_unpack(&reader, &use->usage.radio);
 }
 
 /* Uses of one observation, as their rows come: by app and state. */
@@ -137,7 +148,7 @@ static int read_use(sqlite3_stmt *row, struct uses *uses)
                 util_printable(app, use->app, sizeof(use->app));
                 uses->app = id;
         }
-        return read_amount(word, &point, use);
+        return strcmp(word, keyed_kinds[KEYED_RADIO].word) == 0 ? read_radio(row, use) : read_amount(word, &point, use);
 }
 
 /* 1: they are damaged. */

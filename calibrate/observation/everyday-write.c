@@ -12,6 +12,7 @@
 
 #include <math.h>
 
+#include "model/radio-usage.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -23,7 +24,7 @@
 #define BYTES_A_MONTH "1e6"
 #define MOST_BYTES "12e6"
 
-/* What SQLite needs for a row of `everyday` and of `everyday_use`, with the room that rows leave which are gone. */
+/* What SQLite needs for a row of `everyday` and of `everyday_use`, with the room that rows leave which are gone. A cell of a radio takes about a byte. */
 #define BYTES_OF_SPAN 173
 #define BYTES_OF_AMOUNT 27
 
@@ -149,8 +150,8 @@ static int intern_key(struct writer *writer, const char *word, const struct poin
         return intern(writer, writer->find_key, writer->add_key, ret);
 }
 
-/* A use's row of one amount. The parameters of span, app and state are bound already. */
-static int put_value(struct writer *writer, const char *word, const struct point *point)
+/* A use's row of one amount. The parameters of span, app and state are bound already, and so is its value. */
+static int put_row(struct writer *writer, const char *word, const struct point *point)
 {
         int64_t key = 0;
         int err = intern_key(writer, word, point, &key);
@@ -158,16 +159,36 @@ static int put_value(struct writer *writer, const char *word, const struct point
         if (err)
                 return err;
         sqlite3_bind_int64(writer->use, 4, key);
+        return run(writer, writer->use);
+}
+
+static int put_value(struct writer *writer, const char *word, const struct point *point)
+{
         sqlite3_bind_int64(writer->use, 5, (int64_t)MIN(point->ns, (uint64_t)INT64_MAX));
         sqlite3_bind_null(writer->use, 6);
         if (point->any_ns)
                 sqlite3_bind_int64(writer->use, 6, (int64_t)MIN(point->any_ns, (uint64_t)INT64_MAX));
-        return run(writer, writer->use);
+        return put_row(writer, word, point);
 }
 
 static int put_amount(struct writer *writer, const char *word, const struct point *point)
 {
         return point->ns > 0 ? put_value(writer, word, point) : 0;
+}
+
+/* Packed, as a row for each cell would be hundreds. */
+static int put_radio(struct writer *writer, const struct points *points)
+{
+        struct bytes bytes = { 0 };
+        int err = radio_usage_pack(points, &bytes);
+
+        if (!err && bytes.n > 0) {
+                sqlite3_bind_blob(writer->use, 5, bytes.data, (int)bytes.n, SQLITE_TRANSIENT);
+                sqlite3_bind_null(writer->use, 6);
+                err = put_row(writer, keyed_kinds[KEYED_RADIO].word, &(struct point){ 0 });
+        }
+        bytes_clear(&bytes);
+        return err;
 }
 
 static int put_use(struct writer *writer, int64_t span, const struct everyday_use *use)
@@ -186,21 +207,21 @@ static int put_use(struct writer *writer, int64_t span, const struct everyday_us
                                  &(struct point){ .ns = (uint64_t)llround(use->active_s * NS_PER_S) });
         for (size_t i = 0; !err && i < AMOUNT_COUNT; i++)
                 err = put_amount(writer, amount_kinds[i].word, &(struct point){ .ns = usage->amount[i] });
-        for (size_t k = 0; k < KEYED_COUNT; k++)
+        for (size_t k = 0; k < KEYED_RADIO; k++)
                 for (size_t i = 0; !err && i < usage->keyed[k].n; i++)
                         err = put_amount(writer, keyed_kinds[k].word, &usage->keyed[k].list[i]);
-        return err;
+        return err ? err : put_radio(writer, &usage->radio);
 }
 
-static size_t amounts_of(const struct everyday_use *use)
+static size_t bytes_of(const struct everyday_use *use)
 {
         size_t n = 2;
 
         for (size_t i = 0; i < AMOUNT_COUNT; i++)
                 n += use->usage.amount[i] > 0;
-        for (size_t k = 0; k < KEYED_COUNT; k++)
+        for (size_t k = 0; k < KEYED_RADIO; k++)
                 n += use->usage.keyed[k].n;
-        return n;
+        return n * BYTES_OF_AMOUNT + use->usage.radio.n;
 }
 
 /* Who had the screen longest; NULL: nobody that is known. */
@@ -268,7 +289,7 @@ static int bind_span(struct writer *writer, const struct everyday *everyday)
         if (brightness_of(longest, &brightness))
                 sqlite3_bind_int64(writer->span, 13, brightness);
         for (size_t i = 0; i < everyday->n_uses; i++)
-                bytes += BYTES_OF_AMOUNT * amounts_of(&everyday->uses[i]);
+                bytes += bytes_of(&everyday->uses[i]);
         sqlite3_bind_int64(writer->span, 14, (int64_t)bytes);
         return err;
 }
