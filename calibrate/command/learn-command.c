@@ -129,7 +129,7 @@ static int write_profile(const char *path, const struct profile *profile, const 
 
         /* A file that cannot be read would take the place of one that can be. */
         if (!err)
-                err = strlen(text) > PROFILE_BYTES_MAX ? -EFBIG : profile_parse(text, strlen(text), path, log, &again);
+                err = profile_parse(text, strlen(text), path, log, &again);
         if (!err)
                 err = own_folder_make(path, 0755);
         if (!err)

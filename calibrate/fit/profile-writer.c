@@ -17,8 +17,6 @@
 #include "util/util.h"
 #include "worse.h"
 
-#define TEXT_MAX (1 << 20)
-
 /* What the writing process answers. */
 struct reply {
         int err;
@@ -128,8 +126,8 @@ static int write_text(const char *path, const char *text, size_t length, struct 
 /* The writing process. Without a text there is no profile. */
 static _Noreturn void write_for_other(const char *path, int fd)
 {
-        char *text = malloc(TEXT_MAX);
-        ssize_t length = text ? receive(fd, text, TEXT_MAX) : -ENOMEM;
+        char *text = malloc(PROFILE_BYTES_MAX);
+        ssize_t length = text ? receive(fd, text, PROFILE_BYTES_MAX) : -ENOMEM;
         struct written written = { 0 };
         struct reply reply = { 0 };
 

@@ -341,6 +341,10 @@ int profile_print(const struct profile *profile, char **ret)
         text = text_close(out, &kept);
         if (!text)
                 return -ENOMEM;
+        if (strlen(text) > PROFILE_BYTES_MAX) {
+                free(text);
+                return -EFBIG;
+        }
         *ret = text;
         return 0;
 }

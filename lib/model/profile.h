@@ -217,7 +217,10 @@ int profile_measured(const struct profile *profile, struct profile **ret);
 double profile_width(const struct profile *profile, enum answer_kind kind);
 /* True energy of a joule that the battery shows, as its full charge may be stale; 1: nothing is known. */
 double profile_shown_part(const struct profile *profile);
-/* The text of a profile; parsing it again gives the same doubles, bit for bit. free() it. */
+/*
+ * The text of a profile; parsing it again gives the same doubles, bit for bit. free() it. 0; -EFBIG: it would be longer
+ * than what profile_load() reads; -ENOMEM.
+ */
 int profile_print(const struct profile *profile, char **ret);
 /* profile_print() and util_write_file(). */
 int profile_save(const struct profile *profile, const char *path);
