@@ -201,9 +201,23 @@ static int fail(int err, const char *where, const char *error)
         return err == -ENODATA || err == -ENOENT ? CODE_NO_DATA : CODE_FAILED;
 }
 
+/* All runs of a database, and the observations of the one that was asked for. */
+struct measured {
+        struct observation_run *runs;
+        size_t n_runs;
+        const struct observation_run *run; /* of runs */
+        struct observation *list;
+        size_t n;
+};
+
+static void measured_clear(struct measured *measured)
+{
+        observations_free(measured->list, measured->n);
+        observations_free_runs(measured->runs, measured->n_runs);
+}
+
 /* As nobody, if root started it. */
-static int refit(const struct options *options, const struct observation_run *run, struct observation *list, size_t n,
-                 const char *where)
+static int refit(const struct options *options, const struct measured *measured, const char *where)
 {
         _cleanup_(profile_writer_end) struct profile_writer writer = { .fd = -1 };
         const char *estimator = options->estimator;
@@ -214,11 +228,11 @@ static int refit(const struct options *options, const struct observation_run *ru
         if (!err)
                 err = drop_root(NULL, 0);
         if (!estimator)
-                estimator = strcmp(run->plan, "sapp") == 0 ? "sapp" : "regression";
+                estimator = strcmp(measured->run->plan, "sapp") == 0 ? "sapp" : "regression";
         if (!err && strcmp(estimator, "sapp") == 0)
-                err = sapp_fit(run, list, n, &outcome, error, sizeof(error));
+                err = sapp_fit(measured->run, measured->list, measured->n, &outcome, error, sizeof(error));
         else if (!err)
-                err = refit_regression(run, list, n, &outcome, error, sizeof(error));
+                err = refit_regression(measured->run, measured->list, measured->n, &outcome, error, sizeof(error));
         if (err)
                 return fail(err, where, error);
         err = set_created(&outcome);
@@ -229,35 +243,32 @@ static int refit(const struct options *options, const struct observation_run *ru
         return finish(options, &outcome, &writer);
 }
 
-/* All runs, and the observations of the one that was asked for. */
-static int read_observations(const struct options *options, const char *path, struct observation_run **runs, size_t *n_runs,
-                             const struct observation_run **run, struct observation **list, size_t *n)
+static int read_observations(const struct options *options, const char *path, struct measured *measured)
 {
         struct observations *database;
         int err = observations_open(path, false, &program_log, &database);
 
         if (err < 0)
                 return err == -ENODATA ? CODE_NO_DATA : CODE_FAILED; /* logged */
-        err = observations_runs(database, runs, n_runs);
-        for (size_t i = 0; !err && i < *n_runs; i++)
-                if (options->run == 0 || (*runs)[i].id == (int64_t)options->run)
-                        *run = &(*runs)[i];
-        if (!err && *run)
-                err = observations_read(database, (*run)->id, list, n);
+        err = observations_runs(database, &measured->runs, &measured->n_runs);
+        for (size_t i = 0; !err && i < measured->n_runs; i++)
+                if (options->run == 0 || measured->runs[i].id == (int64_t)options->run)
+                        measured->run = &measured->runs[i];
+        if (!err && measured->run)
+                err = observations_read(database, measured->run->id, &measured->list, &measured->n);
         observations_close(database);
         if (err)
                 return fail(err, path, "");
-        return *run ? CODE_OK : fail(-ENODATA, path, options->run ? "has no calibration run with that number" :
-                                     "holds no observations; run joulecast calibrate first");
+        if (measured->run)
+                return CODE_OK;
+        return fail(-ENODATA, path, options->run ? "has no calibration run with that number" :
+                                                   "holds no observations; run joulecast calibrate first");
 }
 
 static int fit_observations(const struct options *options)
 {
+        _cleanup_(measured_clear) struct measured measured = { 0 };
         _cleanup_free_ char *path = NULL;
-        struct observation_run *runs = NULL;
-        const struct observation_run *run = NULL;
-        struct observation *list = NULL;
-        size_t n_runs = 0, n = 0;
         int status;
 
         if (options->observations)
@@ -269,12 +280,8 @@ static int fit_observations(const struct options *options)
                 return fail(-ENOMEM, "observations", "");
         if (access(path, F_OK) < 0 && errno == ENOENT)
                 return fail(-ENOENT, path, "there are no observations; run joulecast calibrate first");
-        status = read_observations(options, path, &runs, &n_runs, &run, &list, &n);
-        if (status == CODE_OK)
-                status = refit(options, run, list, n, path);
-        observations_free(list, n);
-        observations_free_runs(runs, n_runs);
-        return status;
+        status = read_observations(options, path, &measured);
+        return status == CODE_OK ? refit(options, &measured, path) : status;
 }
 
 static int read_file(const char *path, char **ret, size_t *length)
