@@ -130,13 +130,13 @@ int joulecast_context_set_machine(struct joulecast_context *context, const char 
 
 /**
  * joulecast_profile_load() - read a power model
- * @path: NULL: the one of the context's device; where it has none, the one that ships for it, else one of a usual device of
- *        its class, with wide intervals: joulecast_profile_basis() tells
+ * @path: NULL: the one of the context's device; where it has none, the one that ships for it, else one of a usual
+ *        device of its class, with wide intervals: joulecast_profile_basis() tells
  * @ret:  free it with joulecast_profile_free()
  *
- * Return: 0; -ENOENT: there is none (@path is NULL: and the device shows no battery); -EINVAL: it is not valid, and the log handler got the line; -ENODEV: @path is NULL,
- * and the profile there was made for another device than this machine; -ENOMEM; another negative errno if it cannot be
- * read, and the log handler got the reason.
+ * Return: 0; -ENOENT: there is none (@path is NULL: and the device shows no battery); -EINVAL: it is not valid, and
+ * the log handler got the line; -ENODEV: @path is NULL, and the profile there was made for another device than this
+ * machine; -ENOMEM; another negative errno if it cannot be read, and the log handler got the reason.
  */
 int joulecast_profile_load(struct joulecast_context *context, const char *path,
                            struct joulecast_profile **ret);
@@ -148,17 +148,18 @@ const char *joulecast_profile_device(const struct joulecast_profile *profile);
 const char *joulecast_profile_method(const struct joulecast_profile *profile);
 /** Whether states that were not fitted took the power that it predicts: 1 yes, 0 no, -1 that was not tried. */
 int joulecast_profile_validated(const struct joulecast_profile *profile);
-/** Where its numbers are from: "calibrated" on the device; "shipped" for such devices; "class": of a usual phone, laptop ... */
+/** Where its numbers are from: "calibrated" on the device; "shipped" for such devices; "class": of a usual phone,
+ *  laptop ... */
 const char *joulecast_profile_basis(const struct joulecast_profile *profile);
 /** Energy of a full battery in mWh; always known, above 0. */
 double joulecast_profile_energy_full_mwh(const struct joulecast_profile *profile);
 
 struct joulecast_coefficient {
         const char *key;       /**< as in the file, e.g. "cpu.0.active_mw.384000" */
-        const char *unit;      /**< "mW", "mJ/MB" or "mJ" */
-        double value;          /**< 0 or more */
+        const char *unit;      /**< "mW", "mJ/MB", "mJ"; "": it is a factor */
+        double value;          /**< 0 or more; negative only where its key begins with "app." or "battery.curve." */
         double standard_error; /**< in the same unit; NaN: unknown */
-        double low;            /**< 95 % confidence interval, never below 0; NaN: unknown */
+        double low;            /**< 95 % confidence interval, of values that are possible; NaN: unknown */
         double high;
 };
 
@@ -268,7 +269,8 @@ struct joulecast_cost_app {
         struct joulecast_value energy_j;      /**< of the known parts; NaN: all parts are unknown */
         struct joulecast_value percent;       /**< of a full battery: energy_j / (0.036 * energy_full_mwh) */
         struct joulecast_value percent_per_minute;
-        double component_j[5];                /**< by enum joulecast_component; NaN unknown */
+        double component_j[5];                /**< by enum joulecast_component; NaN unknown. energy_j also has what is
+                                                   in none of them: a modem, GPS, sound, cameras, what was learnt */
 };
 
 /** Number of apps by state; sorted by energy, highest first. */

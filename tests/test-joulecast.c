@@ -31,12 +31,16 @@ static void record(void)
 
 static void save_profile(void)
 {
+        const struct coefficient learnt = { .term = TERM_APP_CPU, .policy = 1, .value = -0.2, .standard_error = 0.01 };
         struct profile *profile;
 
         check_int(profile_new("test", 10000, &profile), 0);
+        profile->degrees_of_freedom = 20;
         check_int(profile_add(profile, &(struct coefficient){ .value = 100, .standard_error = 1 }), 0);
         check_int(profile_add(profile, &(struct coefficient){ .term = TERM_CPU_ACTIVE, .point = 1000000, .value = 1000,
                                                               .standard_error = 10 }), 0);
+        check_int(profile_add_app(profile, 1, "game"), 0);
+        check_int(profile_add(profile, &learnt), 0);
         check_int(profile_save(profile, profile_path), 0);
         profile_free(profile);
 }
@@ -81,6 +85,22 @@ static void the_stored_battery_stays(const struct app *app)
                 check_near(joulecast_budget_battery_percent(budget), 40, 0);
         joulecast_budget_free(budget);
         joulecast_plan_free(plan);
+}
+
+/* An interval holds its value, also where that is negative. */
+static void coefficients(const struct app *app)
+{
+        size_t n = joulecast_profile_count(app->profile);
+        struct joulecast_coefficient c = { 0 };
+
+        for (size_t i = 0; i < n; i++) {
+                check_int(joulecast_profile_coefficient(app->profile, i, &c), 0);
+                check(c.low <= c.value && c.value <= c.high);
+        }
+        check_text(c.key, "app.1.cpu");
+        check_text(c.unit, "");
+        check_near(c.value, -0.2, 0);
+        check_int(joulecast_profile_coefficient(app->profile, n, &c), -ERANGE);
 }
 
 /* Without an app: mixed use. The battery is the stored one, which does not charge. */
@@ -224,6 +244,7 @@ int main(void)
         save_profile();
         app_open(&app);
         the_stored_battery_stays(&app);
+        coefficients(&app);
         without_an_app(&app);
         of_one_context(&app);
         any_span(&app);

@@ -13,6 +13,7 @@
 #include "first-day.h"
 #include "joulecast-private.h"
 #include "model/model.h"
+#include "model/profile-keys.h"
 #include "model/profile-match.h"
 #include "util/ini-text.h"
 #include "util/paths.h"
@@ -193,7 +194,7 @@ JOULECAST_EXPORT int joulecast_profile_coefficient(const struct joulecast_profil
                 .unit = term_keys[c->term].unit,
                 .value = c->value,
                 .standard_error = c->standard_error,
-                .low = isnan(half) ? NAN : fmax(c->value - half, 0),
+                .low = isnan(half) ? NAN : fmax(c->value - half, profile_least(c->term)),
                 .high = c->value + half,
         };
         return 0;
