@@ -11,13 +11,14 @@
 
 #include "radio-shape.h"
 
-/* An owner's burst ends when it is silent for so long. */
+/* An owner's burst ends when the owner sends and receives nothing for so long. */
 #define RADIO_BURST_GAP_NS INT64_C(50000000)
 #define RADIO_LARGE_BYTES 256 /* least of a large packet */
 
 struct radio_burst {
         uint64_t owner;              /* whatever the caller tells owners apart by */
-        int64_t first_ns, last_ns;   /* of its packets, which are taken as evenly spaced */
+        int64_t first_ns, last_ns;   /* times of its first and last packet, of any one clock; the others are taken as
+                                        evenly spaced */
         uint64_t packets[RADIO_DIRECTIONS], bytes[RADIO_DIRECTIONS];
         uint64_t large;              /* of its packets */
 };
@@ -25,7 +26,7 @@ struct radio_burst {
 struct radio_amounts {
         uint64_t owner;
         uint64_t bytes[RADIO_DIRECTIONS];
-        int64_t *cells;              /* of the shape */
+        int64_t *cells;              /* radio_shape_cells() of them, as radio_cell_...() order them */
 };
 
 struct radio_ladder {
@@ -44,15 +45,16 @@ struct radio_ladder {
         struct radio_ladder_work *work;
 };
 
-/* 0; -ENOMEM. @shape must outlive it. */
+/* @shape must outlive it. radio_ladder_clear() it. 0; -ENOMEM. */
 int radio_ladder_start(struct radio_ladder *ladder, const struct radio_shape *shape);
 void radio_ladder_clear(struct radio_ladder *ladder);
+
 /**
  * radio_ladder_poll() - what the bursts of a poll amount to
  * @ladder:   goes on from the poll before; afterwards its owners are those of this poll, until the next one
  * @bursts:   of all owners of one kind of radio, also those that are still open; sorted here by time
  * @n:        how many
- * @until_ns: the poll's time; what is later counts as that
+ * @until_ns: the poll's time, by the bursts' clock; a packet after it counts as one at that time
  *
  * The time within a span is shared among its owners by their packets of this poll, and so is silence that may yet end
  * it; silence that does end it at a rung is its opener's, who need not have sent anything in this poll.

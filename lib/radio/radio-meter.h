@@ -19,7 +19,7 @@ struct radio_meter {
         double base_mw;     /* what it draws if nothing ever wakes it */
 };
 
-/* @shape must outlive it. 0; -ENOMEM. */
+/* @shape must outlive it. radio_meter_close() it. 0; -ENOMEM. */
 int radio_meter_open(struct radio_meter *meter, const struct radio *radio, enum radio_signal signal,
                      const struct radio_shape *shape);
 void radio_meter_close(struct radio_meter *meter);
@@ -39,13 +39,15 @@ double radio_meter_sample_ms(const struct radio_shape *shape, size_t rung, int s
 /* The class of the packet that ends a silence after a class. */
 size_t radio_meter_class_after(const struct radio_shape *shape, size_t class, double silence_ms);
 
-/* What a packet and a byte of a class take of @radio, which has its prices, beside the time that it is up. 0; -ENOMEM. */
+/*
+ * What a packet and a byte of a class take of @radio, which has its prices, beside the time that it is up. 0; -ENOMEM.
+ */
 int radio_meter_packets(const struct radio_meter *meter, const struct radio *radio, size_t class,
                         enum radio_direction direction, double *packet_uj, double *byte_uj);
 
 /*
- * What traffic, a silence, a span of so long and sleep after it take, and their bursts and the time until then for
- * radio_ladder_poll(). 0; -ENOMEM.
+ * Traffic, then silence for @silence_ms, a span of packets for @span_ms, and sleep. @ret_uj: what all of it takes.
+ * @bursts and @until_ns: the same for radio_ladder_poll(), to see what its cells are short of. 0; -ENOMEM.
  */
 int radio_meter_span(const struct radio_meter *meter, double silence_ms, double span_ms, struct radio_burst bursts[2],
                      int64_t *until_ns, double *ret_uj);

@@ -16,7 +16,7 @@
 #define RADIO_PACK_VERSION 1
 #define RADIO_CELL_MAX (INT64_C(1) << 53) /* up to here a double is exact */
 
-/* @ret: for free(). 0; -ENOMEM; -ERANGE: a cell is negative, or more than RADIO_CELL_MAX. */
+/* @ret: free() it. 0; -ENOMEM; -ERANGE: a cell is negative, or more than RADIO_CELL_MAX. */
 int radio_pack(const struct radio_shape *shape, const struct radio_amounts *amounts, unsigned char **ret, size_t *ret_n);
-/* @ret: its owner is 0, and its cells are for free(). 0; -ENOMEM; -EBADMSG. */
+/* @ret: its owner is 0; free() its cells. 0; -ENOMEM; -EBADMSG: radio_pack() makes no such bytes of this shape. */
 int radio_unpack(const struct radio_shape *shape, const unsigned char *data, size_t n, struct radio_amounts *ret);

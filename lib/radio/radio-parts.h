@@ -22,9 +22,9 @@ struct radio_part_sums {
         double pulses_j, packets_j;       /* packets: and bytes */
 };
 
-/* As radio_price_make(), some times over. */
+/* Takes a radio_price_make() for each state and two more. radio_parts_clear() it. 0; -ENOMEM. */
 int radio_parts_make(struct radio_parts *parts, const struct radio *radio, enum radio_signal signal,
                      const struct radio_shape *shape);
 void radio_parts_clear(struct radio_parts *parts);
-/* The sum of each state's power times its seconds, in J, and of the rest is radio_price_j(). */
+/* The sum of each state's power times its seconds, and of the rest, is radio_price_j() of the same amounts. */
 void radio_parts_sum(const struct radio_parts *parts, const struct radio_amounts *amounts, struct radio_part_sums *ret);

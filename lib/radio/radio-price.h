@@ -14,11 +14,14 @@
 struct radio_price {
         const struct radio_shape *shape;
         double base_mw;
-        double *cell_uj; /* of each cell: a packet, a ms, a span */
+        double *cell_uj; /* for one of each cell: a packet, a ms, a span */
         double byte_uj[RADIO_CLASSES_MAX][RADIO_DIRECTIONS];
 };
 
-/* Of a radio as it is (radio_with_carrier()). @shape must outlive it. 0; -ENOMEM. */
+/*
+ * Of a radio as it is, a carrier's timers put in (radio_with_carrier()). @shape must outlive it. 0; -ENOMEM.
+ * radio_price_clear() it.
+ */
 int radio_price_make(struct radio_price *price, const struct radio *radio, enum radio_signal signal,
                      const struct radio_shape *shape);
 void radio_price_clear(struct radio_price *price);

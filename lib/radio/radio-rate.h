@@ -13,11 +13,11 @@
 struct radio_rate {
         struct radio_slot *slots; /* of the cluster, and of the second before it */
         size_t capacity, n;
-        int64_t first;
+        int64_t first;            /* slot, by radio_slot_of() */
 };
 
 void radio_rate_clear(struct radio_rate *rate);
-/* The bursts of the next cluster, ascending by their first packets. 0; -ENOMEM. */
+/* In place of the cluster before: the bursts of the next one, ascending by their first packets. 0; -ENOMEM. */
 int radio_rate_count(struct radio_rate *rate, const struct radio_burst *bursts, size_t n);
 /* The class of packets in a slot of the cluster. */
 size_t radio_rate_class(const struct radio_rate *rate, const struct radio_shape *shape, int64_t slot);

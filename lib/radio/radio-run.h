@@ -16,17 +16,20 @@
 #define RADIO_SECONDS_MAX 2678400.0 /* a month, so that a timer of 1 ms can be played in time */
 
 struct radio_packet {
-        int64_t time_ns;
-        uint64_t bytes;
+        int64_t time_ns; /* since the run began */
+        uint64_t bytes;  /* at most RADIO_BYTES_MAX */
 };
 
-/* Parses a row "1.25,tx,1500", and changes @line. 0; -EINVAL; -ENOMEM. */
+/*
+ * A row of seconds (0..RADIO_SECONDS_MAX), direction and bytes without a newline, "1.25,tx,1500"; @line is changed.
+ * 0; -EINVAL; -ENOMEM.
+ */
 int radio_packet_parse(char *line, struct radio_packet *ret, enum radio_direction *direction);
 
-__extension__ typedef __int128 radio_fj;
+__extension__ typedef __int128 radio_fj; /* 1e-15 J: a uW for a ns */
 
 struct radio_total {
-        int64_t ns;
+        int64_t ns;  /* spent in the state */
         radio_fj fj; /* of its power, its pulses and the bytes and packets in it */
 };
 
@@ -45,13 +48,14 @@ struct radio_run {
         size_t n_waiting, capacity;
 };
 
-/* @radio must outlive it. 0; -ENOMEM. */
+/* In the initial state at time 0. @radio must outlive it. radio_run_clear() it. 0; -ENOMEM: nothing is to be cleared. */
 int radio_run_start(struct radio_run *run, const struct radio *radio, enum radio_signal signal);
 void radio_run_clear(struct radio_run *run);
 /* Time passes without a packet, up to @time_ns; nothing where that is before now. 0; -ENOMEM. */
 int radio_run_until(struct radio_run *run, int64_t time_ns);
 /* A packet comes at @time_ns, which is not before the one before. 0; -ENOMEM. */
 int radio_run_packet(struct radio_run *run, int64_t time_ns, enum radio_direction direction, uint64_t bytes);
-/* Of all states. */
+/* Of all states until now. */
 double radio_run_energy_j(const struct radio_run *run);
+/* The same of one, which is radio_run.totals[STATE]. */
 double radio_total_j(const struct radio_total *total);

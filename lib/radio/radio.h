@@ -14,7 +14,7 @@
 
 #include "util/ini-text.h"
 
-#define RADIO_NAME_MAX 32
+#define RADIO_NAME_MAX 32 /* longest name, with its NUL; likewise RADIO_TEXT_MAX */
 #define RADIOS_MAX 8
 #define RADIO_STATES_MAX 16
 #define RADIO_CARRIERS_MAX 16
@@ -37,7 +37,7 @@ extern const char *const radio_directions[RADIO_DIRECTIONS]; /* "tx", "rx" */
 extern const char *const radio_signals[RADIO_SIGNALS];       /* "high", ... */
 
 struct radio_value {
-        double value;          /* NaN: not given */
+        double value;          /* 0 or more, in the unit of the member's name; NaN: not given */
         double standard_error; /* NaN: unknown */
 };
 
@@ -45,7 +45,7 @@ struct radio_value {
 struct radio_move {
         bool given;
         char name[RADIO_NAME_MAX]; /* of the other state */
-        size_t state;
+        size_t state;              /* its index, after radio_finish() */
 };
 
 struct radio_state {
@@ -82,8 +82,8 @@ struct radio_state {
 
 struct radio {
         char name[RADIO_NAME_MAX];
-        char source[RADIO_TEXT_MAX];
-        int verified;                 /* yes 1, no 0, not said -1 */
+        char source[RADIO_TEXT_MAX];  /* where its numbers are from; "": not said */
+        int verified;                 /* against that source: yes 1, no 0, not said -1 */
         struct radio_move initial;
         double phy_kbps[RADIO_DIRECTIONS]; /* 0: a packet takes no time */
         struct radio_value nj_per_byte[RADIO_DIRECTIONS]; /* where the state says none */
@@ -101,7 +101,7 @@ struct radio_carrier {
                 double after_ms;
         } timers[RADIO_STATES_MAX];
         size_t n_timers;
-        unsigned line;
+        unsigned line; /* of its section, for an error */
 };
 
 struct radios {
@@ -111,10 +111,11 @@ struct radios {
         size_t n_carriers;
 };
 
-void radio_clear_all(struct radios *radios);
-void radio_clear(struct radio *radio);
+void radio_clear_all(struct radios *radios); /* frees what it holds; it is empty then */
+void radio_clear(struct radio *radio);       /* likewise */
+/* It belongs to @radios; NULL: there is none. */
 const struct radio *radio_find(const struct radios *radios, const char *name);
-/* 0; -ENOMEM. *ret is cleared by radio_clear_all(). */
+/* 0; -ENOMEM. radio_clear_all() it. */
 int radio_copy_all(const struct radios *radios, struct radios *ret);
 
 /*
@@ -128,11 +129,13 @@ int radio_parse_key(struct radios *radios, const struct ini_place *place, const 
  * 0; -EINVAL after ini_error().
  */
 int radio_finish(struct radios *radios, const struct ini_place *place);
+/* All sections, as text that is parsed to the same again. */
 void radio_print(const struct radios *radios, FILE *out);
 
 /*
- * A file that has such sections: a profile, or one with nothing else. 0; -EINVAL, or of reading, after a sentence to
- * @log. @others: it has other sections, too, which are left to profile_load().
+ * A file that has such sections: a profile, or one with nothing else. @ret: radio_clear_all() it. @others: it has other
+ * sections, too, which are left to profile_load(). 0; -EINVAL, or another negative errno if it cannot be read, after a
+ * sentence to @log; -ENOMEM.
  */
 int radio_load(const char *path, const struct log *log, struct radios *ret, bool *others);
 
@@ -141,5 +144,5 @@ int radio_load(const char *path, const struct log *log, struct radios *ret, bool
  * 0; -ENOENT: no such radio; -ESRCH: that radio has no such carrier; -ENOMEM.
  */
 int radio_with_carrier(const struct radios *radios, const char *name, const char *carrier, struct radio *ret);
-/* What a state draws. */
+/* What a state draws at that signal, without its pulses. */
 double radio_power_mw(const struct radio_state *state, enum radio_signal signal);
