@@ -3,15 +3,15 @@
 #pragma once
 
 /*
- * Who uses the GPS, by the system's bus: ModemManager tells whether it is on, geoclue which apps asked for a position.
- * Their programs are not known, only the desktop ids that the user's agent let in. And how strongly the modem hears its
- * cell. Neither is started for that.
+ * Who uses the GPS, by the system's bus: ModemManager tells whether it is on, geoclue which apps asked for a position,
+ * by the desktop ids that the user's agent let in. And how strongly the modem hears its cell. Neither service is started
+ * for that.
  */
 
 #include "source/source.h"
 
 /*
- * A source of the signal. The GPS it passes on to @held (a source of held.h), which must live longer. -ENODEV: there is
- * no bus.
+ * @held: is told who uses the GPS; of held_open(), and must live longer. @ret: a source of the modem's signal.
+ * 0; -ENODEV: there is no bus; -ENOMEM.
  */
 int location_open(struct source *held, struct source **ret);

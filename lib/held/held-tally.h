@@ -26,7 +26,7 @@ struct holders {
 };
 
 int holders_add(struct holders *holders, pid_t pid); /* once; 0 is nobody's. 0; -ENOMEM */
-int holders_add_app(struct holders *holders, const char *app);
+int holders_add_app(struct holders *holders, const char *app); /* likewise */
 void holders_clear(struct holders *holders);         /* frees its memory */
 
 struct holder;
@@ -44,9 +44,9 @@ struct held_tally {
 
 /*
  * From @now_ns, of CLOCK_MONOTONIC, @holders have the part; NULL: who has it is not known. A moment before the last one
- * told is that one.
+ * told is that one. 0; -ENOMEM.
  */
 int held_tally_set(struct held_tally *tally, enum held_part part, const struct holders *holders, uint64_t now_ns);
-/* Fills in a sample and its processes, up to the sample's time. Read after the processes. */
+/* Fills in a sample, whose processes are read already, up to its time. Returns 0. */
 int held_tally_fill(struct held_tally *tally, struct sample *sample);
 void held_tally_clear(struct held_tally *tally);

@@ -22,7 +22,7 @@ bool sound_parse_status(const char *text, pid_t *owner);
  */
 unsigned sound_parse_pcm(const char *line, const char *direction, unsigned *card, unsigned *device);
 
-/* Who plays or records. 0; -ENODATA: this machine shows no sound; -ENOMEM. */
+/* Who plays or records. @ret: filled anew, holders_clear() it. 0; -ENODATA: this machine shows no sound; -ENOMEM. */
 int sound_find(int root_fd, struct holders *ret);
 
 /* The process of a thread, or 0: it is gone, or a server that acts for others. */

@@ -25,7 +25,7 @@ struct wifi_signal {
 int wifi_signal_ask(struct wifi_signal *signal, uint32_t interface, int32_t *ret_dbm);
 void wifi_signal_close(struct wifi_signal *signal);
 
-/* The attributes of an answer to NL80211_CMD_GET_STATION. */
+/* The attributes of an answer to NL80211_CMD_GET_STATION. False: no signal is among them, or it is not below 0. */
 bool wifi_signal_parse(const void *attributes, size_t length, int32_t *ret_dbm);
 /* A line of /proc/net/wireless; false also where its level is in a unit of the driver's own. */
 bool wifi_signal_parse_line(const char *line, const char *interface, int32_t *ret_dbm);
