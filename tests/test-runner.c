@@ -299,6 +299,49 @@ static void gauge_forgets(bool amperes)
         }
 }
 
+#define LOOK_NS UINT64_C(100000000)
+
+static int read_slowly(struct hardware *hardware, struct sample *sample)
+{
+        int err = device_ops->read(hardware, sample);
+
+        return err ? err : device_ops->wait(hardware, device_ops->now_ns(hardware) + LOOK_NS);
+}
+
+/* Looks that take a while let no update of a fast gauge pass. */
+static void slow_looks(void)
+{
+        struct hardware_description description;
+        struct hardware *hardware = NULL;
+        struct hardware_ops ops;
+        struct runner runner;
+        struct plan plan;
+
+        open_quiet("gauge_period_s = 0.75\ngauge_noise_percent = 0.3\ngauge_quantum_mw = 1\n", 90, &hardware, &description);
+        device_ops = hardware->ops;
+        ops = *device_ops;
+        ops.read_battery = read_slowly;
+        hardware->ops = &ops;
+        check_int(plan_make(&description, &plan), 0);
+        check_int(runner_open(hardware, &description, &no_signal, false, &runner), 0);
+        check_int(runner_learn_gauge(&runner, &plan.modes[plan.burn].mode), 0);
+        check_near(runner.gauge_period_s, 0.75, 0.05);
+        for (size_t i = 0; i < 10; i++) {
+                const struct mode *mode = &plan.modes[plan.burn].mode;
+                struct observation observation;
+                uint64_t began_ns = runner.look.at_ns;
+
+                check_int(runner_dwell(&runner, mode, &observation), 0);
+                check_near(observation.power_mw, true_mw(mode), 0.006 * true_mw(mode));
+                check_near((double)(runner.look.at_ns - began_ns) / 1e9, runner_dwell_s(0.75), 2);
+                observation_clear(&observation);
+        }
+        plan_clear(&plan);
+        runner_close(&runner);
+        hardware->ops = device_ops;
+        hardware->ops->close(hardware);
+}
+
 static void dwells_follow_the_gauge(void)
 {
         check_near(runner_dwell_s(3.5), 18, 1);
@@ -584,6 +627,7 @@ int main(void)
         gauge_without_noise();
         gauge_forgets(false);
         gauge_forgets(true);
+        slow_looks();
         dwells_follow_the_gauge();
         ticks();
         stops_when_asked();

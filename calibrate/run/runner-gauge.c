@@ -212,13 +212,14 @@ static uint64_t next_update(const struct runner *runner, uint64_t from_ns)
 }
 
 /*
- * Adds up @n updates, each read a moment after it came, but for the last: waits only until that comes.
+ * Adds up @n updates, each read a moment after it came, but for the last: waits only until that comes. That moment is
+ * half a period at most, and a look takes time, too. With more than a quarter beside them updates would be left out.
  */
 static int sum_updates(struct runner *runner, double n, double late_s, double *sum)
 {
         *sum = 0;
         for (double i = 0; i < n; i++) {
-                uint64_t update_ns = next_update(runner, after(runner->look.at_ns, runner->gauge_period_s / 2));
+                uint64_t update_ns = next_update(runner, after(runner->look.at_ns, runner->gauge_period_s / 4));
                 int err = wait_watching(runner, i + 1 < n ? after(update_ns, late_s) : update_ns);
 
                 if (err)
