@@ -65,7 +65,10 @@ void values_print_time(int64_t time_ns, char *buf, size_t size);  /* ISO 8601 in
 void values_print_local(int64_t time_ns, char *buf, size_t size); /* "2026-11-20 03:12:44", for people */
 int64_t values_now_ns(void);
 
-/* The profile of @options, or of this machine, or of the first day. CODE_OK, or an exit code after its sentence (CODE_NO_DATA: none). */
+/*
+ * The profile of @options, or of this machine, or of the first day. CODE_OK, or an exit code after its sentence
+ * (CODE_NO_DATA: none).
+ */
 struct profile;
 int open_profile(const struct options *options, struct profile **ret);
 /*

@@ -295,8 +295,9 @@ static int list_version(struct cJSON *json, struct table *table, const char *pat
         cJSON_AddItemToArray(json, item);
         if (profile)
                 snprintf(coefficients, sizeof(coefficients), "%zu", profile->n_coefficients);
-        table_texts(table, strcmp(state, "in use") ? TABLE_PLAIN : TABLE_HEAD, state, profile ? profile_known(profile->device) : "?",
-                    profile ? profile_known(profile->method) : "?", profile ? profile_known(profile->created) : "?", coefficients, path, NULL);
+        table_texts(table, strcmp(state, "in use") ? TABLE_PLAIN : TABLE_HEAD, state,
+                    profile ? profile_known(profile->device) : "?", profile ? profile_known(profile->method) : "?",
+                    profile ? profile_known(profile->created) : "?", coefficients, path, NULL);
         return 0;
 }
 

@@ -115,7 +115,8 @@ int trace_past(const struct options *options, int64_t from_ns, int64_t to_ns, ui
         if (code != CODE_OK)
                 return code;
         if (!ask.usage->store) {
-                log_error(&program_log, "the service does not answer questions about single polls; run this as root, or use joulecast cost");
+                log_error(&program_log, "the service does not answer questions about single polls; run this as root, or "
+                          "use joulecast cost");
                 return CODE_FAILED;
         }
         err = suspend_learn_past(ask.profile->profile, ask.usage->store, from_ns, to_ns, &learnt);

@@ -170,7 +170,8 @@ static int find_apps(struct design *design)
                 seconds += design->rows[i].seconds;
         for (size_t a = 0; a < design->n_apps; a++)
                 for (size_t k = 0; k < LEARNT_COUNT; k++) {
-                        double least = k < LEARNT_FRONT ? LEAST_J : LEAST_S, most = k < LEARNT_FRONT ? INFINITY : ALWAYS * seconds;
+                        double least = k < LEARNT_FRONT ? LEAST_J : LEAST_S;
+                        double most = k < LEARNT_FRONT ? INFINITY : ALWAYS * seconds;
                         double amount = design->apps[a].amount[k];
 
                         design->apps[a].column[k] = amount > least && amount < most ? design->q++ : SIZE_MAX;
@@ -275,7 +276,9 @@ void design_coefficients(const struct design *design, const double *values, doub
         for (size_t j = 0; j < design->p; j++) {
                 const struct coefficient *prior = &design->prior->coefficients[j];
 
-                coefficients[j] = prior->term == TERM_CURVE ? values[j] : values[j] + values[design->common + model_term_component(prior->term)] * prior->value;
+                coefficients[j] = values[j];
+                if (prior->term != TERM_CURVE)
+                        coefficients[j] += values[design->common + model_term_component(prior->term)] * prior->value;
         }
 }
 

@@ -122,8 +122,9 @@ static int make(struct work *work)
         if (p == 0)
                 return -ENODATA;
         return posterior->value && posterior->covariance && posterior->white && posterior->residual && work->prior &&
-               work->prior_value && work->data && work->gram && work->ordered && work->moment && work->before && work->data_moment &&
-               work->y && work->free_sd && work->kind && work->order && work->outlier_j2 && work->nonneg ? 0 : -ENOMEM;
+               work->prior_value && work->data && work->gram && work->ordered && work->moment && work->before &&
+               work->data_moment && work->y && work->free_sd && work->kind && work->order && work->outlier_j2 &&
+               work->nonneg ? 0 : -ENOMEM;
 }
 
 /*

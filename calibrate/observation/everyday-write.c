@@ -24,7 +24,10 @@
 #define BYTES_A_MONTH "1e6"
 #define MOST_BYTES "12e6"
 
-/* What SQLite needs for a row of `everyday` and of `everyday_use`, with the room that rows leave which are gone. A cell of a radio takes about a byte. */
+/*
+ * What SQLite needs for a row of `everyday` and of `everyday_use`, with the room that rows leave which are gone. A cell of a
+ * radio takes about a byte.
+ */
 #define BYTES_OF_SPAN 173
 #define BYTES_OF_AMOUNT 27
 

@@ -252,7 +252,8 @@ static int begin_dwell(struct runner *runner, double late_s)
 /* A gauge shows the mean of the period before its update. */
 int runner_dwell(struct runner *runner, const struct mode *mode, struct observation *ret)
 {
-        double period_s = runner->gauge_period_s, n = updates_in(mode, period_s, runner->daemons_tau_s), late_s = 2 * watch_s(runner), sum_mw = NAN;
+        double period_s = runner->gauge_period_s, n = updates_in(mode, period_s, runner->daemons_tau_s);
+        double late_s = 2 * watch_s(runner), sum_mw = NAN;
         int err, late;
 
         err = runner_span_begin(runner);

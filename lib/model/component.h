@@ -95,7 +95,9 @@ enum usage_have {
         USAGE_RADIO = 1 << 11,    /* packets over radios, as amounts that any automaton prices (radio-ladder.h) */
 };
 #define USAGE_HELD (USAGE_GPS | USAGE_AUDIO | USAGE_CAMERA)
-#define USAGE_ALL (USAGE_CPU | USAGE_DISK | USAGE_WIFI | USAGE_GPU | USAGE_DISPLAY | USAGE_OTHER_NET | USAGE_PACKETS | USAGE_HELD | USAGE_RADIO)
+#define USAGE_ALL                                                                                                      \
+        (USAGE_CPU | USAGE_DISK | USAGE_WIFI | USAGE_GPU | USAGE_DISPLAY | USAGE_OTHER_NET | USAGE_PACKETS |           \
+         USAGE_HELD | USAGE_RADIO)
 
 /*
  * Amounts that processes have, as totals that only grow:

@@ -93,8 +93,8 @@ const char *profile_class_choose(const struct class_facts *facts, char *why, siz
         if (khz > 0)
                 snprintf(clock, sizeof(clock), " up to %.1f GHz", khz / 1e6);
         if (isnan(full_mwh))
-                snprintf(why, size, "%u CPU%s%s; it does not show what its battery holds", facts->n_cpus, facts->n_cpus == 1 ? "" : "s",
-                         clock);
+                snprintf(why, size, "%u CPU%s%s; it does not show what its battery holds", facts->n_cpus,
+                         facts->n_cpus == 1 ? "" : "s", clock);
         else
                 snprintf(why, size, "a battery of %.0f Wh, %u CPU%s%s", full_mwh / 1e3, facts->n_cpus,
                          facts->n_cpus == 1 ? "" : "s", clock);

@@ -216,8 +216,8 @@ int profile_add(struct profile *profile, const struct coefficient *coefficient)
         struct coefficient *list;
         int order = 1, err;
 
-        if (!(coefficient->value >= profile_least(coefficient->term)) || !isfinite(coefficient->value) || coefficient->standard_error < 0 ||
-            isinf(coefficient->standard_error))
+        if (!(coefficient->value >= profile_least(coefficient->term)) || !isfinite(coefficient->value) ||
+            coefficient->standard_error < 0 || isinf(coefficient->standard_error))
                 return -EINVAL;
         while (at < n && (order = profile_coefficient_compare(&profile->coefficients[at], coefficient)) < 0)
                 at++;

@@ -96,7 +96,8 @@ static int list_folders(int root_fd, const char *folder, const char *prefix, con
                 const char *digits = entry->d_name + strlen(prefix);
                 char path[64];
 
-                if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 || !*digits || strspn(digits, "0123456789") != strlen(digits) ||
+                if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 || !*digits ||
+                    strspn(digits, "0123456789") != strlen(digits) ||
                     snprintf(path, sizeof(path), "%s/%s%s", folder, entry->d_name, suffix) >= (int)sizeof(path))
                         continue;
                 err = util_grow(list, capacity, *n + 1, sizeof(**list));

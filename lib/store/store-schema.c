@@ -395,8 +395,8 @@ static int create(struct store *store)
         char *tables = usage_columns(schema);
         int sum_bytes = STORE_SUM_BYTES;
         char *text = sqlite3_mprintf("PRAGMA page_size = " PAGE_SIZE "; PRAGMA journal_mode = WAL; BEGIN IMMEDIATE;"
-                                     " %s PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT;", tables, application_id(store),
-                                     SCHEMA_VERSION);
+                                     " %s PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT;", tables,
+                                     application_id(store), SCHEMA_VERSION);
         int err;
 
         sqlite3_file_control(store->db, "main", SQLITE_FCNTL_RESERVE_BYTES, &sum_bytes);

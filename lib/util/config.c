@@ -30,8 +30,8 @@ static const struct key keys[] = {
         { "poller", "collector", NULL, "auto", 0, 0,
           "How to read processes; `joulecast doctor` lists what this machine has.", WORD(collector) },
         { "poller", "foreground", NULL, "auto", 0, 0,
-          "Source of the foreground app: auto (joulecast-focus of each session, else the text console), none, file:/PATH (a file with the app's id) or command:COMMAND"
-          " (prints the app's id, a line at each change).", WORD(foreground) },
+          "Source of the foreground app: auto (joulecast-focus of each session, else the text console), none, file:/PATH "
+          "(a file with the app's id) or command:COMMAND (prints the app's id, a line at each change).", WORD(foreground) },
         { "store", "raw_hours", "h", "48", 1, 8760, "How long each poll is kept, in time that was recorded.", NUMBER(raw_hours) },
         { "store", "hour_days", "d", "14", 1, 3650, "How long sums of an hour are kept, likewise.", NUMBER(hour_days) },
         { "store", "day_days", "d", "0", 0, 36500, "How long sums of a day are kept; 0: for ever.",

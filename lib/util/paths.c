@@ -62,7 +62,7 @@ static int hash_file(const char *path, uint32_t *ret)
         _cleanup_free_ char *text = NULL;
         uint32_t hash = UINT32_C(2166136261);
         size_t length;
-        int err = ini_text_read(path, DEVICE_FILE_MAX, NULL, &text, &length); /* the caller logs an error when it loads the file */
+        int err = ini_text_read(path, DEVICE_FILE_MAX, NULL, &text, &length); /* who loads the file logs it */
 
         if (err < 0)
                 return err;
