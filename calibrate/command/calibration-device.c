@@ -71,6 +71,7 @@ static int look_at_tree(struct calibration *calibration)
         }
         describe_machine(root_fd, description);
         description->wifi_tx = description->wifi && calibration->options.wifi_peer;
+        description->wifi_packets = description->wifi_tx;
         description->wifi_rx = description->wifi_tx || (description->wifi && calibration->options.wifi_url);
         return 0;
 }

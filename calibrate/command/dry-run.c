@@ -65,6 +65,8 @@ static void describe_load(const struct prospect *prospect, const struct mode *mo
         say_rate(&phrase, "send", mode->tx_mb_per_s);
         if (mode->wakes_per_s > 0)
                 say(&phrase, "%g bursts/s", mode->wakes_per_s);
+        if (mode->packets_per_s > 0)
+                say(&phrase, "%g packets/s", mode->packets_per_s);
         if (mode->gpu > 0)
                 say(&phrase, "GPU at %.0f %%", 100 * mode->gpu);
         if (phrase.length == 0)
@@ -82,7 +84,7 @@ static const char *when(const struct prospect *prospect, const struct planned_mo
                 return gauge ? "every pass" : "first block";
         case ROLE_EXTRA:
                 return gauge ? "some passes" : "if most informative";
-        case ROLE_PICTURE:
+        case ROLE_FINE:
                 return gauge ? "every pass" : "never";
         case ROLE_CANDIDATE:
                 return gauge ? "never" : "if most informative";

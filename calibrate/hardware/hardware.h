@@ -46,6 +46,7 @@ struct hardware_description {
         size_t n_disks;
         bool wifi;                  /* its radio can be switched */
         bool wifi_rx, wifi_tx;      /* there is a source to receive from, a peer to send to */
+        bool wifi_packets;          /* what goes over it is counted packet by packet */
         bool gpu;
         bool voltage;               /* the battery shows voltage_now */
         bool current_sensor;        /* it shows power_now or current_now */

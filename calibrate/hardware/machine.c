@@ -324,6 +324,20 @@ static int open_parts(struct hardware_machine *machine)
         return 0;
 }
 
+/* Whether packets are counted one by one; without a peer there will be no states that need it. */
+static int see_packets(struct hardware_machine *machine)
+{
+        struct sample sample = { 0 };
+        int err;
+
+        if (!machine->description.wifi_tx)
+                return 0;
+        err = read_sample(&machine->hardware, &sample);
+        machine->description.wifi_packets = sample.have & SAMPLE_BURSTS;
+        sample_clear(&sample);
+        return err;
+}
+
 int hardware_machine_open(const struct machine_hardware *options, struct hardware **ret)
 {
         struct hardware_machine *machine = calloc(1, sizeof(*machine));
@@ -342,6 +356,8 @@ int hardware_machine_open(const struct machine_hardware *options, struct hardwar
                 describe_machine_battery(machine->root_fd, &machine->description);
                 err = open_parts(machine);
         }
+        if (!err)
+                err = see_packets(machine);
         if (err) {
                 close_machine(&machine->hardware);
                 return err;

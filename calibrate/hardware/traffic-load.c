@@ -15,7 +15,6 @@
 #define PORT_DEFAULT 5201
 #define RATE_MIN 1000.0    /* the range that joulecast-traffic takes */
 #define RATE_MAX 1e9
-#define SILENCE_MIN_S 1.0  /* the model counts a burst after 1 s of silence as a wake-up */
 #define TURN_S 2.0         /* so that both directions occur in a dwell of seconds */
 #define ALONE_S 600.0
 #define FAILURES_MAX 4
@@ -39,6 +38,7 @@ struct traffic_load {
         const struct log *log;
         struct program program;
         double rates[KIND_COUNT]; /* 0: not asked for */
+        uint32_t wake_packets;
         double left_bytes;
         enum kind turn;         /* runs now, or ran last */
         bool asked;             /* a request is not answered yet */
@@ -107,9 +107,10 @@ static int send_line(struct traffic_load *load, cJSON *json)
 
 /* ---- what it is asked for ---- */
 
+/* A peer gets single packets; a url answers each request with some. */
 static void add_where(const struct traffic_load *load, enum kind kind, cJSON *request)
 {
-        if (kind != KIND_TRANSMIT && load->where.url) {
+        if (load->where.url && (kind == KIND_RECEIVE || !load->host[0])) {
                 cJSON_AddStringToObject(request, "url", load->where.url);
         } else {
                 cJSON_AddStringToObject(request, "peer", load->host);
@@ -151,9 +152,11 @@ static int ask(struct traffic_load *load, enum kind kind)
         add_where(load, kind, request);
         cJSON_AddNumberToObject(request, "seconds", seconds);
         if (kind == KIND_WAKE)
-                cJSON_AddNumberToObject(request, "silence_s", fmax(1 / load->rates[kind], SILENCE_MIN_S));
+                cJSON_AddNumberToObject(request, "silence_s", 1 / load->rates[kind]);
         else
                 cJSON_AddNumberToObject(request, "bytes_per_s", rate);
+        if (kind == KIND_WAKE && load->wake_packets > 1)
+                cJSON_AddNumberToObject(request, "packets", load->wake_packets);
         err = send_line(load, line);
         load->turn = kind;
         load->asked = !err;
@@ -275,6 +278,7 @@ int traffic_load_set(struct traffic_load *load, const struct traffic_job *job, d
         load->rates[KIND_RECEIVE] = load->where.url || load->host[0] ? job->rx_bytes_per_s : 0;
         load->rates[KIND_TRANSMIT] = load->host[0] ? job->tx_bytes_per_s : 0;
         load->rates[KIND_WAKE] = job->wakes_per_s;
+        load->wake_packets = job->wake_packets;
         load->left_bytes = most_bytes;
         load->asked = false;
         load->failures = 0;

@@ -24,7 +24,8 @@ struct traffic_where {
 
 struct traffic_job {
         double rx_bytes_per_s, tx_bytes_per_s;
-        double wakes_per_s;
+        double wakes_per_s;    /* small bursts ... */
+        uint32_t wake_packets; /* ... of so many packets, where they go to a peer */
 };
 
 /* -EINVAL: the peer cannot be parsed. The program starts with the first job. */

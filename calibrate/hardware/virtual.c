@@ -19,6 +19,8 @@
 #include "util/util.h"
 #include "virtual/virtual.h"
 
+#define RAMP_PACKET_BYTES 100
+
 /* A policy of the device and its place in the description. */
 struct place {
         uint32_t policy, n_cpus, lowest_khz;
@@ -104,6 +106,10 @@ static int set_work(struct hardware_virtual *virtual, const struct mode *mode)
                 .rx_mb_per_s = mode->rx_mb_per_s,
                 .tx_mb_per_s = mode->tx_mb_per_s,
                 .wakes_per_s = mode->wakes_per_s,
+                .packets_per_s = mode->packets_per_s,
+                .packet_bytes = RAMP_PACKET_BYTES,
+                .burst_packets = MAX(mode->burst_packets, 1u),
+                .pattern = mode->burst_packets ? VIRTUAL_BURSTS : VIRTUAL_STEADY,
                 .gpu = mode->gpu,
                 .foreground = mode->screen_on,
         };
@@ -299,6 +305,7 @@ static int learn_description(struct hardware_virtual *virtual, const struct prof
                 description->n_disks = has(truth, TERM_DISK_READ, TERM_DISK_WRITE) ? 1 : 0;
                 description->wifi = has(truth, TERM_WIFI_ON, TERM_WIFI_WAKE) || radio_find(&truth->radios, "wifi");
                 description->wifi_rx = description->wifi_tx = description->wifi;
+                description->wifi_packets = description->wifi && sample.have & SAMPLE_BURSTS;
                 description->gpu = has(truth, TERM_GPU, TERM_GPU);
         }
         sample_clear(&sample);

@@ -202,12 +202,18 @@ static int said(struct part_wifi *wifi, int err)
         return err == -EDQUOT || err == -EIO ? -EOPNOTSUPP : err;
 }
 
+static double bursts_per_s(const struct mode *mode)
+{
+        return mode->wakes_per_s + mode->packets_per_s / MAX(mode->burst_packets, 1u);
+}
+
 static int set_load(struct part_wifi *wifi, const struct mode *mode)
 {
         const struct traffic_job job = {
                 .rx_bytes_per_s = mode ? mode->rx_mb_per_s * BYTES_PER_MB : 0,
                 .tx_bytes_per_s = mode ? mode->tx_mb_per_s * BYTES_PER_MB : 0,
-                .wakes_per_s = mode ? mode->wakes_per_s : 0,
+                .wakes_per_s = mode ? bursts_per_s(mode) : 0,
+                .wake_packets = mode ? mode->burst_packets : 0,
         };
         int err;
 
@@ -252,7 +258,7 @@ static int begin_load(struct part_wifi *wifi, const struct mode *mode)
 
 static bool has_load(const struct mode *mode)
 {
-        return mode->rx_mb_per_s > 0 || mode->tx_mb_per_s > 0 || mode->wakes_per_s > 0;
+        return mode->rx_mb_per_s > 0 || mode->tx_mb_per_s > 0 || bursts_per_s(mode) > 0;
 }
 
 static int apply(struct part *part, const struct mode *mode)

@@ -88,7 +88,7 @@ static uint32_t visits(const struct plan *plan, const struct planned_mode *mode,
         case ROLE_HELD_BACK:
                 return 1;
         case ROLE_EXTRA:
-        case ROLE_PICTURE:
+        case ROLE_FINE:
         case ROLE_CANDIDATE:
         case ROLE_BURN:
                 return 0;

@@ -28,7 +28,7 @@ static bool comes(const struct planned_mode *mode, uint32_t pass, bool extras, s
                 return pass == 0 && mode->visits_max > 0;
         case ROLE_EXTRA:
                 return extra_comes((*n_extra)++, pass) && extras;
-        case ROLE_PICTURE:
+        case ROLE_FINE:
                 return extras && pass < mode->visits_max;
         case ROLE_CANDIDATE:
         case ROLE_BURN:
@@ -182,7 +182,8 @@ static double guess_mw(const struct hardware_description *description, const str
         if (mode->screen_on)
                 mw += 360 + 500.0 * mode->brightness / MAX(description->max_brightness, 1u);
         mw += mode->read_mb_per_s * 6 + mode->write_mb_per_s * 25 + mode->wifi_on * 30 +
-              mode->rx_mb_per_s * 350 + mode->tx_mb_per_s * 550 + mode->wakes_per_s * 120 + mode->gpu * 900;
+              mode->rx_mb_per_s * 350 + mode->tx_mb_per_s * 550 + mode->wakes_per_s * 120 +
+              (mode->packets_per_s > 0) * 250 + mode->gpu * 900;
         return mw;
 }
 

@@ -10,7 +10,7 @@
 #include "hardware/random.h"
 #include "util/util.h"
 
-const char *const plan_role_names[] = { "block", "extra", "picture", "candidate", "held back", "burn" };
+const char *const plan_role_names[] = { "block", "extra", "fine", "candidate", "held back", "burn" };
 
 /*
  * Five levels of brightness as shares of the maximum, dense where the curve bends (table 3 of AppScope has 5,
@@ -176,8 +176,8 @@ static int add_pictures(struct plan *plan, const struct hardware_description *de
                 enum plan_role role;
         } pictures[] = {
                 { "black", 1, DISPLAY_USUAL, ROLE_BLOCK },
-                { "grey", 0.5, DISPLAY_USUAL, ROLE_PICTURE },
-                { "black", 1, DISPLAY_MIDDLE, ROLE_PICTURE },
+                { "grey", 0.5, DISPLAY_USUAL, ROLE_FINE },
+                { "black", 1, DISPLAY_MIDDLE, ROLE_FINE },
         };
 
         for (size_t i = 0; description->pictures && i < ARRAY_SIZE(pictures); i++) {
@@ -230,6 +230,41 @@ static int add_wifi(struct plan *plan, const struct hardware_description *descri
                 if (!can_move(description, modes[i].rx_mb_per_s + modes[i].wakes_per_s, modes[i].tx_mb_per_s))
                         continue;
                 err = plan_add(plan, ROLE_BLOCK, &modes[i]);
+                if (err)
+                        return err;
+        }
+        return 0;
+}
+
+/*
+ * A radio stays awake between packets, and for a while after the last: from packets closer than any timer of a radio to
+ * some seconds apart, in half octaves, so that each timer and each threshold lies between two rates. By level only some of them.
+ */
+static const struct {
+        double times_per_s;
+        uint32_t burst; /* of so many packets */
+        enum plan_role role;
+} ramp[] = {
+        { 108, 1, ROLE_FINE },  { 76, 1, ROLE_FINE },   { 54, 1, ROLE_BLOCK },  { 38, 1, ROLE_FINE },   { 27, 1, ROLE_FINE },   { 19, 1, ROLE_BLOCK },  { 13.5, 1, ROLE_FINE },
+        { 9.5, 1, ROLE_FINE },  { 6.7, 1, ROLE_BLOCK }, { 4.8, 1, ROLE_FINE },  { 3.4, 1, ROLE_FINE },  { 2.4, 1, ROLE_BLOCK },
+        { 1.7, 1, ROLE_FINE },  { 1.2, 1, ROLE_FINE },  { 0.84, 1, ROLE_FINE }, { 0.6, 1, ROLE_FINE },  { 0.42, 1, ROLE_FINE },
+        { 0.3, 1, ROLE_BLOCK }, { 0.21, 1, ROLE_FINE }, { 0.15, 1, ROLE_FINE },
+        { 1, 100, ROLE_FINE },  { 0.5, 100, ROLE_BLOCK }, { 0.25, 100, ROLE_FINE },
+};
+
+static int add_ramp(struct plan *plan, const struct hardware_description *description)
+{
+        if (!description->wifi_packets || !description->wifi_tx)
+                return 0;
+        for (size_t i = 0; i < ARRAY_SIZE(ramp); i++) {
+                bool burst = ramp[i].burst > 1;
+                struct mode mode = plan_mode("radio", "radio.%s%g", burst ? "bursts." : "", ramp[i].times_per_s);
+                int err;
+
+                mode.wifi_on = true;
+                mode.packets_per_s = ramp[i].times_per_s * ramp[i].burst;
+                mode.burst_packets = burst ? ramp[i].burst : 0;
+                err = plan_add(plan, ramp[i].role, &mode);
                 if (err)
                         return err;
         }
@@ -491,6 +526,8 @@ int plan_make(const struct hardware_description *description, struct plan *ret)
                 err = add_disk(&plan, description);
         if (!err)
                 err = add_wifi(&plan, description);
+        if (!err)
+                err = add_ramp(&plan, description);
         if (!err)
                 err = add_gpu(&plan, description);
         if (!err)

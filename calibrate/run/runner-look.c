@@ -14,7 +14,7 @@
 static uint32_t counted(uint32_t sample_have)
 {
         return (sample_have & USAGE_ALL) | (sample_have & SAMPLE_OPPS ? USAGE_CPU : 0) |
-               (sample_have & SAMPLE_SCREEN ? USAGE_DISPLAY : 0);
+               (sample_have & SAMPLE_SCREEN ? USAGE_DISPLAY : 0) | (sample_have & SAMPLE_BURSTS ? USAGE_RADIO : 0);
 }
 
 /* All rows of an interval, attributed or not, are the whole machine. */

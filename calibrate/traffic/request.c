@@ -41,7 +41,8 @@ static const struct number numbers[] = {
         { "bytes_per_s", TRANSFER, 1000, 1e9, true, offsetof(struct request, bytes_per_s), AS_U64 },
         { "bytes", TRANSFER, 1, EXACT_MAX, true, offsetof(struct request, bytes), AS_U64 },
         { "bursts", 1u << REQUEST_WAKE, 1, 100000, true, offsetof(struct request, bursts), AS_U32 },
-        { "silence_s", 1u << REQUEST_WAKE, 1, 3600, false, offsetof(struct request, silence_s), AS_DOUBLE },
+        { "silence_s", 1u << REQUEST_WAKE, 0.005, 3600, false, offsetof(struct request, silence_s), AS_DOUBLE },
+        { "packets", 1u << REQUEST_WAKE, 1, 1000, true, offsetof(struct request, packets), AS_U32 },
         { "seconds", ANY, 0.1, 86400, false, offsetof(struct request, seconds), AS_DOUBLE },
 };
 
@@ -181,7 +182,7 @@ static int parse_members(const cJSON *json, struct request *request, char *error
 
 static int parse_object(const cJSON *json, struct request *ret, char *error, size_t size)
 {
-        struct request request = { .port = 5201, .silence_s = 2, .seconds = 60 };
+        struct request request = { .port = 5201, .silence_s = 2, .packets = 1, .seconds = 60 };
         const cJSON *member = cJSON_IsObject(json) ? json->child : NULL;
         size_t kind;
         int err;

@@ -31,6 +31,7 @@ struct request {
         uint64_t bytes;       /* ends there; 0: no such limit */
         uint32_t bursts;      /* wake: ends there; 0: no such limit */
         double silence_s;     /* wake: between two bursts */
+        uint32_t packets;     /* wake with a peer: of a burst */
         double seconds;       /* ends there at the latest */
 };
 

@@ -9,7 +9,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* Wakes the radio: a small burst, then a silence of a second or more in which its tail ends. */
+/* Small bursts with silence between them: a second or more wakes the radio, in less it stays awake. */
 
 #define DATAGRAM_BYTES 64
 
@@ -89,9 +89,11 @@ static int wake_peer(const struct request *request, struct tally *tally)
         while (more(request, tally, start_ns)) {
                 if (tally->bursts)
                         traffic_sleep_s(request->silence_s);
-                if (send(fd, datagram, sizeof(datagram), 0) < 0 && errno != ECONNREFUSED)
-                        return traffic_fail(tally, -errno, "the peer %s: %s", request->peer, strerror(errno));
-                tally->tx_bytes += sizeof(datagram);
+                for (uint32_t i = 0; i < request->packets; i++) {
+                        if (send(fd, datagram, sizeof(datagram), 0) < 0 && errno != ECONNREFUSED)
+                                return traffic_fail(tally, -errno, "the peer %s: %s", request->peer, strerror(errno));
+                        tally->tx_bytes += sizeof(datagram);
+                }
                 tally->bursts++;
         }
         return 0;
