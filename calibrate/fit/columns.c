@@ -268,6 +268,15 @@ static void see_busy(struct seen *seen, const struct device *device, const struc
         seen->sent = seen->sent || (double)usage->wifi_tx_bytes > SENT * (double)usage->wifi_rx_bytes;
 }
 
+/* Where a radio is fitted, it prices what bytes and bursts price else. */
+static void see_radio(struct seen *seen, const struct device *device)
+{
+        if (!device->radio)
+                return;
+        seen->terms[TERM_WIFI_RADIO] = true;
+        seen->terms[TERM_WIFI_RX] = seen->terms[TERM_WIFI_TX] = seen->terms[TERM_WIFI_WAKE] = false;
+}
+
 /* With --only, the columns are those of the profile before, and of what is measured again. */
 static int see_before(struct seen *seen, const struct device *device)
 {
@@ -368,9 +377,11 @@ int columns_make(const struct device *device, const struct usage *const *usages,
         for (size_t i = 0; i < n; i++)
                 if (usages[i])
                         see_busy(&seen, &columns.device, usages[i]);
+        see_radio(&seen, device);
         own = seen;
         if (device->before)
                 err = see_before(&seen, &columns.device);
+        see_radio(&seen, device);
         if (!err && (!device->before || device->only & 1u << COMPONENT_DISPLAY))
                 err = fill_levels(&seen, device->max_brightness);
         if (err)

@@ -49,6 +49,7 @@ struct device {
         size_t n_policies;
         struct profile *before;  /* of --only: what was measured before; NULL: everything is measured */
         unsigned only;           /* 1 << component that is measured again; the base always is */
+        const struct profile *radio; /* its radio prices what goes over WiFi; not owned; NULL: bytes and bursts have their prices */
 };
 
 struct cJSON;

@@ -46,13 +46,13 @@ static int keep_held(const struct profile *before, struct profile *profile)
 static int keep_radios(const struct profile *before, struct profile *profile)
 {
         static const enum term with_rest[AIR_COUNT] = { [AIR_WIFI] = TERM_WIFI_ON, [AIR_CELLULAR] = TERM_BASE };
-        int err = profile->radios.n == 0 ? radio_copy_all(&before->radios, &profile->radios) : 0;
+        int err = radio_add_others(&before->radios, &profile->radios);
 
         for (enum air air = 0; !err && air < AIR_COUNT; air++) {
                 ssize_t measured = profile_find(profile, with_rest[air], 0, 0, "");
                 double rest_mw;
 
-                if (measured < 0 || !radio_usage_radio(profile, air))
+                if (measured < 0 || !radio_usage_radio(profile, air) || profile_find(profile, radio_usage_term(air), 0, 0, "") >= 0)
                         continue;
                 err = radio_usage_rest_mw(profile, air, &rest_mw);
                 profile->coefficients[measured].value = fmax(0, profile->coefficients[measured].value - rest_mw);
@@ -61,8 +61,8 @@ static int keep_radios(const struct profile *before, struct profile *profile)
 }
 
 /*
- * One that is clearly worse than the profile in its place is written beside it. Radios, GPS and sound are not measured by a
- * calibration, so those of the profile in its place are kept.
+ * One that is clearly worse than the profile in its place is written beside it. Radios that were not measured, GPS and sound are
+ * kept from the profile in its place.
  */
 static int write_profile(const char *path, struct profile *profile, struct written *written)
 {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model/json-print.h"
+#include "refit-radio.h"
 #include "util/util.h"
 
 /*
@@ -83,12 +84,35 @@ static int make_columns(const struct device *device, const struct observation *o
          */
         for (size_t i = 0; i < n; i++)
                 if (!observations[i].burn && !observations[i].held_back && !observations[i].rejected[0] &&
-                    strcmp(observations[i].kind, "picture") != 0)
+                    strcmp(observations[i].kind, "picture") != 0 && (device->radio || strcmp(observations[i].kind, "radio") != 0))
                         usages[i] = &observations[i].usage;
         return columns_make(device, usages, n, ret);
 }
 
-static int fit(const struct columns *columns, const struct observation *observations, size_t n,
+/* What is uncertain of the radio's form is an error of its factor. */
+static void widen_radio(const struct columns *columns, double error, struct regression *regression)
+{
+        size_t at = columns->term[TERM_WIFI_RADIO];
+
+        if (columns->device.radio && !columns->kept[at])
+                *gsl_matrix_ptr(regression->covariance, at, at) += pow(error * gsl_vector_get(regression->value, at), 2);
+}
+
+/* In the place of one of that name. */
+static int put_radio(const struct radios *fitted, struct radios *radios)
+{
+        struct radios put;
+        int err = radio_copy_all(fitted, &put);
+
+        if (err)
+                return err;
+        err = radio_add_others(radios, &put);
+        radio_clear_all(radios);
+        *radios = put;
+        return err;
+}
+
+static int fit(const struct columns *columns, double radio_error, const struct observation *observations, size_t n,
                struct outcome *ret, char *error, size_t error_size)
 {
         struct regression regression = { 0 };
@@ -99,7 +123,14 @@ static int fit(const struct columns *columns, const struct observation *observat
         if (!err)
                 err = regression_fit(columns, &rows, &regression_options_default, &regression);
         if (!err)
+                widen_radio(columns, radio_error, &regression);
+        if (!err)
                 err = outcome_regression(columns, &rows, &regression, basis, ret);
+        if (!err && columns->device.radio) {
+                err = put_radio(&columns->device.radio->radios, &ret->profile->radios);
+                if (err)
+                        outcome_clear(ret);
+        }
         regression_clear(&regression);
         rows_clear(&rows);
         return err;
@@ -108,15 +139,20 @@ static int fit(const struct columns *columns, const struct observation *observat
 int refit_regression(const struct observation_run *run, const struct observation *observations, size_t n,
                      struct outcome *ret, char *error, size_t error_size)
 {
+        _cleanup_(profile_freep) struct profile *radio = NULL;
         struct columns columns = { 0 };
         struct device device = { 0 };
+        double radio_error = 0;
         int err;
 
         err = refit_device(run, observations, n, &device, error, error_size);
         if (!err)
+                err = refit_radio(&device, observations, n, &radio, &radio_error, error, error_size);
+        device.radio = radio;
+        if (!err)
                 err = make_columns(&device, observations, n, &columns);
         if (!err)
-                err = fit(&columns, observations, n, ret, error, error_size);
+                err = fit(&columns, radio_error, observations, n, ret, error, error_size);
         if (err == -ENODATA)
                 snprintf(error, error_size, "no observation of the run can be fitted");
         columns_clear(&columns);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/radio-usage.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -63,10 +64,25 @@ static bool usable(const struct row *row)
         return isfinite(row->power_mw) && row->power_mw > 0;
 }
 
-static void row_make(const struct columns *columns, const struct observation *observation, int64_t epoch_ns,
+/* What packets take by the fitted radio, mJ. */
+static int add_radio(const struct columns *columns, const struct usage *usage, double *x)
+{
+        double mj;
+        int err;
+
+        if (!columns->device.radio)
+                return 0;
+        err = radio_usage_price(columns->device.radio, AIR_WIFI, usage, &mj);
+        x[columns->term[TERM_WIFI_RADIO]] += mj;
+        return err;
+}
+
+static int row_make(const struct columns *columns, const struct observation *observation, int64_t epoch_ns,
                      double refresh_s, struct row *row)
 {
         double elapsed_ns = (double)observation->elapsed_ns, per_second = NS_PER_S / counted_ns(observation);
+        bool ramp = strcmp(observation->kind, "radio") == 0;
+        int err;
 
         row->observation = observation;
         row->seconds = elapsed_ns / NS_PER_S;
@@ -79,13 +95,15 @@ static void row_make(const struct columns *columns, const struct observation *ob
                 row->late_s = refresh_s / 2 + fmax(elapsed_ns - counted_ns(observation), 0) / NS_PER_S;
         row->updates = observation->gauge_updates > 0 ? observation->gauge_updates : 1;
         columns_row(columns, &observation->usage, row->x);
+        err = add_radio(columns, &observation->usage, row->x);
         for (size_t j = 0; j < columns->n; j++)
                 row->x[j] *= per_second;
         /* Whatever the counters show, the device was awake. */
         row->x[columns->term[TERM_BASE]] = 1;
         row->picture = strcmp(observation->kind, "picture") == 0;
         row->fitted = usable(row) && !observation->burn && !observation->held_back && !row->picture &&
-                      !observation->rejected[0];
+                      !observation->rejected[0] && (!ramp || columns->device.radio);
+        return err;
 }
 
 /*
@@ -108,6 +126,7 @@ int rows_make(const struct columns *columns, const struct observation *observati
         struct rows rows = { .p = columns->n };
         double refresh_s = level_refresh_s(observations, n);
         size_t charge = 0;
+        int err;
 
         *basis = VOLTAGE_MEASURED;
         rows.list = calloc(n + 1, sizeof(*rows.list));
@@ -123,7 +142,11 @@ int rows_make(const struct columns *columns, const struct observation *observati
                 if (observations[i].elapsed_ns == 0)
                         continue;
                 row->x = rows.x + rows.n * columns->n;
-                row_make(columns, &observations[i], observations[0].start_realtime_ns, refresh_s, row);
+                err = row_make(columns, &observations[i], observations[0].start_realtime_ns, refresh_s, row);
+                if (err) {
+                        rows_clear(&rows);
+                        return err;
+                }
                 row->follows = before && fabs(before->start_s + before->seconds - row->start_s) < TOUCH_S;
                 rows.n++;
                 if (!row->charge || observations[i].burn || observations[i].rejected[0])

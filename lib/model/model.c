@@ -99,11 +99,18 @@ static bool has_app_term(const struct profile *profile, enum term term, const st
         return app && profile_find(profile, term, app->number, 0, "") >= 0;
 }
 
+static double energy_of(const struct profile *profile, const struct model_vector *vector, enum term term)
+{
+        ssize_t at = profile_find(profile, term, 0, 0, "");
+
+        return at < 0 ? 0 : vector->weight[at] * profile->coefficients[at].value;
+}
+
 double model_misfit_sd_j(const struct profile *profile, const struct model_user *user, const struct model_vector *vector)
 {
         const struct profile_learned *learned = &profile->learned;
         const struct profile_app *app = *user->app ? profile_find_app(profile, user->app) : NULL;
-        double component_mj[COMPONENT_COUNT], parts[4] = { 0 }, watts_mw, counted_mj = 0, sum = 0;
+        double component_mj[COMPONENT_COUNT], parts[5] = { 0 }, watts_mw, counted_mj = 0, sum = 0, radio_mj;
 
         if (isnan(profile->degrees_of_freedom))
                 return 0;
@@ -114,7 +121,9 @@ double model_misfit_sd_j(const struct profile *profile, const struct model_user 
                 parts[0] = component_mj[COMPONENT_CPU] * learned_or(learned->misfit_cpu_percent, TUNING_MISFIT_CPU_PERCENT);
         if (!has_app_term(profile, TERM_APP_DISPLAY, app))
                 parts[1] = component_mj[COMPONENT_DISPLAY] * display_misfit_percent(profile);
-        parts[2] = component_mj[COMPONENT_WIFI] * learned_or(learned->misfit_radio_percent, TUNING_MISFIT_RADIO_PERCENT);
+        radio_mj = energy_of(profile, vector, TERM_WIFI_RADIO);
+        parts[2] = (component_mj[COMPONENT_WIFI] - radio_mj) * learned_or(learned->misfit_radio_percent, TUNING_MISFIT_RADIO_PERCENT);
+        parts[4] = radio_mj * learned_or(learned->misfit_radio_percent, TUNING_MISFIT_AUTOMATON_PERCENT);
         watts_mw = user->front ? learned_or(learned->misfit_front_mw, TUNING_MISFIT_FRONT_MW) :
                                  learned_or(learned->misfit_behind_mw, TUNING_MISFIT_BEHIND_MW);
         if (*user->app && !has_app_term(profile, user->front ? TERM_APP_FRONT : TERM_APP_BEHIND, app))

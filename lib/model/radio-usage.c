@@ -86,8 +86,7 @@ enum term radio_usage_term(enum air air)
         return airs[air].term;
 }
 
-/* What goes over one radio, as the ladder gave it, without what is beyond the shape. 0; -ENOENT: nothing; -ENOMEM. */
-static int take_apart(const struct radio_shape *shape, const struct points *points, enum air air, struct radio_amounts *ret)
+int radio_usage_amounts(const struct radio_shape *shape, const struct points *points, enum air air, struct radio_amounts *ret)
 {
         struct radio_amounts amounts = { 0 };
 
@@ -114,7 +113,7 @@ static int pack_air(const struct radio_shape *shape, const struct points *points
         _cleanup_free_ unsigned char *data = NULL;
         struct radio_amounts amounts;
         size_t n;
-        int err = take_apart(shape, points, air, &amounts);
+        int err = radio_usage_amounts(shape, points, air, &amounts);
 
         if (err)
                 return err == -ENOENT ? 0 : err;
@@ -193,7 +192,7 @@ int radio_usage_price(const struct profile *profile, enum air air, const struct 
 {
         const struct radio_price *price = price_of(profile, air);
         struct radio_amounts amounts;
-        int err = price ? take_apart(price->shape, &usage->radio, air, &amounts) : -ENOMEM;
+        int err = price ? radio_usage_amounts(price->shape, &usage->radio, air, &amounts) : -ENOMEM;
 
         *ret_mj = err ? 0 : radio_price_j(price, &amounts) * 1e3;
         if (!err)

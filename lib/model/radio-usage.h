@@ -35,6 +35,12 @@ int radio_usage_append(struct points *points, enum air air, const struct radio_s
 int radio_usage_pack(const struct points *points, struct bytes *bytes);
 int radio_usage_unpack(struct bytes_reader *reader, struct points *ret);
 
+/*
+ * What goes over one radio, as the ladder gave it, without what is beyond the shape; free() its cells.
+ * 0; -ENOENT: nothing; -ENOMEM.
+ */
+int radio_usage_amounts(const struct radio_shape *shape, const struct points *points, enum air air, struct radio_amounts *ret);
+
 /* Its [radio NAME], and the coefficient that goes with it; NULL: the profile has none. */
 const struct radio *radio_usage_radio(const struct profile *profile, enum air air);
 enum term radio_usage_term(enum air air);

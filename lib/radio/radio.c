@@ -72,6 +72,40 @@ int radio_copy_all(const struct radios *radios, struct radios *ret)
         return 0;
 }
 
+static bool has_radio(const struct radios *radios, size_t n, const char *name)
+{
+        for (size_t i = 0; i < n; i++)
+                if (strcmp(radios->list[i].name, name) == 0)
+                        return true;
+        return false;
+}
+
+int radio_add_others(const struct radios *from, struct radios *to)
+{
+        size_t before = to->n;
+        struct radio *list = reallocarray(to->list, to->n + from->n + 1, sizeof(*list));
+        struct radio_carrier *carriers;
+
+        if (!list)
+                return -ENOMEM;
+        to->list = list;
+        carriers = reallocarray(to->carriers, to->n_carriers + from->n_carriers + 1, sizeof(*carriers));
+        if (!carriers)
+                return -ENOMEM;
+        to->carriers = carriers;
+        for (size_t i = 0; i < from->n; i++) {
+                if (has_radio(to, before, from->list[i].name))
+                        continue;
+                if (copy_radio(&from->list[i], &to->list[to->n]) < 0)
+                        return -ENOMEM;
+                to->n++;
+        }
+        for (size_t i = 0; i < from->n_carriers; i++)
+                if (!has_radio(to, before, from->carriers[i].radio))
+                        to->carriers[to->n_carriers++] = from->carriers[i];
+        return 0;
+}
+
 double radio_power_mw(const struct radio_state *state, enum radio_signal signal)
 {
         return isnan(state->signal_mw[signal].value) ? state->power_mw.value : state->signal_mw[signal].value;

@@ -118,6 +118,9 @@ const struct radio *radio_find(const struct radios *radios, const char *name);
 /* 0; -ENOMEM. radio_clear_all() it. */
 int radio_copy_all(const struct radios *radios, struct radios *ret);
 
+/* Adds copies of those of other names, with their carriers. 0; -ENOMEM, and some may be added. */
+int radio_add_others(const struct radios *from, struct radios *to);
+
 /*
  * One key of a section whose first word is "radio" or "carrier", @instance the rest of its name. 0; -EINVAL after
  * ini_error(); -ENOMEM.

@@ -25,6 +25,7 @@
 #define TUNING_MISFIT_LCD_PERCENT 4.0
 #define TUNING_MISFIT_CONTENT 0.35
 #define TUNING_MISFIT_RADIO_PERCENT 50.0
+#define TUNING_MISFIT_AUTOMATON_PERCENT 4.0
 /* Of a radio's powers whose errors nobody gave: numbers of another device. A guess. */
 #define TUNING_RADIO_ERROR 0.2
 #define TUNING_MISFIT_FRONT_MW 210.0

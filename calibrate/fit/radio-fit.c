@@ -1,0 +1,224 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "radio-private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algebra.h"
+#include "radio-uses.h"
+#include "util/util.h"
+
+#define DRAWS 24         /* of models that the rows allow */
+#define PRICE_ERROR 0.02 /* what is kept of packets, against the packets (docs/radios.md) */
+#define OUTLIER 2.5      /* standard deviations from which on a row loses weight: a daemon's spike */
+#define MAD 1.4826       /* standard deviations of a median absolute deviation */
+#define SCATTER_MIN 0.1
+#define ALIKE_MIN 3      /* rows of a state that show how it scatters */
+
+static int ascending(const void *a, const void *b)
+{
+        double x = *(const double *)a, y = *(const double *)b;
+
+        return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t n)
+{
+        qsort(values, n, sizeof(*values), ascending);
+        return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+/* By how much a row is off the median of the rows of its state, in expected errors; NaN: there are too few. */
+static double off_median(const struct radio_row *rows, size_t n, size_t at, double *scratch)
+{
+        size_t alike = 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (strcmp(rows[i].mode, rows[at].mode) == 0)
+                        scratch[alike++] = rows[i].power_mw;
+        return alike < ALIKE_MIN ? NAN : fabs(rows[at].power_mw - median(scratch, alike)) / rows[at].sd_mw;
+}
+
+/*
+ * Errors by how rows of one state scatter, and larger of those that are far from the others: what is expected of a row has
+ * daemons' spikes in it, which most rows do not have.
+ */
+static int weigh(const struct radio_row *given, size_t n, struct radio_row *rows)
+{
+        _cleanup_free_ double *off = calloc(3 * n, sizeof(*off));
+        double *known = off + n, *scratch = known + n, scatter = 1;
+        size_t k = 0;
+
+        if (!off)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                off[i] = off_median(given, n, i, scratch);
+                if (!isnan(off[i]))
+                        known[k++] = off[i];
+        }
+        if (k > 0)
+                scatter = fmax(MAD * median(known, k), SCATTER_MIN);
+        for (size_t i = 0; i < n; i++) {
+                rows[i] = given[i];
+                if (!isnan(off[i]))
+                        rows[i].sd_mw *= fmax(scatter, off[i] / OUTLIER);
+        }
+        return 0;
+}
+
+static double normal(uint64_t *random)
+{
+        double sum = -6;
+
+        for (int i = 0; i < 12; i++)
+                sum += radio_random(random);
+        return sum;
+}
+
+/* Columns of what apps usually do, to compare models by what they make of it. */
+static int make_uses(const struct radio_columns *columns, double *x)
+{
+        int err = 0;
+
+        for (size_t u = 0; !err && u < RADIO_USES; u++) {
+                struct radio_row row = { .seconds = RADIO_USE_S };
+
+                err = radio_use(columns->shape, u, &row.amounts);
+                if (!err)
+                        radio_columns_row(columns, &row, x + u * columns->p);
+                free(row.amounts.cells);
+        }
+        return err;
+}
+
+#define POWER_MIN_MW 0.01
+
+static double log_power(const struct radio_columns *columns, const struct radio_model *model, const double *x)
+{
+        double power = 0;
+
+        for (size_t j = COLUMN_OFFSET + 1; j < columns->p; j++)
+                power += model->value[j] * x[j];
+        return log(fmax(power, POWER_MIN_MW));
+}
+
+/* Draws models, of the rows as they are or with their errors once more; log[] gets what each makes of each use. */
+static int draw_models(struct radio_problem *problem, const double *uses, double scale, double *value, double *log)
+{
+        _cleanup_vector_ gsl_vector *error = gsl_vector_calloc(problem->n);
+        size_t p = problem->columns.p;
+        uint64_t random = 1;
+        int err = error ? 0 : -ENOMEM;
+
+        for (size_t b = 0; !err && b < DRAWS; b++) {
+                struct radio_model model = { .value = value + b * p };
+
+                for (size_t i = 0; i < problem->n; i++)
+                        gsl_vector_set(error, i, scale * normal(&random));
+                radio_problem_move(problem, error);
+                err = radio_solve(problem, &random, &model);
+                for (size_t u = 0; !err && u < RADIO_USES; u++)
+                        log[u * DRAWS + b] = log_power(&problem->columns, &model, uses + u * p);
+        }
+        return err;
+}
+
+/* The model that is closest to the median of all for all uses. */
+static size_t middle_of(const double *log, double median_of[RADIO_USES])
+{
+        double least = INFINITY;
+        size_t at = 0;
+
+        for (size_t u = 0; u < RADIO_USES; u++) {
+                double sorted[DRAWS];
+
+                memcpy(sorted, log + u * DRAWS, sizeof(sorted));
+                median_of[u] = median(sorted, DRAWS);
+        }
+        for (size_t b = 0; b < DRAWS; b++) {
+                double sum = 0;
+
+                for (size_t u = 0; u < RADIO_USES; u++)
+                        sum += pow(log[u * DRAWS + b] - median_of[u], 2);
+                if (sum < least) {
+                        least = sum;
+                        at = b;
+                }
+        }
+        return at;
+}
+
+/* How far models that the rows allow are from the chosen one. */
+static double error_of(const double *log, const double chosen[RADIO_USES])
+{
+        double sum = 0;
+
+        for (size_t u = 0; u < RADIO_USES; u++)
+                for (size_t b = 0; b < DRAWS; b++)
+                        sum += pow(log[u * DRAWS + b] - chosen[u], 2);
+        return hypot(sqrt(sum / (RADIO_USES * DRAWS)), PRICE_ERROR);
+}
+
+static double chi2_at(const struct radio_problem *problem, const double *value)
+{
+        double chi2 = 0;
+
+        for (size_t i = 0; i < problem->n; i++) {
+                double off = problem->rows[i].power_mw / problem->rows[i].sd_mw;
+
+                for (size_t j = 0; j < problem->columns.p; j++)
+                        off -= value[j] * gsl_matrix_get(problem->x, i, j);
+                chi2 += off * off;
+        }
+        return chi2;
+}
+
+static int fit_problem(struct radio_problem *problem, const char *name, struct radio_fit *fit)
+{
+        size_t p = problem->columns.p, at;
+        _cleanup_free_ double *value = calloc(DRAWS * p, sizeof(*value)), *uses = calloc(RADIO_USES * p, sizeof(*uses));
+        struct radio_model chosen = { .value = value };
+        double log[RADIO_USES * DRAWS], chosen_log[RADIO_USES];
+        int err = value && uses ? radio_solve_linear(problem, &chosen) : -ENOMEM;
+
+        fit->chi2_linear = chosen.chi2;
+        if (!err)
+                err = make_uses(&problem->columns, uses);
+        if (!err)
+                err = draw_models(problem, uses, 0, value, log);
+        if (err)
+                return err;
+        at = middle_of(log, chosen_log);
+        chosen.value = value + at * p;
+        fit->chi2 = chi2_at(problem, chosen.value);
+        err = radio_automaton(name, &problem->columns, &chosen, &fit->radio);
+        for (size_t u = 0; u < RADIO_USES; u++)
+                chosen_log[u] = log[u * DRAWS + at];
+        if (!err)
+                err = draw_models(problem, uses, sqrt(fmax(1, fit->chi2 / (double)problem->n)), value, log);
+        fit->error = error_of(log, chosen_log);
+        return err;
+}
+
+int radio_fit(const char *name, const struct radio_shape *shape, const struct radio_row *rows, size_t n, double offset_sd_mw,
+              struct radio_fit *ret)
+{
+        _cleanup_free_ struct radio_row *weighed = calloc(n + 1, sizeof(*weighed));
+        struct radio_problem problem = { 0 };
+        struct radio_fit fit = { 0 };
+        int err = n > 0 ? weighed ? weigh(rows, n, weighed) : -ENOMEM : -ENODATA;
+
+        if (!err)
+                err = radio_problem_make(shape, weighed, n, offset_sd_mw, &problem);
+        if (!err)
+                err = fit_problem(&problem, name, &fit);
+        radio_problem_clear(&problem);
+        if (err)
+                radio_clear(&fit.radio);
+        else
+                *ret = fit;
+        return err;
+}
